@@ -1,0 +1,4 @@
+//! The only module that names kube.
+
+pub mod connect;
+pub mod error;

@@ -1,0 +1,2 @@
+//! The binary: parse, make the shell, run, exit.
+fn main() {}
