@@ -1,1 +1,13 @@
-//! (being written)
+//! tmp
+/// t
+pub struct ImageReference(String);
+impl ImageReference {
+    /// t
+    pub fn parse(s: &str) -> Result<Self, ()> {
+        Ok(Self(s.to_owned()))
+    }
+    /// t
+    pub fn normalised(&self) -> String {
+        self.0.clone()
+    }
+}

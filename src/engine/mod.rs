@@ -7,5 +7,16 @@
 //! what the kubelet does to one container.
 
 pub mod container_hash;
+pub mod evidence;
+pub mod failure;
 pub mod image;
+pub mod int_or_percent;
+pub mod names;
+pub mod outcome;
+pub mod patch;
+pub mod pod;
+pub mod record;
+pub mod report;
+pub mod rollout;
 pub mod strategic_merge;
+pub mod workload;
