@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
+use crate::engine::evidence::Baseline;
 use crate::engine::failure::Failure;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::{ContainerList, Pod};
@@ -66,7 +67,12 @@ pub(super) struct Entry {
     /// Since when the pod is in hand; its deadline counts from here.
     pub(super) started: Option<Now>,
     pub(super) ready_since: Option<(ReadyKey, Now)>,
-    pub(super) kubelet_knew: BTreeSet<ContainerName>,
+    /// By container: the image, and which container the first status showed that carried its generation.
+    pub(super) kubelet_knew: BTreeMap<ContainerName, (String, Option<String>)>,
+    /// By container: the image, and which container was shown before the kubelet had seen the spec.
+    pub(super) made_before: BTreeMap<ContainerName, (String, Option<String>)>,
+    /// By container: for which image and against what it was proven; what comes later is new as well.
+    pub(super) proven: BTreeMap<ContainerName, (String, Baseline)>,
     pub(super) failing_since: BTreeMap<ContainerName, (String, Now)>,
     pub(super) patched: bool,
     /// Ids of the containers that no change is planned for, when the pod was patched.
@@ -138,6 +144,8 @@ pub struct Ledger {
     pub(super) timers: BTreeSet<(Now, usize)>,
     pub(super) requests: BTreeMap<ActionId, usize>,
     pub(super) next_action: u64,
+    /// The first list is in.
+    pub(super) listed: bool,
     pub(super) stop: Option<(Stop, Now)>,
     pub(super) stop_said: bool,
     pub(super) last_said: Now,

@@ -9,6 +9,8 @@ mod goal;
 mod ledger;
 mod pod_phase;
 mod schedule;
+#[cfg(test)]
+mod simulation;
 mod verdict;
 mod world;
 
@@ -168,6 +170,12 @@ fn judge_what_changed(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
             Some(position) => positions.push(*position),
             None => count(goal, world, ledger, &key, false),
         }
+    }
+    if !ledger.listed && *world.watch() == Watch::Live {
+        ledger.listed = true;
+        // Nothing else ever tells of a pod that was gone before the first list.
+        let missing = goal.pods.iter().enumerate().filter(|(_, pod)| world.pod(&pod.key).is_none());
+        positions.extend(missing.map(|(position, _)| position));
     }
     while let Some((at, position)) = ledger.timers.first().copied()
         && at <= now

@@ -8,7 +8,7 @@ use crate::engine::report::{Notice, PodPhase};
 
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
-use super::ledger::{Ledger, MAX_SENDS, Request};
+use super::ledger::{Ledger, Request};
 use super::world::{Watch, World};
 use super::{Action, ActionId, Now, Turn};
 
@@ -23,8 +23,10 @@ pub(super) fn act(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, tur
     }
     read_events(goal, ledger, now, turn);
     let live = *world.watch() == Watch::Live || ledger.has(Fault::ActsBlind);
-    if goal.mode == Mode::PodsOnly && live && ledger.ending_since.is_none() {
-        take_pods(goal, world, ledger, now, turn);
+    if goal.mode == Mode::PodsOnly && ledger.ending_since.is_none() {
+        let held = if live { take_pods(goal, world, ledger, now, turn) } else { !ledger.waiting.is_empty() };
+        ledger.blocked_since =
+            if held && ledger.in_hand.is_empty() { ledger.blocked_since.or(Some(now)) } else { None };
     }
 }
 
@@ -68,8 +70,8 @@ fn read_events(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
 /// Takes the next pods, as many as the budget allows.
 ///
 /// A pod that is down already costs nothing and goes first, unless the owner's order is strict. The first pod goes alone
-/// until it has proven itself, unless a person chose the hold.
-fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+/// until it has proven itself, unless a person chose the hold. Returns whether some had to be left.
+fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) -> bool {
     let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
     let alone = ledger.done.is_empty() && goal.policy.min_ready_seconds_given.is_none() && !ledger.has(Fault::NoCanary);
     let at_once = if alone { 1 } else { allowed };
@@ -97,7 +99,7 @@ fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &m
             send(goal, pod_goal, pod, ledger, position, turn, now);
         }
     }
-    ledger.blocked_since = if held && ledger.in_hand.is_empty() { ledger.blocked_since.or(Some(now)) } else { None };
+    held
 }
 
 /// Positions that wait, those that are down already first unless the order is strict.
@@ -142,24 +144,13 @@ fn send(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, ledger: &mut Ledger, positio
         })
         .collect();
     let Ok(patch) = pod_patch(pod, &images, &goal.id, &goal.field_manager) else { return };
-    let unbounded = ledger.has(Fault::RetriesForever);
     let Some(entry) = ledger.entries.get_mut(position) else { return };
-    if entry.sends >= MAX_SENDS && !unbounded {
-        let message =
-            format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh look at the pod");
-        entry.refused = Some(crate::engine::failure::Failure {
-            container: None,
-            reason: "TooManyTries".into(),
-            message,
-            exit_code: None,
-        });
-        ledger.timers.insert((now, position));
-        return;
-    }
     entry.sends = entry.sends.saturating_add(1);
     entry.request = Request::Sent;
     entry.ready_since = None;
     entry.kubelet_knew.clear();
+    entry.proven.clear();
+    entry.made_before.clear();
     entry.note_others(pod, &pod_goal.containers);
     entry.started.get_or_insert(now);
     entry.phase = Some(PodPhase::Patched);

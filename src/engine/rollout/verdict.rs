@@ -11,7 +11,7 @@ use crate::engine::report::{ContainerEnd, Outcome, PodEnd, PodPhase};
 use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use super::ledger::{Entry, Ledger};
-use super::world::World;
+use super::world::{Watch, World};
 use super::{Now, SIGN_OF_LIFE_SECONDS, Stop};
 
 /// After an interrupt, answers that are outstanding are waited for this long.
@@ -32,7 +32,7 @@ pub(super) fn end(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> 
         };
         return (quiet || since + STOP_WITHIN <= now).then(|| outcome(goal, world, ledger, now, result, None));
     }
-    let Some((result, why)) = judge(goal, ledger, now) else {
+    let Some((result, why)) = judge(goal, world, ledger, now) else {
         ledger.ending_since = None;
         return None;
     };
@@ -40,7 +40,7 @@ pub(super) fn end(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> 
     (quiet || since + END_WITHIN <= now).then(|| outcome(goal, world, ledger, now, result, why))
 }
 
-fn judge(goal: &Goal, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<String>)> {
+fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<String>)> {
     if !ledger.failing.is_empty() && !ledger.has(Fault::IgnoresFailure) {
         return Some((EndResult::Failed, None));
     }
@@ -66,14 +66,21 @@ fn judge(goal: &Goal, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<St
     }
     let patience = Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
     if ledger.blocked_since.is_some_and(|since| since + patience <= now) {
-        let why = format!(
+        return Some((EndResult::TimedOut, Some(what_blocks(goal, world, ledger))));
+    }
+    None
+}
+
+fn what_blocks(goal: &Goal, world: &World, ledger: &Ledger) -> String {
+    match world.watch() {
+        Watch::Opening => "the pods could not be listed".into(),
+        Watch::Lost(why) => format!("the pods could not be watched: {why}"),
+        Watch::Live => format!(
             "no further pod may be taken down: {} are down or missing, {} may be",
             down(goal, ledger),
             goal.policy.max_unavailable
-        );
-        return Some((EndResult::TimedOut, Some(why)));
+        ),
     }
-    None
 }
 
 fn is_moved(ledger: &Ledger, position: usize) -> bool {
@@ -87,7 +94,9 @@ fn down(goal: &Goal, ledger: &Ledger) -> usize {
 /// Returns when a pod's time is up; `None` while it is not in hand.
 pub(super) fn deadline(goal: &Goal, world: &World, pod: &PodGoal, entry: &Entry) -> Option<Now> {
     let grace = world.pod(&pod.key).map_or(30, Pod::termination_grace_seconds);
-    let seconds = goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS + grace);
+    let hold = goal.policy.min_ready_seconds_given.unwrap_or(goal.policy.owner_min_ready_seconds);
+    let default = DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold);
+    let seconds = goal.policy.timeout_given.unwrap_or(default);
     Some(entry.started? + Duration::from_secs(seconds))
 }
 
