@@ -69,8 +69,6 @@ pub(super) struct Entry {
     pub(super) ready_since: Option<(ReadyKey, Now)>,
     /// By container: the image, and which container the first status showed that carried its generation.
     pub(super) kubelet_knew: BTreeMap<ContainerName, (String, Option<String>)>,
-    /// By container: the image, and which container was shown before the kubelet had seen the spec.
-    pub(super) made_before: BTreeMap<ContainerName, (String, Option<String>)>,
     /// By container: for which image and against what it was proven; what comes later is new as well.
     pub(super) proven: BTreeMap<ContainerName, (String, Baseline)>,
     pub(super) failing_since: BTreeMap<ContainerName, (String, Now)>,
@@ -93,11 +91,8 @@ impl Entry {
 
     /// Returns whether the pod counts as down though it may look ready: from our patch until it is done.
     pub(super) fn is_in_hand(&self) -> bool {
-        let requested = match self.request {
-            Request::Idle | Request::BackOff { .. } => false,
-            Request::Sent | Request::Accepted | Request::Unclear | Request::Reading | Request::ReadAt(_) => true,
-        };
-        requested || self.phase.as_ref().is_some_and(in_hand)
+        // One that was put off keeps its place: a server that throttles is not asked for the next pod instead.
+        self.request != Request::Idle || self.phase.as_ref().is_some_and(in_hand)
     }
 
     pub(super) fn note_others(&mut self, pod: &Pod, planned: &BTreeMap<ContainerName, super::goal::ContainerGoal>) {
@@ -134,6 +129,11 @@ pub struct Ledger {
     pub(super) down: BTreeSet<PodKey>,
     /// Positions by what they are: kept so that a turn costs what changed.
     pub(super) waiting: BTreeSet<usize>,
+    /// Of those that wait: put off by the server.
+    pub(super) put_off: BTreeSet<usize>,
+    /// Of those that wait: down already.
+    pub(super) broken: BTreeSet<usize>,
+    pub(super) unproven: BTreeSet<usize>,
     pub(super) in_hand: BTreeSet<usize>,
     pub(super) unanswered: BTreeSet<usize>,
     pub(super) done: BTreeSet<usize>,

@@ -69,7 +69,7 @@ pub(super) fn pod_phase(
     if let Some(judged) = decided(pod, &progress, entry, ledger.has(Fault::RetriesForever)) {
         return judged;
     }
-    settle(goal, pod_goal, pod, ledger, entry, now)
+    settle(goal, pod_goal, pod, world, ledger, entry, now)
 }
 
 /// The pod does not ask for the wanted images: it waits, or a request is under way, or there were enough of them.
@@ -153,7 +153,7 @@ fn container_progress(
         && container.image != *to
     {
         let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
-        let asked = untouched && !was_ours(pod, name, to, id);
+        let asked = untouched && !was_ours(pod, id);
         return if asked { Progress::NotAsked } else { Progress::Moved(container.image.clone()) };
     }
     if !goal.restarts {
@@ -163,10 +163,11 @@ fn container_progress(
     let baseline = Baseline::of(pod, name);
     let proven = entry.proven.get(name).is_some_and(|(image, by)| *image == container.image && *by == baseline);
     // A status from before the kubelet saw the spec says nothing about it, neither good nor bad.
-    if !proven && is_from_before(entry, pod, container, status) {
+    if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) && !proven {
         return Progress::Restarting(None);
     }
-    if let Some(progress) = failing(&baseline, container, status, entry, now) {
+    let live = *world.watch() == Watch::Live;
+    if let Some(progress) = failing(&baseline, container, status, entry, live, now) {
         return progress;
     }
     let knew = kubelet_knew(entry, pod, container, status);
@@ -186,21 +187,10 @@ fn container_progress(
     }
 }
 
-/// Whether this rollout's own patch has set the image already: what stands there now was set by somebody else since.
-fn was_ours(pod: &Pod, name: &ContainerName, to: &str, id: &RolloutId) -> bool {
-    let record = UpdateRecord::of(pod).filter(|record| record.id == *id);
-    record.is_some_and(|record| record.containers.get(name).is_some_and(|container| container.to == to))
-}
-
-/// Whether the status, or the container that it shows, is from before the kubelet saw the spec.
-fn is_from_before(entry: &mut Entry, pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
-    let shown = (container.image.clone(), status.container_id.clone());
-    if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) {
-        entry.made_before.insert(container.name.clone(), shown);
-        return true;
-    }
-    let running = status.state.running.is_some();
-    running && entry.made_before.get(&container.name) == Some(&shown)
+/// Whether this rollout's own patch has changed the pod already: it set all images, so what stands there now is
+/// somebody else's.
+fn was_ours(pod: &Pod, id: &RolloutId) -> bool {
+    UpdateRecord::of(pod).is_some_and(|record| record.id == *id)
 }
 
 /// Whether the kubelet knew the spec when it made the container that is shown: a status with the spec's generation
@@ -225,6 +215,7 @@ fn failing(
     container: &Container,
     status: &ContainerStatus,
     entry: &mut Entry,
+    live: bool,
     now: Now,
 ) -> Option<Progress> {
     let (old_image, old_waiting) = match baseline {
@@ -255,11 +246,20 @@ fn failing(
         Urgency::IfItLasts => LASTING_SECONDS,
     };
     let at = since + Duration::from_secs(patience);
-    Some(if at <= now { Progress::Failing(failure) } else { Progress::MayFail(at) })
+    // Whether it lasted cannot be told while nothing is seen.
+    Some(if at <= now && (live || patience == 0) { Progress::Failing(failure) } else { Progress::MayFail(at) })
 }
 
 /// The right containers run: is the pod ready, and has ready held?
-fn settle(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, ledger: &Ledger, entry: &mut Entry, now: Now) -> Judged {
+fn settle(
+    goal: &Goal,
+    pod_goal: &PodGoal,
+    pod: &Pod,
+    world: &World,
+    ledger: &Ledger,
+    entry: &mut Entry,
+    now: Now,
+) -> Judged {
     let restarted: Vec<&ContainerName> =
         pod_goal.containers.iter().filter(|(_, goal)| goal.restarts).map(|(name, _)| name).collect();
     if restarted.is_empty() {
@@ -280,7 +280,8 @@ fn settle(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, ledger: &Ledger, entry: &m
     };
     let hold_seconds = if ledger.has(Fault::NoHold) { 0 } else { hold_seconds(goal, pod, &restarted, ledger) };
     let until = since + Duration::from_secs(u64::from(hold_seconds));
-    if until <= now {
+    // Whether it has held cannot be told while nothing is seen; a pod that was done stays done.
+    if until <= now && (*world.watch() == Watch::Live || entry.phase == Some(PodPhase::Done)) {
         return PodPhase::Done.into();
     }
     let wake = (!ledger.has(Fault::ForgetsHoldTimer)).then_some(until);

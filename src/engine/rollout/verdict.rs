@@ -26,6 +26,7 @@ pub(super) fn end(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> 
     if let Some((stop, since)) = ledger.stop
         && !ledger.has(Fault::IgnoresInterrupt)
     {
+        ledger.ending_since = None;
         let result = match stop {
             Stop::Interrupt => EndResult::Interrupted,
             Stop::Terminate => EndResult::Terminated,

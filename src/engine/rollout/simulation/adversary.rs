@@ -151,6 +151,10 @@ impl Scenario {
         if random.one_in(3) {
             scenario.meddle(random);
         }
+        // For another writer's image a later start is proof (product.md section 2), so it must be true here.
+        if scenario.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_))) {
+            scenario.nature.crashes_early = false;
+        }
         if random.one_in(6) {
             let stop = random.pick(&[Stop::Interrupt, Stop::Terminate]);
             scenario.deeds.push((random.millis(0, 30_000), Deed::Stop(stop)));

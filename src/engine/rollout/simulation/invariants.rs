@@ -67,6 +67,9 @@ pub(super) struct Invariants {
     moved: bool,
     pub(super) stopped_at: Option<Now>,
     stuck: u32,
+    /// Since when the watch shows what is.
+    live_since: Now,
+    was_live: bool,
 }
 
 /// What the truth is asked of.
@@ -134,6 +137,10 @@ impl Invariants {
 
     /// Looks at what has been delivered, before the turn.
     pub(super) fn look(&mut self, truth: &Truth<'_>) {
+        if truth.watch_is_live && !self.was_live {
+            self.live_since = truth.now;
+        }
+        self.was_live = truth.watch_is_live;
         let mut failed = false;
         for goal in &truth.goal.pods {
             let Some(pod) = truth.world.pod(&goal.key) else {
@@ -206,7 +213,7 @@ impl Invariants {
                 truth.world.pod(pod).zip(self.ready.get(pod)).is_some_and(|(seen, (_, since))| {
                     *since + truth.hold(goal, seen, !self.done_in_this_run) <= truth.now
                 });
-            if !held {
+            if !held || !truth.watch_is_live {
                 self.broken(Invariant::TooEarly, truth.now, format!("{pod} is said to be done"));
             }
             self.done_in_this_run = true;
@@ -292,11 +299,15 @@ impl Invariants {
                 Some(unproven) => unproven.saturating_sub(*since) + Duration::from_secs(6) + 2 * truth.slowest_answer,
                 None => Duration::ZERO,
             };
-            let due = *since + truth.hold(goal, pod, true) + grace;
+            let due = (*since + truth.hold(goal, pod, true) + grace).max(self.live_since);
             let is_done = said == Some(&PodPhase::Done);
             let is_late = if newly_done.contains(&goal.key) { due < now } else { due <= now && !is_done };
             // A verdict over the whole comes before everything else.
-            let excused = ended.is_some() || self.failed_at.is_some() || !truth.belongs(pod) || self.is_failing(said);
+            let excused = ended.is_some()
+                || !truth.watch_is_live
+                || self.failed_at.is_some()
+                || !truth.belongs(pod)
+                || self.is_failing(said);
             if is_late && !excused {
                 let what = format!("{} was ready long enough at {due:?}; said: {said:?}", goal.key);
                 self.broken(Invariant::TooLate, now, what);

@@ -49,6 +49,9 @@ pub(super) struct Nature {
     pub(super) slowest_millis: u64,
 }
 
+/// When the pods' first containers began to run.
+const LONG_AGO: &str = "2026-02-01T00:00:00Z";
+
 /// A startup probe's period in the simulation.
 pub(super) const STARTUP_PERIOD: u64 = 3;
 
@@ -83,7 +86,8 @@ struct Runtime {
     name: ContainerName,
     id: Option<String>,
     made_of: String,
-    running_since: Option<Now>,
+    /// When it began to run, as the API tells it.
+    running_since: Option<String>,
     ready: bool,
     started: Option<bool>,
     restarts: i64,
@@ -139,7 +143,7 @@ impl Kubelet {
         };
         for (index, (name, _)) in images.iter().enumerate() {
             kubelet.containers.push(Runtime { name: (*name).into(), ..Runtime::default() });
-            kubelet.make(index, Now::ZERO);
+            kubelet.make(index, LONG_AGO.into());
             if let Some(runtime) = kubelet.containers.get_mut(index) {
                 (runtime.ready, runtime.restarts) = (true, 0);
                 runtime.started = Some(true);
@@ -193,7 +197,7 @@ impl Kubelet {
         }
     }
 
-    fn make(&mut self, index: usize, now: Now) -> String {
+    fn make(&mut self, index: usize, started_at: String) -> String {
         self.made += 1;
         let id = format!("containerd://{}-{index}-{}", self.key.uid, self.made);
         if let Some(runtime) = self.containers.get_mut(index) {
@@ -201,7 +205,7 @@ impl Kubelet {
             self.truth.insert(id.clone(), image.clone());
             runtime.restarts += i64::from(runtime.id.is_some());
             runtime.made_of = image;
-            (runtime.id, runtime.running_since, runtime.waiting) = (Some(id.clone()), Some(now), None);
+            (runtime.id, runtime.running_since, runtime.waiting) = (Some(id.clone()), Some(started_at), None);
         }
         id
     }
@@ -213,7 +217,7 @@ impl Kubelet {
         runtime.last = Some(Terminated {
             exit_code,
             reason: if exit_code == 0 { "Completed" } else { "Error" }.into(),
-            started_at: Some(timestamp(since)),
+            started_at: Some(since),
             finished_at: Some(timestamp(now)),
             container_id: runtime.id.clone(),
             ..Terminated::default()
@@ -232,7 +236,7 @@ impl Kubelet {
             return Vec::new();
         }
         self.end(1, 3, now);
-        self.make(1, now);
+        self.make(1, timestamp(now));
         if let Some(runtime) = self.containers.get_mut(1) {
             runtime.ready = !self.nature.readiness;
         }
@@ -328,7 +332,7 @@ impl Kubelet {
             }
             Fate::Good | Fate::PullHeals | Fate::CreateHeals | Fate::NeverReady => self.run(index, fate, now),
             Fate::Crashes { after_millis } => {
-                let id = self.make(index, now);
+                let id = self.make(index, timestamp(now));
                 if let Some(runtime) = self.containers.get_mut(index) {
                     (runtime.ready, runtime.started) = (!self.nature.readiness, Some(true));
                 }
@@ -359,7 +363,7 @@ impl Kubelet {
 
     /// Starts it well: when it becomes ready is up to its probes.
     fn run(&mut self, index: usize, fate: Fate, now: Now) -> Later {
-        let id = self.make(index, now);
+        let id = self.make(index, timestamp(now));
         let nature = self.nature;
         let side = index != 0;
         let (readiness, startup) = (nature.readiness && side, nature.startup && side);
@@ -478,7 +482,7 @@ impl Kubelet {
             Some((name, _)) if self.nature.same_digest => (format!("{name}:{}", self.nature.shown_tag), name),
             Some(_) | None => (runtime.made_of.clone(), runtime.made_of.as_str()),
         };
-        let running = runtime.running_since.map(|since| Running { started_at: Some(timestamp(since)) });
+        let running = runtime.running_since.clone().map(|since| Running { started_at: Some(since) });
         let waiting = runtime.waiting.clone().filter(|_| running.is_none());
         let ended = runtime.last.clone().filter(|_| running.is_none() && waiting.is_none());
         ContainerStatus {

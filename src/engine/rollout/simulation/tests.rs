@@ -1,10 +1,12 @@
 //! The scenarios.
 
 use super::adversary::Scenario;
+use super::kubelet::Fate;
+use super::random::Random;
 use super::simulate;
 
 /// How many scenarios of each kind a test run takes.
-const SEEDS: u64 = 6_000;
+const SEEDS: u64 = 2_000;
 
 /// Runs scenarios and gathers what broke, so that one look shows all of it.
 fn explore(kind: &str, scenarios: impl Iterator<Item = Scenario>) {
@@ -30,4 +32,30 @@ fn a_calm_rollout_completes() {
 #[test]
 fn every_promise_holds_against_the_adversary() {
     explore("adversary", (0..SEEDS).map(Scenario::of));
+}
+/// Wherever a run is killed, and whether its last request gets through or not, the next one ends like the first.
+#[test]
+fn a_run_that_is_killed_after_any_action_ends_the_same() {
+    for seed in 0..150 {
+        let mut scenario = Scenario::calm(seed);
+        let mut random = Random::named(seed, "killed");
+        scenario.bad_answers = random.one_in(2);
+        if random.one_in(2) {
+            scenario.fail_one(&mut random);
+            // It may be rightly done before it crashes; whether it is depends on when the other run began.
+            scenario.fates.iter_mut().for_each(|fate| {
+                if let Fate::Crashes { after_millis } = fate {
+                    *after_millis = 10;
+                }
+            });
+        }
+        let whole = simulate(&scenario, None);
+        assert!(whole.violations.is_empty(), "seed {seed}: {:#?}", whole.violations);
+        for killed_after in 1..=whole.actions {
+            scenario.new_ledger_after = Some(killed_after);
+            let again = simulate(&scenario, None);
+            assert!(again.violations.is_empty(), "seed {seed}, killed after {killed_after}: {:#?}", again.violations);
+            assert_eq!(again.end, whole.end, "seed {seed}, killed after {killed_after}");
+        }
+    }
 }
