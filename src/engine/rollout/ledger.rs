@@ -72,6 +72,8 @@ pub(super) struct Entry {
     /// By container: for which image and against what it was proven; what comes later is new as well.
     pub(super) proven: BTreeMap<ContainerName, (String, Baseline)>,
     pub(super) failing_since: BTreeMap<ContainerName, (String, Now)>,
+    /// By container: the first that was seen to crash where nothing tells whether it is a new one.
+    pub(super) first_crash: BTreeMap<ContainerName, Option<String>>,
     pub(super) patched: bool,
     /// Ids of the containers that no change is planned for, when the pod was patched.
     pub(super) others: BTreeMap<ContainerName, Option<String>>,

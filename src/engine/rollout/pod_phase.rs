@@ -167,16 +167,16 @@ fn container_progress(
         return Progress::Restarting(None);
     }
     let live = *world.watch() == Watch::Live;
-    if let Some(progress) = failing(&baseline, container, status, entry, live, now) {
+    let knew = kubelet_knew(entry, pod, container, status) || proven;
+    if let Some(progress) = failing(&baseline, container, status, entry, (knew, live), now) {
         return progress;
     }
-    let knew = kubelet_knew(entry, pod, container, status);
     if status.state.running.is_none() {
         return Progress::Restarting(status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()));
     }
     let since = pod.image_set.get(name).map(|set| set.time.as_str());
     let changed = world.definition_changed(&pod.key, name).filter(|at| since.is_none_or(|since| *at >= since));
-    match baseline.proof(status, &container.image, knew || proven, changed) {
+    match baseline.proof(status, &container.image, knew, changed) {
         _ if ledger.has(Fault::ReadyIsDone) => Progress::Runs,
         Proof::New => {
             entry.proven.insert(name.clone(), (container.image.clone(), baseline));
@@ -215,12 +215,15 @@ fn failing(
     container: &Container,
     status: &ContainerStatus,
     entry: &mut Entry,
-    live: bool,
+    (knew, live): (bool, bool),
     now: Now,
 ) -> Option<Progress> {
-    let (old_image, old_waiting) = match baseline {
-        Baseline::Recorded(record) => (Some(record.from.as_str()), record.waiting.as_deref()),
-        Baseline::Set(_) | Baseline::Unknown => (None, None),
+    let (old_image, old_waiting, old_bits) = match baseline {
+        Baseline::Recorded(record) => {
+            let same = !record.image_id.is_empty() && record.image_id == status.image_id;
+            (Some(record.from.as_str()), record.waiting.as_deref(), same)
+        }
+        Baseline::Set(_) | Baseline::Unknown => (None, None, false),
     };
     let is_new = |ended: &crate::engine::pod::Terminated| {
         baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) != Some(false)
@@ -237,6 +240,13 @@ fn failing(
             now
         }
     };
+    if failure.exit_code.is_some() && old_bits && !knew {
+        // It may be one that the kubelet made before it knew the new image; the one after it is not.
+        let first = entry.first_crash.entry(container.name.clone()).or_insert_with(|| status.container_id.clone());
+        if *first == status.container_id {
+            return None;
+        }
+    }
     let of_before = old_waiting == Some(failure.reason.as_str())
         && failure.exit_code.is_none()
         && !failure.message.contains(&container.image);

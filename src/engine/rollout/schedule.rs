@@ -146,6 +146,7 @@ fn send(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, turn: 
     entry.ready_since = None;
     entry.kubelet_knew.clear();
     entry.proven.clear();
+    entry.first_crash.clear();
     entry.note_others(pod, &pod_goal.containers);
     entry.started.get_or_insert(now);
     entry.phase = Some(PodPhase::Patched);

@@ -105,18 +105,16 @@ pub(super) fn deadline(goal: &Goal, world: &World, pod: &PodGoal, entry: &Entry)
 pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
     let total = goal.policy.total_timeout.and_then(|total| Some(ledger.began? + Duration::from_secs(total)));
     let patience = Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
-    [
-        ledger.timers.first().map(|(at, _)| *at),
+    let timer = ledger.timers.first().map(|(at, _)| (*at).max(now));
+    // What has come already is waited for no more: while answers are outstanding, only their time counts.
+    let ahead = [
         total,
         ledger.blocked_since.map(|since| since + patience),
         ledger.stop.map(|(_, since)| since + STOP_WITHIN),
         ledger.ending_since.map(|since| since + END_WITHIN),
         Some(ledger.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
-    ]
-    .into_iter()
-    .flatten()
-    .map(|at| at.max(now))
-    .min()
+    ];
+    ahead.into_iter().flatten().filter(|at| *at > now).chain(timer).min()
 }
 
 fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndResult, why: Option<String>) -> Outcome {

@@ -19,6 +19,8 @@ pub(super) enum Deed {
     Revert(usize),
     Delete(usize),
     Terminate(usize),
+    /// Its controller lets go of it.
+    Orphan(usize),
     /// A pod under the same name with another uid.
     Replace(usize),
     /// Another container of the pod is not ready for so many seconds.
@@ -62,6 +64,7 @@ pub(super) struct Scenario {
     pub(super) min_ready_given: Option<u32>,
     pub(super) owner_min_ready: u32,
     pub(super) timeout_given: Option<u64>,
+    pub(super) total_timeout: Option<u64>,
     pub(super) ordered: bool,
     pub(super) deeds: Vec<(Now, Deed)>,
     pub(super) slowest_watch: u64,
@@ -111,6 +114,7 @@ impl Scenario {
             min_ready_given: random.pick(&[None, None, None, Some(0), Some(7)]),
             owner_min_ready: random.pick(&[0, 0, 3]),
             timeout_given: None,
+            total_timeout: None,
             ordered,
             deeds: Vec::new(),
             slowest_watch: random.pick(&[0, 300, 5_000]),
@@ -135,6 +139,9 @@ impl Scenario {
         }
         if random.one_in(8) {
             scenario.timeout_given = Some(random.between(5, 40));
+        }
+        if random.one_in(12) {
+            scenario.total_timeout = Some(random.between(1, 90));
         }
         if random.one_in(20) {
             scenario.throttled = Some(scenario.any_pod(random));
@@ -210,6 +217,7 @@ impl Scenario {
                 Deed::Revert(pod),
                 Deed::Delete(pod),
                 Deed::Terminate(pod),
+                Deed::Orphan(pod),
                 Deed::Replace(pod),
             ]);
             self.deeds.push((random.millis(0, 40_000), deed));
@@ -262,7 +270,7 @@ impl Scenario {
         if may.is_empty() || self.fates.iter().any(|fate| matches!(fate, Fate::Crashes { .. })) {
             may.push(EndResult::Complete);
         }
-        if self.timeout_given.is_some() {
+        if self.timeout_given.is_some() || self.total_timeout.is_some() {
             may.push(EndResult::TimedOut);
         }
         for (_, deed) in &self.deeds {
@@ -271,6 +279,7 @@ impl Scenario {
                 | Deed::SameImage(_)
                 | Deed::Revert(_)
                 | Deed::Delete(_)
+                | Deed::Orphan(_)
                 | Deed::Terminate(_)
                 | Deed::Replace(_) => may.extend([EndResult::Superseded, EndResult::Complete, EndResult::TimedOut]),
                 Deed::Stop(Stop::Interrupt) => may.push(EndResult::Interrupted),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::engine::names::PodKey;
 use crate::engine::outcome::EndResult;
-use crate::engine::pod::Pod;
+use crate::engine::pod::{ContainerStatus, Pod};
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::{Notice, PodPhase};
 
@@ -62,6 +62,7 @@ pub(super) struct Invariants {
     first_sent: BTreeMap<PodKey, Now>,
     ready: BTreeMap<PodKey, (Vec<String>, Now)>,
     unproven_since: BTreeMap<PodKey, Now>,
+    crashing_since: BTreeMap<PodKey, Now>,
     began: Now,
     failed_at: Option<Now>,
     moved: bool,
@@ -78,6 +79,7 @@ pub(super) struct Truth<'a> {
     pub(super) world: &'a World,
     pub(super) kubelets: &'a BTreeMap<PodKey, Kubelet>,
     pub(super) watch_is_live: bool,
+    pub(super) same_digest: bool,
     pub(super) slowest_answer: Duration,
     pub(super) now: Now,
 }
@@ -131,6 +133,7 @@ impl Invariants {
         self.sends.clear();
         self.first_sent.clear();
         self.unproven_since.clear();
+        self.crashing_since.clear();
         // Since when a pod is ready is this run's own knowledge.
         self.ready.values_mut().for_each(|(_, since)| *since = now);
     }
@@ -147,7 +150,7 @@ impl Invariants {
                 self.ready.remove(&goal.key);
                 continue;
             };
-            failed |= truth.belongs(pod) && truth.asks(goal, pod) && is_told_for_good(goal, pod);
+            failed |= truth.belongs(pod) && truth.asks(goal, pod) && self.has_failed(truth, goal, pod);
             self.moved |= truth.belongs(pod) && self.is_moved(truth, goal, pod);
             let ready = pod.is_ready() && truth.is_new(goal, pod);
             if !ready {
@@ -165,6 +168,19 @@ impl Invariants {
             }
         }
         self.failed_at = if failed { self.failed_at.or(Some(truth.now)) } else { None };
+    }
+
+    /// Whether it was told for good. Where old and new are the same bits, one crash tells nothing: the next one does.
+    fn has_failed(&mut self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {
+        let is_told = is_told_for_good(goal, pod);
+        let is_crash = |status: &&ContainerStatus| {
+            status.state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "CrashLoopBackOff")
+        };
+        if !truth.same_digest || !pod.status.container_statuses.iter().any(|status| is_crash(&status)) {
+            return is_told;
+        }
+        let since = self.crashing_since.entry(goal.key.clone()).or_insert(truth.now);
+        is_told && truth.now > *since + Duration::from_secs(30)
     }
 
     fn is_moved(&self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {

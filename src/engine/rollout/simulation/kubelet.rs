@@ -10,6 +10,7 @@ use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::{Condition, ContainerState, ContainerStatus, Running, Terminated, Waiting};
 
 use super::super::Now;
+use super::WANTED;
 use super::api_server::{ApiServer, timestamp};
 use super::random::Random;
 
@@ -150,6 +151,7 @@ impl Kubelet {
             }
             if broken && index == 1 {
                 kubelet.end(index, 1, Now::ZERO);
+                kubelet.containers.iter_mut().for_each(|runtime| runtime.tries = 2);
                 kubelet.wait(index, "CrashLoopBackOff", "back-off 5m0s restarting failed container");
             }
         }
@@ -265,6 +267,7 @@ impl Kubelet {
             return Vec::new();
         }
         (self.syncing, self.to_start, self.to_kill) = (true, indices.clone(), indices);
+        self.containers.iter_mut().for_each(|runtime| runtime.tries = 0);
         for runtime in self.to_kill.iter().filter_map(|index| self.containers.get(*index)) {
             if runtime.running_since.is_some() {
                 self.definition_changed.insert(runtime.name.clone(), timestamp(now));
@@ -436,12 +439,13 @@ impl Kubelet {
         if runtime.id.as_deref() != Some(id) || runtime.running_since.is_none() {
             return Vec::new();
         }
-        let first = runtime.tries <= 1;
+        let (first, of_wanted) = (runtime.tries <= 1, runtime.made_of == WANTED);
         self.end(index, 3, now);
         if first {
             return vec![(now + self.random.millis(0, 300), Stage::Retry(index))];
         }
-        self.wait(index, "CrashLoopBackOff", &format!("back-off 10s restarting failed container {DECISIVE}"));
+        let mark = if of_wanted { DECISIVE } else { "" };
+        self.wait(index, "CrashLoopBackOff", &format!("back-off 10s restarting failed container {mark}"));
         let mut later = vec![(now + Duration::from_secs(10), Stage::Retry(index))];
         if !self.syncing {
             later.extend(self.publish(api, now));

@@ -27,7 +27,7 @@ use super::{
 use adversary::{Deed, Scenario};
 use api_server::ApiServer;
 use invariants::{Invariant, Invariants, Truth, Violation};
-use kubelet::{Kubelet, STARTUP_PERIOD, Stage};
+use kubelet::{Fate, Kubelet, STARTUP_PERIOD, Stage};
 use random::Random;
 
 const BEFORE: &str = "registry.example/side:v1";
@@ -148,6 +148,11 @@ impl Simulation {
         if let Some(fate) = self.scenario.fates.get(index) {
             kubelet.fate(WANTED, *fate);
         }
+        if broken {
+            kubelet.fate(BEFORE, Fate::Crashes { after_millis: 300 });
+            let at = self.now + Random::named(self.scenario.seed, &key.name).millis(0, 12_000);
+            self.at(at, Due::Kubelet(key.clone(), Stage::Retry(1)));
+        }
         self.api.create(pod(key, &images, &self.scenario));
         kubelet.publish(&mut self.api, self.now);
         self.kubelets.insert(key.clone(), kubelet);
@@ -196,6 +201,7 @@ impl Simulation {
             world: &self.world,
             kubelets: &self.kubelets,
             watch_is_live: self.watch_is_live,
+            same_digest: self.scenario.nature.same_digest,
             slowest_answer: Duration::from_millis(self.scenario.slowest_answer),
             now: self.now,
         };
@@ -219,9 +225,17 @@ impl Simulation {
 
     /// The run is killed, and another one starts on the same cluster.
     fn go_on_with_a_new_ledger(&mut self) {
-        self.run += 1;
         self.end = None;
-        self.agenda.retain(|_, due| !matches!(due, Due::Execute { .. }));
+        // What was on its way gets through now, or never: a list cannot show what will be stored after it.
+        let is_request = |due: &Due| matches!(due, Due::Execute { .. });
+        let requests: Vec<Due> = self.agenda.values().filter(|due| is_request(due)).cloned().collect();
+        self.agenda.retain(|_, due| !is_request(due));
+        for request in requests {
+            if self.random.one_in(2) {
+                self.happen(request);
+            }
+        }
+        self.run += 1;
         self.ledger = Ledger { fault: self.fault, ..Ledger::new() };
         self.world = World::default();
         self.relist();
@@ -263,7 +277,7 @@ fn goal(scenario: &Scenario) -> Goal {
             min_ready_seconds_given: scenario.min_ready_given,
             owner_min_ready_seconds: scenario.owner_min_ready,
             timeout_given: scenario.timeout_given,
-            total_timeout: None,
+            total_timeout: scenario.total_timeout,
             ordered: scenario.ordered,
         },
         field_manager: "kubectl-inplace".into(),

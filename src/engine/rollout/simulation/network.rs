@@ -217,6 +217,7 @@ impl Simulation {
             Deed::Terminate(index) => {
                 self.api.change(&key(index), |pod| pod.terminating = true);
             }
+            Deed::Orphan(index) => self.api.change(&key(index), |pod| pod.owners.clear()),
             Deed::Replace(index) => {
                 self.api.delete(&key(index));
                 self.create(&pod_key(index, 1), BEFORE, false);
