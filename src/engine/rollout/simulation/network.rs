@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::engine::names::PodKey;
 use crate::engine::patch::PodPatch;
 use crate::engine::pod::Pod;
-use crate::engine::record::UPDATE_ANNOTATION;
 
 use super::super::{Action, ActionId, Answer, Observation, Watch, turn};
 use super::adversary::{Deed, Fortune};
@@ -92,12 +91,7 @@ impl Simulation {
     fn execute(&mut self, id: ActionId, patch: &PodPatch, run: u32, answer: Option<Answer>, moves: bool) {
         let key = &patch.key;
         let in_flight = self.invariants.outstanding.contains_key(&id);
-        // Not between a patch and the kubelet's seeing it: in the second of the event that cannot be told (`evidence.rs`).
-        let is_patched = self.api.pod(key).is_some_and(|pod| pod.annotations.contains_key(UPDATE_ANNOTATION));
-        if moves
-            && !is_patched
-            && let Some(kubelet) = self.kubelets.get_mut(key)
-        {
+        if moves && let Some(kubelet) = self.kubelets.get_mut(key) {
             let later = kubelet.step(Stage::CrashOld, &mut self.api, self.now);
             self.later(key, later);
         }
