@@ -122,3 +122,6 @@ fn same_image(a: &str, b: &str) -> bool {
         (Err(_), _) | (_, Err(_)) => a == b,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -315,3 +315,6 @@ fn hold_seconds(goal: &Goal, pod: &Pod, restarted: &[&ContainerName], ledger: &L
     let blind = containers().any(|container| container.readiness_probe.is_none());
     if blind && ledger.is_canary(&pod.key, goal) { base.max(CANARY_HOLD_SECONDS) } else { base }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use crate::engine::patch::{NewImage, pod_patch};
-use crate::engine::pod::Pod;
 use crate::engine::report::{Notice, PodPhase};
 
 use super::fault::Fault;
-use super::goal::{Goal, Mode, PodGoal};
+use super::goal::{Goal, Mode};
 use super::ledger::{Ledger, Request};
 use super::verdict;
 use super::world::{Watch, World};
