@@ -161,6 +161,7 @@ impl Scenario {
         // For another writer's image a later start is proof (product.md section 2), so it must be true here.
         if scenario.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_))) {
             scenario.nature.crashes_early = false;
+            scenario.broken.clear();
         }
         if random.one_in(6) {
             let stop = random.pick(&[Stop::Interrupt, Stop::Terminate]);

@@ -298,7 +298,8 @@ impl Invariants {
         let now = truth.now;
         if ended.is_none() {
             let seconds = Duration::from_secs;
-            if self.failed_at.is_some_and(|since| now > since + seconds(2)) {
+            let is_late = self.failed_at.is_some_and(|since| now > since + seconds(2));
+            if is_late && self.stopped_at.is_none() {
                 self.broken(Invariant::LateFailure, now, "a pod failed for good and it goes on");
             }
             if self.stopped_at.is_some_and(|since| now > since + seconds(5)) {
@@ -319,7 +320,8 @@ impl Invariants {
             let is_done = said == Some(&PodPhase::Done);
             let is_late = if newly_done.contains(&goal.key) { due < now } else { due <= now && !is_done };
             // A verdict over the whole comes before everything else.
-            let excused = ended.is_some()
+            let excused = is_unchanged(goal, pod)
+                || ended.is_some()
                 || !truth.watch_is_live
                 || self.failed_at.is_some()
                 || !truth.belongs(pod)
@@ -336,7 +338,7 @@ impl Invariants {
     }
 
     fn judge_deadline(&mut self, goal: &PodGoal, ended: Option<EndResult>, truth: &Truth<'_>) {
-        if ended.is_some() || self.done_ever.contains(&goal.key) {
+        if ended.is_some() || self.stopped_at.is_some() || self.done_ever.contains(&goal.key) {
             return;
         }
         let policy = &truth.goal.policy;
@@ -356,6 +358,16 @@ impl Invariants {
             }
         }
     }
+}
+
+/// Another writer's image and ours came before the kubelet looked: the right container is the one of before. It is
+/// rightly never said to be done.
+fn is_unchanged(goal: &PodGoal, pod: &Pod) -> bool {
+    let record = UpdateRecord::of(pod);
+    goal.containers.keys().any(|name| {
+        let before = record.as_ref().and_then(|record| record.container(pod, name)).map(|record| &record.container_id);
+        before.is_some() && before == pod.container_status(name).map(|(_, _, status)| &status.container_id)
+    })
 }
 
 fn is_told_for_good(goal: &PodGoal, pod: &Pod) -> bool {
