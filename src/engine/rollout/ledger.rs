@@ -160,6 +160,9 @@ pub struct Ledger {
     pub(super) ended: bool,
     #[cfg(test)]
     pub(super) fault: Option<Fault>,
+    /// How many pods were looked at.
+    #[cfg(test)]
+    pub(super) looks: usize,
 }
 
 impl Ledger {
@@ -205,6 +208,16 @@ impl Ledger {
             Mode::PodsOnly => self.done.iter().all(|position| self.position.get(key) == Some(position)),
         }
     }
+
+    /// Counts a look at a pod: a test holds that a turn costs what changed.
+    #[cfg(test)]
+    pub(super) fn look(&mut self) {
+        self.looks += 1;
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "the same call as in tests")]
+    pub(super) const fn look(&mut self) {}
 
     #[cfg(test)]
     pub(super) fn has(&self, fault: Fault) -> bool {

@@ -197,6 +197,7 @@ fn judge_what_changed(goal: &Goal, world: &World, ledger: &mut Ledger, is_back: 
 }
 
 fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: Now, turn: &mut Turn) {
+    ledger.look();
     let (Some(pod_goal), Some(entry)) = (goal.pods.get(position), ledger.entries.get_mut(position)) else { return };
     let mut entry = std::mem::take(entry);
     if let Some(wake) = entry.wake.take() {
@@ -276,6 +277,7 @@ fn index(ledger: &mut Ledger, position: usize, broken: bool) {
 
 /// Keeps the counts of the owner's pods true for one of them: the budget counts every pod of the owner.
 fn count(goal: &Goal, world: &World, ledger: &mut Ledger, key: &PodKey, in_hand: bool) {
+    ledger.look();
     let pod = world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished() && belongs(goal, ledger, pod));
     let Some(pod) = pod else {
         ledger.present.remove(key);

@@ -40,6 +40,7 @@ fn push(ledger: &mut Ledger, turn: &mut Turn, position: usize, action: Action) {
 fn read_what_is_unclear(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     let unanswered: Vec<usize> = ledger.unanswered.iter().copied().collect();
     for position in unanswered {
+        ledger.look();
         let (Some(entry), Some(pod)) = (ledger.entries.get_mut(position), goal.pods.get(position)) else { continue };
         let due = match entry.request {
             Request::Unclear => true,
@@ -56,6 +57,7 @@ fn read_what_is_unclear(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut T
 fn read_events(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     let unproven: Vec<usize> = ledger.unproven.iter().copied().collect();
     for position in unproven {
+        ledger.look();
         let (Some(entry), Some(pod)) = (ledger.entries.get_mut(position), goal.pods.get(position)) else { continue };
         if entry.events_at.is_some_and(|at| at > now) {
             continue;
@@ -79,6 +81,7 @@ fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &m
     let mut last = None;
     while let Some(position) = next_candidate(goal, ledger, last, now) {
         last = Some(position);
+        ledger.look();
         let (Some(pod_goal), Some(entry)) = (goal.pods.get(position), ledger.entries.get(position)) else { continue };
         // One that was put off has its place already.
         let has_place = usize::from(entry.is_in_hand());

@@ -118,21 +118,21 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
 }
 
 fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndResult, why: Option<String>) -> Outcome {
-    let pods = goal.pods.iter().enumerate().map(|(position, pod_goal)| {
-        let entry = ledger.entries.get(position).cloned().unwrap_or_default();
-        pod_end(world.pod(&pod_goal.key), pod_goal, entry)
-    });
+    let pods = goal
+        .pods
+        .iter()
+        .enumerate()
+        .map(|(position, pod_goal)| pod_end(world.pod(&pod_goal.key), pod_goal, ledger.entries.get(position)));
     let seconds = now.saturating_sub(ledger.began.unwrap_or(now)).as_secs_f64();
     Outcome { workload: goal.workload.clone(), result, pods: pods.collect(), why, seconds }
 }
 
-fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Entry) -> PodEnd {
+fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {
     let unplanned = |pod: &Pod| -> Vec<ContainerName> {
         let now =
             |name: &ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
-        entry
-            .others
-            .iter()
+        let others = entry.iter().flat_map(|entry| &entry.others);
+        others
             .filter(|(name, before)| before.is_some() && now(name) != **before)
             .map(|(name, _)| name.clone())
             .collect()
@@ -145,8 +145,8 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Entry) -> PodEnd {
     });
     PodEnd {
         pod: goal.key.clone(),
-        phase: entry.phase.clone().unwrap_or(PodPhase::Waiting),
-        patched: entry.patched,
+        phase: entry.and_then(|entry| entry.phase.clone()).unwrap_or(PodPhase::Waiting),
+        patched: entry.is_some_and(|entry| entry.patched),
         containers: containers.collect(),
         unplanned: pod.map(unplanned).unwrap_or_default(),
     }

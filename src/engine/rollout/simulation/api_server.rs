@@ -34,10 +34,6 @@ pub(super) fn timestamp(now: Now) -> String {
 }
 
 impl ApiServer {
-    pub(super) fn get(&self, name: &str) -> Option<&Pod> {
-        self.pods.get(name)
-    }
-
     /// The very pod, not another one of its name.
     pub(super) fn pod(&self, key: &PodKey) -> Option<&Pod> {
         self.pods.get(&key.name).filter(|pod| pod.key == *key)

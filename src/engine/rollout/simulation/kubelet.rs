@@ -238,11 +238,12 @@ impl Kubelet {
             return Vec::new();
         }
         self.end(1, 3, now);
-        self.make(1, timestamp(now));
+        let id = self.make(1, timestamp(now));
         if let Some(runtime) = self.containers.get_mut(1) {
             runtime.ready = !self.nature.readiness;
         }
-        self.publish(api, now)
+        self.publish(api, now);
+        vec![(now + self.random.millis(500, 2_000), Stage::Probe { container: 1, id, started: true, ready: true })]
     }
 
     /// One sync begins: the status from before is published with the new generation.

@@ -4,6 +4,7 @@
 
 mod adversary;
 mod api_server;
+mod cost;
 mod faults;
 mod invariants;
 mod kubelet;
