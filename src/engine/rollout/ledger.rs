@@ -74,6 +74,8 @@ pub(super) struct Entry {
     pub(super) failing_since: BTreeMap<ContainerName, (String, Now)>,
     /// By container: the first that was seen to crash where nothing tells whether it is a new one.
     pub(super) first_crash: BTreeMap<ContainerName, Option<String>>,
+    /// Why the last request has to be looked at or sent again, until it is said.
+    pub(super) retrying: Option<String>,
     pub(super) patched: bool,
     /// Ids of the containers that no change is planned for, when the pod was patched.
     pub(super) others: BTreeMap<ContainerName, Option<String>>,
@@ -181,6 +183,9 @@ impl Ledger {
         let careless = self.has(Fault::SendsOnUnknown);
         let Some(position) = self.requests.remove(&id) else { return };
         let Some(entry) = self.entries.get_mut(position) else { return };
+        if let Answer::Moved { message } | Answer::NotDone { message, .. } | Answer::Unknown { message } = &answer {
+            entry.retrying = Some(message.clone());
+        }
         entry.request = match (&entry.request, answer) {
             (Request::Sent, Answer::Unknown { .. }) if careless => Request::Idle,
             (Request::Sent, Answer::Accepted) => Request::Accepted,

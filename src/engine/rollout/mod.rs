@@ -206,6 +206,9 @@ fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: 
     if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && asks_for_it(world, pod_goal) {
         entry.request = Request::Idle;
     }
+    if let Some(why) = entry.retrying.take() {
+        turn.notices.push(Notice::Retrying { pod: pod_goal.key.clone(), why });
+    }
     let judged = pod_phase::pod_phase(goal, pod_goal, world, ledger, &mut entry, now);
     let followed = goal.mode == Mode::Follow && !matches!(judged.phase, PodPhase::Done);
     if followed || entry.patched || !matches!(judged.phase, PodPhase::Waiting | PodPhase::Done) {

@@ -75,6 +75,8 @@ pub(super) struct Scenario {
     pub(super) refused: Option<usize>,
     /// Stop after so many actions and go on with a new ledger.
     pub(super) new_ledger_after: Option<u64>,
+    /// Only watches: all that happens is somebody else's doing.
+    pub(super) follows: bool,
     /// The first list comes only later.
     pub(super) opens_late: bool,
 }
@@ -123,8 +125,27 @@ impl Scenario {
             throttled: None,
             refused: None,
             new_ledger_after: None,
+            follows: false,
             opens_late: random.one_in(4),
         }
+    }
+
+    /// Somebody else updates every pod, and it is followed.
+    pub(super) fn followed(seed: u64) -> Self {
+        let mut scenario = Self::calm(seed);
+        let mut random = Random::named(seed, "followed");
+        (scenario.follows, scenario.both_containers) = (true, false);
+        scenario.broken.clear();
+        if random.one_in(3) {
+            scenario.fail_one(&mut random);
+        }
+        for pod in 0..scenario.pods {
+            scenario.deeds.push((random.millis(0, 60_000), Deed::SameImage(pod)));
+        }
+        if random.one_in(3) {
+            scenario.disturb(&mut random);
+        }
+        scenario
     }
 
     /// Whatever an adversary can think of.
@@ -276,6 +297,7 @@ impl Scenario {
         }
         for (_, deed) in &self.deeds {
             match deed {
+                Deed::SameImage(_) if self.follows => {}
                 Deed::OtherImage(_)
                 | Deed::SameImage(_)
                 | Deed::Revert(_)

@@ -11,7 +11,7 @@ use crate::engine::record::UpdateRecord;
 use crate::engine::report::{Notice, PodPhase};
 
 use super::super::ledger::MAX_SENDS;
-use super::super::{Action, ActionId, CANARY_HOLD_SECONDS, Goal, Now, PodGoal, Turn, World};
+use super::super::{Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, Turn, World};
 use super::kubelet::{DECISIVE, Kubelet, STARTUP_PERIOD};
 
 /// What may break.
@@ -188,7 +188,7 @@ impl Invariants {
             let image = pod.container(name).map(|(_, _, container)| container.image.clone());
             let by_us = UpdateRecord::of(pod).is_some_and(|record| record.id == truth.goal.id);
             let reverted = by_us && image == wanted.from;
-            image != wanted.to && (image != wanted.from || reverted)
+            wanted.from.is_some() && image != wanted.to && (image != wanted.from || reverted)
         })
     }
 
@@ -225,10 +225,9 @@ impl Invariants {
                 self.broken(Invariant::ForeignPod, truth.now, format!("{pod} is none of the goal's"));
                 continue;
             };
-            let held =
-                truth.world.pod(pod).zip(self.ready.get(pod)).is_some_and(|(seen, (_, since))| {
-                    *since + truth.hold(goal, seen, !self.done_in_this_run) <= truth.now
-                });
+            let held = truth.world.pod(pod).zip(self.ready.get(pod)).is_some_and(|(seen, (_, since))| {
+                *since + truth.hold(goal, seen, !self.done_in_this_run || truth.goal.mode == Mode::Follow) <= truth.now
+            });
             if !held || !truth.watch_is_live {
                 self.broken(Invariant::TooEarly, truth.now, format!("{pod} is said to be done"));
             }
@@ -249,7 +248,7 @@ impl Invariants {
                 self.broken(Invariant::ForeignPod, now, format!("{key} is patched"));
                 continue;
             };
-            if truth.asks(goal, pod) {
+            if truth.asks(goal, pod) || truth.goal.mode == Mode::Follow {
                 self.broken(Invariant::ForeignPod, now, format!("{key} is patched again"));
             }
             let sends = self.sends.entry(key.clone()).or_default();

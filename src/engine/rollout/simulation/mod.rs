@@ -262,14 +262,15 @@ fn pod_key(index: usize, incarnation: u32) -> PodKey {
 }
 
 fn goal(scenario: &Scenario) -> Goal {
-    let wanted = ContainerGoal { from: Some(BEFORE.into()), to: Some(WANTED.into()), restarts: true };
+    let from = (!scenario.follows).then(|| BEFORE.to_owned());
+    let wanted = ContainerGoal { from, to: Some(WANTED.into()), restarts: true };
     let names = if scenario.both_containers { vec!["side", "second"] } else { vec!["side"] };
     let containers: BTreeMap<_, _> = names.into_iter().map(|name| (name.into(), wanted.clone())).collect();
     let pods = (0..scenario.pods).map(|index| PodGoal { key: pod_key(index, 0), containers: containers.clone() });
     Goal {
         id: "20260301-1".into(),
         workload: WorkloadRef { kind: WorkloadKind::StatefulSet, namespace: "prod".into(), name: "web".into() },
-        mode: Mode::PodsOnly,
+        mode: if scenario.follows { Mode::Follow } else { Mode::PodsOnly },
         controllers: ["owner".into()].into(),
         replicas: u32::try_from(scenario.pods + usize::from(scenario.bystander)).expect("small"),
         pods: pods.collect(),

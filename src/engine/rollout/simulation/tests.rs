@@ -30,6 +30,11 @@ fn a_calm_rollout_completes() {
 }
 
 #[test]
+fn somebody_elses_rollout_is_followed_to_its_end() {
+    explore("followed", (0..SEEDS / 2).map(Scenario::followed));
+}
+
+#[test]
 fn every_promise_holds_against_the_adversary() {
     explore("adversary", (0..SEEDS).map(Scenario::of));
 }
