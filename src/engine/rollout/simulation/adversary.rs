@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::engine::outcome::EndResult;
 
 use super::super::{Answer, Now, Stop};
-use super::kubelet::{Fate, Nature};
+use super::nature::{Fate, Nature};
 use super::random::Random;
 
 /// What somebody does at some time.

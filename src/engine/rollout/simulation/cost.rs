@@ -5,7 +5,7 @@ use super::adversary::Scenario;
 use super::{BEFORE, Goal, Ledger, Now, Observation, Pod, World, goal, pod, pod_key};
 use crate::engine::pod::{Condition, ContainerState, ContainerStatus, Running};
 
-fn ready_pod(scenario: &Scenario, index: usize, version: u64, ready: bool) -> Pod {
+pub(super) fn ready_pod(scenario: &Scenario, index: usize, version: u64, ready: bool) -> Pod {
     let mut pod = pod(&pod_key(index, 0), &[("app", "registry.example/app:v1"), ("side", BEFORE)], scenario);
     pod.resource_version = version;
     pod.status.observed_generation = Some(1);

@@ -6,7 +6,7 @@ use super::invariants::Invariant;
 use super::simulate;
 
 /// A fault that needs more scenarios than this to show would live too easily.
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 200;
 
 /// Which promise a fault breaks, whatever else it breaks.
 fn breaks(fault: Fault) -> Invariant {

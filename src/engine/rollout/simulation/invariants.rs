@@ -12,7 +12,8 @@ use crate::engine::report::{Notice, PodPhase};
 
 use super::super::ledger::MAX_SENDS;
 use super::super::{Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, Turn, World};
-use super::kubelet::{DECISIVE, Kubelet, STARTUP_PERIOD};
+use super::kubelet::Kubelet;
+use super::nature::{DECISIVE, STARTUP_PERIOD};
 
 /// What may break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,75 +12,11 @@ use crate::engine::pod::{Condition, ContainerState, ContainerStatus, Running, Te
 use super::super::Now;
 use super::WANTED;
 use super::api_server::{ApiServer, timestamp};
+use super::nature::{DECISIVE, Fate, Nature, STARTUP_PERIOD, Stage};
 use super::random::Random;
-
-/// Stands in the message of a report after which a rollout must fail at once.
-pub(super) const DECISIVE: &str = "[for good]";
-
-/// What becomes of a container that is made from the wanted image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
-    Good,
-    PullHeals,
-    PullNotFound,
-    PullNeverHeals,
-    InvalidName,
-    ConfigError,
-    CreateHeals,
-    CreateLasts,
-    Crashes { after_millis: u64 },
-    NeverReady,
-}
-
-/// How the pod and its node are made.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Nature {
-    pub(super) observes_generation: bool,
-    pub(super) readiness: bool,
-    pub(super) flaps: bool,
-    pub(super) startup: bool,
-    /// kubernetes#141155.
-    pub(super) born_started: bool,
-    /// Both tags are one digest.
-    pub(super) same_digest: bool,
-    /// For equal digests: the tag that the runtime shows.
-    pub(super) shown_tag: &'static str,
-    /// The old container crashes between the patch and the kubelet's seeing it.
-    pub(super) crashes_early: bool,
-    pub(super) slowest_millis: u64,
-}
 
 /// When the pods' first containers began to run.
 const LONG_AGO: &str = "2026-02-01T00:00:00Z";
-
-/// A startup probe's period in the simulation.
-pub(super) const STARTUP_PERIOD: u64 = 3;
-
-/// What happens to a pod on its node, at a time of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stage {
-    CrashOld,
-    See,
-    Kill(usize),
-    Start,
-    Retry(usize),
-    BackOff(usize),
-    Publish,
-    Probe {
-        container: usize,
-        id: String,
-        started: bool,
-        ready: bool,
-    },
-    Crash {
-        container: usize,
-        id: String,
-    },
-    /// Another container of the pod stops or begins to be ready: the budget sees it.
-    Sibling {
-        ready: bool,
-    },
-}
 
 #[derive(Debug, Clone, Default)]
 struct Runtime {
@@ -183,8 +119,8 @@ impl Kubelet {
             Stage::CrashOld => self.crash_old(api, now),
             Stage::See => self.see(api, now),
             Stage::Kill(index) => self.kill(index, now),
-            Stage::Start => self.start_next(api, now),
-            Stage::Retry(index) => self.retry(index, api, now),
+            Stage::Start => self.start_next(now),
+            Stage::Retry(index) => self.retry(index, now),
             Stage::BackOff(index) => self.back_off(index, api, now),
             Stage::Publish => self.publish(api, now),
             Stage::Probe { container, id, started, ready } => self.probe(container, &id, started, ready, api, now),
@@ -305,7 +241,7 @@ impl Kubelet {
         later
     }
 
-    fn start_next(&mut self, api: &mut ApiServer, now: Now) -> Later {
+    fn start_next(&mut self, now: Now) -> Later {
         let Some(index) = self.to_start.pop_front() else {
             self.syncing = false;
             // A failed start is published at the sync's end, a started container when the runtime is listed again.
@@ -318,7 +254,7 @@ impl Kubelet {
             return later;
         };
         let mut later = self.start(index, now);
-        later.extend(self.start_next(api, now));
+        later.extend(self.start_next(now));
         later
     }
 
@@ -403,7 +339,7 @@ impl Kubelet {
         later
     }
 
-    fn retry(&mut self, index: usize, api: &mut ApiServer, now: Now) -> Later {
+    fn retry(&mut self, index: usize, now: Now) -> Later {
         if self.containers.get(index).is_none_or(|runtime| runtime.running_since.is_some()) {
             return Vec::new();
         }
@@ -411,7 +347,7 @@ impl Kubelet {
             return vec![(now + Duration::from_secs(1), Stage::Retry(index))];
         }
         (self.syncing, self.to_start) = (true, VecDeque::from([index]));
-        self.start_next(api, now)
+        self.start_next(now)
     }
 
     fn back_off(&mut self, index: usize, api: &mut ApiServer, now: Now) -> Later {

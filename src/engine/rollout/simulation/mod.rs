@@ -8,8 +8,10 @@ mod cost;
 mod faults;
 mod invariants;
 mod kubelet;
+mod nature;
 mod network;
 mod random;
+mod regressions;
 mod tests;
 
 use std::collections::BTreeMap;
@@ -28,7 +30,8 @@ use super::{
 use adversary::{Deed, Scenario};
 use api_server::ApiServer;
 use invariants::{Invariant, Invariants, Truth, Violation};
-use kubelet::{Fate, Kubelet, STARTUP_PERIOD, Stage};
+use kubelet::Kubelet;
+use nature::{Fate, STARTUP_PERIOD, Stage};
 use random::Random;
 
 const BEFORE: &str = "registry.example/side:v1";

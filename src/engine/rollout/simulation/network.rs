@@ -10,7 +10,7 @@ use super::super::{Action, ActionId, Answer, Observation, Watch, turn};
 use super::adversary::{Deed, Fortune};
 use super::api_server::Patched;
 use super::invariants::Invariant;
-use super::kubelet::Stage;
+use super::nature::Stage;
 use super::{BEFORE, Due, FOREIGN, Simulation, WANTED, pod_key};
 
 impl Simulation {

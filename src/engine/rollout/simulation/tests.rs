@@ -1,12 +1,12 @@
 //! The scenarios.
 
 use super::adversary::Scenario;
-use super::kubelet::Fate;
+use super::nature::Fate;
 use super::random::Random;
 use super::simulate;
 
 /// How many scenarios of each kind a test run takes.
-const SEEDS: u64 = 2_000;
+const SEEDS: u64 = 1_200;
 
 /// Runs scenarios and gathers what broke, so that one look shows all of it.
 fn explore(kind: &str, scenarios: impl Iterator<Item = Scenario>) {
@@ -19,7 +19,8 @@ fn explore(kind: &str, scenarios: impl Iterator<Item = Scenario>) {
     }
     let mut first_of_each = std::collections::BTreeMap::new();
     for (scenario, end, violation) in &broken {
-        first_of_each.entry(violation.invariant).or_insert((0, scenario, end, violation)).0 += 1;
+        let story = format!("at {:?}: {} (ended {end:?})", violation.at, violation.what);
+        first_of_each.entry(violation.invariant).or_insert((0, story, scenario)).0 += 1;
     }
     assert!(broken.is_empty(), "{kind}: {} broken, the first of each: {first_of_each:#?}", broken.len());
 }
@@ -41,18 +42,14 @@ fn every_promise_holds_against_the_adversary() {
 /// Wherever a run is killed, and whether its last request gets through or not, the next one ends like the first.
 #[test]
 fn a_run_that_is_killed_after_any_action_ends_the_same() {
-    for seed in 0..150 {
+    for seed in 0..60 {
         let mut scenario = Scenario::calm(seed);
         let mut random = Random::named(seed, "killed");
         scenario.bad_answers = random.one_in(2);
         if random.one_in(2) {
             scenario.fail_one(&mut random);
-            // It may be rightly done before it crashes; whether it is depends on when the other run began.
-            scenario.fates.iter_mut().for_each(|fate| {
-                if let Fate::Crashes { after_millis } = fate {
-                    *after_millis = 10;
-                }
-            });
+            // Without a probe it may be rightly done before it crashes; that depends on when the other run began.
+            scenario.nature.readiness |= scenario.fates.iter().any(|fate| matches!(fate, Fate::Crashes { .. }));
         }
         let whole = simulate(&scenario, None);
         assert!(whole.violations.is_empty(), "seed {seed}: {:#?}", whole.violations);
