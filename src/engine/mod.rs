@@ -7,5 +7,9 @@
 //! what the kubelet does to one container.
 
 pub mod container_hash;
+pub mod duration;
 pub mod image;
+pub mod int_or_percent;
+pub mod kubelet_version;
 pub mod strategic_merge;
+pub mod suggest;
