@@ -24,4 +24,6 @@ pub mod report;
 pub mod rollout;
 pub mod strategic_merge;
 pub mod suggest;
+pub mod target;
+pub mod template;
 pub mod workload;

@@ -1,14 +1,18 @@
 //! The plan as a value: what would happen to each pod and container, what blocks it and why, in which order.
 
+mod build;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::names::{ContainerName, PodKey, Uid, WorkloadRef};
-use super::outcome::EndResult;
-use super::pod::ContainerList;
-use super::reason::{Reason, Warning};
-use super::rollout::Policy;
+use crate::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
+use crate::engine::outcome::EndResult;
+use crate::engine::pod::ContainerList;
+use crate::engine::reason::{Reason, Warning};
+use crate::engine::rollout::Policy;
+
+pub use build::{Desired, LAST_APPLIED, LiveWorkload, Options, build};
 
 /// The version of the plan's JSON document.
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";
