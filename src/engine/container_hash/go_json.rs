@@ -68,7 +68,7 @@ impl GoJson {
         match shape {
             Shape::Text => self.write_string(out, value.and_then(Value::as_str).unwrap_or_default()),
             Shape::Boolean => {
-                out.push_str(if value.and_then(Value::as_bool).unwrap_or_default() { "true" } else { "false" })
+                out.push_str(if value.and_then(Value::as_bool).unwrap_or_default() { "true" } else { "false" });
             }
             Shape::Integer => write_integer(out, value),
             Shape::IntOrString => match value.and_then(Value::as_str) {
