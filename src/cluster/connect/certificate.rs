@@ -83,11 +83,8 @@ mod tests {
     fn where_authorities_come_from() {
         let data = encode(&format!("{BEGIN}\nAAEC\n{END}\n"));
         let missing = Some("no/such/file".to_owned());
-        let both = Cluster {
-            certificate_authority_data: data.clone(),
-            certificate_authority: missing.clone(),
-            ..Cluster::default()
-        };
+        let both =
+            Cluster { certificate_authority_data: data, certificate_authority: missing.clone(), ..Cluster::default() };
         assert_eq!(authorities(&both), Ok(Some(vec![vec![0, 1, 2]])));
         let file = Cluster { certificate_authority: missing, ..Cluster::default() };
         assert!(matches!(authorities(&file), Err(KubeconfigError::BadFile { .. })));

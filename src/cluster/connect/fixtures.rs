@@ -131,7 +131,11 @@ fn serve(stream: TcpStream, answers: &[Answer], seen: &Mutex<Vec<Received>>) -> 
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut writer = stream;
     loop {
-        let request = read_request(&mut reader)?;
+        let Some(request) = read_request(&mut reader) else {
+            // As Go's server answers TLS on a port without TLS.
+            let _ = writer.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+            return None;
+        };
         let answer = {
             let mut seen = seen.lock().unwrap();
             seen.push(request);
@@ -155,7 +159,7 @@ fn serve(stream: TcpStream, answers: &[Answer], seen: &Mutex<Vec<Received>>) -> 
             Answer::Stream(line) => {
                 write!(writer, "HTTP/1.1 200 X\r\nConnection: close\r\n\r\n{line}\n").ok()?;
                 writer.flush().ok()?;
-                std::thread::sleep(std::time::Duration::from_millis(120));
+                std::thread::sleep(std::time::Duration::from_millis(500));
                 writeln!(writer, "{line}").ok()?;
                 return None;
             }

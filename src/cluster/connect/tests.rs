@@ -67,7 +67,7 @@ fn plugin_user(command: &std::path::Path) -> String {
 }
 
 /// A plugin that counts its runs in the file `runs` and gives the tokens `t1`, `t2` ...
-fn counting_plugin(folder: &Folder, more: &str) -> std::path::PathBuf {
+fn counting_plugin(folder: &Folder, more: &str) -> PathBuf {
     let runs = folder.path().join("runs").display().to_string();
     let script = format!(
         "echo run >> '{runs}'\nn=$(wc -l < '{runs}' | tr -d ' ')\ncat > '{runs}.stdin'\necho \"chatter\" >&2\n\
@@ -292,7 +292,17 @@ async fn a_server_that_is_no_tls_server() {
     let error = ask(connection.client(), Verb::Patch, POD).await.unwrap_err();
     assert!(matches!(&error, ClusterError::Unreachable { why: Unreached::Certificate(_), .. }), "{error:?}");
     let text = error.to_string();
-    assert!(!text.contains("ServiceError") && !text.contains("client error"), "{text}");
+    assert_eq!(text, format!("no trusted connection to the server {}: it does not speak TLS (https)", server.address));
+}
+
+#[tokio::test]
+async fn a_host_without_an_address() {
+    let setup = setup("http://no-such-host.invalid", "", "token: secret");
+    let connection = setup.connect().await.unwrap();
+    let error = ask(connection.client(), Verb::Patch, POD).await.unwrap_err();
+    let ClusterError::Unreachable { server, why: Unreached::UnknownHost(why) } = &error else { panic!("{error:?}") };
+    assert_eq!(server, "no-such-host.invalid");
+    assert_eq!(why.matches("failed to lookup").count(), 1, "told once: {why}");
 }
 
 #[tokio::test]
@@ -300,12 +310,12 @@ async fn no_answer_in_time() {
     for answer in [Answer::Hang, Answer::Stream("{}")] {
         let server = Server::start(vec![answer]);
         let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
-        setup.options.request_timeout = Some(Duration::from_millis(40));
+        setup.options.request_timeout = Some(Duration::from_millis(250));
         let connection = setup.connect().await.unwrap();
         let error = ask(connection.client(), Verb::Patch, POD).await.unwrap_err();
-        assert_eq!(error.to_string(), "the server did not answer within 40ms");
+        assert_eq!(error.to_string(), "the server did not answer within 250ms");
         assert!(error.may_have_been_done());
-        assert_eq!(server.received().len(), 1);
+        assert!(server.received().len() <= 1, "not repeated");
     }
 }
 
@@ -314,7 +324,7 @@ async fn a_watch_has_no_limit_and_is_not_held_back() {
     use futures::{AsyncBufReadExt, StreamExt};
     let server = Server::start(vec![Answer::Stream("{\"type\": \"BOOKMARK\"}")]);
     let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
-    setup.options.request_timeout = Some(Duration::from_millis(40));
+    setup.options.request_timeout = Some(Duration::from_millis(250));
     let connection = setup.connect().await.unwrap();
     let request = Request::get(format!("{PODS}?watch=true")).body(Vec::new()).unwrap();
     let stream = connection.client().request_stream(request).await.unwrap();

@@ -55,6 +55,8 @@ pub(in crate::cluster) fn of_transport(error: &(dyn StdError + 'static), server:
     }
     let why = if refused {
         Unreached::Refused
+    } else if why.contains("InvalidContentType") {
+        Unreached::Certificate("it does not speak TLS (https)".to_owned())
     } else if ["certificate", "corrupt message", "fatal alert"].iter().any(|word| why.contains(word)) {
         Unreached::Certificate(why)
     } else if why.contains("dns error") {
