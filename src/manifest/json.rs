@@ -3,6 +3,7 @@
 use serde::de::{DeserializeSeed as _, IgnoredAny};
 use serde_json::Value;
 
+use super::MAX_DEPTH;
 use super::error::{Format, ManifestError};
 use super::snippet::{Snippet, mentions_secret};
 use super::source::{Position, Source};
@@ -75,7 +76,10 @@ impl Input<'_> {
         // serde_json's messages name no part of the input, but end with its own idea of the position.
         let message = message.unwrap_or_else(|| {
             let message = error.to_string();
-            message.rsplit_once(" at line ").map_or_else(|| message.clone(), |(head, _)| head.to_owned())
+            match message.rsplit_once(" at line ").map_or(message.as_str(), |(head, _)| head) {
+                "recursion limit exceeded" => format!("nested more than {MAX_DEPTH} deep"),
+                head => head.to_owned(),
+            }
         });
         let column = self.column(line, error.column());
         let snippet = if self.withheld { Snippet::default() } else { Snippet::new(self.text, line, column) };

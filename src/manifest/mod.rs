@@ -34,6 +34,8 @@ mod fuzz;
 mod tests;
 
 use std::io::Read;
+use std::panic;
+use std::thread;
 
 pub use error::{EncodingProblem, Format, ManifestError, Place};
 pub use snippet::Snippet;
@@ -50,6 +52,10 @@ pub const MAX_VALUES: usize = 1_000_000;
 /// Bounds how deeply mappings and sequences may be nested: what `serde_json` allows, twice what large custom resource
 /// definitions need.
 pub const MAX_DEPTH: usize = 128;
+
+/// The stack that parsing runs on. A level of nesting takes about 30 KiB of it without optimisation, and callers may be
+/// on threads with 2 MiB (tokio's workers) or 1 MiB (the main thread of Windows).
+const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 /// Bounds the parser events that the aliases of one YAML document may repeat; against documents that grow by aliases of
 /// aliases.
@@ -95,6 +101,14 @@ fn parse_objects(name: &str, bytes: &[u8]) -> Result<Vec<Manifest>, ManifestErro
     if bytes.len() > MAX_INPUT_BYTES {
         return Err(ManifestError::TooLarge { name: name.to_owned() });
     }
+    thread::scope(|scope| {
+        let parser = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || parse_text(name, bytes));
+        let parser = parser.map_err(|source| ManifestError::Unreadable { path: name.to_owned(), source })?;
+        parser.join().unwrap_or_else(|payload| panic::resume_unwind(payload))
+    })
+}
+
+fn parse_text(name: &str, bytes: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
     let text = decode::decode(name, bytes)?;
     let documents = if text.trim_start().starts_with('{') {
         json::documents(name, &text)?

@@ -52,6 +52,10 @@ impl Reading {
         self.reason.borrow_mut().take()
     }
 
+    fn is_merge(&self, key: &str) -> bool {
+        self.format == Format::Yaml && key == "<<"
+    }
+
     fn refuse<E: serde::de::Error>(&self, reason: Reason) -> E {
         *self.reason.borrow_mut() = Some(reason);
         E::custom("refused")
@@ -142,12 +146,13 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut mapping: A) -> Result<Value, A::Error> {
         let mut entries = Entries::default();
-        while let Some(key) = mapping.next_key_seed(Key(self.0))? {
+        while let Some(key) = mapping.next_key_seed(Key { reading: self.0, entries: &entries })? {
             let value = mapping.next_value_seed(self)?;
-            if self.0.format == Format::Yaml && key == "<<" {
+            if self.0.is_merge(&key) {
                 entries.merge(value).map_err(|reason| self.0.refuse::<A::Error>(reason))?;
             } else {
-                entries.insert(key, value).map_err(|reason| self.0.refuse::<A::Error>(reason))?;
+                entries.merged.remove(&key);
+                entries.map.insert(key, value);
             }
         }
         Ok(Value::Object(entries.map))
@@ -164,12 +169,9 @@ struct Entries {
 }
 
 impl Entries {
-    fn insert(&mut self, key: String, value: Value) -> Result<(), Reason> {
-        if self.map.contains_key(&key) && !self.merged.remove(&key) {
-            return Err(Reason::DuplicateKey(key));
-        }
-        self.map.insert(key, value);
-        Ok(())
+    /// Whether the mapping itself has the key already, a merge aside.
+    fn has(&self, key: &str) -> bool {
+        self.map.contains_key(key) && !self.merged.contains(key)
     }
 
     fn merge(&mut self, value: Value) -> Result<(), Reason> {
@@ -200,8 +202,22 @@ impl Entries {
     }
 }
 
-/// Reads a key and writes it as a string, as `convertToJSONableObject` of sigs.k8s.io/yaml does.
-struct Key<'r>(&'r Reading);
+/// Reads a key and writes it as a string, as `convertToJSONableObject` of sigs.k8s.io/yaml does. Refuses one that is
+/// there, here and not later, so that the error has the key's position.
+struct Key<'r> {
+    reading: &'r Reading,
+    entries: &'r Entries,
+}
+
+impl Key<'_> {
+    fn accept<E: serde::de::Error>(&self, key: String) -> Result<String, E> {
+        self.reading.charge_text(&key)?;
+        if self.entries.has(&key) && !self.reading.is_merge(&key) {
+            return Err(self.reading.refuse(Reason::DuplicateKey(key)));
+        }
+        Ok(key)
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {
     type Value = String;
@@ -218,48 +234,47 @@ impl<'de> Visitor<'de> for Key<'_> {
         formatter.write_str("a key")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<String, E> {
-        Ok(value.to_string())
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<String, E> {
+        self.accept(value.to_string())
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<String, E> {
-        Ok(value.to_string())
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<String, E> {
+        self.accept(value.to_string())
     }
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<String, E> {
-        i64::try_from(value)
-            .map(|value| value.to_string())
-            .map_err(|_| self.0.refuse(Reason::Key("an integer beyond 64 bits")))
+        match i64::try_from(value) {
+            Ok(value) => self.accept(value.to_string()),
+            Err(_) => Err(self.reading.refuse(Reason::Key("an integer beyond 64 bits"))),
+        }
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<String, E> {
-        Ok(number::float_key(value))
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<String, E> {
+        self.accept(number::float_key(value))
     }
 
     fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<String, E> {
-        self.0.charge_text(value)?;
-        Ok(value.to_owned())
+        self.accept(value.to_owned())
     }
 
     fn visit_string<E: serde::de::Error>(self, value: String) -> Result<String, E> {
-        self.0.charge_text(&value)?;
-        Ok(value)
+        self.accept(value)
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<String, E> {
-        Err(self.0.refuse(Reason::Key("null")))
+        Err(self.reading.refuse(Reason::Key("null")))
     }
 
     fn visit_none<E: serde::de::Error>(self) -> Result<String, E> {
-        Err(self.0.refuse(Reason::Key("null")))
+        Err(self.reading.refuse(Reason::Key("null")))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<String, A::Error> {
-        Err(self.0.refuse(Reason::Key("a sequence")))
+        Err(self.reading.refuse(Reason::Key("a sequence")))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<String, A::Error> {
-        Err(self.0.refuse(Reason::Key("a mapping")))
+        Err(self.reading.refuse(Reason::Key("a mapping")))
     }
 }
 

@@ -1,5 +1,8 @@
 //! YAML text to documents.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use serde::de::DeserializeSeed as _;
 use serde_json::Value;
 use serde_saphyr::budget::BudgetBreach;
@@ -16,7 +19,7 @@ use super::{MAX_DEPTH, MAX_INPUT_BYTES, MAX_REPEATED_BYTES, MAX_REPEATED_EVENTS,
 /// how others are split. Splits where kubectl does: at lines that begin with `---` (`YAMLReader` in `decoder.go` of
 /// apimachinery).
 pub(super) fn documents(name: &str, text: &str) -> Result<Vec<(Value, Source)>, ManifestError> {
-    let input = Input { name, text, withheld: mentions_secret(text) };
+    let input = Input { name, text, withheld: mentions_secret(text), kept: Rc::new(Cell::new(Kept::default())) };
     let reading = Reading::new(Format::Yaml, text.len());
     let mut documents = Vec::new();
     let mut document = Document { number: 1, first_line: 1, start: 0 };
@@ -45,6 +48,15 @@ struct Input<'a> {
     text: &'a str,
     /// Whether errors must not show it.
     withheld: bool,
+    kept: Rc<Cell<Kept>>,
+}
+
+/// What the parser has kept for aliases in the documents so far. It counts this for one document, and a stream of many
+/// such documents must be bounded too.
+#[derive(Clone, Copy, Default)]
+struct Kept {
+    events: usize,
+    bytes: usize,
 }
 
 /// Where a document begins.
@@ -64,7 +76,7 @@ impl Input<'_> {
         let text = self.text.get(document.start..end).unwrap_or_default();
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let Some(blank) = text.lines().position(|line| !is_blank(line)) else { return Ok(None) };
-        let parsed = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {
+        let parsed = serde_saphyr::with_deserializer_from_str_with_options(text, self.options(), |deserializer| {
             Node(reading).deserialize(deserializer)
         });
         match parsed {
@@ -75,6 +87,47 @@ impl Input<'_> {
             }
             Err(error) => Err(self.parser_error(document, &error, reading.take_reason().as_ref())),
         }
+    }
+
+    /// The parser's settings. The bounds that [`Reading`] does not hold are set here; those that it holds are set beyond it,
+    /// so that one message speaks of them.
+    fn options(&self) -> Options {
+        let kept = Rc::clone(&self.kept);
+        let Kept { events, bytes } = kept.get();
+        serde_saphyr::options! {
+            legacy_octal_numbers: true,
+            // Refused by `value.rs`, once they are strings: 1 and "1" are one key.
+            duplicate_keys: DuplicateKeyPolicy::PassThrough,
+            // Merged by `value.rs`, in kubectl's order.
+            merge_keys: MergeKeyPolicy::AsOrdinary,
+            with_snippet: false,
+            // Else 33 lines of comments in a row may be an error.
+            emit_comments: false,
+            budget: serde_saphyr::budget! {
+                max_depth: MAX_DEPTH,
+                flow_nesting_limit: MAX_DEPTH + 1,
+                max_events: 4 * MAX_VALUES,
+                max_nodes: 3 * MAX_VALUES,
+                max_total_scalar_bytes: 2 * (MAX_INPUT_BYTES + MAX_REPEATED_BYTES),
+                max_aliases: MAX_REPEATED_EVENTS,
+                max_anchors: MAX_REPEATED_EVENTS,
+                // An anchored value is kept, once for every anchor around it.
+                max_recorded_anchor_events: MAX_REPEATED_EVENTS.saturating_sub(events),
+                max_recorded_anchor_bytes: MAX_REPEATED_BYTES.saturating_sub(bytes),
+                // One anchor used a hundred times is fine: the repeated events are bounded.
+                enforce_alias_anchor_ratio: false,
+            },
+            alias_limits: serde_saphyr::alias_limits! {
+                max_total_replayed_events: MAX_REPEATED_EVENTS,
+                max_replay_stack_depth: MAX_DEPTH,
+            },
+        }
+        .with_budget_report(move |report| {
+            kept.set(Kept {
+                events: events.saturating_add(report.recorded_anchor_events),
+                bytes: bytes.saturating_add(report.recorded_anchor_bytes),
+            });
+        })
     }
 
     fn parser_error(&self, document: &Document, error: &Error, reason: Option<&Reason>) -> ManifestError {
@@ -103,36 +156,6 @@ fn is_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// The parser's settings. The bounds that [`Reading`] does not hold are set here; those that it holds are set beyond it,
-/// so that one message speaks of them.
-fn options() -> Options {
-    serde_saphyr::options! {
-        legacy_octal_numbers: true,
-        duplicate_keys: DuplicateKeyPolicy::Error,
-        // Merged by `value.rs`, in kubectl's order.
-        merge_keys: MergeKeyPolicy::AsOrdinary,
-        with_snippet: false,
-        budget: serde_saphyr::budget! {
-            max_depth: MAX_DEPTH,
-            flow_nesting_limit: MAX_DEPTH,
-            max_events: 4 * MAX_VALUES,
-            max_nodes: 3 * MAX_VALUES,
-            max_total_scalar_bytes: 2 * (MAX_INPUT_BYTES + MAX_REPEATED_BYTES),
-            max_aliases: MAX_REPEATED_EVENTS,
-            max_anchors: MAX_REPEATED_EVENTS,
-            // An anchored value is kept, once for every anchor around it.
-            max_recorded_anchor_events: MAX_REPEATED_EVENTS,
-            max_recorded_anchor_bytes: MAX_REPEATED_BYTES,
-            // One anchor used a hundred times is fine: the repeated events are bounded.
-            enforce_alias_anchor_ratio: false,
-        },
-        alias_limits: serde_saphyr::alias_limits! {
-            max_total_replayed_events: MAX_REPEATED_EVENTS,
-            max_replay_stack_depth: MAX_DEPTH,
-        },
-    }
-}
-
 /// Says the parser's error in this product's words where the parser's name its own settings. `withheld` keeps the input's
 /// words out.
 fn describe(error: &Error, withheld: bool) -> String {
@@ -152,8 +175,8 @@ fn describe(error: &Error, withheld: bool) -> String {
                 .to_owned()
         }
         Error::NonFiniteFloat { .. } => Reason::Number.describe(withheld),
-        Error::DuplicateMappingKey { key, .. } => {
-            Reason::DuplicateKey(key.clone().unwrap_or_default()).describe(withheld || key.is_none())
+        Error::InvalidScalar { .. } | Error::TaggedScalarCannotDeserializeIntoString { .. } => {
+            "the value does not fit its tag".to_owned()
         }
         _ if withheld => "not valid here (the text is not shown, since the input holds a Secret)".to_owned(),
         _ => escape(&DefaultMessageFormatter.format_message(error)),
@@ -169,7 +192,7 @@ fn describe_breach(breach: &BudgetBreach) -> String {
         }
         BudgetBreach::Aliases { .. } => format!("more than {MAX_REPEATED_EVENTS} aliases"),
         BudgetBreach::Anchors { .. } => format!("more than {MAX_REPEATED_EVENTS} anchors"),
-        BudgetBreach::RecordedAnchorEvents { .. } => format!("more than {MAX_REPEATED_EVENTS} anchored values"),
+        BudgetBreach::RecordedAnchorEvents { .. } => format!("more than {MAX_REPEATED_EVENTS} values in anchored ones"),
         _ => "too large or too complex".to_owned(),
     }
 }
