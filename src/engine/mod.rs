@@ -8,4 +8,5 @@
 
 pub mod container_hash;
 pub mod image;
+pub mod quantity;
 pub mod strategic_merge;
