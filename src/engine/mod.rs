@@ -18,6 +18,7 @@ pub mod outcome;
 pub mod patch;
 pub mod plan;
 pub mod pod;
+pub mod quantity;
 pub mod reason;
 pub mod record;
 pub mod report;

@@ -1,2 +1,3 @@
 //! One integration binary: a module a theme, linked once.
 mod container_hash;
+mod strategic_merge;
