@@ -34,6 +34,11 @@ pub enum Desired {
         /// Nothing tells which fields an earlier manifest had.
         removals_unseen: bool,
     },
+    /// The server would not store it.
+    Refused {
+        /// Its words.
+        message: String,
+    },
 }
 
 /// What is there of a workload.
@@ -118,6 +123,10 @@ impl<'a> Wanted<'a> {
             Desired::Images(images) => {
                 reasons.extend(images.by_container.keys().filter_map(|name| not_found(live, name)));
                 Self { images: Some(images), diff: TemplateDiff::default() }
+            }
+            Desired::Refused { message } => {
+                reasons.push(Reason::AdmissionRefused { message: message.clone() });
+                Self { images: None, diff: TemplateDiff::default() }
             }
             Desired::Object { object, .. } => {
                 let pointer = live.workload.reference.kind.template_pointer();
