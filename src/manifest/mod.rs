@@ -13,7 +13,8 @@
 //!
 //! Known differences from kubectl, each in the table of the tests: a boolean word in odd case (`tRUE`, `yEs`) is a boolean
 //! here and a string there; `_` in a float, twice in a row or at the end makes a string here and a number there; `1e400`
-//! and `!!timestamp` are errors here and strings there. A quoted `"<<"` key is taken as a merge.
+//! and `!!timestamp` are errors here and strings there; a tag of one's own before nothing (`!x`) is null here and `""`
+//! there. A quoted `"<<"` key is taken as a merge, and a tab in the indentation may pass.
 
 mod decode;
 mod error;
@@ -76,9 +77,8 @@ pub const MAX_REPEATED_BYTES: usize = 8 * 1024 * 1024;
 ///
 /// The first [`ManifestError`] met. Nothing is returned of the inputs before it.
 pub fn read(filenames: &[String], recursive: bool, stdin: &mut dyn Read) -> Result<Vec<Manifest>, ManifestError> {
-    let inputs = files::find(filenames, recursive)?;
     let mut manifests = Vec::new();
-    for input in inputs {
+    for input in files::find(filenames, recursive)? {
         let bytes = input.bytes(stdin)?;
         manifests.extend(parse_objects(&input.name(), &bytes)?);
     }

@@ -39,11 +39,6 @@ impl Snippet {
         let margin = " ".repeat(number.len());
         Self(format!("\n{number} | {shown}\n{margin} | {}^", " ".repeat(mark)))
     }
-
-    /// Whether there is nothing to show.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 impl fmt::Display for Snippet {

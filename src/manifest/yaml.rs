@@ -105,7 +105,7 @@ impl Input<'_> {
             emit_comments: false,
             budget: serde_saphyr::budget! {
                 max_depth: MAX_DEPTH,
-                flow_nesting_limit: MAX_DEPTH + 1,
+                flow_nesting_limit: MAX_DEPTH,
                 max_events: 4 * MAX_VALUES,
                 max_nodes: 3 * MAX_VALUES,
                 max_total_scalar_bytes: 2 * (MAX_INPUT_BYTES + MAX_REPEATED_BYTES),
@@ -178,14 +178,17 @@ fn describe(error: &Error, withheld: bool) -> String {
         Error::InvalidScalar { .. } | Error::TaggedScalarCannotDeserializeIntoString { .. } => {
             "the value does not fit its tag".to_owned()
         }
-        _ if withheld => "not valid here (the text is not shown, since the input holds a Secret)".to_owned(),
-        _ => escape(&DefaultMessageFormatter.format_message(error)),
+        _ => match DefaultMessageFormatter.format_message(error) {
+            message if message == "recursion limit exceeded" => too_deep(),
+            _ if withheld => "not valid here (the text is not shown, since the input holds a Secret)".to_owned(),
+            message => escape(&message),
+        },
     }
 }
 
 fn describe_breach(breach: &BudgetBreach) -> String {
     match breach {
-        BudgetBreach::Depth { .. } => format!("nested more than {MAX_DEPTH} deep"),
+        BudgetBreach::Depth { .. } => too_deep(),
         BudgetBreach::Events { .. } | BudgetBreach::Nodes { .. } => Reason::TooManyValues.describe(true),
         BudgetBreach::ScalarBytes { .. } | BudgetBreach::RecordedAnchorBytes { .. } => {
             Reason::TooMuchText.describe(true)
@@ -195,4 +198,8 @@ fn describe_breach(breach: &BudgetBreach) -> String {
         BudgetBreach::RecordedAnchorEvents { .. } => format!("more than {MAX_REPEATED_EVENTS} values in anchored ones"),
         _ => "too large or too complex".to_owned(),
     }
+}
+
+fn too_deep() -> String {
+    format!("nested more than {MAX_DEPTH} deep")
 }

@@ -103,6 +103,7 @@ const SCALARS: &[(&str, Option<&str>)] = &[
     ("+0755", Some("493")),
     ("0x_1f", Some("31")),
     ("1_000.5", Some("1000.5")),
+    ("!x", Some(r#""""#)),
     ("!foo bar", Some(r#""bar""#)),
     ("12e03", Some("12000")),
     ("0e0", Some("0")),
@@ -263,6 +264,7 @@ const DIFFERENT: &[(&str, Option<&str>, Option<&str>)] = &[
     ("1e400", Some(r#""1e400""#), None),
     ("1e5000", Some(r#""1e5000""#), None),
     ("!!timestamp 2001-12-14", Some(r#""2001-12-14""#), None),
+    ("!x", Some(r#""""#), Some("null")),
 ];
 
 #[test]
