@@ -367,7 +367,7 @@ fn workload_reasons(
 }
 
 /// Returns the policy, and how many pods the owner lets be down as it says literally.
-fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<u32>) {
+pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<u32>) {
     let total = usize::try_from(live.workload.desired_replicas()).unwrap_or(usize::MAX);
     let scaled = |value: IntOrPercent, up| u32::try_from(value.scaled(total, up)).unwrap_or(u32::MAX);
     let owner = live.workload.owner_unavailable();

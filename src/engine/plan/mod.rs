@@ -1,6 +1,7 @@
 //! The plan as a value: what would happen to each pod and container, what blocks it and why, in which order.
 
 mod build;
+mod goal;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +14,7 @@ use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::Policy;
 
 pub use build::{Desired, LAST_APPLIED, LiveWorkload, Options, build};
+pub use goal::{follow, way_back};
 
 /// The version of the plan's JSON document.
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";
