@@ -1,0 +1,115 @@
+//! Whether a container is the one that was asked for. Evidence, not belief.
+//!
+//! What proves nothing: an image string in the status (the runtime may show another tag of the same digest), imageID
+//! (equal for equal digests), Ready (true for the old container while the new image is being pulled),
+//! observedGeneration (published before the restart). What proves it: another containerID than the one that the patch
+//! itself tested, created by a kubelet that knew the new spec.
+
+use super::image::ImageReference;
+use super::names::ContainerName;
+use super::pod::{ContainerStatus, ImageSet, Pod};
+use super::record::{ContainerRecord, UpdateRecord};
+
+/// What a container's present state is measured against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Baseline {
+    /// The patch's own record.
+    Recorded(ContainerRecord),
+    /// Somebody else set the image: who and when, as managedFields tell.
+    Set(ImageSet),
+    /// Nothing is known.
+    Unknown,
+}
+
+/// What is known of a container that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// It was created after the image was set, by a kubelet that knew it.
+    New,
+    /// It is the one from before.
+    Old,
+    /// It cannot be told, and why not.
+    Unproven(String),
+}
+
+impl Baseline {
+    /// Finds what a container of the pod is to be measured against.
+    pub fn of(pod: &Pod, name: &ContainerName) -> Self {
+        let record = UpdateRecord::of(pod);
+        match record.as_ref().and_then(|record| record.container(pod, name)) {
+            Some(record) => Self::Recorded(record.clone()),
+            None => pod.image_set.get(name).cloned().map_or(Self::Unknown, Self::Set),
+        }
+    }
+
+    /// Returns whether a container of this id and start came after the change; `None` when it cannot be told.
+    ///
+    /// API times are whole seconds in UTC, so equal strings are the same second and text order is time order.
+    pub fn is_newer(&self, container_id: Option<&str>, started_at: Option<&str>) -> Option<bool> {
+        match self {
+            Self::Recorded(record) => container_id.map(|id| record.container_id.as_deref() != Some(id)),
+            Self::Set(set) => match started_at?.cmp(set.time.as_str()) {
+                std::cmp::Ordering::Less => Some(false),
+                std::cmp::Ordering::Equal => None,
+                std::cmp::Ordering::Greater => Some(true),
+            },
+            Self::Unknown => None,
+        }
+    }
+
+    /// Weighs what is known of a running container.
+    ///
+    /// `kubelet_knew` says that an earlier status already carried the new generation while the container from before was
+    /// still there; `definition_changed` is the time of the kubelet's event of that name.
+    pub fn proof(
+        &self,
+        status: &ContainerStatus,
+        wanted: &str,
+        kubelet_knew: bool,
+        definition_changed: Option<&str>,
+    ) -> Proof {
+        let started_at = status.state.running.as_ref().and_then(|running| running.started_at.as_deref());
+        let event = |since: &str| {
+            definition_changed.is_some_and(|at| at >= since && started_at.is_some_and(|started| started >= at))
+        };
+        match self {
+            Self::Recorded(record) => {
+                if status.container_id.is_none() || status.container_id == record.container_id {
+                    return Proof::Old;
+                }
+                // A container that crashed between the patch and the kubelet's seeing it comes back with the old image.
+                let other_bits =
+                    !status.image_id.is_empty() && !record.image_id.is_empty() && status.image_id != record.image_id;
+                if kubelet_knew
+                    || record.container_id.is_none()
+                    || other_bits
+                    || same_image(&status.image, wanted)
+                    || event("")
+                {
+                    Proof::New
+                } else {
+                    Proof::Unproven("the container is another one than before, but nothing shows that the kubelet knew the new image when it made it".into())
+                }
+            }
+            Self::Set(set) => match self.is_newer(status.container_id.as_deref(), started_at) {
+                Some(true) => Proof::New,
+                _ if event(&set.time) => Proof::New,
+                Some(false) => Proof::Old,
+                None => Proof::Unproven(format!(
+                    "the container started in the second in which {} set the image ({})",
+                    set.manager, set.time
+                )),
+            },
+            Self::Unknown => {
+                Proof::Unproven("nothing tells when the image was set: no record and no managedFields".into())
+            }
+        }
+    }
+}
+
+fn same_image(a: &str, b: &str) -> bool {
+    match (ImageReference::parse(a), ImageReference::parse(b)) {
+        (Ok(a), Ok(b)) => a.normalised() == b.normalised(),
+        (Err(_), _) | (_, Err(_)) => a == b,
+    }
+}

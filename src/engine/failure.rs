@@ -1,0 +1,201 @@
+//! When a container has failed, and why (product.md, "How it ends"): pure judgement over one container's status.
+//!
+//! A failure that is not certain yet has an [`Urgency`]: it counts only once it has lasted.
+
+use serde::{Deserialize, Serialize};
+
+use super::names::ContainerName;
+use super::pod::{ContainerStatus, Terminated, Waiting};
+
+/// Why a container, and with it the rollout, has failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    /// The container; absent when the pod as a whole is meant.
+    pub container: Option<ContainerName>,
+    /// CamelCase, the kubelet's where it has one.
+    pub reason: String,
+    /// The kubelet's, the runtime's, the registry's or the server's words.
+    pub message: String,
+    /// Of the container that ended.
+    pub exit_code: Option<i64>,
+}
+
+/// How long a failure must show before it counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Urgency {
+    /// At once: nothing but another patch heals it.
+    AtOnce,
+    /// Only when it is still there after [`LASTING_SECONDS`]: the kubelet tries again by itself.
+    IfItLasts,
+}
+
+/// Seconds after which a reason that the kubelet may heal by itself counts as failed.
+pub const LASTING_SECONDS: u64 = 10;
+
+/// Seconds for which a waiting reason that was there before the patch may still be shown: the kubelet's record of
+/// the last failed start is replaced by the next attempt, which back-off delays by about ten seconds.
+pub const STALE_REASON_SECONDS: u64 = 30;
+
+/// A waiting reason of the kubelet (`pkg/kubelet/images/types.go`, `pkg/kubelet/container/sync_result.go`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WaitingKind {
+    /// Heals only by another patch.
+    Fatal,
+    /// A pull that was answered by somebody; the message decides.
+    Pull,
+    /// A pull that is being tried again.
+    PullBackOff,
+    /// A container that does not start, or does not stay.
+    Start,
+    /// Has no new container to look at and may heal by itself.
+    Lasting,
+    /// On its way.
+    Neutral,
+}
+
+fn kind(reason: &str) -> WaitingKind {
+    match reason {
+        "InvalidImageName" | "ErrImageNeverPull" | "CreateContainerConfigError" => WaitingKind::Fatal,
+        "ErrImagePull" | "RegistryUnavailable" | "SignatureValidationFailed" => WaitingKind::Pull,
+        "ImagePullBackOff" => WaitingKind::PullBackOff,
+        "CrashLoopBackOff" | "RunContainerError" | "PostStartHookError" | "StartError" | "ContainerCannotRun" => {
+            WaitingKind::Start
+        }
+        "CreateContainerError" | "PreCreateHookError" | "PreStartHookError" | "ImageInspectError" => {
+            WaitingKind::Lasting
+        }
+        // Another runtime's or a later kubelet's reason is no verdict: the deadline is.
+        _ => WaitingKind::Neutral,
+    }
+}
+
+/// Judges the status of a container whose image was changed.
+///
+/// `is_new` tells of an ended container, by its id and start, whether it came after the change. `old_image` and
+/// `old_waiting` are what the record noted: a reason that belongs to the image before is not this update's.
+pub fn judge(
+    status: &ContainerStatus,
+    is_new: impl Fn(&Terminated) -> bool,
+    old_image: Option<&str>,
+    wanted: &str,
+) -> Option<(Failure, Urgency)> {
+    let waiting = status.state.waiting.as_ref()?;
+    if names_only(&waiting.message, old_image, wanted) {
+        return None;
+    }
+    let ended =
+        status.state.terminated.as_ref().or(status.last_state.terminated.as_ref()).filter(|ended| is_new(ended));
+    let fail = |ended: Option<&Terminated>, urgency| Some((failure(status, waiting, ended), urgency));
+    match kind(&waiting.reason) {
+        WaitingKind::Fatal | WaitingKind::PullBackOff => fail(None, Urgency::AtOnce),
+        WaitingKind::Pull if is_final_answer(&waiting.message) => fail(None, Urgency::AtOnce),
+        // The kubelet may show CrashLoopBackOff for a container that never ran (kubernetes-facts.md 3.3).
+        WaitingKind::Start if ended.is_some() => fail(ended, Urgency::AtOnce),
+        WaitingKind::Lasting => fail(None, Urgency::IfItLasts),
+        WaitingKind::Pull | WaitingKind::Start | WaitingKind::Neutral => None,
+    }
+}
+
+fn failure(status: &ContainerStatus, waiting: &Waiting, ended: Option<&Terminated>) -> Failure {
+    let said =
+        |ended: &Terminated| if ended.message.is_empty() { waiting.message.clone() } else { ended.message.clone() };
+    Failure {
+        container: Some(status.name.clone()),
+        reason: waiting.reason.clone(),
+        message: ended.map_or_else(|| waiting.message.clone(), said),
+        exit_code: ended.map(|ended| ended.exit_code),
+    }
+}
+
+/// Whether a registry's answer will be the same next time: not found, unauthorized, denied.
+///
+/// The words are containerd's, CRI-O's and Docker's; a registry that cannot be reached says none of them.
+fn is_final_answer(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let answers = [
+        "not found",
+        "manifest unknown",
+        "name unknown",
+        "unauthorized",
+        "authentication required",
+        "denied",
+        "403 forbidden",
+        "no match for platform",
+    ];
+    answers.iter().any(|answer| message.contains(answer))
+}
+
+/// Whether a message speaks of the image before and not of the wanted one.
+fn names_only(message: &str, old_image: Option<&str>, wanted: &str) -> bool {
+    let names = |image: &str| {
+        // One image's name may be the beginning of another's: `side:v1` and `side:v1-again`.
+        message.match_indices(image).any(|(at, _)| {
+            let after = message.get(at + image.len()..).and_then(|rest| rest.chars().next());
+            after.is_none_or(|next| !(next.is_ascii_alphanumeric() || matches!(next, '-' | '_' | '@')) && next != '.')
+        })
+    };
+    old_image.is_some_and(|old| old != wanted && names(old) && !names(wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::pod::ContainerState;
+
+    fn waiting(reason: &str, message: &str) -> ContainerStatus {
+        let waiting = Waiting { reason: reason.into(), message: message.into() };
+        ContainerStatus {
+            name: "side".into(),
+            state: ContainerState { waiting: Some(waiting), ..Default::default() },
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn a_waiting_reason_fails_when_nothing_will_heal_it() {
+        let cases = [
+            ("InvalidImageName", "couldn't parse image name", Some(Urgency::AtOnce)),
+            (
+                "ErrImageNeverPull",
+                "Container image \"a\" is not present with pull policy of Never",
+                Some(Urgency::AtOnce),
+            ),
+            ("CreateContainerConfigError", "configmap \"c\" not found", Some(Urgency::AtOnce)),
+            ("ErrImagePull", "failed to resolve reference \"r/side:v9\": r/side:v9: not found", Some(Urgency::AtOnce)),
+            ("ErrImagePull", "401 Unauthorized", Some(Urgency::AtOnce)),
+            ("ErrImagePull", "pull access denied, repository does not exist", Some(Urgency::AtOnce)),
+            ("ErrImagePull", "dial tcp 127.0.0.1:1: connect: connection refused", None),
+            ("RegistryUnavailable", "registry is unavailable", None),
+            ("ImagePullBackOff", "Back-off pulling image \"r/side:v9\"", Some(Urgency::AtOnce)),
+            ("CreateContainerError", "context deadline exceeded", Some(Urgency::IfItLasts)),
+            ("CrashLoopBackOff", "back-off 10s", None),
+            ("ContainerCreating", "", None),
+            ("PodInitializing", "", None),
+            ("SomethingNew", "", None),
+        ];
+        for (reason, message, expected) in cases {
+            let judged = judge(&waiting(reason, message), |_| true, None, "r/side:v9").map(|(_, urgency)| urgency);
+            assert_eq!(judged, expected, "{reason}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_crash_counts_only_of_the_new_container() {
+        let mut status = waiting("CrashLoopBackOff", "back-off 10s restarting failed container");
+        status.last_state.terminated =
+            Some(Terminated { exit_code: 3, container_id: Some("containerd://new".into()), ..Default::default() });
+        let new = |ended: &Terminated| ended.container_id.as_deref() == Some("containerd://new");
+        assert_eq!(judge(&status, new, None, "x").and_then(|(failure, _)| failure.exit_code), Some(3));
+        assert_eq!(judge(&status, |_| false, None, "x"), None);
+    }
+
+    #[test]
+    fn a_reason_that_speaks_of_the_image_before_is_not_this_updates() {
+        let status = waiting("ImagePullBackOff", "Back-off pulling image \"r/side:v1\": ErrImagePull: not found");
+        assert_eq!(judge(&status, |_| true, Some("r/side:v1"), "r/side:v2"), None);
+        assert!(judge(&status, |_| true, Some("r/side:v2"), "r/side:v1").is_some());
+        let again = waiting("ImagePullBackOff", "Back-off pulling image \"r/side:v1-again\"");
+        assert!(judge(&again, |_| true, Some("r/side:v1"), "r/side:v1-again").is_some());
+    }
+}

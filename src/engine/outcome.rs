@@ -1,0 +1,101 @@
+//! How a command ends: the words of the JSON output and the exit codes, in one table and nowhere else.
+
+use serde::{Deserialize, Serialize};
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum EndResult {
+    /// Done, proven.
+    Complete,
+    /// Nothing to do.
+    NothingToDo,
+    /// Stopped where it was asked to.
+    Paused,
+    /// Taken back.
+    Aborted,
+    /// Error, wrong usage, prompt declined.
+    Error,
+    /// There are changes, all of them in place.
+    Changes,
+    /// Something cannot be done in place.
+    NotEligible,
+    /// A pod failed; the reason was found.
+    Failed,
+    /// A deadline passed.
+    TimedOut,
+    /// Stale plan, another writer, or another pod.
+    Superseded,
+    /// Ctrl-C.
+    Interrupted,
+    /// SIGTERM.
+    Terminated,
+}
+
+impl EndResult {
+    /// Every member.
+    pub const ALL: [Self; 12] = [
+        Self::Complete,
+        Self::NothingToDo,
+        Self::Paused,
+        Self::Aborted,
+        Self::Error,
+        Self::Changes,
+        Self::NotEligible,
+        Self::Failed,
+        Self::TimedOut,
+        Self::Superseded,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
+    /// Returns the word that stands for it in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::NothingToDo => "nothingToDo",
+            Self::Paused => "paused",
+            Self::Aborted => "aborted",
+            Self::Error => "error",
+            Self::Changes => "changes",
+            Self::NotEligible => "notEligible",
+            Self::Failed => "failed",
+            Self::TimedOut => "timedOut",
+            Self::Superseded => "superseded",
+            Self::Interrupted | Self::Terminated => "interrupted",
+        }
+    }
+
+    /// Returns the exit code.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Complete | Self::NothingToDo | Self::Paused | Self::Aborted => 0,
+            Self::Error => 1,
+            Self::Changes => 2,
+            Self::NotEligible => 3,
+            Self::Failed => 4,
+            Self::TimedOut => 5,
+            Self::Superseded => 6,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+
+    /// Returns what it means, in one sentence for the README's table.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Complete => "every pod runs what was asked for, proven by another container that stayed ready",
+            Self::NothingToDo => "every pod already runs it",
+            Self::Paused => "stopped where it was asked to",
+            Self::Aborted => "taken back",
+            Self::Error => "error, wrong usage, prompt declined, or no terminal and no `--yes`",
+            Self::Changes => "only `plan --detailed-exitcode`: there are changes, all of them in place",
+            Self::NotEligible => "something cannot be done in place",
+            Self::Failed => "a pod failed; the reason was found",
+            Self::TimedOut => "a deadline passed, or it could not be proven in time",
+            Self::Superseded => "stale plan, another writer, or the pod is gone or another one",
+            Self::Interrupted => "Ctrl-C; what to do next was printed",
+            Self::Terminated => "SIGTERM; what to do next was printed",
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! A pod as this program needs it: a small part of the API's, read with serde, about 8 KiB instead of 77.
+//!
+//! Promise: a field that is not read here is never written either: patches name single paths (`patch.rs`).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::names::{ContainerName, PodKey, Uid};
+
+/// One pod as last observed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pod {
+    /// Namespace, name and uid.
+    pub key: PodKey,
+    /// `metadata.resourceVersion`: a decimal number since the API promises it to be comparable (KEP-5504), and in
+    /// practice ever since etcd 3; 0 when it is none.
+    pub resource_version: u64,
+    /// `metadata.generation`; absent before 1.33.
+    pub generation: Option<i64>,
+    /// `metadata.labels`.
+    pub labels: BTreeMap<String, String>,
+    /// `metadata.annotations`.
+    pub annotations: BTreeMap<String, String>,
+    /// `metadata.ownerReferences`, in the API's order (patches test by index).
+    pub owners: Vec<OwnerReference>,
+    /// `metadata.deletionTimestamp` is set: the kubelet ignores a changed image from then on.
+    pub terminating: bool,
+    /// Who set each container's image and when, from `metadata.managedFields`.
+    pub image_set: BTreeMap<ContainerName, ImageSet>,
+    /// `spec`.
+    pub spec: PodSpec,
+    /// `status`.
+    pub status: PodStatus,
+}
+
+/// Who set the image of a container last, as `metadata.managedFields` tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageSet {
+    /// The field manager.
+    pub manager: String,
+    /// When that manager last changed any of its fields of this pod, RFC 3339, whole seconds.
+    pub time: String,
+}
+
+/// An owner reference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OwnerReference {
+    /// The owner's kind, such as `ReplicaSet`.
+    pub kind: String,
+    /// The owner's name.
+    pub name: String,
+    /// The owner's uid.
+    pub uid: Uid,
+    /// It is the managing controller.
+    pub controller: bool,
+}
+
+/// The part of `spec` that is read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodSpec {
+    /// The node; empty while the pod is not scheduled.
+    pub node_name: String,
+    /// `Always`, `OnFailure` or `Never`; the API's default is `Always`.
+    pub restart_policy: String,
+    /// Seconds between SIGTERM and SIGKILL; the API's default is 30.
+    pub termination_grace_period_seconds: Option<i64>,
+    /// Containers, in the API's order.
+    pub containers: Vec<Container>,
+    /// Init containers and sidecars, in the API's order.
+    pub init_containers: Vec<Container>,
+}
+
+/// A container's part of `spec` that is read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Container {
+    /// The name.
+    pub name: ContainerName,
+    /// The image as asked for.
+    pub image: String,
+    /// `Always` makes an init container a sidecar.
+    pub restart_policy: Option<String>,
+    /// When traffic may come.
+    pub readiness_probe: Option<Probe>,
+    /// When the other probes begin.
+    pub startup_probe: Option<Probe>,
+}
+
+/// The part of a probe that is read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Probe {
+    /// Seconds between two probes; the API's default is 10.
+    pub period_seconds: Option<u32>,
+}
+
+/// The part of `status` that is read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodStatus {
+    /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
+    pub phase: String,
+    /// The kubelet has seen this `metadata.generation`; it has **not** necessarily acted on it.
+    pub observed_generation: Option<i64>,
+    /// Conditions.
+    pub conditions: Vec<Condition>,
+    /// Of the containers.
+    pub container_statuses: Vec<ContainerStatus>,
+    /// Of init containers and sidecars.
+    pub init_container_statuses: Vec<ContainerStatus>,
+}
+
+/// A condition of a pod.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Condition {
+    /// Such as `Ready`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `True`, `False` or `Unknown`.
+    pub status: String,
+    /// When the status last changed.
+    pub last_transition_time: Option<String>,
+    /// CamelCase reason.
+    pub reason: Option<String>,
+    /// Sentence.
+    pub message: Option<String>,
+}
+
+/// The status of one container.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContainerStatus {
+    /// The name.
+    pub name: ContainerName,
+    /// As the runtime resolved it; may be another tag of the same digest, so it proves nothing.
+    pub image: String,
+    /// The digest as the runtime shows it.
+    #[serde(rename = "imageID")]
+    pub image_id: String,
+    /// `<runtime>://<id>`: another one means that another container was created.
+    #[serde(rename = "containerID")]
+    pub container_id: Option<String>,
+    /// Restarts, image changes included.
+    pub restart_count: i64,
+    /// Runs and passes its readiness probe, if it has one.
+    pub ready: bool,
+    /// Passed its startup probe; wrong for a replaced container on kubelets 1.35 to 1.37 (kubernetes#141155).
+    pub started: Option<bool>,
+    /// Now.
+    pub state: ContainerState,
+    /// Before.
+    pub last_state: ContainerState,
+}
+
+/// One of `running`, `waiting`, `terminated`; none of them means waiting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContainerState {
+    /// Runs.
+    pub running: Option<Running>,
+    /// Waits to run.
+    pub waiting: Option<Waiting>,
+    /// Ended.
+    pub terminated: Option<Terminated>,
+}
+
+/// A running container.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Running {
+    /// RFC 3339, whole seconds.
+    pub started_at: Option<String>,
+}
+
+/// A container that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Waiting {
+    /// Such as `ErrImagePull`.
+    pub reason: String,
+    /// The kubelet's or the registry's words.
+    pub message: String,
+}
+
+/// A container that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Terminated {
+    /// Exit code.
+    pub exit_code: i64,
+    /// Signal, where the runtime tells.
+    pub signal: Option<i64>,
+    /// Such as `Error`, `Completed`, `StartError`.
+    pub reason: String,
+    /// The runtime's words.
+    pub message: String,
+    /// RFC 3339, whole seconds.
+    pub started_at: Option<String>,
+    /// RFC 3339, whole seconds.
+    pub finished_at: Option<String>,
+    /// Which container this was.
+    #[serde(rename = "containerID")]
+    pub container_id: Option<String>,
+}
+
+/// In which list of the pod a container stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ContainerList {
+    /// `spec.containers`.
+    Containers,
+    /// `spec.initContainers`.
+    InitContainers,
+}
+
+impl ContainerList {
+    /// Returns the name of the list in `spec`.
+    pub fn spec_field(self) -> &'static str {
+        match self {
+            Self::Containers => "containers",
+            Self::InitContainers => "initContainers",
+        }
+    }
+
+    /// Returns the name of the list in `status`.
+    pub fn status_field(self) -> &'static str {
+        match self {
+            Self::Containers => "containerStatuses",
+            Self::InitContainers => "initContainerStatuses",
+        }
+    }
+}
+
+impl Container {
+    /// Returns whether this init container is a sidecar (`restartPolicy: Always`).
+    pub fn is_sidecar(&self) -> bool {
+        self.restart_policy.as_deref() == Some("Always")
+    }
+}
+
+/// Metadata as the watch delivers it, before the parts that are not needed are dropped.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    namespace: String,
+    name: String,
+    uid: Uid,
+    resource_version: String,
+    generation: Option<i64>,
+    labels: BTreeMap<String, String>,
+    annotations: BTreeMap<String, String>,
+    owner_references: Vec<OwnerReference>,
+    deletion_timestamp: Option<String>,
+    managed_fields: Vec<Value>,
+}
+
+impl Pod {
+    /// Reads a pod as the API serves it.
+    ///
+    /// # Errors
+    /// When a field that is read here has another type than the API gives it.
+    pub fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
+        let part = |name: &str| {
+            object.get(name).filter(|part| !part.is_null()).cloned().unwrap_or(Value::Object(serde_json::Map::new()))
+        };
+        Self::from_parts(
+            part("metadata"),
+            serde_json::from_value(part("spec"))?,
+            serde_json::from_value(part("status"))?,
+        )
+    }
+
+    /// Puts a pod together from its metadata, as JSON, and the typed rest.
+    ///
+    /// # Errors
+    /// When the metadata has another shape than the API gives it.
+    pub fn from_parts(metadata: Value, spec: PodSpec, status: PodStatus) -> Result<Self, serde_json::Error> {
+        let metadata: Metadata = serde_json::from_value(metadata)?;
+        let image_set = image_set(&metadata.managed_fields);
+        Ok(Self {
+            key: PodKey { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
+            resource_version: metadata.resource_version.parse().unwrap_or(0),
+            generation: metadata.generation,
+            labels: metadata.labels,
+            annotations: metadata.annotations,
+            owners: metadata.owner_references,
+            terminating: metadata.deletion_timestamp.is_some(),
+            image_set,
+            spec,
+            status,
+        })
+    }
+
+    /// Returns the managing owner.
+    pub fn controller(&self) -> Option<&OwnerReference> {
+        self.owners.iter().find(|owner| owner.controller)
+    }
+
+    /// Finds a container by name: its list, its index there, and itself.
+    pub fn container(&self, name: &ContainerName) -> Option<(ContainerList, usize, &Container)> {
+        let within = |list: ContainerList| {
+            self.containers(list).iter().enumerate().find(|(_, c)| c.name == *name).map(|(index, c)| (list, index, c))
+        };
+        within(ContainerList::Containers).or_else(|| within(ContainerList::InitContainers))
+    }
+
+    /// Returns the containers of one list, in the API's order.
+    pub fn containers(&self, list: ContainerList) -> &[Container] {
+        match list {
+            ContainerList::Containers => &self.spec.containers,
+            ContainerList::InitContainers => &self.spec.init_containers,
+        }
+    }
+
+    /// Returns the statuses of one list, in the API's order.
+    pub fn statuses(&self, list: ContainerList) -> &[ContainerStatus] {
+        match list {
+            ContainerList::Containers => &self.status.container_statuses,
+            ContainerList::InitContainers => &self.status.init_container_statuses,
+        }
+    }
+
+    /// Finds a container's status by name: its list, its index there, and itself.
+    pub fn container_status(&self, name: &ContainerName) -> Option<(ContainerList, usize, &ContainerStatus)> {
+        let within = |list: ContainerList| {
+            self.statuses(list).iter().enumerate().find(|(_, c)| c.name == *name).map(|(index, c)| (list, index, c))
+        };
+        within(ContainerList::Containers).or_else(|| within(ContainerList::InitContainers))
+    }
+
+    /// Returns the condition `Ready`.
+    pub fn ready_condition(&self) -> Option<&Condition> {
+        self.status.conditions.iter().find(|condition| condition.kind == "Ready")
+    }
+
+    /// Returns whether the condition `Ready` is `True`.
+    pub fn is_ready(&self) -> bool {
+        self.ready_condition().is_some_and(|condition| condition.status == "True")
+    }
+
+    /// Returns whether the pod has ended for good; the kubelet restarts nothing in it any more.
+    pub fn is_finished(&self) -> bool {
+        matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
+    }
+
+    /// Returns the seconds between SIGTERM and SIGKILL.
+    pub fn termination_grace_seconds(&self) -> u64 {
+        self.spec.termination_grace_period_seconds.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or(30)
+    }
+}
+
+/// Reads from `metadata.managedFields` who owns each container's image, and since when.
+///
+/// Several managers may own a field after server-side applies of the same value; the latest counts.
+fn image_set(managed_fields: &[Value]) -> BTreeMap<ContainerName, ImageSet> {
+    let mut newest: BTreeMap<ContainerName, ImageSet> = BTreeMap::new();
+    for entry in managed_fields {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+        if !text("subresource").is_empty() {
+            continue;
+        }
+        for list in [ContainerList::Containers, ContainerList::InitContainers] {
+            let pointer = format!("/fieldsV1/f:spec/f:{}", list.spec_field());
+            let Some(containers) = entry.pointer(&pointer).and_then(Value::as_object) else { continue };
+            for name in containers
+                .iter()
+                .filter(|(_, fields)| fields.get("f:image").is_some())
+                .filter_map(|(key, _)| key_name(key))
+            {
+                let set = ImageSet { manager: text("manager").to_owned(), time: text("time").to_owned() };
+                if newest.get(&name).is_none_or(|known| known.time <= set.time) {
+                    newest.insert(name, set);
+                }
+            }
+        }
+    }
+    newest
+}
+
+/// Reads the container's name out of a managed-fields key such as `k:{"name":"side"}`.
+fn key_name(key: &str) -> Option<ContainerName> {
+    let key: Value = serde_json::from_str(key.strip_prefix("k:")?).ok()?;
+    key.get("name")?.as_str().map(ContainerName::from)
+}

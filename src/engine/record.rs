@@ -1,0 +1,61 @@
+//! What is noted on a pod by the very patch that changes it: the baseline of the evidence, and the way back.
+//!
+//! The annotation `kubectl-inplace.io/update` holds one [`UpdateRecord`] as JSON. Any later run, on any machine, reads
+//! from it which containers were changed, from what, and which container ran before.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::names::{ContainerName, RolloutId};
+use super::pod::Pod;
+
+/// The annotation's key.
+pub const UPDATE_ANNOTATION: &str = "kubectl-inplace.io/update";
+
+/// One in-place update of one pod.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateRecord {
+    /// The rollout that made it.
+    pub id: RolloutId,
+    /// The field manager of the patch: when another one set the image since, the record says nothing about it.
+    pub manager: String,
+    /// The changed containers.
+    pub containers: BTreeMap<ContainerName, ContainerRecord>,
+}
+
+/// One changed container.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContainerRecord {
+    /// The image in the spec before.
+    pub from: String,
+    /// The image in the spec after.
+    pub to: String,
+    /// `status.containerStatuses[].imageID` before.
+    #[serde(rename = "imageID", default, skip_serializing_if = "String::is_empty")]
+    pub image_id: String,
+    /// `status.containerStatuses[].containerID` before; absent when none had been created.
+    #[serde(rename = "containerID", default, skip_serializing_if = "Option::is_none")]
+    pub container_id: Option<String>,
+    /// The waiting reason before, if it waited: the kubelet goes on showing it for a moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<String>,
+}
+
+impl UpdateRecord {
+    /// Reads the record of a pod; an annotation that is not ours to understand counts as none.
+    pub fn of(pod: &Pod) -> Option<Self> {
+        serde_json::from_str(pod.annotations.get(UPDATE_ANNOTATION)?).ok()
+    }
+
+    /// Returns the record of one container if it still explains the image that the pod asks for now: nobody has
+    /// set another image since, nor the same one again.
+    pub fn container<'r>(&'r self, pod: &Pod, name: &ContainerName) -> Option<&'r ContainerRecord> {
+        let record = self.containers.get(name)?;
+        let (_, _, container) = pod.container(name)?;
+        let ours = pod.image_set.get(name).is_none_or(|set| set.manager == self.manager);
+        (container.image == record.to && ours).then_some(record)
+    }
+}

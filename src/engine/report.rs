@@ -1,0 +1,144 @@
+//! The vocabulary that every renderer listens to: what a person or a script may want to hear while a rollout runs.
+
+use serde::{Deserialize, Serialize};
+
+use super::failure::Failure;
+use super::names::{ContainerName, PodKey, WorkloadRef};
+use super::outcome::EndResult;
+
+/// Where one pod stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "phase")]
+pub enum PodPhase {
+    /// Not its turn yet.
+    Waiting,
+    /// The patch is on its way, or accepted and not seen yet.
+    Patched,
+    /// The pod asks for the new image; the container from before, or none, is there.
+    Restarting {
+        /// What the kubelet says it waits for, if it says so.
+        waiting: Option<String>,
+    },
+    /// The new container runs; the pod is not ready yet.
+    Starting,
+    /// Ready; ready must hold.
+    Settling {
+        /// For this many seconds in all.
+        #[serde(rename = "holdSeconds")]
+        hold_seconds: u32,
+    },
+    /// Ready, but nothing proves that the container is another one.
+    Unproven {
+        /// Why not.
+        why: String,
+    },
+    /// Done: proven.
+    Done,
+    /// Failed.
+    Failing(Failure),
+    /// Somebody else set another image.
+    Moved {
+        /// The container.
+        container: ContainerName,
+        /// The image that stands there now.
+        image: String,
+    },
+    /// The pod is gone, is going, or has another controller.
+    Gone {
+        /// In a few words.
+        why: String,
+    },
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "type")]
+pub enum Notice {
+    /// A pod is in another phase.
+    Pod {
+        /// The pod.
+        pod: PodKey,
+        /// Where it stands now.
+        #[serde(flatten)]
+        phase: PodPhase,
+    },
+    /// The server refused a patch, or the answer was lost; it is looked at again.
+    Retrying {
+        /// The pod.
+        pod: PodKey,
+        /// The server's words.
+        why: String,
+    },
+    /// The watch broke.
+    WatchLost {
+        /// Why.
+        why: String,
+    },
+    /// The watch is back.
+    WatchRestored,
+    /// No further pod may be taken down now.
+    BudgetHolds {
+        /// Pods that are down.
+        down: u32,
+        /// How many may be.
+        allowed: u32,
+    },
+    /// Nothing changed for half a minute.
+    StillWaiting {
+        /// Pods done.
+        done: usize,
+        /// Pods in all.
+        total: usize,
+        /// The pods in hand.
+        pods: Vec<PodKey>,
+    },
+    /// An interrupt was heard; nothing new is sent.
+    Stopping,
+}
+
+/// How a rollout over one workload's pods ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outcome {
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// The word and exit code.
+    pub result: EndResult,
+    /// Each pod of the goal, in its order.
+    pub pods: Vec<PodEnd>,
+    /// Which pods decided it, and why, where that is not plain from the result.
+    pub why: Option<String>,
+    /// Seconds from the first turn to the end.
+    pub seconds: f64,
+}
+
+/// How one pod ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodEnd {
+    /// The pod.
+    pub pod: PodKey,
+    /// Where it stood at the end.
+    #[serde(flatten)]
+    pub phase: PodPhase,
+    /// This run patched it.
+    pub patched: bool,
+    /// Containers whose change was planned.
+    pub containers: Vec<ContainerEnd>,
+    /// Containers that restarted though no change of theirs was planned.
+    pub unplanned: Vec<ContainerName>,
+}
+
+/// How one container ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContainerEnd {
+    /// The container.
+    pub container: ContainerName,
+    /// The image before, where known.
+    pub from: Option<String>,
+    /// The image now asked for.
+    pub to: Option<String>,
+    /// Seconds between the end of the container before and the start of the new one, from the API's whole seconds.
+    pub down_seconds: Option<i64>,
+}

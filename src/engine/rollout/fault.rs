@@ -1,0 +1,49 @@
+//! Deliberate faults, so that a test can show that the simulation would catch them. Outside tests there are none.
+
+/// What may be broken on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// Takes pods down beyond the budget.
+    IgnoresBudget,
+    /// Takes the container from before for the new one.
+    ReadyIsDone,
+    /// Ready need not hold.
+    NoHold,
+    /// Nothing wakes the loop when the hold is over.
+    ForgetsHoldTimer,
+    /// Sends without bound.
+    RetriesForever,
+    /// Sends again while an answer is unknown.
+    SendsOnUnknown,
+    /// Patches a pod though it saw another image than the plan.
+    IgnoresOtherWriter,
+    /// Goes on with the next pod after a failure.
+    IgnoresFailure,
+    /// Goes on sending after an interrupt.
+    IgnoresInterrupt,
+    /// Acts while the watch is lost.
+    ActsBlind,
+    /// Takes all pods at once though the first has not proven itself.
+    NoCanary,
+    /// Never gives up.
+    NoDeadline,
+}
+
+impl Fault {
+    /// Every fault.
+    #[cfg(test)]
+    pub(super) const ALL: [Self; 12] = [
+        Self::IgnoresBudget,
+        Self::ReadyIsDone,
+        Self::NoHold,
+        Self::ForgetsHoldTimer,
+        Self::RetriesForever,
+        Self::SendsOnUnknown,
+        Self::IgnoresOtherWriter,
+        Self::IgnoresFailure,
+        Self::IgnoresInterrupt,
+        Self::ActsBlind,
+        Self::NoCanary,
+        Self::NoDeadline,
+    ];
+}

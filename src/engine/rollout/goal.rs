@@ -1,0 +1,84 @@
+//! What is wanted, and what was before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
+
+/// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Goal {
+    /// The rollout's id.
+    pub id: RolloutId,
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// Acts, or only watches.
+    pub mode: Mode,
+    /// The uids that may control the pods (a Deployment's ReplicaSets); empty for pods that nobody controls.
+    pub controllers: BTreeSet<Uid>,
+    /// How many pods the owner wants: those that are missing count as down.
+    pub replicas: u32,
+    /// The pods that the plan showed, in the order in which they are taken; no other pod is touched.
+    pub pods: Vec<PodGoal>,
+    /// How fast, how careful.
+    pub policy: Policy,
+    /// The field manager of the patches.
+    pub field_manager: String,
+}
+
+/// Whether a rollout acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Mode {
+    /// Patches pods and leaves the owner's template.
+    PodsOnly,
+    /// Only watches.
+    Follow,
+}
+
+/// What is wanted of one pod.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PodGoal {
+    /// The very pod.
+    pub key: PodKey,
+    /// Its containers that change, or that are followed.
+    pub containers: BTreeMap<ContainerName, ContainerGoal>,
+}
+
+/// What is wanted of one container.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContainerGoal {
+    /// The image that the plan saw; any other than this and `to` was set by somebody else meanwhile.
+    pub from: Option<String>,
+    /// The image wanted; `None` follows whatever the pod asks for.
+    pub to: Option<String>,
+    /// The container restarts when its image changes: it runs for the pod's whole life. Plain init containers do not.
+    pub restarts: bool,
+}
+
+/// How fast and how careful.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Policy {
+    /// Pods down at once, at least 1.
+    pub max_unavailable: u32,
+    /// `--min-ready-seconds`: overrides every other rule about how long ready must hold, and the canary.
+    pub min_ready_seconds_given: Option<u32>,
+    /// The owner's `minReadySeconds`.
+    pub owner_min_ready_seconds: u32,
+    /// `--timeout` in seconds, per pod; the default is five minutes and the termination grace.
+    pub timeout_given: Option<u64>,
+    /// `--total-timeout` in seconds.
+    pub total_timeout: Option<u64>,
+    /// Strictly in the order of `Goal::pods`: a pod that is down is not taken first.
+    pub ordered: bool,
+}
+
+/// Seconds that ready must hold for the first pod where a changed container has no readiness probe: without one
+/// a container is ready as soon as it runs, also one that dies a second later.
+pub const CANARY_HOLD_SECONDS: u32 = 5;
+
+/// Seconds per pod, besides its termination grace, after which a rollout gives up.
+pub const DEFAULT_TIMEOUT_SECONDS: u64 = 300;

@@ -1,0 +1,209 @@
+//! What only this run knows and may lose: requests under way, tries, ready since when (our clock), the index.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+use crate::engine::failure::Failure;
+use crate::engine::names::{ContainerName, PodKey};
+use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::report::PodPhase;
+
+use super::fault::Fault;
+use super::goal::{Goal, Mode};
+use super::{ActionId, Answer, Now, Stop};
+
+/// Sends per pod, at most: each after a fresh look, so more than a few mean that somebody else is at work.
+pub(super) const MAX_SENDS: u8 = 5;
+
+/// Waits this long after a request that could not be read or was put off, unless the server says how long.
+pub(super) const BACK_OFF: Duration = Duration::from_secs(1);
+
+/// What is under way for a pod.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) enum Request {
+    #[default]
+    Idle,
+    /// The patch was sent; no answer yet.
+    Sent,
+    /// The patch was accepted; the pod has not been seen with it.
+    Accepted,
+    /// The patch was refused, or its answer was lost: the pod must be read before anything else.
+    Unclear,
+    /// The pod is being read.
+    Reading,
+    /// To be read again at that time.
+    ReadAt(Now),
+    /// Nothing was done; it may be sent again at that time.
+    BackOff { until: Now },
+}
+
+/// What makes two ready states the same one: the same containers, and no transition that was missed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ReadyKey {
+    containers: Vec<Option<String>>,
+    last_transition: Option<String>,
+}
+
+impl ReadyKey {
+    pub(super) fn of(pod: &Pod, containers: &[&ContainerName]) -> Self {
+        let id =
+            |name: &&ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
+        Self {
+            containers: containers.iter().map(id).collect(),
+            last_transition: pod.ready_condition().and_then(|condition| condition.last_transition_time.clone()),
+        }
+    }
+}
+
+/// What is kept of one pod of the goal.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Entry {
+    pub(super) phase: Option<PodPhase>,
+    pub(super) request: Request,
+    pub(super) sends: u8,
+    /// The server said no for good.
+    pub(super) refused: Option<Failure>,
+    /// Since when the pod is in hand; its deadline counts from here.
+    pub(super) started: Option<Now>,
+    pub(super) ready_since: Option<(ReadyKey, Now)>,
+    pub(super) kubelet_knew: BTreeSet<ContainerName>,
+    pub(super) failing_since: BTreeMap<ContainerName, (String, Now)>,
+    pub(super) patched: bool,
+    /// Ids of the containers that no change is planned for, when the pod was patched.
+    pub(super) others: BTreeMap<ContainerName, Option<String>>,
+    /// When the kubelet's events are looked at again.
+    pub(super) events_at: Option<Now>,
+    pub(super) wake: Option<Now>,
+}
+
+impl Entry {
+    /// Returns whether an answer is outstanding.
+    pub(super) fn is_unanswered(&self) -> bool {
+        match self.request {
+            Request::Sent | Request::Reading | Request::Unclear | Request::ReadAt(_) => true,
+            Request::Idle | Request::Accepted | Request::BackOff { .. } => false,
+        }
+    }
+
+    /// Returns whether the pod counts as down though it may look ready: from our patch until it is done.
+    pub(super) fn is_in_hand(&self) -> bool {
+        let requested = match self.request {
+            Request::Idle | Request::BackOff { .. } => false,
+            Request::Sent | Request::Accepted | Request::Unclear | Request::Reading | Request::ReadAt(_) => true,
+        };
+        requested || self.phase.as_ref().is_some_and(in_hand)
+    }
+
+    pub(super) fn note_others(&mut self, pod: &Pod, planned: &BTreeMap<ContainerName, super::goal::ContainerGoal>) {
+        self.patched = true;
+        let statuses = [ContainerList::Containers, ContainerList::InitContainers].map(|list| pod.statuses(list));
+        let others = statuses.into_iter().flatten().filter(|status| !planned.contains_key(&status.name));
+        self.others = others.map(|status| (status.name.clone(), status.container_id.clone())).collect();
+    }
+}
+
+fn in_hand(phase: &PodPhase) -> bool {
+    match phase {
+        PodPhase::Patched
+        | PodPhase::Restarting { .. }
+        | PodPhase::Starting
+        | PodPhase::Settling { .. }
+        | PodPhase::Unproven { .. }
+        | PodPhase::Failing(_) => true,
+        PodPhase::Waiting | PodPhase::Done | PodPhase::Moved { .. } | PodPhase::Gone { .. } => false,
+    }
+}
+
+/// What only this run knows. A new one on the same world goes on where the old one stood.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    pub(super) entries: Vec<Entry>,
+    pub(super) position: HashMap<PodKey, usize>,
+    /// The world's version up to which everything has been judged.
+    pub(super) seen: u64,
+    pub(super) began: Option<Now>,
+    /// Pods of the owner that are there and not going.
+    pub(super) present: BTreeSet<PodKey>,
+    /// Of those: not ready, or in hand.
+    pub(super) down: BTreeSet<PodKey>,
+    /// Positions by what they are: kept so that a turn costs what changed.
+    pub(super) waiting: BTreeSet<usize>,
+    pub(super) in_hand: BTreeSet<usize>,
+    pub(super) unanswered: BTreeSet<usize>,
+    pub(super) done: BTreeSet<usize>,
+    pub(super) failing: BTreeSet<usize>,
+    pub(super) lost: BTreeSet<usize>,
+    /// Their deadline has passed.
+    pub(super) late: BTreeSet<usize>,
+    pub(super) timers: BTreeSet<(Now, usize)>,
+    pub(super) requests: BTreeMap<ActionId, usize>,
+    pub(super) next_action: u64,
+    pub(super) stop: Option<(Stop, Now)>,
+    pub(super) stop_said: bool,
+    pub(super) last_said: Now,
+    pub(super) watch_was_lost: bool,
+    pub(super) budget_said: bool,
+    /// Since when nothing can be taken though something waits.
+    pub(super) blocked_since: Option<Now>,
+    /// Since when the verdict stands, while answers are still outstanding.
+    pub(super) ending_since: Option<Now>,
+    pub(super) ended: bool,
+    #[cfg(test)]
+    pub(super) fault: Option<Fault>,
+}
+
+impl Ledger {
+    /// Returns a ledger that knows nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Notes that a person or the system asked to stop; a second time changes nothing here.
+    pub fn stop(&mut self, stop: Stop, now: Now) {
+        self.stop.get_or_insert((stop, now));
+    }
+
+    /// Takes in the answer to an action. What was read comes as an observation, before it.
+    pub fn answer(&mut self, id: ActionId, answer: Answer, now: Now) {
+        let careless = self.has(Fault::SendsOnUnknown);
+        let Some(position) = self.requests.remove(&id) else { return };
+        let Some(entry) = self.entries.get_mut(position) else { return };
+        entry.request = match (&entry.request, answer) {
+            (Request::Sent, Answer::Unknown { .. }) if careless => Request::Idle,
+            (Request::Sent, Answer::Accepted) => Request::Accepted,
+            (Request::Sent, Answer::NotDone { after, .. }) => {
+                Request::BackOff { until: now + after.unwrap_or(BACK_OFF) }
+            }
+            (Request::Sent, Answer::Moved { .. } | Answer::Unknown { .. }) => Request::Unclear,
+            (Request::Sent, Answer::Refused { reason, message }) => {
+                entry.refused = Some(Failure { container: None, reason, message, exit_code: None });
+                Request::Idle
+            }
+            (Request::Reading, Answer::Read) => Request::Idle,
+            (Request::Reading, _) => Request::ReadAt(now + BACK_OFF),
+            // The answer to a look at the events: the observation says it all.
+            (request, _) => request.clone(),
+        };
+        // Judged again in the next turn.
+        self.timers.insert((now, position));
+    }
+
+    /// Returns whether no other pod of the goal has been proven yet: what this one shows is all that is known.
+    pub(super) fn is_canary(&self, key: &PodKey, goal: &Goal) -> bool {
+        match goal.mode {
+            Mode::Follow => true,
+            Mode::PodsOnly => self.done.iter().all(|position| self.position.get(key) == Some(position)),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn has(&self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "the same call as in tests")]
+    pub(super) const fn has(&self, _fault: Fault) -> bool {
+        false
+    }
+}

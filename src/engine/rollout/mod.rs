@@ -1,0 +1,307 @@
+//! The rollout: level-triggered, a pure function from what is wanted and what is observed to what to do next.
+//!
+//! There is no stored step. [`turn`] looks at the goal, the world and the time and says what to do now, what is worth
+//! saying, when to look again at the latest, and whether it is over. Called twice on the same world it does nothing the
+//! second time. A new [`Ledger`] on the same world goes on where the old one stood.
+
+mod fault;
+mod goal;
+mod ledger;
+mod pod_phase;
+mod schedule;
+mod verdict;
+mod world;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+pub use goal::{CANARY_HOLD_SECONDS, ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal, Policy};
+pub use ledger::Ledger;
+pub use world::{Observation, Watch, World};
+
+use super::names::PodKey;
+use super::patch::PodPatch;
+use super::report::{Notice, Outcome, PodPhase};
+use ledger::Request;
+
+/// Time since the rollout's start, by a clock that only goes forward.
+pub type Now = Duration;
+
+/// Seconds after which silence is broken by a sign of life.
+pub const SIGN_OF_LIFE_SECONDS: u64 = 30;
+
+/// Which action an answer belongs to; unique in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ActionId(pub u64);
+
+/// What the shell is to carry out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Action {
+    /// Send the patch, once.
+    Patch(PodPatch),
+    /// Read the pod and tell as an observation.
+    Read(PodKey),
+    /// Read the kubelet's events about changed definitions and tell as an observation.
+    ReadEvents(PodKey),
+}
+
+/// What became of an action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Answer {
+    /// The patch was stored.
+    Accepted,
+    /// A test of the patch failed, or the pod is gone: what it rested on has moved.
+    Moved {
+        /// The server's words.
+        message: String,
+    },
+    /// Certainly not done; may be sent again.
+    NotDone {
+        /// The server said when.
+        after: Option<Duration>,
+        /// Why.
+        message: String,
+    },
+    /// Refused for good.
+    Refused {
+        /// CamelCase.
+        reason: String,
+        /// The server's words.
+        message: String,
+    },
+    /// May have been done.
+    Unknown {
+        /// Why it is not known.
+        message: String,
+    },
+    /// A read has ended; what it found was told before.
+    Read,
+    /// A read failed.
+    NotRead {
+        /// Why.
+        message: String,
+    },
+}
+
+/// Who asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Stop {
+    /// Ctrl-C.
+    Interrupt,
+    /// SIGTERM, SIGHUP.
+    Terminate,
+}
+
+/// What one look at the world says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Turn {
+    /// To be carried out now, side by side.
+    pub actions: Vec<(ActionId, Action)>,
+    /// Worth saying, in order.
+    pub notices: Vec<Notice>,
+    /// Look again at this time, even if nothing happens.
+    pub wake: Option<Now>,
+    /// It is over.
+    pub end: Option<Outcome>,
+}
+
+/// Says what to do next. The only scheduler.
+pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
+    let mut turn = Turn::default();
+    if ledger.ended {
+        return turn;
+    }
+    begin(goal, ledger, now);
+    watch_notices(world, ledger, &mut turn);
+    judge_what_changed(goal, world, ledger, now, &mut turn);
+    if ledger.stop.is_some() && !ledger.stop_said {
+        ledger.stop_said = true;
+        turn.notices.push(Notice::Stopping);
+    }
+    turn.end = verdict::end(goal, world, ledger, now);
+    if turn.end.is_some() {
+        ledger.ended = true;
+        return turn;
+    }
+    schedule::act(goal, world, ledger, now, &mut turn);
+    speak_up(goal, ledger, now, &mut turn);
+    turn.wake = verdict::next_look(goal, ledger, now);
+    turn
+}
+
+fn begin(goal: &Goal, ledger: &mut Ledger, now: Now) {
+    if ledger.began.is_some() {
+        return;
+    }
+    ledger.began = Some(now);
+    ledger.last_said = now;
+    ledger.entries = vec![ledger::Entry::default(); goal.pods.len()];
+    ledger.position = goal.pods.iter().enumerate().map(|(position, pod)| (pod.key.clone(), position)).collect();
+    ledger.timers.extend((0..goal.pods.len()).map(|position| (now, position)));
+}
+
+fn watch_notices(world: &World, ledger: &mut Ledger, turn: &mut Turn) {
+    match world.watch() {
+        Watch::Lost(why) if !ledger.watch_was_lost => {
+            ledger.watch_was_lost = true;
+            turn.notices.push(Notice::WatchLost { why: why.clone() });
+        }
+        Watch::Live if ledger.watch_was_lost => {
+            ledger.watch_was_lost = false;
+            turn.notices.push(Notice::WatchRestored);
+        }
+        Watch::Opening | Watch::Live | Watch::Lost(_) => {}
+    }
+}
+
+/// Judges every pod that changed since the last turn, and every pod whose time has come.
+fn judge_what_changed(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    let changed: Vec<PodKey> = world.changed_since(ledger.seen).cloned().collect();
+    ledger.seen = world.version();
+    let mut positions: Vec<usize> = Vec::new();
+    for key in changed {
+        match ledger.position.get(&key) {
+            Some(position) => positions.push(*position),
+            None => count(goal, world, ledger, &key, false),
+        }
+    }
+    while let Some((at, position)) = ledger.timers.first().copied()
+        && at <= now
+    {
+        ledger.timers.pop_first();
+        positions.push(position);
+    }
+    positions.sort_unstable();
+    positions.dedup();
+    for position in positions {
+        judge(goal, world, ledger, position, now, turn);
+    }
+}
+
+fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: Now, turn: &mut Turn) {
+    let (Some(pod_goal), Some(entry)) = (goal.pods.get(position), ledger.entries.get_mut(position)) else { return };
+    let mut entry = std::mem::take(entry);
+    if let Some(wake) = entry.wake.take() {
+        ledger.timers.remove(&(wake, position));
+    }
+    if entry.request == Request::Accepted && asks_for_it(world, pod_goal) {
+        entry.request = Request::Idle;
+    }
+    let judged = pod_phase::pod_phase(goal, pod_goal, world, ledger, &mut entry, now);
+    let followed = goal.mode == Mode::Follow && !matches!(judged.phase, PodPhase::Done);
+    if followed || entry.patched || !matches!(judged.phase, PodPhase::Waiting | PodPhase::Done) {
+        entry.started.get_or_insert(now);
+    }
+    if matches!(judged.phase, PodPhase::Done) {
+        // A pod that stops being ready later gets a deadline of its own.
+        entry.started = None;
+    }
+    if entry.phase.as_ref() != Some(&judged.phase) {
+        if entry.phase.is_some() || !matches!(judged.phase, PodPhase::Waiting) {
+            turn.notices.push(Notice::Pod { pod: pod_goal.key.clone(), phase: judged.phase.clone() });
+        }
+        entry.phase = Some(judged.phase);
+    }
+    let requested = match entry.request {
+        Request::BackOff { until } | Request::ReadAt(until) => Some(until),
+        Request::Idle | Request::Sent | Request::Accepted | Request::Unclear | Request::Reading => None,
+    };
+    let deadline = verdict::deadline(goal, world, pod_goal, &entry);
+    entry.wake = [judged.wake, requested, deadline, entry.events_at].into_iter().flatten().filter(|at| *at > now).min();
+    if let Some(wake) = entry.wake {
+        ledger.timers.insert((wake, position));
+    }
+    let late = deadline.is_some_and(|deadline| deadline <= now);
+    if late {
+        ledger.late.insert(position)
+    } else {
+        ledger.late.remove(&position)
+    };
+    let in_hand = entry.is_in_hand();
+    if let Some(slot) = ledger.entries.get_mut(position) {
+        *slot = entry;
+    }
+    index(ledger, position);
+    count(goal, world, ledger, &pod_goal.key, in_hand);
+}
+
+/// Keeps the sets of positions true for one of them.
+fn index(ledger: &mut Ledger, position: usize) {
+    let Some(entry) = ledger.entries.get(position) else { return };
+    let phase = entry.phase.as_ref();
+    let waiting = matches!(phase, Some(PodPhase::Waiting));
+    let lost = matches!(phase, Some(PodPhase::Moved { .. } | PodPhase::Gone { .. }));
+    let done = matches!(phase, Some(PodPhase::Done));
+    let failing = matches!(phase, Some(PodPhase::Failing(_)));
+    let (in_hand, unanswered) = (entry.is_in_hand(), entry.is_unanswered());
+    for (set, belongs) in [
+        (&mut ledger.waiting, waiting),
+        (&mut ledger.lost, lost),
+        (&mut ledger.done, done),
+        (&mut ledger.failing, failing),
+        (&mut ledger.in_hand, in_hand),
+        (&mut ledger.unanswered, unanswered),
+    ] {
+        if belongs {
+            set.insert(position)
+        } else {
+            set.remove(&position)
+        };
+    }
+}
+
+/// Keeps the counts of the owner's pods true for one of them: the budget counts every pod of the owner.
+fn count(goal: &Goal, world: &World, ledger: &mut Ledger, key: &PodKey, in_hand: bool) {
+    let pod = world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished() && belongs(goal, ledger, pod));
+    let Some(pod) = pod else {
+        ledger.present.remove(key);
+        ledger.down.remove(key);
+        return;
+    };
+    ledger.present.insert(key.clone());
+    if in_hand || !pod.is_ready() {
+        ledger.down.insert(key.clone());
+    } else {
+        ledger.down.remove(key);
+    }
+}
+
+fn belongs(goal: &Goal, ledger: &Ledger, pod: &super::pod::Pod) -> bool {
+    match pod.controller() {
+        Some(owner) => goal.controllers.contains(&owner.uid),
+        None => ledger.position.contains_key(&pod.key),
+    }
+}
+
+fn asks_for_it(world: &World, goal: &PodGoal) -> bool {
+    world.pod(&goal.key).is_some_and(|pod| {
+        goal.containers.iter().all(|(name, wanted)| {
+            wanted
+                .to
+                .as_ref()
+                .is_none_or(|to| pod.container(name).is_some_and(|(_, _, container)| container.image == *to))
+        })
+    })
+}
+
+/// A sign of life after half a minute of silence.
+fn speak_up(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    if !turn.notices.is_empty() {
+        ledger.last_said = now;
+        return;
+    }
+    if now < ledger.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS) {
+        return;
+    }
+    ledger.last_said = now;
+    let pods = ledger.in_hand.iter().filter_map(|position| goal.pods.get(*position)).map(|pod| pod.key.clone());
+    turn.notices.push(Notice::StillWaiting {
+        done: ledger.done.len(),
+        total: goal.pods.len(),
+        pods: pods.take(10).collect(),
+    });
+}

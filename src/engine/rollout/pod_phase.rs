@@ -1,0 +1,255 @@
+//! Where one pod stands, decided from the pod, its goal, and the little that this run remembers.
+
+use std::time::Duration;
+
+use crate::engine::evidence::{Baseline, Proof};
+use crate::engine::failure::{self, Failure, LASTING_SECONDS, STALE_REASON_SECONDS, Urgency};
+use crate::engine::names::ContainerName;
+use crate::engine::pod::{Container, ContainerStatus, Pod};
+use crate::engine::report::PodPhase;
+
+use super::Now;
+use super::fault::Fault;
+use super::goal::{CANARY_HOLD_SECONDS, ContainerGoal, Goal, PodGoal};
+use super::ledger::{Entry, Ledger, ReadyKey, Request};
+use super::world::{Watch, World};
+
+/// The phase, and when it may change without any observation.
+pub(super) struct Judged {
+    pub(super) phase: PodPhase,
+    pub(super) wake: Option<Now>,
+}
+
+impl From<PodPhase> for Judged {
+    fn from(phase: PodPhase) -> Self {
+        Self { phase, wake: None }
+    }
+}
+
+/// What one container says.
+enum Progress {
+    /// The pod does not ask for the wanted image yet.
+    NotAsked,
+    Moved(String),
+    Restarting(Option<String>),
+    Unproven(String),
+    Failing(Failure),
+    /// Failing, if it is still so at that time.
+    MayFail(Now),
+    Runs,
+}
+
+/// Judges one pod. `entry` is what the ledger keeps of it: when things were first seen, by our clock.
+pub(super) fn pod_phase(
+    goal: &Goal,
+    pod_goal: &PodGoal,
+    world: &World,
+    ledger: &Ledger,
+    entry: &mut Entry,
+    now: Now,
+) -> Judged {
+    let Some(pod) = world.pod(&pod_goal.key) else {
+        let seen = world.is_deleted(&pod_goal.key) || *world.watch() == Watch::Live;
+        return if seen { PodPhase::Gone { why: "it was deleted".into() }.into() } else { PodPhase::Waiting.into() };
+    };
+    if let Some(why) = gone(goal, pod) {
+        return PodPhase::Gone { why }.into();
+    }
+    if let Some(failure) = &entry.refused {
+        return PodPhase::Failing(failure.clone()).into();
+    }
+    let progress: Vec<(ContainerName, Progress)> = pod_goal
+        .containers
+        .iter()
+        .map(|(name, wanted)| (name.clone(), container_progress(world, ledger, pod, name, wanted, entry, now)))
+        .collect();
+    if let Some(judged) = decided(pod, &progress, entry) {
+        return judged;
+    }
+    settle(goal, pod_goal, pod, ledger, entry, now)
+}
+
+/// Everything short of "the right containers run".
+fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry) -> Option<Judged> {
+    let mut wake = None;
+    let (mut not_asked, mut restarting, mut unproven) = (false, None, None);
+    for (name, progress) in progress {
+        match progress {
+            Progress::Moved(image) => {
+                return Some(PodPhase::Moved { container: name.clone(), image: image.clone() }.into());
+            }
+            Progress::Failing(failure) => return Some(PodPhase::Failing(failure.clone()).into()),
+            Progress::NotAsked => not_asked = true,
+            Progress::Restarting(waiting) => restarting = Some(restarting.flatten().or_else(|| waiting.clone())),
+            Progress::MayFail(at) => {
+                wake = Some(wake.map_or(*at, |wake: Now| wake.min(*at)));
+                restarting = Some(restarting.flatten());
+            }
+            Progress::Unproven(why) => unproven = Some(why.clone()),
+            Progress::Runs => {}
+        }
+    }
+    if not_asked {
+        let idle = matches!(entry.request, Request::Idle | Request::BackOff { .. });
+        return Some(if idle { PodPhase::Waiting } else { PodPhase::Patched }.into());
+    }
+    if pod.is_finished() {
+        let message = format!("the pod is {} for good: its restartPolicy lets nothing start again", pod.status.phase);
+        return Some(
+            PodPhase::Failing(Failure { container: None, reason: "PodFinished".into(), message, exit_code: None })
+                .into(),
+        );
+    }
+    if let Some(waiting) = restarting {
+        return Some(Judged { phase: PodPhase::Restarting { waiting }, wake });
+    }
+    unproven.map(|why| PodPhase::Unproven { why }.into())
+}
+
+/// Why the pod is not the one of the goal any more.
+fn gone(goal: &Goal, pod: &Pod) -> Option<String> {
+    if pod.terminating {
+        return Some("it is being deleted".into());
+    }
+    match pod.controller() {
+        Some(owner) if goal.controllers.contains(&owner.uid) => None,
+        None if goal.controllers.is_empty() => None,
+        Some(owner) => Some(format!("its controller is {} {} now", owner.kind, owner.name)),
+        None => Some("its controller let go of it".into()),
+    }
+}
+
+fn container_progress(
+    world: &World,
+    ledger: &Ledger,
+    pod: &Pod,
+    name: &ContainerName,
+    goal: &ContainerGoal,
+    entry: &mut Entry,
+    now: Now,
+) -> Progress {
+    let Some((_, _, container)) = pod.container(name) else { return Progress::Moved("(no such container)".into()) };
+    if let Some(to) = &goal.to
+        && container.image != *to
+    {
+        let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
+        return if untouched { Progress::NotAsked } else { Progress::Moved(container.image.clone()) };
+    }
+    if !goal.restarts {
+        return Progress::Runs;
+    }
+    let Some((_, _, status)) = pod.container_status(name) else { return Progress::Restarting(None) };
+    let baseline = Baseline::of(pod, name);
+    if let Some(progress) = failing(&baseline, container, status, entry, now) {
+        return progress;
+    }
+    let saw = pod.generation.is_some() && pod.status.observed_generation >= pod.generation;
+    if status.state.running.is_none() {
+        note_kubelet(entry, name, &baseline, status, saw);
+        return Progress::Restarting(status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()));
+    }
+    let knew = entry.kubelet_knew.contains(name);
+    let changed = world.definition_changed(&pod.key, name);
+    match baseline.proof(status, &container.image, knew, changed) {
+        _ if ledger.has(Fault::ReadyIsDone) => Progress::Runs,
+        Proof::New => Progress::Runs,
+        Proof::Old => {
+            note_kubelet(entry, name, &baseline, status, saw);
+            Progress::Restarting(None)
+        }
+        Proof::Unproven(why) => Progress::Unproven(why),
+    }
+}
+
+/// Notes that the kubelet knows the new spec while the container from before is still the last one: what comes next is new.
+fn note_kubelet(entry: &mut Entry, name: &ContainerName, baseline: &Baseline, status: &ContainerStatus, saw: bool) {
+    if saw && baseline.is_newer(status.container_id.as_deref(), None) == Some(false) {
+        entry.kubelet_knew.insert(name.clone());
+    }
+}
+
+/// Whether the container has failed, or will have if nothing changes.
+fn failing(
+    baseline: &Baseline,
+    container: &Container,
+    status: &ContainerStatus,
+    entry: &mut Entry,
+    now: Now,
+) -> Option<Progress> {
+    let (old_image, old_waiting) = match baseline {
+        Baseline::Recorded(record) => (Some(record.from.as_str()), record.waiting.as_deref()),
+        Baseline::Set(_) | Baseline::Unknown => (None, None),
+    };
+    let is_new = |ended: &crate::engine::pod::Terminated| {
+        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) != Some(false)
+    };
+    let judged = failure::judge(status, is_new, old_image, &container.image);
+    let Some((failure, urgency)) = judged else {
+        entry.failing_since.remove(&container.name);
+        return None;
+    };
+    let since = match entry.failing_since.get(&container.name) {
+        Some((reason, since)) if *reason == failure.reason => *since,
+        Some(_) | None => {
+            entry.failing_since.insert(container.name.clone(), (failure.reason.clone(), now));
+            now
+        }
+    };
+    let of_before = old_waiting == Some(failure.reason.as_str())
+        && failure.exit_code.is_none()
+        && !failure.message.contains(&container.image);
+    let patience = match urgency {
+        Urgency::AtOnce if of_before => STALE_REASON_SECONDS,
+        Urgency::AtOnce => 0,
+        Urgency::IfItLasts => LASTING_SECONDS,
+    };
+    let at = since + Duration::from_secs(patience);
+    Some(if at <= now { Progress::Failing(failure) } else { Progress::MayFail(at) })
+}
+
+/// The right containers run: is the pod ready, and has ready held?
+fn settle(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, ledger: &Ledger, entry: &mut Entry, now: Now) -> Judged {
+    let restarted: Vec<&ContainerName> =
+        pod_goal.containers.iter().filter(|(_, goal)| goal.restarts).map(|(name, _)| name).collect();
+    if restarted.is_empty() {
+        return PodPhase::Done.into();
+    }
+    let ready = restarted.iter().all(|name| pod.container_status(name).is_some_and(|(_, _, status)| status.ready));
+    if !(ready && pod.is_ready()) {
+        entry.ready_since = None;
+        return PodPhase::Starting.into();
+    }
+    let key = ReadyKey::of(pod, &restarted);
+    let since = match &entry.ready_since {
+        Some((known, since)) if *known == key => *since,
+        Some(_) | None => {
+            entry.ready_since = Some((key, now));
+            now
+        }
+    };
+    let hold_seconds = if ledger.has(Fault::NoHold) { 0 } else { hold_seconds(goal, pod, &restarted, ledger) };
+    let until = since + Duration::from_secs(u64::from(hold_seconds));
+    if until <= now {
+        return PodPhase::Done.into();
+    }
+    let wake = (!ledger.has(Fault::ForgetsHoldTimer)).then_some(until);
+    Judged { phase: PodPhase::Settling { hold_seconds }, wake }
+}
+
+/// How long ready must hold (architecture.md section 4).
+///
+/// One startup period, because kubelets 1.35 to 1.37 show `started` and `ready` of a replaced container before its
+/// startup probe ran (kubernetes#141155).
+fn hold_seconds(goal: &Goal, pod: &Pod, restarted: &[&ContainerName], ledger: &Ledger) -> u32 {
+    if let Some(given) = goal.policy.min_ready_seconds_given {
+        return given;
+    }
+    let containers = || restarted.iter().filter_map(|name| pod.container(name)).map(|(_, _, container)| container);
+    let startup = containers()
+        .filter_map(|container| container.startup_probe.as_ref())
+        .map(|probe| probe.period_seconds.unwrap_or(10))
+        .max();
+    let base = goal.policy.owner_min_ready_seconds.max(startup.unwrap_or(0));
+    let blind = containers().any(|container| container.readiness_probe.is_none());
+    if blind && ledger.is_canary(&pod.key, goal) { base.max(CANARY_HOLD_SECONDS) } else { base }
+}

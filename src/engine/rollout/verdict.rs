@@ -1,0 +1,159 @@
+//! Whether it is over, and how; and when to look again at the latest.
+
+use std::time::Duration;
+
+use crate::engine::names::ContainerName;
+use crate::engine::outcome::EndResult;
+use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::record::UpdateRecord;
+use crate::engine::report::{ContainerEnd, Outcome, PodEnd, PodPhase};
+
+use super::fault::Fault;
+use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
+use super::ledger::{Entry, Ledger};
+use super::world::World;
+use super::{Now, SIGN_OF_LIFE_SECONDS, Stop};
+
+/// After an interrupt, answers that are outstanding are waited for this long.
+const STOP_WITHIN: Duration = Duration::from_secs(5);
+
+/// After a failure, likewise.
+const END_WITHIN: Duration = Duration::from_secs(1);
+
+/// Returns the end, if it has come.
+pub(super) fn end(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Option<Outcome> {
+    let quiet = ledger.unanswered.is_empty();
+    if let Some((stop, since)) = ledger.stop
+        && !ledger.has(Fault::IgnoresInterrupt)
+    {
+        let result = match stop {
+            Stop::Interrupt => EndResult::Interrupted,
+            Stop::Terminate => EndResult::Terminated,
+        };
+        return (quiet || since + STOP_WITHIN <= now).then(|| outcome(goal, world, ledger, now, result, None));
+    }
+    let Some((result, why)) = judge(goal, ledger, now) else {
+        ledger.ending_since = None;
+        return None;
+    };
+    let since = *ledger.ending_since.get_or_insert(now);
+    (quiet || since + END_WITHIN <= now).then(|| outcome(goal, world, ledger, now, result, why))
+}
+
+fn judge(goal: &Goal, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<String>)> {
+    if !ledger.failing.is_empty() && !ledger.has(Fault::IgnoresFailure) {
+        return Some((EndResult::Failed, None));
+    }
+    if let Some(position) = ledger.lost.first()
+        && !(ledger.has(Fault::IgnoresOtherWriter) && is_moved(ledger, *position))
+    {
+        return Some((EndResult::Superseded, None));
+    }
+    if ledger.done.len() == goal.pods.len() {
+        return Some((EndResult::Complete, None));
+    }
+    if ledger.has(Fault::NoDeadline) {
+        return None;
+    }
+    let began = ledger.began.unwrap_or(now);
+    if let Some(total) = goal.policy.total_timeout
+        && began + Duration::from_secs(total) <= now
+    {
+        return Some((EndResult::TimedOut, Some(format!("{total} s have passed in all (--total-timeout)"))));
+    }
+    if !ledger.late.is_empty() {
+        return Some((EndResult::TimedOut, None));
+    }
+    let patience = Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
+    if ledger.blocked_since.is_some_and(|since| since + patience <= now) {
+        let why = format!(
+            "no further pod may be taken down: {} are down or missing, {} may be",
+            down(goal, ledger),
+            goal.policy.max_unavailable
+        );
+        return Some((EndResult::TimedOut, Some(why)));
+    }
+    None
+}
+
+fn is_moved(ledger: &Ledger, position: usize) -> bool {
+    ledger.entries.get(position).is_some_and(|entry| matches!(entry.phase, Some(PodPhase::Moved { .. })))
+}
+
+fn down(goal: &Goal, ledger: &Ledger) -> usize {
+    ledger.down.len() + usize::try_from(goal.replicas).unwrap_or(0).saturating_sub(ledger.present.len())
+}
+
+/// Returns when a pod's time is up; `None` while it is not in hand.
+pub(super) fn deadline(goal: &Goal, world: &World, pod: &PodGoal, entry: &Entry) -> Option<Now> {
+    let grace = world.pod(&pod.key).map_or(30, Pod::termination_grace_seconds);
+    let seconds = goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS + grace);
+    Some(entry.started? + Duration::from_secs(seconds))
+}
+
+/// Returns when to look again at the latest.
+pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
+    let total = goal.policy.total_timeout.and_then(|total| Some(ledger.began? + Duration::from_secs(total)));
+    let patience = Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
+    [
+        ledger.timers.first().map(|(at, _)| *at),
+        total,
+        ledger.blocked_since.map(|since| since + patience),
+        ledger.stop.map(|(_, since)| since + STOP_WITHIN),
+        ledger.ending_since.map(|since| since + END_WITHIN),
+        Some(ledger.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|at| at.max(now))
+    .min()
+}
+
+fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndResult, why: Option<String>) -> Outcome {
+    let pods = goal.pods.iter().enumerate().map(|(position, pod_goal)| {
+        let entry = ledger.entries.get(position).cloned().unwrap_or_default();
+        pod_end(world.pod(&pod_goal.key), pod_goal, entry)
+    });
+    let seconds = now.saturating_sub(ledger.began.unwrap_or(now)).as_secs_f64();
+    Outcome { workload: goal.workload.clone(), result, pods: pods.collect(), why, seconds }
+}
+
+fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Entry) -> PodEnd {
+    let unplanned = |pod: &Pod| -> Vec<ContainerName> {
+        let now =
+            |name: &ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
+        entry
+            .others
+            .iter()
+            .filter(|(name, before)| before.is_some() && now(name) != **before)
+            .map(|(name, _)| name.clone())
+            .collect()
+    };
+    let containers = goal.containers.iter().map(|(name, wanted)| ContainerEnd {
+        container: name.clone(),
+        from: wanted.from.clone(),
+        to: wanted.to.clone(),
+        down_seconds: pod.and_then(|pod| down_seconds(pod, name)),
+    });
+    PodEnd {
+        pod: goal.key.clone(),
+        phase: entry.phase.clone().unwrap_or(PodPhase::Waiting),
+        patched: entry.patched,
+        containers: containers.collect(),
+        unplanned: pod.map(unplanned).unwrap_or_default(),
+    }
+}
+
+/// Seconds between the end of the recorded container and the start of the one that runs, where the API tells both.
+fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
+    let record = UpdateRecord::of(pod)?;
+    let record = record.container(pod, name)?;
+    let statuses = [ContainerList::Containers, ContainerList::InitContainers].map(|list| pod.statuses(list));
+    let status = statuses.into_iter().flatten().find(|status| status.name == *name)?;
+    let ended = status.last_state.terminated.as_ref()?;
+    if ended.container_id != record.container_id {
+        return None;
+    }
+    let time = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+    Some(time(status.state.running.as_ref()?.started_at.as_deref()?)? - time(ended.finished_at.as_deref()?)?)
+}

@@ -1,0 +1,151 @@
+//! All that has been observed. Watches replace it piece by piece; a relist replaces all pods.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::names::{ContainerName, PodKey};
+use crate::engine::pod::Pod;
+
+/// What the shell has seen happen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Observation {
+    /// Every pod there is, complete: whatever was not listed is gone.
+    Relisted(Vec<Pod>),
+    /// A pod was added or changed, or was read.
+    Applied(Box<Pod>),
+    /// A pod was deleted.
+    Deleted(PodKey),
+    /// The watch broke; it is being opened again and will come back as a relist.
+    WatchLost(String),
+    /// The kubelet's events that say that a container's definition changed: container to the event's time
+    /// (RFC 3339, whole seconds).
+    DefinitionChanged(PodKey, BTreeMap<ContainerName, String>),
+}
+
+/// The state of the watch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Watch {
+    /// The first list is not complete.
+    Opening,
+    /// Live.
+    Live,
+    /// Lost, and why.
+    Lost(String),
+}
+
+/// All pods of one selector, with an index of what changed since when.
+#[derive(Debug, Clone)]
+pub struct World {
+    pods: HashMap<PodKey, Pod>,
+    /// Uids that were seen deleted: a late answer must not bring them back.
+    deleted: BTreeSet<PodKey>,
+    definition_changed: HashMap<PodKey, BTreeMap<ContainerName, String>>,
+    watch: Watch,
+    /// Counts observations; each pod stands in `changes` under the count of its latest.
+    version: u64,
+    version_of: HashMap<PodKey, u64>,
+    changes: BTreeMap<u64, PodKey>,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self {
+            pods: HashMap::new(),
+            deleted: BTreeSet::new(),
+            definition_changed: HashMap::new(),
+            watch: Watch::Opening,
+            version: 0,
+            version_of: HashMap::new(),
+            changes: BTreeMap::new(),
+        }
+    }
+}
+
+impl World {
+    /// Takes in one observation.
+    ///
+    /// A pod older than the one known (by resourceVersion) changes nothing: reads, answers and the watch overtake
+    /// each other.
+    pub fn observe(&mut self, observation: Observation) {
+        match observation {
+            Observation::Relisted(pods) => {
+                let listed: BTreeSet<PodKey> = pods.iter().map(|pod| pod.key.clone()).collect();
+                let gone: Vec<PodKey> = self.pods.keys().filter(|key| !listed.contains(key)).cloned().collect();
+                gone.into_iter().for_each(|key| self.delete(key));
+                pods.into_iter().for_each(|pod| self.apply(pod));
+                self.watch = Watch::Live;
+            }
+            Observation::Applied(pod) => self.apply(*pod),
+            Observation::Deleted(key) => self.delete(key),
+            Observation::WatchLost(why) => self.watch = Watch::Lost(why),
+            Observation::DefinitionChanged(key, containers) => {
+                self.definition_changed.insert(key.clone(), containers);
+                self.changed(key);
+            }
+        }
+    }
+
+    fn apply(&mut self, pod: Pod) {
+        let stale = self
+            .pods
+            .get(&pod.key)
+            .is_some_and(|known| pod.resource_version <= known.resource_version && pod.resource_version != 0);
+        if stale || self.deleted.contains(&pod.key) {
+            return;
+        }
+        let key = pod.key.clone();
+        self.pods.insert(key.clone(), pod);
+        self.changed(key);
+    }
+
+    fn delete(&mut self, key: PodKey) {
+        self.pods.remove(&key);
+        self.deleted.insert(key.clone());
+        self.changed(key);
+    }
+
+    fn changed(&mut self, key: PodKey) {
+        self.version += 1;
+        if let Some(before) = self.version_of.insert(key.clone(), self.version) {
+            self.changes.remove(&before);
+        }
+        self.changes.insert(self.version, key);
+    }
+
+    /// Returns a pod.
+    pub fn pod(&self, key: &PodKey) -> Option<&Pod> {
+        self.pods.get(key)
+    }
+
+    /// Returns every pod, in no order.
+    pub fn pods(&self) -> impl Iterator<Item = &Pod> {
+        self.pods.values()
+    }
+
+    /// Returns whether this very pod was seen deleted.
+    pub fn is_deleted(&self, key: &PodKey) -> bool {
+        self.deleted.contains(key)
+    }
+
+    /// Returns when the kubelet said that a container's definition changed.
+    pub fn definition_changed(&self, key: &PodKey, container: &ContainerName) -> Option<&str> {
+        self.definition_changed.get(key)?.get(container).map(String::as_str)
+    }
+
+    /// Returns the state of the watch.
+    pub fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// Returns the count of observations so far.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Returns the pods that changed after the given count, each once.
+    pub fn changed_since(&self, version: u64) -> impl Iterator<Item = &PodKey> {
+        self.changes.range(version.saturating_add(1)..).map(|(_, key)| key)
+    }
+}
