@@ -377,6 +377,16 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics_and_the_canonical_form_is_the_same_value(text in "[-+]?[0-9]{0,24}[.]?[0-9]{0,24}([numkKMGTPE]i?|[eE][-+]?[0-9]{1,11})?") {
+            if let Ok(parsed) = text.parse::<Quantity>() {
+                proptest::prop_assert_eq!(&quantity(&parsed.to_string()), &parsed);
+                proptest::prop_assert!(parsed.clone().rounded_up_to_thousandths().magnitude(&parsed).is_ge());
+            }
+        }
+    }
+
     #[test]
     fn reads_json_values() {
         for (value, text) in [(json!(1), "1"), (json!(0.5), "500m"), (json!(1000.0), "1k"), (json!(" 2Gi "), "2Gi")] {

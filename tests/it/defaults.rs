@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "test vectors are read from their file")]
 
 use kubectl_inplace::engine::defaults::{fill, fill_pod_template};
+use kubectl_inplace::engine::strategic_merge::{Schema, apply, three_way};
 use serde_json::Value;
 
 #[test]
@@ -22,6 +23,25 @@ fn fills_as_the_server() {
         assert_eq!(&fill(kind, stored), stored, "a stored {kind} is complete");
     }
     assert!(text.lines().count() >= 15, "vectors are missing");
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// A line is the spec of a manifest applied first, the live one after others had changed it, a second manifest, and what the
+/// server answered to `kubectl apply --dry-run=server` of that one.
+#[test]
+fn patch_and_defaults_make_what_kubectl_apply_stores() {
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/kubectl_apply.jsonl")).unwrap();
+    let mut differences = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let vector: Value = serde_json::from_str(line).unwrap();
+        let kind = vector["kind"].as_str().unwrap();
+        let schema = Schema::of_kind(kind).unwrap();
+        let patch = three_way(Some(&vector["original"]), &vector["modified"], &vector["current"], schema).unwrap();
+        let ours = fill(kind, &apply(&vector["current"], &patch, schema).unwrap());
+        compare(&format!("line {}: {kind}", number + 1), &ours, &vector["stored"], &mut differences);
+    }
+    assert!(text.lines().count() >= 20, "vectors are missing");
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
