@@ -7,6 +7,7 @@
 //! what the kubelet does to one container.
 
 pub mod container_hash;
+pub mod defaults;
 pub mod duration;
 pub mod evidence;
 pub mod failure;

@@ -14,6 +14,7 @@ use std::str::FromStr;
 
 /// The smallest power of ten that a quantity can tell apart.
 const NANO: i64 = -9;
+const MILLI: i64 = -3;
 /// Upstream parses up to this many digits by a fast path, which alone keeps the text as it was written.
 const FAST_DIGITS: usize = 18;
 const LARGEST_BINARY: &str = "9223372036854775807";
@@ -64,8 +65,23 @@ impl Quantity {
         }
     }
 
+    /// Rounds up to thousandths, as the server does with `limits` and `requests` (`SetDefaults_ResourceList`).
+    #[must_use]
+    pub fn rounded_up_to_thousandths(self) -> Self {
+        let exponent = self.point - length(&self.digits);
+        if exponent >= MILLI {
+            return self;
+        }
+        Self::rounded(self.negative, &self.digits, exponent, MILLI, self.format)
+    }
+
     /// Makes a quantity of `digits * 10^exponent`, rounded up to a billionth.
     fn new(negative: bool, digits: &str, exponent: i64, format: Format) -> Self {
+        Self::rounded(negative, digits, exponent, NANO, format)
+    }
+
+    /// Makes a quantity of `digits * 10^exponent`, rounded up to a multiple of `10^unit`.
+    fn rounded(negative: bool, digits: &str, exponent: i64, unit: i64, format: Format) -> Self {
         let significant = digits.trim_start_matches('0');
         let point = exponent + length(significant);
         let mut digits = significant.trim_end_matches('0').to_owned();
@@ -73,11 +89,11 @@ impl Quantity {
         if digits.is_empty() {
             return Self { negative: false, point: 0, ..rounded };
         }
-        let kept = usize::try_from(point - NANO).unwrap_or_default();
+        let kept = usize::try_from(point - unit).unwrap_or_default();
         if kept < digits.len() {
             digits.truncate(kept);
             digits = plus_one(&digits);
-            rounded.point = point.max(NANO) + length(&digits) - i64::try_from(kept).unwrap_or_default();
+            rounded.point = point.max(unit) + length(&digits) - i64::try_from(kept).unwrap_or_default();
             digits.truncate(digits.trim_end_matches('0').len());
         }
         rounded.digits = digits;
@@ -323,6 +339,21 @@ mod tests {
     }
 
     #[test]
+    fn rounds_up_to_thousandths() {
+        let cases = [
+            ("0.0001", "1m"),
+            ("1.0001", "1001m"),
+            ("-0.0001", "-1m"),
+            ("9.9999", "10"),
+            ("0.0001Ki", "103m"),
+            ("1.5", "1500m"),
+        ];
+        for (text, rounded) in cases {
+            assert_eq!(quantity(text).rounded_up_to_thousandths().to_string(), rounded, "{text}");
+        }
+    }
+
+    #[test]
     fn refuses_what_is_no_quantity() {
         for text in [
             "",
@@ -343,6 +374,16 @@ mod tests {
             "1_0",
         ] {
             assert_eq!(text.parse::<Quantity>(), Err(NotAQuantity { text: text.to_owned() }));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics_and_the_canonical_form_is_the_same_value(text in "[-+]?[0-9]{0,24}[.]?[0-9]{0,24}([numkKMGTPE]i?|[eE][-+]?[0-9]{1,11})?") {
+            if let Ok(parsed) = text.parse::<Quantity>() {
+                proptest::prop_assert_eq!(&quantity(&parsed.to_string()), &parsed);
+                proptest::prop_assert!(parsed.clone().rounded_up_to_thousandths().magnitude(&parsed).is_ge());
+            }
         }
     }
 

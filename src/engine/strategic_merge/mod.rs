@@ -10,7 +10,8 @@
 //! Where this differs from upstream, on purpose: a field that Kubernetes does not know merges by the default rule instead
 //! of being an error, and of a list element or map that is taken over whole nothing but its content is stored: no nulls and
 //! no directives. Upstream leaves some there; the server's decoder drops the nulls and, if strict, refuses the directives.
-//! Two elements with one merge key are no error, as upstream: the first one takes the change.
+//! Two elements with one merge key are no error, as upstream: the first one takes the change. Where upstream then refuses the
+//! patch that it made itself (such elements with another one between), this applies it.
 
 mod apply;
 mod diff;

@@ -1,4 +1,7 @@
 use super::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
 use serde_json::json;
 
 fn merged(original: Option<&Value>, modified: &Value, current: &Value, schema: Schema) -> Value {
@@ -266,4 +269,43 @@ fn schema_knows_the_traps() {
         assert_eq!(list(schema, path), (merge, retain_keys), "{path}");
     }
     assert!(Schema::of_kind("CronTab").is_none());
+}
+
+/// Any JSON, of the names and directives that the merge looks at.
+fn any_json() -> impl Strategy<Value = Value> {
+    let scalar = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (0..3).prop_map(Value::from),
+        prop_oneof!["a|b", Just("delete".to_owned()), Just("replace".to_owned())].prop_map(Value::from),
+    ];
+    let names =
+        ["metadata", "spec", "containers", "volumes", "ports", "finalizers", "name", "containerPort", "strategy"];
+    let directives = [
+        PATCH,
+        RETAIN_KEYS,
+        "$setElementOrder/containers",
+        "$setElementOrder/finalizers",
+        "$deleteFromPrimitiveList/finalizers",
+    ];
+    let name = prop_oneof![4 => select(names.to_vec()), 1 => select(directives.to_vec())];
+    scalar.prop_recursive(5, 40, 4, move |below| {
+        let map = vec((name.clone(), below.clone()), 0..5);
+        prop_oneof![
+            2 => map.prop_map(|fields| fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()),
+            1 => vec(below, 0..4).prop_map(Value::Array),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_input_panics(original in any_json(), modified in any_json(), current in any_json()) {
+        for schema in [Schema::POD, Schema::DEPLOYMENT] {
+            if let Ok(patch) = three_way(Some(&original), &modified, &current, schema) {
+                drop(apply(&current, &patch, schema));
+            }
+            drop(apply(&current, &modified, schema));
+        }
+    }
 }

@@ -1,0 +1,33 @@
+//! `plan`: says what would happen, and changes nothing.
+
+use std::io;
+
+use super::{Shell, next, planning};
+use crate::cli::{GlobalArgs, PlanArgs};
+use crate::engine::outcome::EndResult;
+use crate::engine::plan::Plan;
+use crate::error::CommandError;
+use crate::render;
+
+pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+    let planned = planning::make(&args.targets, &args.policy, global, &args.field_manager, true, shell).await?;
+    let owned = needs_pods_only(&planned.plan);
+    let next = (planned.plan.result() == EndResult::Changes)
+        .then(|| next::same_as(&shell.arguments, "apply", if owned { &["--pods-only"] } else { &[] }));
+    show(&planned.plan, args.output, next.as_deref(), shell)?;
+    Ok(if args.detailed_exitcode { planned.plan.result() } else { EndResult::Complete })
+}
+
+/// Shows a plan: the result on stdout, warnings on stderr.
+pub(super) fn show(plan: &Plan, output: render::OutputFormat, next: Option<&str>, shell: &Shell) -> Result<(), CommandError> {
+    render::plan(output, plan, next, &shell.out_style, &mut io::stdout().lock())?;
+    if !shell.is_quiet() && output == render::OutputFormat::Text {
+        render::warnings(plan, &shell.err_style, &mut io::stderr().lock())?;
+    }
+    Ok(())
+}
+
+/// Returns whether pods would change whose owner's template keeps the old image.
+pub(super) fn needs_pods_only(plan: &Plan) -> bool {
+    plan.workloads.iter().any(|workload| !workload.controllers.is_empty())
+}
