@@ -7,9 +7,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
-use futures::FutureExt;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -42,7 +42,6 @@ pub enum DriveError {
 type Answered = (ActionId, Option<Observation>, Answer);
 
 struct Driver<'a> {
-    goal: &'a Goal,
     cluster: &'a Cluster,
     world: World,
     ledger: Ledger,
@@ -55,9 +54,13 @@ struct Driver<'a> {
 ///
 /// # Errors
 /// When the pods may not be watched, or the output is gone.
-pub async fn drive(cluster: &Cluster, goal: &Goal, scope: &PodScope, listener: &mut dyn Listener) -> Result<Outcome, DriveError> {
+pub async fn drive(
+    cluster: &Cluster,
+    goal: &Goal,
+    scope: &PodScope,
+    listener: &mut dyn Listener,
+) -> Result<Outcome, DriveError> {
     let mut driver = Driver {
-        goal,
         cluster,
         world: World::default(),
         ledger: Ledger::new(),
@@ -109,7 +112,9 @@ impl Driver<'_> {
     fn observe(&mut self, item: Result<Observation, ClusterError>) -> Result<(), DriveError> {
         let observation = match item {
             Ok(observation) => observation,
-            Err(error @ (ClusterError::Forbidden { .. } | ClusterError::Unauthorized)) if *self.world.watch() == Watch::Opening => {
+            Err(error @ (ClusterError::Forbidden { .. } | ClusterError::Unauthorized))
+                if *self.world.watch() == Watch::Opening =>
+            {
                 return Err(DriveError::Watch(error));
             }
             Err(error) => Observation::WatchLost(error.to_string()),

@@ -172,3 +172,16 @@ impl Cluster {
         self.request(request, body, &what).await
     }
 }
+
+impl Cluster {
+    /// Returns the server's version, such as `v1.36.3`.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn server_version(&self) -> Result<String, ClusterError> {
+        let what = RequestDescription::new(Verb::Get, "version");
+        let version: Value =
+            self.request(Request::builder().method(Method::GET).uri("/version"), Vec::new(), &what).await?;
+        Ok(version.get("gitVersion").and_then(Value::as_str).unwrap_or("unknown").to_owned())
+    }
+}

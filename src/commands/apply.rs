@@ -1,17 +1,19 @@
 //! `apply`: plan, ask, patch, follow to the end.
 
 use super::planning::Planned;
-use super::{Shell, approve, next, plan, planning};
+use super::{Shell, approve, next as commands, plan, planning};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs};
 use crate::cluster::Cluster;
 use crate::drive;
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{Plan, PodVerdict, Verdict, way_back};
+use crate::engine::plan::{Plan, Verdict, way_back};
 use crate::error::CommandError;
-use crate::render::{self, Commands, OutputFormat};
+use crate::render::{NextSteps, OutputFormat};
 
 pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
-    let planned = planning::make(&args.targets, &args.policy, global, &args.field_manager, args.dry_run != DryRun::Client, shell).await?;
+    let planned =
+        planning::make(&args.targets, &args.policy, global, &args.field_manager, args.dry_run != DryRun::Client, shell)
+            .await?;
     show(&planned.plan, args, shell)?;
     shell.tell_notices();
     match planned.plan.result() {
@@ -29,15 +31,18 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
 }
 
 fn show(plan: &Plan, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError> {
+    // With JSON the lines of the rollout are all that stdout carries; `plan -o json` has the document.
     match args.output {
         OutputFormat::Text => plan::show(plan, OutputFormat::Text, None, shell),
-        OutputFormat::Json => Ok(render::plan_line(plan, &mut std::io::stdout().lock())?),
+        OutputFormat::Json if plan.result() == EndResult::Changes && args.dry_run == DryRun::None => Ok(()),
+        OutputFormat::Json => plan::show(plan, OutputFormat::Json, None, shell),
     }
 }
 
 /// A pod made later gets the template's image: that must be wanted.
 fn check_pods_only(plan: &Plan, given: bool) -> Result<(), CommandError> {
-    let owned = plan.workloads.iter().find(|workload| !workload.controllers.is_empty() && workload.verdict == Verdict::InPlace);
+    let owned =
+        plan.workloads.iter().find(|workload| !workload.controllers.is_empty() && workload.verdict == Verdict::InPlace);
     match owned {
         Some(workload) if !given => Err(CommandError::usage(format!(
             "{} makes its pods from a template, and only the pods would change: a pod made later (scaling, eviction, a lost node) gets the template's image again",
@@ -50,7 +55,12 @@ fn check_pods_only(plan: &Plan, given: bool) -> Result<(), CommandError> {
 }
 
 /// One workload after the other; the first that does not complete is the last.
-async fn follow_each(planned: &Planned, args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+async fn follow_each(
+    planned: &Planned,
+    args: &ApplyArgs,
+    global: &GlobalArgs,
+    shell: &mut Shell,
+) -> Result<EndResult, CommandError> {
     let id = shell.rollout_id();
     let mut result = EndResult::NothingToDo;
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
@@ -58,13 +68,13 @@ async fn follow_each(planned: &Planned, args: &ApplyArgs, global: &GlobalArgs, s
             continue;
         }
         let goal = plan.goal(&id, &args.field_manager);
-        let commands = Commands {
-            take_back: way_back(&goal).map(|images| next::apply(&plan.workload, &images, global, &planned.cluster)),
-            go_on: Some(next::same_as(&shell.arguments, "apply", &[])),
-            follow: Some(next::follow(&plan.workload, global, &planned.cluster)),
+        let next = NextSteps {
+            take_back: way_back(&goal).map(|images| commands::apply(&plan.workload, &images, global, &planned.cluster)),
+            go_on: Some(commands::same_as(&shell.arguments, "apply", &[])),
+            follow: Some(commands::follow(&plan.workload, global, &planned.cluster)),
         };
-        let already = plan.count(PodVerdict::AlreadyThere);
-        let mut listener = render::listener(args.output, &goal, already, commands, &shell.terminal, shell.is_quiet());
+        let mut listener = shell.listener(args.output);
+        listener.start(&goal, &next)?;
         let outcome = drive::drive(&planned.cluster, &goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
         drop(listener);
         shell.tell_notices();

@@ -2,14 +2,14 @@
 
 use super::planning::follow_options;
 use super::targets::{self, Wish};
-use super::{Shell, next};
+use super::{Shell, next as commands};
 use crate::cli::{FollowArgs, GlobalArgs};
 use crate::cluster::Cluster;
 use crate::drive;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan;
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{self, Commands};
+use crate::render::NextSteps;
 
 pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = follow_options(&args.policy)?;
@@ -28,8 +28,10 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             let message = format!("{} has no pod to follow", goal.workload);
             return Err(CommandError::new(ErrorKind::Cluster, message).hint("see its pods with: kubectl get pods"));
         }
-        let commands = Commands { take_back: None, go_on: None, follow: Some(next::follow(&goal.workload, global, &cluster)) };
-        let mut listener = render::listener(args.output, &goal, 0, commands, &shell.terminal, shell.is_quiet());
+        let next =
+            NextSteps { follow: Some(commands::follow(&goal.workload, global, &cluster)), ..NextSteps::default() };
+        let mut listener = shell.listener(args.output);
+        listener.start(&goal, &next)?;
         let outcome = drive::drive(&cluster, &goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
         drop(listener);
         shell.tell_notices();

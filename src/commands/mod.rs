@@ -12,6 +12,7 @@ mod shell;
 mod targets;
 mod version;
 
+pub use completion::script as completion_script;
 pub use shell::Shell;
 
 use clap::{CommandFactory, Parser};

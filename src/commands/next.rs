@@ -9,7 +9,11 @@ use crate::engine::names::{ContainerName, WorkloadRef};
 /// Quotes a word for a POSIX shell where it needs it.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// Returns the command as typed, for another verb: without the flags that only `plan` has.
@@ -24,7 +28,9 @@ pub(super) fn same_as(arguments: &[String], verb: &str, more: &[&str]) -> String
                 words.push(verb.to_owned());
             }
             "-o" | "--output" => drop(rest.next()),
-            flag if flag.starts_with("-o") || flag.starts_with("--output=") || flag.starts_with("--detailed-exitcode") => {}
+            flag if flag.starts_with("-o")
+                || flag.starts_with("--output=")
+                || flag.starts_with("--detailed-exitcode") => {}
             "--token" => {
                 rest.next();
                 words.push("--token=...".to_owned());
@@ -44,7 +50,9 @@ fn place(workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> Stri
     if workload.namespace != "default" || cluster.namespace() != workload.namespace || global.namespace.is_some() {
         flag("-n", &workload.namespace);
     }
-    for (name, value) in [("--context", &global.context), ("--kubeconfig", &global.kubeconfig), ("--server", &global.server)] {
+    for (name, value) in
+        [("--context", &global.context), ("--kubeconfig", &global.kubeconfig), ("--server", &global.server)]
+    {
         if let Some(value) = value {
             flag(name, value);
         }
@@ -53,8 +61,14 @@ fn place(workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> Stri
 }
 
 /// Returns the command that puts images back.
-pub(super) fn apply(workload: &WorkloadRef, images: &BTreeMap<ContainerName, String>, global: &GlobalArgs, cluster: &Cluster) -> String {
-    let images = images.iter().map(|(container, image)| quoted(&format!("{container}={image}"))).collect::<Vec<_>>().join(" ");
+pub(super) fn apply(
+    workload: &WorkloadRef,
+    images: &BTreeMap<ContainerName, String>,
+    global: &GlobalArgs,
+    cluster: &Cluster,
+) -> String {
+    let images =
+        images.iter().map(|(container, image)| quoted(&format!("{container}={image}"))).collect::<Vec<_>>().join(" ");
     format!("kubectl inplace apply {workload} {images} --pods-only{}", place(workload, global, cluster))
 }
 

@@ -19,10 +19,15 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
 }
 
 /// Shows a plan: the result on stdout, warnings on stderr.
-pub(super) fn show(plan: &Plan, output: render::OutputFormat, next: Option<&str>, shell: &Shell) -> Result<(), CommandError> {
-    render::plan(output, plan, next, &shell.out_style, &mut io::stdout().lock())?;
-    if !shell.is_quiet() && output == render::OutputFormat::Text {
-        render::warnings(plan, &shell.err_style, &mut io::stderr().lock())?;
+pub(super) fn show(
+    plan: &Plan,
+    output: render::OutputFormat,
+    next: Option<&str>,
+    shell: &Shell,
+) -> Result<(), CommandError> {
+    render::plan(output, plan, next, &shell.terminal.stdout, &mut io::stdout().lock())?;
+    if !shell.is_quiet() {
+        render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
     }
     Ok(())
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use futures::stream::{self, StreamExt};
 
-use super::targets::{self, Wish};
 use super::Shell;
+use super::targets::{self, Wish};
 use crate::cli::{FollowPolicyArgs, GlobalArgs, PolicyArgs, TargetArgs};
 use crate::cluster::Cluster;
 use crate::cluster::error::ClusterError;
@@ -31,7 +31,14 @@ pub(super) struct Planned {
 }
 
 /// Reads, compares, and asks the server whether it would take the very patches.
-pub(super) async fn make(args: &TargetArgs, policy: &PolicyArgs, global: &GlobalArgs, field_manager: &str, ask_server: bool, shell: &mut Shell) -> Result<Planned, CommandError> {
+pub(super) async fn make(
+    args: &TargetArgs,
+    policy: &PolicyArgs,
+    global: &GlobalArgs,
+    field_manager: &str,
+    ask_server: bool,
+    shell: &mut Shell,
+) -> Result<Planned, CommandError> {
     let options = options(policy)?;
     let asked = targets::read(args, true, shell)?;
     let cluster = shell.connect(global).await?;
@@ -70,7 +77,8 @@ fn seconds(flag: &str, given: Option<&String>) -> Result<Option<u64>, CommandErr
 /// Turns the flags into the engine's options.
 pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
     let max_unavailable = policy.max_unavailable.as_deref().map(str::parse::<IntOrPercent>).transpose();
-    let max_unavailable = max_unavailable.map_err(|error| CommandError::usage(format!("--max-unavailable: {error}")))?;
+    let max_unavailable =
+        max_unavailable.map_err(|error| CommandError::usage(format!("--max-unavailable: {error}")))?;
     if max_unavailable == Some(IntOrPercent::Int(0)) || max_unavailable == Some(IntOrPercent::Percent(0)) {
         return Err(CommandError::usage("--max-unavailable must be at least 1: a restart in place takes a pod down"));
     }
@@ -93,17 +101,36 @@ pub(super) fn follow_options(policy: &FollowPolicyArgs) -> Result<Options, Comma
 }
 
 /// Asks the server by a dry run of the very patches; what it refuses becomes a reason of that pod.
-async fn check(plan: &mut WorkloadPlan, live: &LiveWorkload, cluster: &Cluster, id: &RolloutId, field_manager: &str) -> Result<(), CommandError> {
+async fn check(
+    plan: &mut WorkloadPlan,
+    live: &LiveWorkload,
+    cluster: &Cluster,
+    id: &RolloutId,
+    field_manager: &str,
+) -> Result<(), CommandError> {
     if plan.verdict != Verdict::InPlace {
         return Ok(());
     }
-    let patches: Vec<PodPatch> = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update).take(ASKED_AT_MOST).filter_map(|pod| {
-        let images: Vec<NewImage> = pod.changes.iter().map(|(container, change)| NewImage { container: container.clone(), to: change.to.clone() }).collect();
-        let live = live.pods.iter().find(|live| live.key == pod.pod)?;
-        pod_patch(live, &images, id, field_manager).ok()
-    }).collect();
-    let answers: Vec<(PodKey, Result<_, ClusterError>)> =
-        stream::iter(patches).map(|patch| async move { (patch.key.clone(), cluster.send(&patch, true).await) }).buffered(AT_ONCE).collect().await;
+    let patches: Vec<PodPatch> = plan
+        .pods
+        .iter()
+        .filter(|pod| pod.verdict == PodVerdict::Update)
+        .take(ASKED_AT_MOST)
+        .filter_map(|pod| {
+            let images: Vec<NewImage> = pod
+                .changes
+                .iter()
+                .map(|(container, change)| NewImage { container: container.clone(), to: change.to.clone() })
+                .collect();
+            let live = live.pods.iter().find(|live| live.key == pod.pod)?;
+            pod_patch(live, &images, id, field_manager).ok()
+        })
+        .collect();
+    let answers: Vec<(PodKey, Result<_, ClusterError>)> = stream::iter(patches)
+        .map(|patch| async move { (patch.key.clone(), cluster.send(&patch, true).await) })
+        .buffered(AT_ONCE)
+        .collect()
+        .await;
     for (key, answer) in answers {
         let Err(error) = answer else { continue };
         let reason = match &error {
@@ -111,11 +138,17 @@ async fn check(plan: &mut WorkloadPlan, live: &LiveWorkload, cluster: &Cluster, 
                 Reason::PermissionMissing { verb: "patch".into(), resource: "pods".into(), message: message.clone() }
             }
             ClusterError::AdmissionDenied { message } => Reason::AdmissionRefused { message: message.clone() },
-            ClusterError::Invalid { message, is_bare_test_failure: false, .. } => Reason::AdmissionRefused { message: message.clone() },
+            ClusterError::Invalid { message, is_bare_test_failure: false, .. } => {
+                Reason::AdmissionRefused { message: message.clone() }
+            }
             ClusterError::Rejected { message, .. } => Reason::AdmissionRefused { message: message.clone() },
             // The pod moved since it was listed: the rollout looks at it afresh before it sends anything.
-            ClusterError::Invalid { is_bare_test_failure: true, .. } | ClusterError::Conflict { .. } | ClusterError::NotFound { .. } => {
-                plan.warnings.push(Warning::NotRead { what: format!("{key} changed while the plan was made; plan again to be sure") });
+            ClusterError::Invalid { is_bare_test_failure: true, .. }
+            | ClusterError::Conflict { .. }
+            | ClusterError::NotFound { .. } => {
+                plan.warnings.push(Warning::NotRead {
+                    what: format!("{key} changed while the plan was made; plan again to be sure"),
+                });
                 continue;
             }
             _ => return Err(error.into()),

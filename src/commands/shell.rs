@@ -2,7 +2,9 @@
 #![expect(clippy::disallowed_methods, reason = "reads the wall clock once, for the rollout's id")]
 
 use std::io::{self, IsTerminal, Write};
+use std::pin::pin;
 
+use futures::future::Either;
 use tokio::sync::mpsc;
 
 use super::next;
@@ -13,17 +15,13 @@ use crate::engine::duration;
 use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;
 use crate::error::CommandError;
-use crate::render::{Meaning, Style, Terminal};
+use crate::render::{self, ColorChoice, Listener, Meaning, OutputFormat, Terminal, Writer};
 
 /// Streams, terminal and environment of one run.
 pub struct Shell {
     /// The words as they were typed, the program's name first.
     pub arguments: Vec<String>,
-    /// What stdout can show.
-    pub out_style: Style,
-    /// What stderr can show.
-    pub err_style: Style,
-    /// What was found out about the terminal.
+    /// What the two streams can show.
     pub terminal: Terminal,
     /// Standard input was read as a manifest.
     pub standard_input_was_read: bool,
@@ -37,12 +35,9 @@ pub struct Shell {
 impl Shell {
     /// Reads what there is to know about the process.
     pub fn of_process() -> Self {
-        let terminal = Terminal::read(crate::render::ColorChoice::Auto);
         Self {
             arguments: Vec::new(),
-            out_style: terminal.out_style(),
-            err_style: terminal.err_style(),
-            terminal,
+            terminal: Terminal::read(ColorChoice::Auto),
             standard_input_was_read: false,
             environment: Environment::of_process(),
             quiet: false,
@@ -55,8 +50,6 @@ impl Shell {
     /// Takes in the flags of every command.
     pub(super) fn configure(&mut self, global: &GlobalArgs, arguments: &[String]) {
         self.terminal = Terminal::read(global.color);
-        self.out_style = self.terminal.out_style();
-        self.err_style = self.terminal.err_style();
         self.arguments = arguments.to_vec();
         self.quiet = global.quiet;
         self.warnings_as_errors = global.warnings_as_errors;
@@ -69,7 +62,8 @@ impl Shell {
     /// When a flag, the kubeconfig or the credentials do not give a way to a server.
     pub(super) async fn connect(&mut self, global: &GlobalArgs) -> Result<Cluster, CommandError> {
         let given = global.request_timeout.as_deref().unwrap_or("0");
-        let timeout = duration::parse(given).map_err(|error| CommandError::usage(format!("--request-timeout: {error}")))?;
+        let timeout =
+            duration::parse(given).map_err(|error| CommandError::usage(format!("--request-timeout: {error}")))?;
         let (sender, receiver) = mpsc::unbounded_channel();
         self.notices = Some(receiver);
         let options = ConnectOptions {
@@ -95,7 +89,28 @@ impl Shell {
             standard_input_is_terminal: io::stdin().is_terminal(),
             notices: Some(sender),
         };
-        Ok(Cluster::connect(&options, &self.environment).await?)
+        self.while_telling(options).await
+    }
+
+    /// Connects, and meanwhile tells what a credential plugin says: it may ask a person to open a page.
+    async fn while_telling(&mut self, options: ConnectOptions) -> Result<Cluster, CommandError> {
+        let environment = self.environment.clone();
+        let mut connecting = pin!(Cluster::connect(&options, &environment));
+        loop {
+            let Some(mut receiver) = self.notices.take() else { return Ok(connecting.await?) };
+            let next = {
+                let notice = pin!(receiver.recv());
+                match futures::future::select(connecting.as_mut(), notice).await {
+                    Either::Left((cluster, _)) => Either::Left(cluster),
+                    Either::Right((notice, _)) => Either::Right(notice),
+                }
+            };
+            self.notices = Some(receiver);
+            match next {
+                Either::Left(cluster) => return Ok(cluster?),
+                Either::Right(notice) => notice.into_iter().for_each(|notice| self.tell(notice)),
+            }
+        }
     }
 
     /// Writes to stdout.
@@ -110,8 +125,8 @@ impl Shell {
 
     /// Writes a line to stderr; a closed stderr is nobody's loss.
     pub fn say(&self, meaning: Meaning, word: &str, text: &str) {
-        let text = self.err_style.show(text);
-        drop(writeln!(io::stderr().lock(), "{} {text}", self.err_style.paint(meaning, word)));
+        let text = self.terminal.stderr.show(text);
+        drop(writeln!(io::stderr().lock(), "{} {text}", self.terminal.stderr.paint(meaning, word)));
     }
 
     /// Writes a note to stderr, unless `--quiet`.
@@ -130,18 +145,29 @@ impl Shell {
     pub(super) fn tell_notices(&mut self) {
         let Some(mut receiver) = self.notices.take() else { return };
         while let Ok(notice) = receiver.try_recv() {
-            match notice {
-                ServerNotice::Warning(text) => {
-                    self.warned = true;
-                    self.say(Meaning::Waiting, "Warning:", &text);
-                }
-                ServerNotice::Retrying { after, why } => {
-                    self.note(&format!("{why}; trying again in {}", duration::human(after)));
-                }
-                ServerNotice::CredentialPlugin(text) => self.say(Meaning::Plain, "credential plugin:", &text),
-            }
+            self.tell(notice);
         }
         self.notices = Some(receiver);
+    }
+
+    fn tell(&mut self, notice: ServerNotice) {
+        match notice {
+            ServerNotice::Warning(text) => {
+                self.warned = true;
+                self.say(Meaning::Waiting, "Warning:", &text);
+            }
+            ServerNotice::Retrying { after, why } => {
+                self.note(&format!("{why}; trying again in {}", duration::human(after)));
+            }
+            ServerNotice::CredentialPlugin(text) => self.say(Meaning::Plain, "credential plugin:", &text),
+        }
+    }
+
+    /// Returns what shows a rollout: results on stdout, progress on stderr.
+    pub(super) fn listener(&self, output: OutputFormat) -> Box<dyn Listener + Send> {
+        let terminal = Terminal { live: self.terminal.live && !self.quiet, ..self.terminal };
+        let progress: Writer<'static> = if self.quiet { Box::new(io::sink()) } else { Box::new(io::stderr()) };
+        render::listener(output, &terminal, Box::new(io::stdout()), progress)
     }
 
     /// Returns the id of a rollout that begins now: sortable by time, and not another's.

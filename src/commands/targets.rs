@@ -36,24 +36,30 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
     let no_target = request.named.is_empty() && request.selected.is_empty();
     if args.filename.is_empty() {
         if no_target {
-            return Err(CommandError::usage("no workload was named").hint("name one as TYPE/NAME, such as deployment/web, or give a manifest with -f"));
+            return Err(CommandError::usage("no workload was named")
+                .hint("name one as TYPE/NAME, such as deployment/web, or give a manifest with -f"));
         }
         if images_needed && request.images.is_empty() {
-            return Err(CommandError::usage("no image was given").hint("say which container gets which image, such as side=acme/side:1.27.2"));
+            return Err(CommandError::usage("no image was given")
+                .hint("say which container gets which image, such as side=acme/side:1.27.2"));
         }
         if args.all_namespaces && request.selected.is_empty() {
-            return Err(CommandError::usage("a workload cannot be had by name from all namespaces").hint("give a selector with -l, or a namespace with -n"));
+            return Err(CommandError::usage("a workload cannot be had by name from all namespaces")
+                .hint("give a selector with -l, or a namespace with -n"));
         }
         return Ok(Asked::Words(request));
     }
     if !no_target || !request.images.is_empty() || args.selector.is_some() || args.all_namespaces {
-        return Err(CommandError::usage("a manifest names workload and images itself; -f goes without TYPE/NAME, CONTAINER=IMAGE, -l and -A"));
+        return Err(CommandError::usage(
+            "a manifest names workload and images itself; -f goes without TYPE/NAME, CONTAINER=IMAGE, -l and -A",
+        ));
     }
     shell.standard_input_was_read = args.filename.iter().any(|name| name == "-");
     let manifests = manifest::read(&args.filename, args.recursive, &mut io::stdin().lock())?;
     let mut workloads = Vec::new();
     for manifest in manifests {
-        let text = |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text =
+            |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         match WorkloadKind::from_manifest(&text("/apiVersion"), &text("/kind")) {
             Some(kind) => workloads.push((kind, manifest)),
             None => shell.note(&format!(
@@ -74,12 +80,18 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
 }
 
 /// Finds the workloads in the cluster, in the order in which they were named.
-pub(super) async fn find(asked: Asked, args: &TargetArgs, global: &GlobalArgs, cluster: &Cluster) -> Result<Vec<(Workload, Wish)>, CommandError> {
+pub(super) async fn find(
+    asked: Asked,
+    args: &TargetArgs,
+    global: &GlobalArgs,
+    cluster: &Cluster,
+) -> Result<Vec<(Workload, Wish)>, CommandError> {
     let mut found = Vec::new();
     match asked {
         Asked::Words(request) => {
             for (kind, name) in &request.named {
-                let reference = WorkloadRef { kind: *kind, namespace: cluster.namespace().to_owned(), name: name.clone() };
+                let reference =
+                    WorkloadRef { kind: *kind, namespace: cluster.namespace().to_owned(), name: name.clone() };
                 let workload = cluster.workload(&reference).await.map_err(|error| missing(error, &reference))?;
                 found.push((workload, Wish::Images(request.images.clone())));
             }
@@ -90,8 +102,12 @@ pub(super) async fn find(asked: Asked, args: &TargetArgs, global: &GlobalArgs, c
                 found.extend(workloads.into_iter().map(|workload| (workload, Wish::Images(request.images.clone()))));
             }
             if found.is_empty() {
-                let place = namespace.map_or_else(|| "any namespace".to_owned(), |namespace| format!("namespace {namespace}"));
-                let message = format!("no workload in {place} matches the selector {:?}", args.selector.as_deref().unwrap_or_default());
+                let place =
+                    namespace.map_or_else(|| "any namespace".to_owned(), |namespace| format!("namespace {namespace}"));
+                let message = format!(
+                    "no workload in {place} matches the selector {:?}",
+                    args.selector.as_deref().unwrap_or_default()
+                );
                 return Err(CommandError::new(ErrorKind::Cluster, message));
             }
         }
@@ -106,7 +122,12 @@ pub(super) async fn find(asked: Asked, args: &TargetArgs, global: &GlobalArgs, c
     Ok(found)
 }
 
-fn reference_of(kind: WorkloadKind, manifest: &Manifest, global: &GlobalArgs, cluster: &Cluster) -> Result<WorkloadRef, CommandError> {
+fn reference_of(
+    kind: WorkloadKind,
+    manifest: &Manifest,
+    global: &GlobalArgs,
+    cluster: &Cluster,
+) -> Result<WorkloadRef, CommandError> {
     let text = |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     let given = text("/metadata/namespace");
     if let (Some(given), Some(flag)) = (&given, &global.namespace)
@@ -129,7 +150,10 @@ fn missing(error: ClusterError, reference: &WorkloadRef) -> CommandError {
     let error = CommandError::from(error);
     if not_found {
         let kind = reference.kind.facts().plural;
-        error.hint(format!("see what there is with: kubectl get {kind} --namespace={}", super::next::quoted(&reference.namespace)))
+        error.hint(format!(
+            "see what there is with: kubectl get {kind} --namespace={}",
+            super::next::quoted(&reference.namespace)
+        ))
     } else {
         error
     }

@@ -21,7 +21,9 @@ pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut She
     let text = match args.output {
         OutputFormat::Json => format!("{}\n", json!({ "clientVersion": VERSION, "serverVersion": server })),
         OutputFormat::Text => {
-            let server = server.map(|server| format!("Server Version: {}\n", shell.out_style.show(&server))).unwrap_or_default();
+            let server = server
+                .map(|server| format!("Server Version: {}\n", shell.terminal.stdout.show(&server)))
+                .unwrap_or_default();
             format!("Client Version: v{VERSION}\n{server}")
         }
     };

@@ -53,7 +53,8 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
     let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
     pods.sort_by(|a, b| live.workload.order(a, b));
     let recorded = newest_record(&pods);
-    let goals = pods.iter().map(|pod| PodGoal { key: pod.key.clone(), containers: followed(pod, images, recorded.as_ref()) });
+    let goals =
+        pods.iter().map(|pod| PodGoal { key: pod.key.clone(), containers: followed(pod, images, recorded.as_ref()) });
     let goals: Vec<PodGoal> = goals.filter(|goal| !goal.containers.is_empty()).collect();
     Goal {
         id: id.clone(),
@@ -76,7 +77,11 @@ fn newest_record(pods: &[&Pod]) -> Option<UpdateRecord> {
     current.max_by(|a, b| a.id.cmp(&b.id))
 }
 
-fn followed(pod: &Pod, images: Option<&Images>, recorded: Option<&UpdateRecord>) -> BTreeMap<ContainerName, ContainerGoal> {
+fn followed(
+    pod: &Pod,
+    images: Option<&Images>,
+    recorded: Option<&UpdateRecord>,
+) -> BTreeMap<ContainerName, ContainerGoal> {
     let mut containers = BTreeMap::new();
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
         for container in pod.containers(list) {
