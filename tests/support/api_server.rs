@@ -29,11 +29,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+pub(crate) use defaults::fill as fill_defaults;
 pub(crate) use faults::{Effect, USER, When};
 pub(crate) use http::Answer;
 pub(crate) use kubelet::{Times, hex64, image_id, normalised};
 pub(crate) use state::{Logged, State};
-pub(crate) use store::Key;
 
 use crate::support::clock;
 

@@ -152,8 +152,8 @@ impl Workload {
     }
 
     /// Merges fields into the owner's spec: strategy, `minReadySeconds`, `paused`.
-    pub(crate) fn spec(mut self, fields: Value) -> Self {
-        json_patch::merge(&mut self.spec, &fields);
+    pub(crate) fn spec(mut self, fields: &Value) -> Self {
+        json_patch::merge(&mut self.spec, fields);
         self
     }
 
@@ -165,6 +165,14 @@ impl Workload {
 
     /// Returns the owner, its revisions and its pods, in this order.
     pub(crate) fn objects(&self) -> Vec<Value> {
+        let mut complete = self.clone();
+        let mut pod = json!({"kind": "Pod", "spec": complete.template["spec"]});
+        super::api_server::fill_defaults(&mut pod);
+        complete.template["spec"] = pod["spec"].take();
+        complete.all_objects()
+    }
+
+    fn all_objects(&self) -> Vec<Value> {
         let mut objects = match self.kind {
             Kind::Pod => return vec![self.one_pod(&self.name, 0, None)],
             Kind::Deployment => vec![self.owner(), self.replica_set_object(true)],
@@ -199,7 +207,10 @@ impl Workload {
 
     /// Returns the hash of the template: `pod-template-hash`, `controller-revision-hash`.
     pub(crate) fn hash(&self) -> String {
-        letters(&self.template.to_string(), 10)
+        let lists = ["initContainers", "containers"].map(|list| self.template["spec"][list].as_array());
+        let containers = lists.into_iter().flatten().flatten();
+        let images: String = containers.map(|one| format!(" {}={}", one["name"], one["image"])).collect();
+        letters(&format!("{}{images}", self.name), 10)
     }
 
     fn replica_set_name(&self) -> String {
@@ -390,7 +401,7 @@ pub(crate) fn namespace(name: &str) -> Value {
 }
 
 /// A Service that selects by labels.
-pub(crate) fn service(name: &str, selector: Value) -> Value {
+pub(crate) fn service(name: &str, selector: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name},
         "spec": {"selector": selector, "ports": [{"port": 80, "protocol": "TCP"}]}, "status": {}})
 }

@@ -59,7 +59,8 @@ impl Redaction {
                 is_id.then_some((length, "containerd://ID"))
             })
             .or_else(|| {
-                let seconds = shaped("9999-99-99T99:99:99", "TIME")?.0;
+                let shape = "9999-99-99T99:99:99";
+                let seconds = if starts_with_shape(text, shape) { shape.len() } else { return None };
                 let tail = text.get(seconds..).unwrap_or_default();
                 let fraction =
                     tail.find(|letter: char| letter != '.' && !letter.is_ascii_digit()).unwrap_or(tail.len());
@@ -71,17 +72,23 @@ impl Redaction {
     }
 }
 
-/// Compares with a shape: `x` is a hex digit, `9` a digit, anything else itself; no word goes on behind it.
+/// Tells whether a word of this shape stands at the start of a text.
 fn matches_shape(text: &str, shape: &str) -> bool {
+    let goes_on =
+        text.get(shape.len()..).is_some_and(|tail| tail.starts_with(|letter: char| letter.is_ascii_alphanumeric()));
+    starts_with_shape(text, shape) && !goes_on
+}
+
+/// Compares with a shape: `x` is a hex digit, `9` a digit, anything else itself.
+fn starts_with_shape(text: &str, shape: &str) -> bool {
     let mut letters = text.chars();
-    let fits = shape.chars().all(|expected| {
+    shape.chars().all(|expected| {
         letters.next().is_some_and(|letter| match expected {
             'x' => letter.is_ascii_hexdigit(),
             '9' => letter.is_ascii_digit(),
             other => letter == other,
         })
-    });
-    fits && !letters.next().is_some_and(|letter| letter.is_ascii_alphanumeric())
+    })
 }
 
 fn duration(text: &str) -> Option<(usize, &'static str)> {

@@ -178,7 +178,7 @@ pub(crate) fn run_due(state: &mut State, now: Instant) -> bool {
     let mut worked = false;
     while let Some(due) = state.kubelet.take_due(now) {
         worked = true;
-        step::run(state, due, now);
+        step::run(state, &due, now);
     }
     worked
 }

@@ -141,8 +141,7 @@ pub(crate) fn record(live: Option<&Value>, next: &mut Value, writer: &Writer, ap
     }
     let mut entries = entries(next);
     for entry in &mut entries {
-        let rest = subtract(&entry["fieldsV1"], &set);
-        entry["fieldsV1"] = rest.unwrap_or_else(|| json!({}));
+        entry["fieldsV1"] = without(&entry["fieldsV1"], &set);
     }
     add(&mut entries, writer, "Update", api_version, &set, true);
     set_entries(next, entries);
@@ -183,12 +182,20 @@ fn unite(all: &mut Value, more: &Value) {
     }
 }
 
-/// Returns `set` without the leaves of `gone`; `None` if nothing is left.
+/// Returns a whole set without the leaves of another; an empty set has no leaves.
+fn without(set: &Value, gone: &Value) -> Value {
+    let nothing = |set: &Value| set.as_object().is_none_or(Map::is_empty);
+    if nothing(set) || nothing(gone) { set.clone() } else { subtract(set, gone).unwrap_or_else(|| json!({})) }
+}
+
+/// Returns `set` without `gone`, where an empty map is a leaf; `None` if nothing is left.
 fn subtract(set: &Value, gone: &Value) -> Option<Value> {
     let gone_map = gone.as_object()?;
     let set_map = set.as_object()?;
-    if gone_map.is_empty() || set_map.is_empty() {
-        return if gone_map.is_empty() { None } else { Some(set.clone()) };
+    match (set_map.is_empty(), gone_map.is_empty()) {
+        (true, true) => return None,
+        (true, false) | (false, true) => return Some(set.clone()),
+        (false, false) => {}
     }
     let mut rest = Map::new();
     for (key, value) in set_map {
@@ -212,27 +219,25 @@ pub(crate) fn apply(live: &Value, config: &Value, writer: &Writer, force: bool) 
     let touched = fields(Some(live), &next);
     let mut entries = entries(live);
     let mut causes = Vec::new();
-    let mut gone = None;
+    let mut gone = json!({});
     for entry in &mut entries {
         if is_of(entry, writer, "Apply") {
-            gone = subtract(&entry["fieldsV1"], &wanted);
+            gone = without(&entry["fieldsV1"], &wanted);
             continue;
         }
         let mut paths = Vec::new();
         shared_leaves(&entry["fieldsV1"], &touched, "", &mut paths);
         let manager = entry["manager"].as_str().unwrap_or_default();
         causes.extend(paths.into_iter().map(|path| (format!("conflict with \"{manager}\" using {api_version}"), path)));
-        entry["fieldsV1"] = subtract(&entry["fieldsV1"], &touched).unwrap_or_else(|| json!({}));
+        entry["fieldsV1"] = without(&entry["fieldsV1"], &touched);
     }
     if !force && !causes.is_empty() {
         return Err(conflict(&causes));
     }
     for entry in entries.iter().filter(|entry| !is_of(entry, writer, "Apply")) {
-        gone = gone.and_then(|gone| subtract(&gone, &entry["fieldsV1"]));
+        gone = without(&gone, &entry["fieldsV1"]);
     }
-    if let Some(gone) = gone {
-        remove_fields(&mut next, &gone);
-    }
+    remove_fields(&mut next, &gone);
     add(&mut entries, writer, "Apply", &api_version, &wanted, false);
     set_entries(&mut next, entries);
     Ok(next)
@@ -256,9 +261,8 @@ fn conflict(causes: &[(String, String)]) -> Answer {
 /// Collects the leaves that both sets have, as `.spec.containers[name="app"].image`.
 fn shared_leaves(one: &Value, other: &Value, path: &str, found: &mut Vec<String>) {
     let (Some(one_map), Some(other_map)) = (one.as_object(), other.as_object()) else { return };
-    if one_map.is_empty() || other_map.is_empty() {
+    if one_map.is_empty() && other_map.is_empty() {
         found.push(path.to_owned());
-        return;
     }
     for (key, value) in one_map.iter().filter(|(key, _)| *key != ".") {
         if let Some(other) = other_map.get(key) {

@@ -14,7 +14,7 @@ use super::managed_fields::Writer;
 use super::resource::{Resource, Target};
 use super::selector::Selector;
 use super::store::{Key, Store};
-use super::verbs;
+use super::{defaults, verbs};
 use crate::support::clock;
 
 /// A request as tests look at it; `{}` is one line: method, path, kind of patch.
@@ -104,7 +104,7 @@ impl State {
         state
     }
 
-    /// Adds an object as it is; what is missing of its metadata is filled in.
+    /// Adds an object as it is, status included; what is missing of its metadata and the defaults are filled in.
     pub(crate) fn insert(&mut self, mut object: Value) {
         let text = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
         let resource = Resource::of_kind(&text("apiVersion"), &text("kind")).expect("the fake serves this kind");
@@ -113,6 +113,7 @@ impl State {
         if resource.namespaced {
             super::store::set_metadata(&mut object, "namespace", namespace.as_str().into());
         }
+        defaults::fill(&mut object);
         self.store.complete(resource, &mut object, &Writer::new("kubectl-create"));
         self.commit(&Key::new(resource, &namespace, &name), object);
     }

@@ -11,7 +11,7 @@ use super::{Due, Kubelet, Step, changed_images, restartable, statuses};
 use crate::support::clock;
 
 /// Does one step; steps of a pod that is gone, or of an earlier start, do nothing.
-pub(super) fn run(state: &mut State, due: Due, now: Instant) {
+pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
     let pod = state.store.get(&due.key).filter(|pod| super::uid_of(pod) == due.uid);
     let Some(live) = pod else {
         state.kubelet.pods.remove(&due.uid);
@@ -28,7 +28,7 @@ pub(super) fn run(state: &mut State, due: Due, now: Instant) {
     }
     let mut pod = (*live).clone();
     let node = first_node(state);
-    let mut run = Run { kubelet: &mut state.kubelet, due: &due, pod: &mut pod, now, started: Vec::new() };
+    let mut run = Run { kubelet: &mut state.kubelet, due, pod: &mut pod, now, started: Vec::new() };
     let serial = state.store.revision();
     match &due.step {
         Step::Observe => run.observe(&node),
