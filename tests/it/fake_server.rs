@@ -2,6 +2,7 @@
 //!
 //! Here: a raw HTTP client. The themes are the modules below.
 
+mod controllers;
 mod faults;
 mod kubelet;
 mod objects;

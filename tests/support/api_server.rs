@@ -2,9 +2,10 @@
 //!
 //! It behaves as Kubernetes 1.36 where `kubectl inplace` looks: objects with resourceVersions, selectors, watches with
 //! their history, the four kinds of patch, dry runs, preconditions, validation of pod updates, field owners, and the
-//! status that a kubelet shows around an image change. It is not complete: there is no garbage collection, no quota, no
-//! conversion, and PUT is refused because the program never sends one.
+//! status that a kubelet shows around an image change; on demand, the controllers of the stock workloads. It is not
+//! complete: there is no garbage collection, no quota, no conversion, no EndpointSlices made from Services, and PUT is refused because the program never sends one.
 
+mod controllers;
 mod defaults;
 mod discovery;
 mod faults;
@@ -75,7 +76,7 @@ impl ApiServer {
         let server = Self { shared: Arc::clone(&shared), address };
         let accepting = Arc::clone(&shared);
         std::thread::spawn(move || serve::accept(&accepting, &listener));
-        std::thread::spawn(move || serve::run_kubelet(&shared));
+        std::thread::spawn(move || serve::run_cluster(&shared));
         server
     }
 
@@ -174,6 +175,11 @@ impl ApiServer {
     /// Stops the kubelet (`true`), or lets it go on: a stopped one neither observes nor restarts anything.
     pub(crate) fn pause_kubelet(&self, paused: bool) {
         self.change(|state| state.kubelet.paused = paused);
+    }
+
+    /// Starts (or stops) the simulated controllers of Deployments, ReplicaSets, StatefulSets and DaemonSets.
+    pub(crate) fn run_controllers(&self, running: bool) {
+        self.change(|state| state.controllers.running = running);
     }
 
     /// Returns every request so far, in order.

@@ -227,7 +227,7 @@ impl Workload {
 
     fn metadata(&self, kind: &str, name: &str) -> Value {
         json!({"name": name, "namespace": self.namespace, "uid": self.uid_of(kind, name), "generation": 1,
-            "creationTimestamp": clock::now_text(), "labels": self.template["metadata"]["labels"]})
+            "creationTimestamp": clock::earlier_text(), "labels": self.template["metadata"]["labels"]})
     }
 
     fn owner(&self) -> Value {
@@ -354,7 +354,7 @@ fn reference(kind: &str, name: &str, uid: &str) -> Value {
 
 /// The status of a pod whose containers all run and are ready.
 fn running(spec: &Value, pod: &str, index: usize) -> Value {
-    let now = clock::now_text();
+    let now = clock::earlier_text();
     let status = |container: &Value, init: bool| {
         let (name, image) =
             (container["name"].as_str().unwrap_or_default(), container["image"].as_str().unwrap_or_default());

@@ -16,6 +16,12 @@ pub(crate) fn now_text() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// Returns the time an hour ago, likewise: when the builders' objects were made.
+pub(crate) fn earlier_text() -> String {
+    let earlier = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
+    earlier.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
 /// Waits.
 pub(crate) fn sleep(duration: Duration) {
     std::thread::sleep(duration);

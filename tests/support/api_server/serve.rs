@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use super::faults::{self, Effect};
 use super::http::{Answer, Connection, Request};
-use super::kubelet;
 use super::resource::Target;
 use super::state::Logged;
 use super::verbs::{self, Call};
 use super::watch::Watch;
-use super::{Shared, discovery, status};
+use super::{Shared, controllers, discovery, kubelet, status};
 use crate::support::clock;
 
 /// Accepts connections until the server stops.
@@ -29,17 +28,19 @@ pub(super) fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
     }
 }
 
-/// Runs the kubelet's steps when they are due.
-pub(super) fn run_kubelet(shared: &Shared) {
+/// Runs the kubelet's steps and the controllers when they are due.
+pub(super) fn run_cluster(shared: &Shared) {
     let mut state = shared.lock();
     while !state.stopped {
-        let worked = kubelet::run_due(&mut state, clock::now());
+        let worked = kubelet::run_due(&mut state, clock::now()) | controllers::run_due(&mut state, clock::now());
         if worked {
+            // What was written may be something to do for the others.
             shared.changed.notify_all();
+            continue;
         }
-        let rest = state.kubelet.next_due().map(|due| due.saturating_duration_since(clock::now()));
-        let rest = rest.unwrap_or(Duration::from_secs(1)).max(Duration::from_millis(1));
-        state = shared.wait(state, rest);
+        let due = [state.kubelet.next_due(), state.controllers.next_due()].into_iter().flatten().min();
+        let rest = due.map_or(Duration::from_secs(1), |due| due.saturating_duration_since(clock::now()));
+        state = shared.wait(state, rest.max(Duration::from_millis(1)));
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::controllers::Controllers;
 use super::faults::Faults;
 use super::http::Request;
 use super::kubelet::Kubelet;
@@ -77,6 +78,7 @@ pub(crate) struct State {
     pub(crate) store: Store,
     pub(crate) faults: Faults,
     pub(crate) kubelet: Kubelet,
+    pub(crate) controllers: Controllers,
     pub(crate) requests: Vec<Logged>,
     /// Logs by pod and container.
     pub(crate) logs: BTreeMap<(String, String), String>,
@@ -94,6 +96,7 @@ impl State {
             store: Store::new(),
             faults: Faults::default(),
             kubelet: Kubelet::new(),
+            controllers: Controllers::default(),
             requests: Vec::new(),
             logs: BTreeMap::new(),
             version: "v1.36.3".to_owned(),
@@ -150,12 +153,19 @@ impl State {
 
     /// Edits an object as a writer of that name; generation and owners follow.
     pub(crate) fn edit(&mut self, resource: &str, name: &str, manager: &str, edit: impl FnOnce(&mut Value)) {
-        let Some((key, live)) = self.find(resource, name) else { return };
+        if let Some((key, _)) = self.find(resource, name) {
+            self.edit_key(&key, manager, edit);
+        }
+    }
+
+    /// Edits an object by key, likewise.
+    pub(crate) fn edit_key(&mut self, key: &Key, manager: &str, edit: impl FnOnce(&mut Value)) {
+        let Some(live) = self.store.get(key) else { return };
         let mut next = (*live).clone();
         edit(&mut next);
         let api_version = live["apiVersion"].as_str().unwrap_or_default().to_owned();
         verbs::finish_update(&live, &mut next, &Writer::new(manager), false, &api_version);
-        self.commit(&key, next);
+        self.commit(key, next);
     }
 
     /// Deletes an object by plural and name.

@@ -75,7 +75,8 @@ pub(crate) struct Cause {
 
 /// 422: the object is not valid.
 pub(crate) fn invalid(resource: &Resource, name: &str, causes: &[Cause]) -> Answer {
-    let sentences: Vec<String> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+    let mut sentences: Vec<String> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+    sentences.dedup();
     let list = match sentences.as_slice() {
         [one] => one.clone(),
         several => format!("[{}]", several.join(", ")),

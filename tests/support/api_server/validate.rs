@@ -32,7 +32,8 @@ pub(crate) fn update(resource: &Resource, live: &Value, next: &Value) -> Result<
     let mut causes = Vec::new();
     if let Some(uid) = field(next, "uid").filter(|uid| Some(uid) != field(live, "uid").as_ref()) {
         let message = format!("Invalid value: {uid}: field is immutable");
-        causes.push(Cause { reason: "FieldValueInvalid", field: "metadata.uid".to_owned(), message });
+        let cause = Cause { reason: "FieldValueInvalid", field: "metadata.uid".to_owned(), message };
+        causes.extend([cause.clone(), cause]);
     }
     match resource.kind {
         "Pod" => causes.extend(pod(&live["spec"], &next["spec"])),
@@ -100,7 +101,8 @@ fn image(field: &str, image: &Value) -> Vec<Cause> {
     } else {
         return Vec::new();
     };
-    vec![Cause { reason, field: field.to_owned(), message }]
+    let cause = Cause { reason, field: field.to_owned(), message };
+    vec![cause.clone(), cause]
 }
 
 /// Selectors never change, and OnDelete has no `rollingUpdate` (StatefulSets only).

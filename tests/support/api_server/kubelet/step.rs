@@ -128,6 +128,12 @@ impl Run<'_> {
         }
         let changes =
             self.kubelet.pods.get(&self.due.uid).map(|truth| changed_images(truth, self.pod)).unwrap_or_default();
+        // The worker is busy with this from here on: what was planned for the containers before is void.
+        for (name, _) in &changes {
+            if let Some(truth) = self.kubelet.truth(&self.due.uid, name) {
+                truth.try_number += 1;
+            }
+        }
         let slow = changes.iter().any(|(_, image)| image::behaviour(image) == Behaviour::Slow);
         let times = &self.kubelet.times;
         let after = if slow { times.restart + times.slow } else { times.restart };
