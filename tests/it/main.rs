@@ -3,6 +3,8 @@
 mod container_hash;
 mod defaults;
 mod fake_server;
+#[cfg(test)]
+mod render;
 mod runner;
 mod strategic_merge;
 #[path = "../support/mod.rs"]
