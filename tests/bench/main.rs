@@ -37,7 +37,12 @@ fn main() {
 fn row(what: &str, mut times: Vec<Duration>) {
     times.sort();
     let at = |index: usize| times.get(index).map_or(0.0, |time| time.as_secs_f64() * 1e3);
-    println!("{what}: {} runs, median {:.1} ms, worst {:.1} ms", times.len(), at(times.len() / 2), at(times.len().saturating_sub(1)));
+    println!(
+        "{what}: {} runs, median {:.1} ms, worst {:.1} ms",
+        times.len(),
+        at(times.len() / 2),
+        at(times.len().saturating_sub(1))
+    );
 }
 
 fn timed(mut command: Command) -> Duration {
@@ -76,7 +81,8 @@ fn latency() {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async move {
-            let environment = Environment { kubeconfig: Some(support::kubeconfig().into()), ..Environment::of_process() };
+            let environment =
+                Environment { kubeconfig: Some(support::kubeconfig().into()), ..Environment::of_process() };
             let cluster = Cluster::connect(&ConnectOptions::default(), &environment).await.expect("a connection");
             let mut pods = cluster.watch(&name, &PodScope::Labels("app=one".into()));
             while let Some(item) = pods.next().await {
@@ -94,9 +100,11 @@ fn latency() {
     let mut times = Vec::new();
     let mut memory = 0;
     for run in 0..RUNS {
-        let before: Vec<String> = namespace.pods("app=one").iter().filter_map(|pod| side(&Pod::from_object(pod).expect("a pod"))).collect();
+        let before: Vec<String> =
+            namespace.pods("app=one").iter().filter_map(|pod| side(&Pod::from_object(pod).expect("a pod"))).collect();
         let image = format!("side={}/side:v{}", registry(), 2 - run % 2);
-        let (done, peak) = run_until_done(&namespace, &["apply", "pod/one", &image, "--yes", "--min-ready-seconds", "0"]);
+        let (done, peak) =
+            run_until_done(&namespace, &["apply", "pod/one", &image, "--yes", "--min-ready-seconds", "0"]);
         memory = memory.max(peak);
         std::thread::sleep(Duration::from_millis(300));
         let seen = seen.lock().expect("nobody panics");
@@ -111,7 +119,13 @@ fn latency() {
 fn run_until_done(namespace: &Namespace, arguments: &[&str]) -> ((Instant, Instant), u64) {
     let began = Instant::now();
     let mut command = command(PROGRAM, arguments);
-    let mut child = command.args(["-n", namespace.name()]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child = command
+        .args(["-n", namespace.name()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
     let status = format!("/proc/{}/status", child.id());
     let (mut done, mut peak) = (None, 0);
     for line in BufReader::new(child.stderr.take().expect("its stderr")).lines().map_while(Result::ok) {
@@ -139,8 +153,14 @@ fn plan_against_kubectl_diff() {
     std::fs::write(&file, manifest.replace("/side:v1", "/side:v2")).expect("a temporary file");
     let file = file.to_string_lossy().into_owned();
     let n = namespace.name();
-    row("plan -f of one Deployment", (0..RUNS).map(|_| timed(command(PROGRAM, &["plan", "-f", &file, "-n", n]))).collect());
-    row("kubectl diff -f of the same", (0..RUNS).map(|_| timed(command("kubectl", &["diff", "-f", &file, "-n", n]))).collect());
+    row(
+        "plan -f of one Deployment",
+        (0..RUNS).map(|_| timed(command(PROGRAM, &["plan", "-f", &file, "-n", n]))).collect(),
+    );
+    row(
+        "kubectl diff -f of the same",
+        (0..RUNS).map(|_| timed(command("kubectl", &["diff", "-f", &file, "-n", n]))).collect(),
+    );
     let _ = std::fs::remove_file(file);
 }
 
@@ -155,7 +175,17 @@ fn twenty_pods() {
     let times = (0..5).map(|run| {
         let image = image(2 - run % 2);
         let began = Instant::now();
-        let arguments = ["apply", "deployment/web", &image, "--pods-only", "--yes", "--max-unavailable", "25%", "--min-ready-seconds", "0"];
+        let arguments = [
+            "apply",
+            "deployment/web",
+            &image,
+            "--pods-only",
+            "--yes",
+            "--max-unavailable",
+            "25%",
+            "--min-ready-seconds",
+            "0",
+        ];
         peak = peak.max(run_until_done(&namespace, &arguments).1);
         began.elapsed()
     });
