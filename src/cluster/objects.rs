@@ -22,6 +22,8 @@ pub(super) struct Resource {
 
 /// `v1` Node.
 pub(super) const NODES: Resource = Resource { group: "", version: "v1", plural: "nodes" };
+/// `v1` Namespace.
+const NAMESPACES: Resource = Resource { group: "", version: "v1", plural: "namespaces" };
 /// `v1` Event.
 pub(super) const EVENTS: Resource = Resource { group: "", version: "v1", plural: "events" };
 
@@ -190,6 +192,15 @@ impl Cluster {
 }
 
 impl Cluster {
+    /// Returns whether a namespace exists; `None` when the caller may not know.
+    pub async fn has_namespace(&self, name: &str) -> Option<bool> {
+        match self.get(NAMESPACES, None, name).await {
+            Ok(_) => Some(true),
+            Err(ClusterError::NotFound { .. }) => Some(false),
+            Err(_) => None,
+        }
+    }
+
     /// Returns the server's version, such as `v1.36.3`.
     ///
     /// # Errors
