@@ -1,1 +1,339 @@
-//! (being written)
+//! What a person may type: clap types without behaviour. The doc comments are the help texts.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+use crate::render::{ColorChoice, OutputFormat};
+
+/// Change the image of running containers without replacing their pods.
+///
+/// The kubelet restarts a single container when its image changes in the pod's spec: same pod, same IP, same node,
+/// same volumes, siblings untouched. This program computes whether a change can be done so, shows it, does it safely,
+/// follows the pods until they are ready again, and proves what happened. It needs nothing installed in the cluster.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl-inplace",
+    bin_name = "kubectl inplace",
+    version,
+    disable_version_flag = true,
+    args_override_self = true,
+    infer_long_args = false,
+    arg_required_else_help = false,
+    subcommand_required = false,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Flags of every command.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    /// Print the version.
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub version: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Say what would happen to each pod and container, what blocks it and why. Changes nothing.
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(PlanArgs),
+    /// Plan, ask, patch the pods, and follow them until they are ready again.
+    #[command(after_help = APPLY_EXAMPLES)]
+    Apply(ApplyArgs),
+    /// Watch an update, this program's or anybody's, until the pods are ready again. Changes nothing.
+    #[command(visible_alias = "watch", after_help = FOLLOW_EXAMPLES)]
+    Follow(FollowArgs),
+    /// Print a shell's completion script, or make completion work through kubectl.
+    Completion(CompletionArgs),
+    /// Print the version of this program, and of the server.
+    Version(VersionArgs),
+    /// Answer kubectl's completion requests.
+    #[command(name = "__complete", hide = true)]
+    Complete(CompleteArgs),
+}
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  # What would a new sidecar image do to the pods of a Deployment?
+  kubectl inplace plan deployment/web side=acme/side:1.27.2
+
+  # Can this manifest's change be rolled out in place? (0 nothing to do, 2 yes, 3 no)
+  kubectl inplace plan -f web.yaml --detailed-exitcode
+
+  # The same tag on every workload with a label, as JSON
+  kubectl inplace plan deployments,daemonsets -l team=shop side=:1.27.2 -o json";
+
+const APPLY_EXAMPLES: &str = "\
+Examples:
+  # Restart only the sidecar of three pods, one after the other
+  kubectl inplace apply deployment/web side=acme/side:1.27.2 --pods-only
+
+  # In a script: no question, two pods at once, ready for ten seconds each
+  kubectl inplace apply daemonset/log agent=:2.4 --pods-only --yes --max-unavailable 2 --min-ready-seconds 10";
+
+const FOLLOW_EXAMPLES: &str = "\
+Examples:
+  # After kubectl set image pod/web-0 side=acme/side:1.27.2
+  kubectl inplace follow pod/web-0
+
+  # Go on watching an update that another terminal began
+  kubectl inplace follow deployment/web";
+
+/// Which workloads, and which images.
+#[derive(Debug, Args, Default)]
+pub struct TargetArgs {
+    /// Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be :TAG or @DIGEST, which keep the repository
+    #[arg(value_name = "TYPE/NAME | CONTAINER=IMAGE")]
+    pub words: Vec<String>,
+    /// The same as CONTAINER=IMAGE among the words
+    #[arg(long, value_name = "CONTAINER=IMAGE")]
+    pub image: Vec<String>,
+    /// Let '*=IMAGE' stand for every container
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub all_containers: bool,
+    /// Manifests whose workloads are meant: files, folders, or - for standard input
+    #[arg(short, long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
+    pub filename: Vec<String>,
+    /// Read folders with their subfolders
+    #[arg(short = 'R', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub recursive: bool,
+    /// Label selector of the workloads
+    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    pub selector: Option<String>,
+    /// In all namespaces; with -l
+    #[arg(short = 'A', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub all_namespaces: bool,
+}
+
+/// How fast, how careful.
+#[derive(Debug, Args, Default)]
+pub struct PolicyArgs {
+    /// Pods down at once, a number or a percentage [default: the owner's own, else 1]
+    #[arg(long, value_name = "N|N%")]
+    pub max_unavailable: Option<String>,
+    /// Seconds that a pod must stay ready before the next one is taken [default: the owner's own; 5 for the first pod without a readiness probe]
+    #[arg(long, value_name = "SECONDS")]
+    pub min_ready_seconds: Option<u32>,
+    /// How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]
+    #[arg(long, value_name = "DURATION")]
+    pub timeout: Option<String>,
+    /// How long everything may take [default: no limit]
+    #[arg(long, value_name = "DURATION")]
+    pub total_timeout: Option<String>,
+}
+
+/// `plan`.
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// Which workloads, and which images.
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// How fast, how careful.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    pub output: OutputFormat,
+    /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub detailed_exitcode: bool,
+    /// Save the plan, for apply --plan FILE
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Name of the writer in the objects' managed fields
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    pub field_manager: String,
+}
+
+/// The default of `--field-manager`.
+pub const FIELD_MANAGER: &str = "kubectl-inplace";
+
+/// `apply`.
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    /// Which workloads, and which images.
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// How fast, how careful.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// Do exactly what a saved plan says, without asking; refused if anything moved since
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "field_manager"])]
+    pub plan: Option<PathBuf>,
+    /// Output format; json is one object a line
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    pub output: OutputFormat,
+    /// Do not ask; required where there is no terminal
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub yes: bool,
+    /// Patch the pods and leave the owner's template: pods made later get the template's image
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub pods_only: bool,
+    /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
+    pub dry_run: DryRun,
+    /// Name of the writer in the objects' managed fields
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    pub field_manager: String,
+}
+
+/// `--dry-run`, as in kubectl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DryRun {
+    /// Do it.
+    None,
+    /// Only plan, without asking the server about the patches.
+    Client,
+    /// Only plan.
+    Server,
+}
+
+/// `follow`.
+#[derive(Debug, Args)]
+pub struct FollowArgs {
+    /// Which workloads; with images, until they run these.
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// How long ready must hold, and how long to wait.
+    #[command(flatten)]
+    pub policy: FollowPolicyArgs,
+    /// Output format; json is one object a line
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    pub output: OutputFormat,
+}
+
+/// How long ready must hold, and how long to wait.
+#[derive(Debug, Args, Default)]
+pub struct FollowPolicyArgs {
+    /// Seconds that a pod must stay ready [default: the owner's own; 5 without a readiness probe]
+    #[arg(long, value_name = "SECONDS")]
+    pub min_ready_seconds: Option<u32>,
+    /// How long to wait for each pod, such as 90s or 10m [default: 5m and its termination grace]
+    #[arg(long, value_name = "DURATION")]
+    pub timeout: Option<String>,
+    /// How long everything may take [default: no limit]
+    #[arg(long, value_name = "DURATION")]
+    pub total_timeout: Option<String>,
+}
+
+/// `completion`.
+#[derive(Debug, Args)]
+pub struct CompletionArgs {
+    /// The shell whose script is printed
+    #[arg(required_unless_present = "install")]
+    pub shell: Option<CompletionShell>,
+    /// Link this program as kubectl_complete-inplace beside itself, where kubectl looks for it
+    #[arg(long, conflicts_with = "shell", action = ArgAction::SetTrue)]
+    pub install: bool,
+}
+
+/// A shell that completion scripts exist for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompletionShell {
+    /// GNU Bash.
+    Bash,
+    /// Z shell.
+    Zsh,
+    /// fish.
+    Fish,
+}
+
+impl CompletionShell {
+    /// Every shell.
+    pub const ALL: [Self; 3] = [Self::Bash, Self::Zsh, Self::Fish];
+}
+
+/// `version`.
+#[derive(Debug, Args)]
+pub struct VersionArgs {
+    /// Do not ask the server
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub client: bool,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    pub output: OutputFormat,
+}
+
+/// `__complete`.
+#[derive(Debug, Args)]
+pub struct CompleteArgs {
+    /// The words after the plugin's name; the last one is being typed.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<String>,
+}
+
+/// kubectl's connection and identity flags, and how to show things.
+#[derive(Debug, Args, Default, Clone)]
+#[command(next_help_heading = "Global flags")]
+pub struct GlobalArgs {
+    /// Namespace
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub namespace: Option<String>,
+    /// The kubeconfig to use
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub kubeconfig: Option<String>,
+    /// Context of the kubeconfig
+    #[arg(long, global = true, value_name = "NAME")]
+    pub context: Option<String>,
+    /// Cluster of the kubeconfig
+    #[arg(long, global = true, value_name = "NAME")]
+    pub cluster: Option<String>,
+    /// User of the kubeconfig
+    #[arg(long, global = true, value_name = "NAME")]
+    pub user: Option<String>,
+    /// Address of the API server
+    #[arg(short, long, global = true, value_name = "URL")]
+    pub server: Option<String>,
+    /// Bearer token
+    #[arg(long, global = true, value_name = "TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Certificate file of the server's authority
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub certificate_authority: Option<String>,
+    /// Client certificate file
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub client_certificate: Option<String>,
+    /// Client key file
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub client_key: Option<String>,
+    /// Do not check the server's certificate
+    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub insecure_skip_tls_verify: bool,
+    /// Name that the server's certificate must have
+    #[arg(long, global = true, value_name = "NAME")]
+    pub tls_server_name: Option<String>,
+    /// User to impersonate
+    #[arg(long = "as", global = true, value_name = "USER")]
+    pub as_user: Option<String>,
+    /// Group to impersonate; repeatable
+    #[arg(long, global = true, value_name = "GROUP")]
+    pub as_group: Vec<String>,
+    /// UID to impersonate
+    #[arg(long, global = true, value_name = "UID")]
+    pub as_uid: Option<String>,
+    /// Extra of the impersonated user; repeatable
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub as_user_extra: Vec<String>,
+    /// How long one request may take, repetitions included; 0 is no limit
+    #[arg(long, global = true, value_name = "DURATION")]
+    pub request_timeout: Option<String>,
+    /// Ask the server not to compress its answers
+    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub disable_compression: bool,
+    /// End with an error if the server warned
+    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub warnings_as_errors: bool,
+    /// Colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    /// Show results and errors only
+    #[arg(short, long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub quiet: bool,
+    /// Log level: 6 shows requests, 8 more
+    #[arg(short = 'v', long = "v", global = true, value_name = "LEVEL", default_value_t = 0)]
+    pub verbosity: u8,
+}

@@ -1,1 +1,220 @@
-//! (being written)
+//! The one loop: watches, answers, time and signals go into [`rollout::turn`]; what it says is carried out.
+//!
+//! No rules in here. It decides nothing about pods: it observes, asks `turn`, sends what it says, and tells the listener.
+#![expect(clippy::disallowed_methods, reason = "the one place that has a clock and waits")]
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::cluster::error::ClusterError;
+use crate::cluster::{self, Cluster, PodScope, WatchedPods};
+use crate::engine::report::Outcome;
+use crate::engine::rollout::{self, Action, ActionId, Answer, Goal, Ledger, Observation, Stop, Watch, World};
+use crate::render::Listener;
+
+/// Requests at once: the API server's own limits are meant for many clients.
+const IN_FLIGHT: usize = 10;
+
+/// Observations taken in before the next turn, so that a burst costs one turn.
+const AT_ONCE: usize = 1000;
+
+/// How long to sleep when nobody names a time.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// What ends a drive without an outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The pods may not be watched at all.
+    #[error("the pods cannot be watched: {0}")]
+    Watch(#[source] ClusterError),
+    /// The output is gone.
+    #[error("failed to write: {0}")]
+    Output(#[from] io::Error),
+}
+
+type Answered = (ActionId, Option<Observation>, Answer);
+
+struct Driver<'a> {
+    cluster: &'a Cluster,
+    world: World,
+    ledger: Ledger,
+    began: Instant,
+    permits: Arc<Semaphore>,
+    answers: FuturesUnordered<BoxFuture<'static, Answered>>,
+}
+
+/// Runs a rollout to its end.
+///
+/// # Errors
+/// When the pods may not be watched, or the output is gone.
+pub async fn drive(
+    cluster: &Cluster,
+    goal: &Goal,
+    scope: &PodScope,
+    listener: &mut dyn Listener,
+) -> Result<Outcome, DriveError> {
+    let mut driver = Driver {
+        cluster,
+        world: World::default(),
+        ledger: Ledger::new(),
+        began: Instant::now(),
+        permits: Arc::new(Semaphore::new(IN_FLIGHT)),
+        answers: FuturesUnordered::new(),
+    };
+    let mut signals = Signals::listen()?;
+    let mut watch = cluster.watch(&goal.workload.namespace, scope);
+    loop {
+        let now = driver.now();
+        let turn = rollout::turn(goal, &driver.world, &mut driver.ledger, now);
+        for (id, action) in turn.actions {
+            driver.carry_out(id, action);
+        }
+        for notice in &turn.notices {
+            listener.notice(notice, now)?;
+        }
+        if let Some(outcome) = turn.end {
+            listener.outcome(&outcome)?;
+            return Ok(outcome);
+        }
+        let tick = listener.next_tick();
+        let wake = [turn.wake, tick].into_iter().flatten().min().unwrap_or(now + IDLE);
+        tokio::select! {
+            Some(item) = watch.next() => {
+                driver.observe(item)?;
+                driver.drain(&mut watch)?;
+            }
+            Some(answered) = driver.answers.next() => driver.answered(answered),
+            () = tokio::time::sleep_until(driver.began + wake) => {}
+            stop = signals.next() => {
+                if driver.stop(stop) {
+                    let outcome = rollout::leave(goal, &driver.world, &driver.ledger, driver.now());
+                    listener.outcome(&outcome)?;
+                    return Ok(outcome);
+                }
+            }
+        }
+        let now = driver.now();
+        if tick.is_some_and(|tick| tick <= now) {
+            listener.tick(now)?;
+        }
+    }
+}
+
+impl Driver<'_> {
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn observe(&mut self, item: Result<Observation, ClusterError>) -> Result<(), DriveError> {
+        let observation = match item {
+            Ok(observation) => observation,
+            Err(error @ (ClusterError::Forbidden { .. } | ClusterError::Unauthorized))
+                if *self.world.watch() == Watch::Opening =>
+            {
+                return Err(DriveError::Watch(error));
+            }
+            Err(error) => Observation::WatchLost(error.to_string()),
+        };
+        self.world.observe(observation);
+        Ok(())
+    }
+
+    fn drain(&mut self, watch: &mut WatchedPods) -> Result<(), DriveError> {
+        for _ in 0..AT_ONCE {
+            match watch.next().now_or_never() {
+                Some(Some(item)) => self.observe(item)?,
+                Some(None) | None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn answered(&mut self, (id, observation, answer): Answered) {
+        if let Some(observation) = observation {
+            self.world.observe(observation);
+        }
+        let now = self.now();
+        self.ledger.answer(id, answer, now);
+    }
+
+    /// Notes a signal; returns whether it is the second one.
+    fn stop(&mut self, stop: Stop) -> bool {
+        let now = self.now();
+        !self.ledger.stop(stop, now)
+    }
+
+    fn carry_out(&mut self, id: ActionId, action: Action) {
+        let (cluster, permits) = (self.cluster.clone(), Arc::clone(&self.permits));
+        let answered = async move {
+            let _permit = permits.acquire().await;
+            let (observation, answer) = perform(&cluster, action).await;
+            (id, observation, answer)
+        };
+        self.answers.push(answered.boxed());
+    }
+}
+
+async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Answer) {
+    match action {
+        Action::Patch(patch) => match cluster.send(&patch, false).await {
+            Ok(pod) => (Some(Observation::Applied(Box::new(pod))), Answer::Accepted),
+            Err(error) => (None, cluster::answer(&error)),
+        },
+        Action::Read(key) => match cluster.read_pod(&key).await {
+            Ok(Some(pod)) if pod.key == key => (Some(Observation::Applied(Box::new(pod))), Answer::Read),
+            Ok(_) => (Some(Observation::Deleted(key)), Answer::Read),
+            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+        },
+        Action::ReadEvents(key) => match cluster.definition_changed(&key).await {
+            Ok(containers) if containers.is_empty() => (None, Answer::Read),
+            Ok(containers) => (Some(Observation::DefinitionChanged(key, containers)), Answer::Read),
+            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+        },
+    }
+}
+
+/// Ctrl-C and SIGTERM.
+struct Signals {
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    #[cfg(unix)]
+    async fn next(&mut self) -> Stop {
+        tokio::select! {
+            _ = self.interrupt.recv() => Stop::Interrupt,
+            _ = self.terminate.recv() => Stop::Terminate,
+        }
+    }
+
+    #[cfg(not(unix))]
+    #[expect(clippy::unnecessary_wraps, reason = "the same call as on Unix")]
+    fn listen() -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    #[cfg(not(unix))]
+    async fn next(&mut self) -> Stop {
+        // Without a handler there is nothing to hear, for ever.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        Stop::Interrupt
+    }
+}

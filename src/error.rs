@@ -1,1 +1,94 @@
-//! (being written)
+//! What goes wrong around the work, for a person: what happened, to which object, and what to do next.
+//!
+//! What the program exists to find out is no error but data: a verdict or an outcome.
+
+use std::io;
+
+use crate::cluster::error::ClusterError;
+use crate::drive::DriveError;
+use crate::engine::target::TargetError;
+use crate::manifest::ManifestError;
+
+/// Whose doing it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The command line.
+    Usage,
+    /// A manifest.
+    Manifest,
+    /// The cluster, or the way to it.
+    Cluster,
+    /// The output, such as a closed pipe.
+    Output,
+}
+
+/// An error of a command.
+#[derive(Debug)]
+pub struct CommandError {
+    /// Whose doing it was.
+    pub kind: ErrorKind,
+    /// One sentence that says it all, without a full stop.
+    pub message: String,
+    /// What to do next, a sentence each.
+    pub hints: Vec<String>,
+    /// The output's reader has gone away: nothing to say, and nobody to say it to.
+    pub closed_pipe: bool,
+}
+
+impl CommandError {
+    /// Makes an error.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hints: Vec::new(), closed_pipe: false }
+    }
+
+    /// Makes an error of the command line.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// Adds a hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl From<ClusterError> for CommandError {
+    fn from(error: ClusterError) -> Self {
+        // As kubectl words it: `Error from server (NotFound): pods "x" not found`.
+        let message = match error.reason() {
+            Some(reason) => format!("from server ({reason}): {error}"),
+            None => error.to_string(),
+        };
+        Self { hints: error.hints(), ..Self::new(ErrorKind::Cluster, message) }
+    }
+}
+
+impl From<ManifestError> for CommandError {
+    fn from(error: ManifestError) -> Self {
+        Self::new(ErrorKind::Manifest, error.to_string())
+    }
+}
+
+impl From<TargetError> for CommandError {
+    fn from(error: TargetError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        let closed_pipe = error.kind() == io::ErrorKind::BrokenPipe;
+        Self { closed_pipe, ..Self::new(ErrorKind::Output, format!("failed to write: {error}")) }
+    }
+}
+
+impl From<DriveError> for CommandError {
+    fn from(error: DriveError) -> Self {
+        match error {
+            DriveError::Watch(error) => Self::from(error),
+            DriveError::Output(error) => Self::from(error),
+        }
+    }
+}

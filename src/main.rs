@@ -1,2 +1,22 @@
 //! The binary: parse, make the shell, run, exit.
-fn main() {}
+#![expect(clippy::disallowed_methods, reason = "reads the arguments")]
+
+use std::process::ExitCode;
+
+use kubectl_inplace::commands::{self, Shell};
+use kubectl_inplace::engine::outcome::EndResult;
+
+fn main() -> ExitCode {
+    // Arguments that are no UTF-8 name nothing in Kubernetes: they are shown as far as they can be.
+    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let result = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => {
+            let result = runtime.block_on(commands::run(arguments, &mut Shell::of_process()));
+            // What is still under way, such as a request after a second interrupt, is not waited for.
+            runtime.shutdown_background();
+            result
+        }
+        Err(_) => EndResult::Error,
+    };
+    ExitCode::from(result.exit_code())
+}

@@ -1,1 +1,306 @@
-//! (being written)
+//! What goes wrong between this program and the API server, sorted by what a person or the rollout can do about it.
+//!
+//! Promise: an error tells its whole story once, in [`std::fmt::Display`], without the layers it came through; what to
+//! do about it is in [`ClusterError::hints`]; and for a write, [`ClusterError::may_have_been_done`] says whether the
+//! server may have carried it out all the same. Nothing here decides about repeating a request.
+//!
+//! Texts of the cluster are passed on as they came: whoever shows them escapes control characters.
+
+use std::time::Duration;
+
+pub use super::connect::{CredentialPluginError, KubeconfigError};
+
+mod from_kube;
+mod request;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use from_kube::of_transport;
+pub use request::{RequestDescription, Verb};
+
+/// Why the server could not be reached: nothing of the request arrived there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unreached {
+    /// Nobody listens at the address.
+    Refused,
+    /// The server's certificate was not accepted, or it is no TLS server at all.
+    Certificate(String),
+    /// The host name has no address.
+    UnknownHost(String),
+    /// Anything else before a connection stood: no route, proxy, connect timeout.
+    Other(String),
+}
+
+/// What goes wrong between this program and the API server.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ClusterError {
+    /// The caller may not do this (403 of an authorizer).
+    #[error("{message}")]
+    Forbidden {
+        /// What was asked.
+        request: Box<RequestDescription>,
+        /// The server's own sentence.
+        message: String,
+    },
+    /// The object is not there (404).
+    #[error("{resource} \"{name}\" not found")]
+    NotFound {
+        /// The resource, such as `pods` or `deployments.apps`.
+        resource: String,
+        /// The object's name.
+        name: String,
+    },
+    /// The server does not serve this resource or subresource (404 without an object).
+    #[error("the server doesn't have a resource type \"{resource}\"")]
+    UnknownResource {
+        /// The resource, with its subresource.
+        resource: String,
+    },
+    /// An object of that name exists already (409 AlreadyExists).
+    #[error("{resource} \"{name}\" already exists")]
+    AlreadyExists {
+        /// The resource.
+        resource: String,
+        /// The object's name.
+        name: String,
+    },
+    /// The server does not know who asks (401).
+    #[error("you must be logged in to the server (Unauthorized)")]
+    Unauthorized,
+    /// The object changed meanwhile, or another field manager owns a field (409).
+    #[error("{message}")]
+    Conflict {
+        /// The server's own sentence.
+        message: String,
+        /// Field and message of each conflict, for server-side apply.
+        causes: Vec<(String, String)>,
+    },
+    /// The resourceVersion or continue token is too old (410): list again.
+    #[error("the requested version of the list is gone: {message}")]
+    Gone {
+        /// The server's own sentence.
+        message: String,
+    },
+    /// The server is busy and did nothing (429).
+    #[error("the server is busy and asked to try again{}", later(*.retry_after))]
+    Throttled {
+        /// When to try again, if the server said so.
+        retry_after: Option<Duration>,
+    },
+    /// No connection to the server; nothing was asked.
+    #[error("{}", unreachable(.server, .why))]
+    Unreachable {
+        /// Host and port.
+        server: String,
+        /// Why.
+        why: Unreached,
+    },
+    /// The connection broke after the request was sent and before its answer was read.
+    #[error("the connection to the server was lost before its answer came: {why}")]
+    ConnectionLost {
+        /// Why.
+        why: String,
+    },
+    /// No answer in time, by our own limit or by the server's (504).
+    #[error("{}", timed_out(*.after, .message))]
+    TimedOut {
+        /// Our own limit (`--request-timeout`), if it was that.
+        after: Option<Duration>,
+        /// The server's own sentence, if it was the server.
+        message: String,
+    },
+    /// An admission plugin, webhook or policy refused.
+    #[error("{message}")]
+    AdmissionDenied {
+        /// The server's own sentence.
+        message: String,
+    },
+    /// The object would be invalid (422).
+    #[error("{message}")]
+    Invalid {
+        /// Field and message of each cause.
+        causes: Vec<(String, String)>,
+        /// The server's own sentence.
+        message: String,
+        /// Whether this is how the server says that a `test` operation of a JSON patch failed: a 422 that gives no
+        /// detail (kubernetes issue 68202). The object then is not what the patch expected; read it again.
+        is_bare_test_failure: bool,
+    },
+    /// Another refusal (4xx).
+    #[error("the server refused the request ({code}): {message}")]
+    Rejected {
+        /// HTTP status code.
+        code: u16,
+        /// The server's own sentence.
+        message: String,
+    },
+    /// The server failed (5xx).
+    #[error("the server failed ({code}): {message}")]
+    ServerFailed {
+        /// HTTP status code.
+        code: u16,
+        /// The server's own sentence.
+        message: String,
+    },
+    /// The server is too old for what is asked.
+    #[error("{wanted} needs Kubernetes {needs} or newer; the server is {server}")]
+    ServerTooOld {
+        /// What is asked.
+        wanted: String,
+        /// The first version that has it, such as `1.33`.
+        needs: String,
+        /// The server's version.
+        server: String,
+    },
+    /// The server answered something that is not what the API promises.
+    #[error("the server's answer to {request} could not be read: {why}")]
+    Unreadable {
+        /// What was asked.
+        request: String,
+        /// Why.
+        why: String,
+    },
+    /// The request could not even be built; nothing was sent.
+    #[error("the request could not be sent: {why}")]
+    NotSent {
+        /// Why.
+        why: String,
+    },
+    /// The kubeconfig or a connection flag is wrong; nothing was sent.
+    #[error(transparent)]
+    Kubeconfig(#[from] KubeconfigError),
+    /// Credentials could not be had; nothing was sent.
+    #[error(transparent)]
+    CredentialPlugin(#[from] CredentialPluginError),
+}
+
+impl ClusterError {
+    /// Says whether the server may have carried out a write that ended with this error.
+    ///
+    /// `false` is certain: the request never arrived, or the server refused it. After `true` the object must be read
+    /// before anything is sent again.
+    pub fn may_have_been_done(&self) -> bool {
+        match self {
+            Self::ConnectionLost { .. }
+            | Self::TimedOut { .. }
+            | Self::ServerFailed { .. }
+            | Self::Unreadable { .. } => true,
+            Self::Forbidden { .. }
+            | Self::NotFound { .. }
+            | Self::UnknownResource { .. }
+            | Self::AlreadyExists { .. }
+            | Self::Unauthorized
+            | Self::Conflict { .. }
+            | Self::Gone { .. }
+            | Self::Throttled { .. }
+            | Self::Unreachable { .. }
+            | Self::AdmissionDenied { .. }
+            | Self::Invalid { .. }
+            | Self::Rejected { .. }
+            | Self::ServerTooOld { .. }
+            | Self::NotSent { .. }
+            | Self::Kubeconfig(_)
+            | Self::CredentialPlugin(_) => false,
+        }
+    }
+
+    /// Gives the server's reason as Kubernetes spells it (`metav1.StatusReason`), for `Error from server (NotFound)`.
+    ///
+    /// `None` for what the server did not say itself.
+    pub fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Forbidden { .. } | Self::AdmissionDenied { .. } => Some("Forbidden"),
+            Self::NotFound { .. } | Self::UnknownResource { .. } => Some("NotFound"),
+            Self::AlreadyExists { .. } => Some("AlreadyExists"),
+            Self::Unauthorized => Some("Unauthorized"),
+            Self::Conflict { .. } => Some("Conflict"),
+            Self::Gone { .. } => Some("Expired"),
+            Self::Throttled { .. } => Some("TooManyRequests"),
+            Self::Invalid { .. } => Some("Invalid"),
+            Self::TimedOut { after: None, .. } => Some("Timeout"),
+            Self::Rejected { .. } => Some("BadRequest"),
+            Self::ServerFailed { .. } => Some("InternalError"),
+            Self::TimedOut { after: Some(_), .. }
+            | Self::Unreachable { .. }
+            | Self::ConnectionLost { .. }
+            | Self::ServerTooOld { .. }
+            | Self::Unreadable { .. }
+            | Self::NotSent { .. }
+            | Self::Kubeconfig(_)
+            | Self::CredentialPlugin(_) => None,
+        }
+    }
+
+    /// Says what a person can do about it, one sentence each; often none.
+    pub fn hints(&self) -> Vec<String> {
+        match self {
+            Self::Forbidden { request, .. } => vec![format!("check it with: {}", request.can_i())],
+            Self::Unauthorized => vec![
+                "the credentials are missing, wrong or expired; log in again as your cluster's provider says"
+                    .to_owned(),
+                "see who you are with: kubectl auth whoami".to_owned(),
+            ],
+            Self::Conflict { causes, .. } if !causes.is_empty() => {
+                causes.iter().map(|(field, message)| format!("{field}: {message}")).collect()
+            }
+            Self::Conflict { .. } => vec!["the object was changed by somebody else meanwhile; plan again".to_owned()],
+            Self::Invalid { is_bare_test_failure: true, .. } => {
+                vec!["the object is no longer what the change was planned for; plan again".to_owned()]
+            }
+            Self::UnknownResource { .. } => vec!["see what the server has with: kubectl api-resources".to_owned()],
+            Self::Unreachable { why, .. } => unreached_hints(why),
+            Self::TimedOut { after: Some(_), .. } => {
+                vec!["give the server more time with --request-timeout".to_owned()]
+            }
+            Self::Kubeconfig(error) => error.hints(),
+            Self::CredentialPlugin(error) => error.hints(),
+            Self::Invalid { is_bare_test_failure: false, .. }
+            | Self::NotFound { .. }
+            | Self::AlreadyExists { .. }
+            | Self::Gone { .. }
+            | Self::Throttled { .. }
+            | Self::ConnectionLost { .. }
+            | Self::TimedOut { after: None, .. }
+            | Self::AdmissionDenied { .. }
+            | Self::Rejected { .. }
+            | Self::ServerFailed { .. }
+            | Self::ServerTooOld { .. }
+            | Self::Unreadable { .. }
+            | Self::NotSent { .. } => Vec::new(),
+        }
+    }
+}
+
+fn later(retry_after: Option<Duration>) -> String {
+    retry_after.map_or_else(|| " later".to_owned(), |wait| format!(" in {} s", wait.as_secs()))
+}
+
+fn timed_out(after: Option<Duration>, message: &str) -> String {
+    match after {
+        Some(limit) => format!("the server did not answer within {limit:?}"),
+        None => format!("the server timed out: {message}"),
+    }
+}
+
+fn unreachable(server: &str, why: &Unreached) -> String {
+    match why {
+        Unreached::Refused => {
+            format!("the connection to the server {server} was refused - did you specify the right host or port?")
+        }
+        Unreached::Certificate(why) => format!("no trusted connection to the server {server}: {why}"),
+        Unreached::UnknownHost(why) => format!("the server {server} has no known address: {why}"),
+        Unreached::Other(why) => format!("unable to connect to the server {server}: {why}"),
+    }
+}
+
+fn unreached_hints(why: &Unreached) -> Vec<String> {
+    let hint = match why {
+        Unreached::Certificate(_) => {
+            "check certificate-authority and tls-server-name of the cluster in the kubeconfig, and the https:// of its server"
+        }
+        Unreached::UnknownHost(_) => "check the server's name in the kubeconfig, the VPN and the name service",
+        Unreached::Refused | Unreached::Other(_) => return Vec::new(),
+    };
+    vec![hint.to_owned()]
+}

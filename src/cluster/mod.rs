@@ -1,4 +1,52 @@
-//! The only module that names kube.
+//! The only module that names kube: reads, dry runs, patches and watches, in the engine's own types.
 
 pub mod connect;
+mod desired;
 pub mod error;
+mod events;
+mod objects;
+mod send;
+mod snapshot;
+mod watch;
+
+use connect::{ConnectOptions, Connection, Environment};
+use error::ClusterError;
+
+pub use send::answer;
+pub use watch::{PodScope, WatchedPods};
+
+/// One API server.
+#[derive(Clone)]
+pub struct Cluster {
+    connection: Connection,
+}
+
+impl Cluster {
+    /// Connects; asks the server nothing.
+    ///
+    /// # Errors
+    /// When kubeconfig, flags or the credential plugin do not give a way to a server.
+    pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Self, ClusterError> {
+        Ok(Self { connection: connect::connect(options, environment).await? })
+    }
+
+    /// Returns the namespace of the flag, else of the context, else `default`.
+    pub fn namespace(&self) -> &str {
+        self.connection.namespace()
+    }
+
+    /// Returns the context's name, if a context was used.
+    pub fn context(&self) -> Option<&str> {
+        self.connection.context()
+    }
+
+    /// Returns the server's address.
+    pub fn server(&self) -> &str {
+        self.connection.server()
+    }
+
+    /// Returns the warnings that the server has sent so far, each once.
+    pub fn warnings(&self) -> Vec<String> {
+        self.connection.warnings()
+    }
+}

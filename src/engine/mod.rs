@@ -7,16 +7,25 @@
 //! what the kubelet does to one container.
 
 pub mod container_hash;
+pub mod defaults;
+pub mod duration;
 pub mod evidence;
 pub mod failure;
 pub mod image;
 pub mod int_or_percent;
+pub mod kubelet_version;
 pub mod names;
 pub mod outcome;
 pub mod patch;
+pub mod plan;
 pub mod pod;
+pub mod quantity;
+pub mod reason;
 pub mod record;
 pub mod report;
 pub mod rollout;
 pub mod strategic_merge;
+pub mod suggest;
+pub mod target;
+pub mod template;
 pub mod workload;

@@ -1,1 +1,135 @@
-//! (being written)
+//! Plan, notices and outcome, to text and to JSON.
+//!
+//! Promise: every function writes to the writer that it is given, results to one and everything else to another; no
+//! renderer asks for the time, the environment or the terminal but [`terminal`]; whatever comes from the cluster is
+//! escaped ([`escape`]). It decides nothing: sentences, hints, words and exit codes are the engine's.
+//!
+//! A new format: a file, a variant of [`OutputFormat`], its arms here; the shared test in `tests/it/render.rs` walks
+//! [`OutputFormat::ALL`] and asks for its snapshots.
+
+pub mod escape;
+mod json;
+mod json_lines;
+mod lines;
+mod live;
+mod run;
+mod style;
+mod summary;
+pub mod tables;
+pub mod terminal;
+mod text;
+mod words;
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use crate::engine::plan::Plan;
+use crate::engine::report::{Notice, Outcome};
+use crate::engine::rollout::Goal;
+
+pub use json_lines::JsonLines;
+pub use lines::Lines;
+pub use live::{Live, Screen};
+pub use run::NextSteps;
+pub use style::{Meaning, Style};
+pub use terminal::{ColorChoice, Terminal};
+
+/// How output is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum OutputFormat {
+    /// For a person.
+    #[default]
+    Text,
+    /// For a script: one document for a plan, one object a line for a rollout.
+    Json,
+}
+
+impl OutputFormat {
+    /// Every format.
+    pub const ALL: [Self; 2] = [Self::Text, Self::Json];
+}
+
+/// Writes a plan: a result, for stdout. `next` is the command that carries it out; the text names it where the plan
+/// can be carried out.
+///
+/// # Errors
+/// The writer's; a closed pipe among them.
+pub fn plan(
+    format: OutputFormat,
+    plan: &Plan,
+    next: Option<&str>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        OutputFormat::Text => text::plan(plan, next, style, out),
+        OutputFormat::Json => json::plan(plan, out),
+    }
+}
+
+/// Writes a plan's warnings, for stderr; the JSON document has them inside, so nothing is written for it.
+///
+/// # Errors
+/// The writer's.
+pub fn plan_warnings(format: OutputFormat, plan: &Plan, style: &Style, err: &mut dyn Write) -> io::Result<()> {
+    match format {
+        OutputFormat::Text => text::warnings(plan, style, err),
+        OutputFormat::Json => Ok(()),
+    }
+}
+
+/// Hears what happens during a rollout.
+///
+/// `elapsed` is the time since the rollout's start by the loop's clock; it never goes back within one rollout.
+/// Every method returns the writer's error; a closed pipe is one.
+pub trait Listener {
+    /// Is told what is wanted, before the loop starts; again for each further workload.
+    ///
+    /// # Errors
+    /// The writer's.
+    fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()>;
+
+    /// Is told what happened.
+    ///
+    /// # Errors
+    /// The writer's.
+    fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()>;
+
+    /// Is told that time has passed; draws again what moves with time.
+    ///
+    /// # Errors
+    /// The writer's.
+    fn tick(&mut self, elapsed: Duration) -> io::Result<()>;
+
+    /// Returns when the next [`Listener::tick`] is wanted, as time since the rollout's start; `None` for never.
+    fn next_tick(&self) -> Option<Duration>;
+
+    /// Is told how it ended: writes the result and puts the terminal in order.
+    ///
+    /// # Errors
+    /// The writer's.
+    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()>;
+}
+
+/// A writer that a listener owns.
+pub type Writer<'a> = Box<dyn Write + Send + 'a>;
+
+/// Returns the listener for a format and a terminal. Results go to `out`, all else to `err`, which must be stderr where
+/// `terminal.live` says that lines can be drawn again.
+pub fn listener<'a>(
+    format: OutputFormat,
+    terminal: &Terminal,
+    out: Writer<'a>,
+    err: Writer<'a>,
+) -> Box<dyn Listener + Send + 'a> {
+    match format {
+        OutputFormat::Json => Box::new(JsonLines::new(out)),
+        OutputFormat::Text if terminal.live => {
+            let screen = Screen { target: terminal::draw_target(), columns: Box::new(terminal::stderr_columns) };
+            Box::new(Live::new(screen, terminal, out, err))
+        }
+        OutputFormat::Text => Box::new(Lines::new(terminal, out, err)),
+    }
+}

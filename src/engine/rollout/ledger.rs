@@ -173,9 +173,11 @@ impl Ledger {
         Self::default()
     }
 
-    /// Notes that a person or the system asked to stop; a second time changes nothing here.
-    pub fn stop(&mut self, stop: Stop, now: Now) {
+    /// Notes that a person or the system asked to stop; returns whether it is the first time.
+    pub fn stop(&mut self, stop: Stop, now: Now) -> bool {
+        let first = self.stop.is_none();
         self.stop.get_or_insert((stop, now));
+        first
     }
 
     /// Takes in the answer to an action. What was read comes as an observation, before it.

@@ -135,6 +135,11 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
     turn
 }
 
+/// Says how things stand when a person will not wait for the end.
+pub fn leave(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Outcome {
+    verdict::leave(goal, world, ledger, now)
+}
+
 fn begin(goal: &Goal, ledger: &mut Ledger, now: Now) {
     if ledger.began.is_some() {
         return;

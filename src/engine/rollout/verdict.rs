@@ -27,11 +27,7 @@ pub(super) fn end(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> 
         && !ledger.has(Fault::IgnoresInterrupt)
     {
         ledger.ending_since = None;
-        let result = match stop {
-            Stop::Interrupt => EndResult::Interrupted,
-            Stop::Terminate => EndResult::Terminated,
-        };
-        return (quiet || since + STOP_WITHIN <= now).then(|| outcome(goal, world, ledger, now, result, None));
+        return (quiet || since + STOP_WITHIN <= now).then(|| outcome(goal, world, ledger, now, stopped(stop), None));
     }
     let Some((result, why)) = judge(goal, world, ledger, now) else {
         ledger.ending_since = None;
@@ -39,6 +35,19 @@ pub(super) fn end(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> 
     };
     let since = *ledger.ending_since.get_or_insert(now);
     (quiet || since + END_WITHIN <= now).then(|| outcome(goal, world, ledger, now, result, why))
+}
+
+/// Returns how things stand at a second interrupt.
+pub(super) fn leave(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Outcome {
+    let result = ledger.stop.map_or(EndResult::Interrupted, |(stop, _)| stopped(stop));
+    outcome(goal, world, ledger, now, result, None)
+}
+
+fn stopped(stop: Stop) -> EndResult {
+    match stop {
+        Stop::Interrupt => EndResult::Interrupted,
+        Stop::Terminate => EndResult::Terminated,
+    }
 }
 
 fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<String>)> {

@@ -19,7 +19,9 @@ pub(super) const FACTS: KindFacts = KindFacts {
 
 /// `maxUnavailable` of a DaemonSet rounds up (`util.UnavailableCount`) and is 1 by default.
 pub(super) fn unavailable(object: &Value) -> OwnerUnavailable {
-    let value = object.pointer("/spec/updateStrategy/rollingUpdate/maxUnavailable").and_then(IntOrPercent::from_json);
+    let value = object
+        .pointer("/spec/updateStrategy/rollingUpdate/maxUnavailable")
+        .and_then(|value| IntOrPercent::from_value(value).ok());
     value.map_or(OwnerUnavailable::One, |to| OwnerUnavailable::Up { to, rounds_up: true })
 }
 

@@ -20,7 +20,9 @@ pub(super) fn unavailable(object: &Value) -> OwnerUnavailable {
     if strategy == "Recreate" {
         return OwnerUnavailable::One;
     }
-    let value = object.pointer("/spec/strategy/rollingUpdate/maxUnavailable").and_then(IntOrPercent::from_json);
+    let value = object
+        .pointer("/spec/strategy/rollingUpdate/maxUnavailable")
+        .and_then(|value| IntOrPercent::from_value(value).ok());
     OwnerUnavailable::Up { to: value.unwrap_or(IntOrPercent::Percent(25)), rounds_up: false }
 }
 

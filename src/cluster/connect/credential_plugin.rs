@@ -1,0 +1,242 @@
+//! Credential plugins: the `exec` of a kubeconfig's user (client-go `plugin/pkg/client/auth/exec/exec.go`).
+//!
+//! Promise: one run is one process, which reads standard input only where a person can answer and nobody else reads it,
+//! and whose standard error never reaches ours. When to run it is [`super::transport`]'s.
+
+use std::{future::poll_fn, pin::Pin, process::Stdio, task::ready, time::Duration};
+
+use futures::future::{Either, select};
+use http::HeaderValue;
+use jiff::Timestamp;
+use kube::config::{Cluster, ExecAuthCluster, ExecConfig, ExecInteractiveMode};
+use serde::Deserialize;
+use tokio::{
+    io::{AsyncRead, ReadBuf},
+    process::{ChildStderr, Command},
+};
+
+use super::{ConnectOptions, KubeconfigError, ServerNotice, certificate, warnings::Warnings};
+use crate::cluster::error::ClusterError;
+
+mod error;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::CredentialPluginError;
+
+const KIND: &str = "ExecCredential";
+const VERSIONS: [&str; 2] = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
+
+/// How much of standard error is kept for an error, in bytes.
+const KEPT: usize = 4096;
+
+/// A user's credential plugin, ready to run.
+pub(super) struct CredentialPlugin {
+    command: String,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    api_version: String,
+    /// `KUBERNETES_EXEC_INFO`.
+    info: String,
+    interactive: bool,
+    install_hint: Option<String>,
+}
+
+/// What a plugin gave. Has no `Debug`: it is secret.
+pub(super) struct Credential {
+    /// The `Authorization` header.
+    pub(super) authorization: Option<HeaderValue>,
+    /// Client certificate and key, as kubeconfigs hold them (base64 of PEM).
+    pub(super) certificate: Option<(String, String)>,
+    pub(super) expires: Option<Timestamp>,
+}
+
+#[derive(Deserialize)]
+struct ExecCredential {
+    #[serde(default, rename = "apiVersion")]
+    api_version: String,
+    #[serde(default)]
+    kind: String,
+    status: Option<Status>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Status {
+    expiration_timestamp: Option<String>,
+    token: Option<String>,
+    client_certificate_data: Option<String>,
+    client_key_data: Option<String>,
+}
+
+impl CredentialPlugin {
+    /// Reads the user's `exec`; runs nothing.
+    pub(super) fn new(exec: ExecConfig, cluster: &Cluster, options: &ConnectOptions) -> Result<Self, ClusterError> {
+        let command = exec.command.clone().filter(|command| !command.is_empty());
+        let command = command.ok_or(CredentialPluginError::NoCommand)?;
+        let api_version = exec.api_version.clone().unwrap_or_default();
+        if !VERSIONS.contains(&api_version.as_str()) {
+            return Err(CredentialPluginError::Version { command, given: api_version }.into());
+        }
+        let interactive = interactive(&command, exec.interactive_mode.as_ref(), options)?;
+        let cluster = if exec.provide_cluster_info { Some(cluster_info(cluster)?) } else { None };
+        let mut spec = serde_json::json!({ "interactive": interactive });
+        if let (Some(cluster), Some(spec)) = (cluster, spec.as_object_mut()) {
+            spec.insert("cluster".to_owned(), cluster);
+        }
+        let info = serde_json::json!({ "kind": KIND, "apiVersion": api_version, "spec": spec }).to_string();
+        let variable = |pair: &std::collections::HashMap<String, String>| {
+            Some((pair.get("name")?.clone(), pair.get("value").cloned().unwrap_or_default()))
+        };
+        let env = exec.env.unwrap_or_default().iter().filter_map(variable).collect();
+        let args = exec.args.unwrap_or_default();
+        Ok(Self { command, args, env, api_version, info, interactive, install_hint: exec.install_hint })
+    }
+
+    /// Runs the plugin once.
+    pub(super) async fn run(&self, notices: &Warnings) -> Result<Credential, CredentialPluginError> {
+        let mut command = Command::new(&self.command);
+        command.args(&self.args).env("KUBERNETES_EXEC_INFO", &self.info).envs(self.env.iter().cloned());
+        command.stdin(if self.interactive { Stdio::inherit() } else { Stdio::null() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        tracing::debug!(command = self.command, interactive = self.interactive, "running the credential plugin");
+        let mut child = command.spawn().map_err(|error| self.not_started(&error))?;
+        let pipe = child.stderr.take();
+        let mut told = Vec::new();
+        let output = {
+            let listening = std::pin::pin!(self.listen(pipe, &mut told, notices));
+            let ended = std::pin::pin!(child.wait_with_output());
+            match select(ended, listening).await {
+                Either::Left((output, listening)) => {
+                    // What was written last may still be on its way; a process left behind may never close the pipe.
+                    let _ = tokio::time::timeout(Duration::from_millis(100), listening).await;
+                    output
+                }
+                Either::Right(((), ended)) => ended.await,
+            }
+        };
+        let output = output.map_err(|error| self.not_started(&error))?;
+        let stderr = tail(&told);
+        if !output.status.success() {
+            let status = output.status.to_string();
+            return Err(CredentialPluginError::Failed { command: self.command.clone(), status, stderr });
+        }
+        self.read(&output.stdout).map_err(|why| CredentialPluginError::BadOutput {
+            command: self.command.clone(),
+            why,
+            stderr,
+        })
+    }
+
+    fn not_started(&self, error: &std::io::Error) -> CredentialPluginError {
+        let command = self.command.clone();
+        if error.kind() == std::io::ErrorKind::NotFound {
+            let install_hint = self.install_hint.clone().filter(|hint| !hint.trim().is_empty());
+            return CredentialPluginError::NotFound { command, install_hint };
+        }
+        CredentialPluginError::NotStarted { command, why: error.to_string() }
+    }
+
+    /// Collects standard error, and passes it on as it comes where a person may have to act on it.
+    async fn listen(&self, pipe: Option<ChildStderr>, told: &mut Vec<u8>, notices: &Warnings) {
+        let Some(mut pipe) = pipe else { return };
+        let mut buffer = [0; 1024];
+        loop {
+            let Some(new) = read_some(&mut pipe, &mut buffer).await else { return };
+            told.extend_from_slice(new);
+            let surplus = told.len().saturating_sub(KEPT);
+            told.drain(..surplus);
+            let text = String::from_utf8_lossy(new);
+            if self.interactive && !text.trim().is_empty() {
+                notices.tell(ServerNotice::CredentialPlugin(text.trim_end().to_owned()));
+            }
+        }
+    }
+
+    /// Reads the plugin's answer. Errors never quote it.
+    fn read(&self, stdout: &[u8]) -> Result<Credential, String> {
+        // client-go's decoder takes YAML as well.
+        let answer: ExecCredential = serde_saphyr::from_slice(stdout)
+            .map_err(|_| format!("its {} bytes of output are no {KIND} object", stdout.len()))?;
+        if answer.kind != KIND {
+            return Err(format!("its output is no {KIND} object"));
+        }
+        if answer.api_version != self.api_version {
+            let (wanted, given) = (&self.api_version, answer.api_version);
+            return Err(format!("the kubeconfig asks for apiVersion \"{wanted}\" and it answered \"{given}\""));
+        }
+        let status = answer.status.ok_or("its answer has no status")?;
+        let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let expires = given(status.expiration_timestamp)
+            .map(|time| time.parse::<Timestamp>().map_err(|_| "its expirationTimestamp is no RFC 3339 time"))
+            .transpose()?;
+        let certificate = match (given(status.client_certificate_data), given(status.client_key_data)) {
+            (Some(certificate), Some(key)) => certificate::encode(&certificate).zip(certificate::encode(&key)),
+            (None, None) => None,
+            _ => return Err("it gave only one of client certificate and key".to_owned()),
+        };
+        let authorization = given(status.token).map(|token| bearer(&token)).transpose()?;
+        if authorization.is_none() && certificate.is_none() {
+            return Err("it gave neither a token nor a client certificate".to_owned());
+        }
+        Ok(Credential { authorization, certificate, expires })
+    }
+}
+
+fn bearer(token: &str) -> Result<HeaderValue, String> {
+    let mut value = HeaderValue::from_str(&format!("Bearer {}", token.trim()))
+        .map_err(|_| "its token has characters that no token may have")?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Says whether the plugin may ask a person (client-go `exec.go`, `isInteractive`). A missing mode is `IfAvailable`,
+/// the default of v1beta1; v1 requires one, which is not worth an error here.
+fn interactive(
+    command: &str,
+    mode: Option<&ExecInteractiveMode>,
+    options: &ConnectOptions,
+) -> Result<bool, CredentialPluginError> {
+    let obstacle = if options.standard_input_was_read {
+        Some("standard input was used for a manifest")
+    } else if options.standard_input_is_terminal {
+        None
+    } else {
+        Some("standard input is not a terminal")
+    };
+    match (mode, obstacle) {
+        (Some(ExecInteractiveMode::Never), _) => Ok(false),
+        (Some(ExecInteractiveMode::IfAvailable) | None, obstacle) => Ok(obstacle.is_none()),
+        (Some(ExecInteractiveMode::Always), None) => Ok(true),
+        (Some(ExecInteractiveMode::Always), Some(why)) => {
+            Err(CredentialPluginError::NeedsTerminal { command: command.to_owned(), why })
+        }
+    }
+}
+
+fn cluster_info(cluster: &Cluster) -> Result<serde_json::Value, ClusterError> {
+    let unreadable = || KubeconfigError::BadData { field: "certificate-authority", why: "it could not be read" };
+    let info = ExecAuthCluster::try_from(cluster).map_err(|_| unreadable())?;
+    Ok(serde_json::to_value(info).map_err(|_| unreadable())?)
+}
+
+/// Reads what there is; `None` at the end.
+async fn read_some<'a>(pipe: &mut ChildStderr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+    let read = poll_fn(|context| {
+        let mut target = ReadBuf::new(buffer);
+        let result = ready!(Pin::new(&mut *pipe).poll_read(context, &mut target));
+        std::task::Poll::Ready(result.map(|()| target.filled().len()))
+    })
+    .await;
+    match read {
+        Ok(0) | Err(_) => None,
+        Ok(length) => buffer.get(..length),
+    }
+}
+
+/// Gives the end of a text in one piece, without blank lines around it.
+pub(super) fn tail(bytes: &[u8]) -> String {
+    let from = bytes.len().saturating_sub(KEPT);
+    String::from_utf8_lossy(bytes.get(from..).unwrap_or_default()).trim().to_owned()
+}

@@ -1,0 +1,139 @@
+//! Why credentials could not be had. No text holds what a plugin wrote to standard output.
+
+use std::path::PathBuf;
+
+use kube::client::AuthError;
+
+/// Why credentials could not be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CredentialPluginError {
+    /// The user's `exec` names no command.
+    #[error("the user's exec in the kubeconfig names no command")]
+    NoCommand,
+    /// The user's `exec` asks for a version of the protocol that does not exist any more, or not yet.
+    #[error(
+        "the credential plugin {command} is configured with apiVersion \"{given}\", which is none of \
+         client.authentication.k8s.io/v1 and v1beta1"
+    )]
+    Version {
+        /// The command.
+        command: String,
+        /// The apiVersion.
+        given: String,
+    },
+    /// The command is not installed.
+    #[error("the credential plugin {command} was not found")]
+    NotFound {
+        /// The command.
+        command: String,
+        /// The kubeconfig's `installHint`.
+        install_hint: Option<String>,
+    },
+    /// The command could not be started.
+    #[error("the credential plugin {command} could not be run: {why}")]
+    NotStarted {
+        /// The command.
+        command: String,
+        /// Why.
+        why: String,
+    },
+    /// The command failed.
+    #[error("the credential plugin {command} failed ({status}){}", said(.stderr))]
+    Failed {
+        /// The command.
+        command: String,
+        /// How it ended, such as `exit status: 1`.
+        status: String,
+        /// The end of what it wrote to standard error.
+        stderr: String,
+    },
+    /// The command's answer is no credential.
+    #[error("the credential plugin {command} gave no usable credential: {why}{}", said(.stderr))]
+    BadOutput {
+        /// The command.
+        command: String,
+        /// Why.
+        why: String,
+        /// The end of what it wrote to standard error.
+        stderr: String,
+    },
+    /// The command must ask a person (`interactiveMode: Always`), and cannot.
+    #[error("the credential plugin {command} must be able to ask, but {why}")]
+    NeedsTerminal {
+        /// The command.
+        command: String,
+        /// Why it cannot.
+        why: &'static str,
+    },
+    /// kubectl's preferences forbid the plugin.
+    #[error("the credential plugin {command} is not allowed: {} sets credentialPluginPolicy {policy}", .path.display())]
+    NotAllowed {
+        /// The command.
+        command: String,
+        /// `DenyAll` or `Allowlist`.
+        policy: String,
+        /// kubectl's preferences file.
+        path: PathBuf,
+    },
+    /// kubectl's preferences cannot be read, so nobody knows whether the plugin may run.
+    #[error("kubectl's preferences {} could not be read for credentialPluginPolicy: {why}", .path.display())]
+    Policy {
+        /// kubectl's preferences file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// An `auth-provider`, a token file or basic authentication failed.
+    #[error("no credentials: {why}")]
+    Provider {
+        /// Why.
+        why: String,
+    },
+}
+
+impl CredentialPluginError {
+    /// Sorts an error of the credentials that are left to kube. Its own text may quote a command's output.
+    pub(in crate::cluster) fn of_provider(error: &AuthError) -> Self {
+        match error {
+            AuthError::AuthExecRun { cmd, out } => Self::Failed {
+                command: cmd.split(' ').next().unwrap_or_default().to_owned(),
+                status: out.status.to_string(),
+                stderr: super::tail(&out.stderr),
+            },
+            AuthError::ReadTokenFile(error, path) => {
+                Self::Provider { why: format!("the token file {} could not be read: {error}", path.display()) }
+            }
+            AuthError::InvalidBearerToken(_) => {
+                Self::Provider { why: "the token has characters that no token may have".to_owned() }
+            }
+            AuthError::ParseTokenKey(_) | AuthError::AuthExecParse(_) => {
+                Self::Provider { why: "the auth-provider's answer could not be read".to_owned() }
+            }
+            other => Self::Provider { why: other.to_string() },
+        }
+    }
+
+    /// Says what a person can do about it.
+    pub(in crate::cluster) fn hints(&self) -> Vec<String> {
+        let hint = match self {
+            Self::NotFound { install_hint: Some(hint), .. } => hint.trim().to_owned(),
+            Self::NotFound { install_hint: None, .. } => "install it, or put its folder into PATH".to_owned(),
+            Self::Version { .. } => "renew the kubeconfig as your cluster's provider says".to_owned(),
+            Self::NeedsTerminal { .. } => {
+                "run it from a terminal, and give manifests as files instead of on standard input".to_owned()
+            }
+            Self::NoCommand
+            | Self::NotStarted { .. }
+            | Self::Failed { .. }
+            | Self::BadOutput { .. }
+            | Self::NotAllowed { .. }
+            | Self::Policy { .. }
+            | Self::Provider { .. } => return Vec::new(),
+        };
+        vec![hint]
+    }
+}
+
+fn said(stderr: &str) -> String {
+    if stderr.is_empty() { String::new() } else { format!(": {stderr}") }
+}

@@ -1,0 +1,209 @@
+//! What is wrong with a kubeconfig or a connection flag. No text quotes a file, which may hold credentials.
+
+use std::path::PathBuf;
+
+/// What is wrong with a kubeconfig or a connection flag.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KubeconfigError {
+    /// `--kubeconfig` names a file that is not there.
+    #[error("the kubeconfig {} does not exist", .path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A folder stands where a file should.
+    #[error("the kubeconfig {} is a directory", .path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file cannot be read.
+    #[error("the kubeconfig {} could not be read: {why}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A file is no kubeconfig.
+    #[error("{} is not a valid kubeconfig{}", .path.display(), at(*.place))]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Line and column, from 1.
+        place: Option<(u64, u64)>,
+    },
+    /// A file does not go together with the ones before it, or is of another kind.
+    #[error("the kubeconfig {} has another kind or apiVersion than the files before it", .path.display())]
+    Mixed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Neither a kubeconfig nor a pod's service account.
+    #[error("no kubeconfig found{}, and not running in a pod", looked_for(.looked_at))]
+    Nothing {
+        /// The files that were looked for.
+        looked_at: Vec<PathBuf>,
+    },
+    /// No context is chosen.
+    #[error("the kubeconfig sets no current-context")]
+    NoCurrentContext {
+        /// The contexts there are.
+        known: Vec<String>,
+    },
+    /// The context does not exist.
+    #[error("context \"{name}\" does not exist")]
+    UnknownContext {
+        /// The name that was asked for.
+        name: String,
+        /// The contexts there are.
+        known: Vec<String>,
+    },
+    /// The cluster does not exist.
+    #[error("cluster \"{name}\" does not exist")]
+    UnknownCluster {
+        /// The name that was asked for.
+        name: String,
+        /// The clusters there are.
+        known: Vec<String>,
+    },
+    /// The user does not exist.
+    #[error("user \"{name}\" does not exist")]
+    UnknownUser {
+        /// The name that was asked for.
+        name: String,
+        /// The users there are.
+        known: Vec<String>,
+    },
+    /// The cluster has no server.
+    #[error("the cluster{} has no server", .context.as_ref().map(|name| format!(" of context \"{name}\"")).unwrap_or_default())]
+    NoServer {
+        /// The context, if one was used.
+        context: Option<String>,
+    },
+    /// The server is no http or https address.
+    #[error("the server \"{server}\" is not a valid address")]
+    BadServer {
+        /// As it was given.
+        server: String,
+    },
+    /// The proxy cannot be used.
+    #[error("the proxy of {origin} cannot be used: {why}")]
+    BadProxy {
+        /// Where it was given: `proxy-url`, `HTTPS_PROXY` or `HTTP_PROXY`.
+        origin: &'static str,
+        /// Why; without the address, which may hold a password.
+        why: String,
+    },
+    /// A file that the kubeconfig or a flag names cannot be read.
+    #[error("{field} {path} could not be read: {why}")]
+    BadFile {
+        /// The field of the kubeconfig, which is also the flag's name.
+        field: &'static str,
+        /// The file.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// A field holds something else than it should.
+    #[error("{field} is not usable: {why}")]
+    BadData {
+        /// The field of the kubeconfig.
+        field: &'static str,
+        /// Why.
+        why: &'static str,
+    },
+    /// Flags contradict each other or are malformed.
+    #[error("{flag}: {why}")]
+    BadFlag {
+        /// The flag.
+        flag: &'static str,
+        /// Why.
+        why: String,
+    },
+    /// Keys or certificates cannot be used for TLS.
+    #[error("the connection cannot be set up: {why}")]
+    Tls {
+        /// Why.
+        why: String,
+    },
+}
+
+impl KubeconfigError {
+    /// Lists the names there are, where a name was not found: for a suggestion.
+    pub fn known_names(&self) -> &[String] {
+        match self {
+            Self::NoCurrentContext { known }
+            | Self::UnknownContext { known, .. }
+            | Self::UnknownCluster { known, .. }
+            | Self::UnknownUser { known, .. } => known,
+            Self::Missing { .. }
+            | Self::Folder { .. }
+            | Self::Unreadable { .. }
+            | Self::Malformed { .. }
+            | Self::Mixed { .. }
+            | Self::Nothing { .. }
+            | Self::NoServer { .. }
+            | Self::BadServer { .. }
+            | Self::BadProxy { .. }
+            | Self::BadFile { .. }
+            | Self::BadData { .. }
+            | Self::BadFlag { .. }
+            | Self::Tls { .. } => &[],
+        }
+    }
+
+    /// Says what a person can do about it.
+    pub(in crate::cluster) fn hints(&self) -> Vec<String> {
+        let known = known(self.known_names());
+        match self {
+            Self::Nothing { .. } => {
+                vec!["set KUBECONFIG or --kubeconfig to a file, or give --server and credentials".to_owned()]
+            }
+            Self::NoCurrentContext { .. } => {
+                let mut hints = vec!["choose one with --context, or: kubectl config use-context NAME".to_owned()];
+                hints.extend(known);
+                hints
+            }
+            Self::UnknownContext { .. } | Self::UnknownCluster { .. } | Self::UnknownUser { .. } => {
+                known.into_iter().collect()
+            }
+            Self::Missing { .. }
+            | Self::Folder { .. }
+            | Self::Unreadable { .. }
+            | Self::Malformed { .. }
+            | Self::Mixed { .. }
+            | Self::NoServer { .. }
+            | Self::BadServer { .. }
+            | Self::BadProxy { .. }
+            | Self::BadFile { .. }
+            | Self::BadData { .. }
+            | Self::BadFlag { .. }
+            | Self::Tls { .. } => Vec::new(),
+        }
+    }
+}
+
+/// How many names a hint lists.
+const LISTED: usize = 10;
+
+fn known(names: &[String]) -> Option<String> {
+    if names.is_empty() {
+        return None;
+    }
+    let listed = names.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = names.len().saturating_sub(LISTED);
+    Some(if more == 0 { format!("known: {listed}") } else { format!("known: {listed} and {more} more") })
+}
+
+fn at(place: Option<(u64, u64)>) -> String {
+    place.map(|(line, column)| format!(" (line {line}, column {column})")).unwrap_or_default()
+}
+
+fn looked_for(paths: &[PathBuf]) -> String {
+    if paths.is_empty() {
+        return String::new();
+    }
+    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    format!(" (looked for {})", paths.join(", "))
+}

@@ -1,0 +1,186 @@
+use std::{ffi::OsString, path::PathBuf};
+
+use super::*;
+use crate::cluster::connect::fixtures::Folder;
+
+/// A kubeconfig with one context `NAME`, of cluster `NAME` and user `NAME`.
+fn kubeconfig(name: &str, more: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Config\n\
+         clusters:\n- name: {name}\n  cluster: {{server: \"https://{name}.test:6443\", certificate-authority: ca/{name}.pem}}\n\
+         users:\n- name: {name}\n  user: {{token: secret-{name}}}\n\
+         contexts:\n- name: {name}\n  context: {{cluster: {name}, user: {name}, namespace: space-{name}}}\n{more}"
+    )
+}
+
+fn listed(paths: &[PathBuf]) -> OsString {
+    std::env::join_paths(paths).unwrap()
+}
+
+fn of_list(list: OsString) -> Environment {
+    Environment { kubeconfig: Some(list), ..Environment::default() }
+}
+
+fn server(selected: &Selected) -> String {
+    selected.cluster.server.clone().unwrap_or_default()
+}
+
+#[test]
+fn a_list_skips_missing_files_and_empty_elements_and_the_first_wins() {
+    let folder = Folder::new();
+    let one = folder.write("one", &kubeconfig("one", "current-context: one\n"));
+    let two = folder.write("sub/two", &kubeconfig("two", "current-context: two\n"));
+    let missing = folder.path().join("missing");
+    let empty = folder.write("empty", "");
+    let cases = [
+        (vec![missing.clone(), one.clone()], "https://one.test:6443"),
+        (vec![PathBuf::new(), one.clone(), PathBuf::new(), two.clone()], "https://one.test:6443"),
+        (vec![two.clone(), one.clone()], "https://two.test:6443"),
+        (vec![empty, missing.clone(), two.clone()], "https://two.test:6443"),
+    ];
+    for (paths, expected) in cases {
+        let selected = select(&ConnectOptions::default(), &of_list(listed(&paths))).unwrap();
+        assert_eq!(server(&selected), expected, "{paths:?}");
+    }
+    let options = ConnectOptions { context: Some("two".to_owned()), ..ConnectOptions::default() };
+    let selected = select(&options, &of_list(listed(&[one, missing, two]))).unwrap();
+    assert_eq!((server(&selected).as_str(), selected.namespace.as_str()), ("https://two.test:6443", "space-two"));
+    assert_eq!(selected.context.as_deref(), Some("two"));
+    let authority = folder.path().join("sub").join("ca/two.pem");
+    assert_eq!(selected.cluster.certificate_authority.map(PathBuf::from), Some(authority));
+}
+
+#[test]
+fn lists_that_lead_nowhere() {
+    let folder = Folder::new();
+    let missing = folder.path().join("missing");
+    let good = folder.write("good", &kubeconfig("good", "current-context: good\n"));
+    let broken = folder.write("broken", "users:\n- name: a\n  user: {token: [secret-value]}\n");
+    let select = |paths: &[PathBuf]| select(&ConnectOptions::default(), &of_list(listed(paths))).map(|_| ());
+    assert_eq!(
+        select(&[missing.clone(), missing.clone()]),
+        Err(KubeconfigError::Nothing { looked_at: vec![missing.clone(), missing] })
+    );
+    assert_eq!(
+        select(&[good.clone(), folder.path().to_owned()]),
+        Err(KubeconfigError::Folder { path: folder.path().to_owned() })
+    );
+    let error = select(&[good, broken.clone()]).unwrap_err();
+    assert!(matches!(&error, KubeconfigError::Malformed { path, place: Some((3, _)) } if *path == broken), "{error}");
+    assert!(!error.to_string().contains("secret"), "{error}");
+}
+
+#[test]
+fn without_any_kubeconfig_the_message_says_where_it_looked() {
+    let folder = Folder::new();
+    let environment = Environment { home: Some(folder.path().to_owned()), ..Environment::default() };
+    let error = select(&ConnectOptions::default(), &environment).map(|_| ()).unwrap_err();
+    let expected = format!(
+        "no kubeconfig found (looked for {}), and not running in a pod",
+        folder.path().join(".kube/config").display()
+    );
+    assert_eq!(error.to_string(), expected);
+    assert!(!error.hints().is_empty());
+    let options = ConnectOptions { server: Some("api.test".to_owned()), ..ConnectOptions::default() };
+    assert!(select(&options, &environment).is_ok(), "--server alone is enough");
+}
+
+#[test]
+fn one_file_given_must_exist_and_is_not_merged() {
+    let folder = Folder::new();
+    let one = folder.write("one", &kubeconfig("one", "current-context: one\n"));
+    let missing = folder.path().join("missing");
+    let given = |path: &Path| ConnectOptions {
+        kubeconfig: Some(path.to_string_lossy().into_owned()),
+        ..ConnectOptions::default()
+    };
+    let environment = of_list(one.clone().into_os_string());
+    assert_eq!(
+        select(&given(&missing), &environment).map(|_| ()),
+        Err(KubeconfigError::Missing { path: missing.clone() })
+    );
+    let empty = folder.write("empty", "");
+    assert_eq!(
+        select(&given(&empty), &environment).map(|_| ()),
+        Err(KubeconfigError::NoCurrentContext { known: Vec::new() })
+    );
+    assert_eq!(server(&select(&given(&one), &Environment::default()).unwrap()), "https://one.test:6443");
+}
+
+#[test]
+fn names_that_do_not_exist() {
+    let folder = Folder::new();
+    let one = folder.write("one", &kubeconfig("one", ""));
+    let environment = of_list(one.into_os_string());
+    let of = |context: &str, cluster: &str, user: &str| {
+        let given = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+        let options = ConnectOptions {
+            context: given(context),
+            cluster: given(cluster),
+            user: given(user),
+            ..ConnectOptions::default()
+        };
+        select(&options, &environment).map(|_| ())
+    };
+    let known = || vec!["one".to_owned()];
+    let name = || "other".to_owned();
+    assert_eq!(of("", "", ""), Err(KubeconfigError::NoCurrentContext { known: known() }));
+    assert_eq!(of("other", "", ""), Err(KubeconfigError::UnknownContext { name: name(), known: known() }));
+    assert_eq!(of("one", "other", ""), Err(KubeconfigError::UnknownCluster { name: name(), known: known() }));
+    assert_eq!(of("one", "", "other"), Err(KubeconfigError::UnknownUser { name: name(), known: known() }));
+    assert_eq!(of("", "one", ""), Ok(()));
+    assert_eq!(of("other", "", "").unwrap_err().hints(), ["known: one"]);
+}
+
+#[test]
+fn a_user_that_only_the_context_names_may_be_missing_but_it_is_said() {
+    let folder = Folder::new();
+    let text = "clusters:\n- name: a\n  cluster: {server: \"http://a.test\"}\n\
+                contexts:\n- name: a\n  context: {cluster: a, user: gone}\ncurrent-context: a\n";
+    let path = folder.write("config", text);
+    let selected = select(&ConnectOptions::default(), &of_list(path.into_os_string())).unwrap();
+    assert_eq!(selected.warnings, ["the kubeconfig has no user \"gone\"; connecting without credentials"]);
+}
+
+#[test]
+fn within_a_pod() {
+    let folder = Folder::new();
+    folder.write("account/token", "secret");
+    folder.write("account/ca.crt", "pem");
+    folder.write("account/namespace", "prod\n");
+    let mut environment = Environment {
+        service_host: Some("fd00::1".to_owned()),
+        service_port: Some("6443".to_owned()),
+        service_account: Some(folder.path().join("account")),
+        ..Environment::default()
+    };
+    let selected = select(&ConnectOptions::default(), &environment).unwrap();
+    assert_eq!((server(&selected).as_str(), selected.namespace.as_str()), ("https://[fd00::1]:6443", "prod"));
+    assert_eq!(selected.context, None);
+    let config = folder.write("config", &kubeconfig("one", "current-context: one\n"));
+    environment.kubeconfig = Some(config.into_os_string());
+    let selected = select(&ConnectOptions::default(), &environment).unwrap();
+    assert_eq!(server(&selected), "https://one.test:6443", "a kubeconfig wins");
+    environment.kubeconfig = None;
+    environment.service_account = Some(folder.path().join("elsewhere"));
+    assert!(select(&ConnectOptions::default(), &environment).is_err(), "no token is mounted");
+}
+
+#[test]
+fn addresses_of_servers() {
+    let cases = [
+        ("https://api.test:6443", false, Ok("https://api.test:6443/")),
+        ("api.test:8080", false, Ok("http://api.test:8080/")),
+        ("api.test:8443", true, Ok("https://api.test:8443/")),
+        ("https://rancher.test/k8s/clusters/c-1", false, Ok("https://rancher.test/k8s/clusters/c-1")),
+        ("ftp://api.test", false, Err(())),
+        ("https://", false, Err(())),
+        ("", false, Err(())),
+    ];
+    for (server, insecure, expected) in cases {
+        let cluster =
+            Cluster { server: Some(server.to_owned()), insecure_skip_tls_verify: Some(insecure), ..Cluster::default() };
+        let uri = server_uri(&Selected::new(cluster, AuthInfo::default())).map(|uri| uri.to_string()).map_err(|_| ());
+        assert_eq!(uri, expected.map(str::to_owned), "{server}");
+    }
+}

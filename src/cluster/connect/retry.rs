@@ -1,0 +1,175 @@
+//! Whether and when a request is repeated, as a pure function.
+//!
+//! Reads: on failed connections, lost connections, 429 and 5xx. Writes: only where the server certainly did nothing:
+//! nobody listened, or 429 with a `Retry-After`. Streams (watches, followed logs): never, their readers know better.
+//! kube's own repetition (15 times, silently, PATCH included) is off.
+
+use std::time::Duration;
+
+use http::{HeaderMap, Method, Uri};
+
+use crate::cluster::error::{ClusterError, Unreached};
+
+/// How often a request is sent at most.
+pub(super) const TRIES: u32 = 3;
+
+/// A longer wait than this is the caller's to decide.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// What kind of request it is, as far as repeating goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RequestKind {
+    /// Changes nothing.
+    Read,
+    /// May change something.
+    Write,
+    /// Has no end: a watch, a followed log.
+    Stream,
+}
+
+impl RequestKind {
+    pub(super) fn of(method: &Method, uri: &Uri) -> Self {
+        let endless = |pair: &str| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, "true"));
+            matches!(name, "watch" | "follow") && matches!(value, "" | "true" | "1" | "True" | "TRUE" | "t" | "T")
+        };
+        if uri.query().unwrap_or_default().split('&').any(endless) {
+            Self::Stream
+        } else if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
+            Self::Read
+        } else {
+            Self::Write
+        }
+    }
+}
+
+/// How one try ended.
+pub(super) enum Try<'a> {
+    /// The server answered.
+    Answered { code: u16, retry_after: Option<Duration> },
+    /// It did not.
+    Failed(&'a ClusterError),
+}
+
+/// Gives the pause before the next try; `None` if there is none. `tries` counts those that were made, `left` is what
+/// is left of the request's time.
+pub(super) fn pause(
+    kind: RequestKind,
+    tries: u32,
+    ended: &Try<'_>,
+    left: Option<Duration>,
+    backoff: Duration,
+) -> Option<Duration> {
+    if tries >= TRIES {
+        return None;
+    }
+    let growing = backoff.saturating_mul(4_u32.saturating_pow(tries.saturating_sub(1)));
+    let pause = match (kind, ended) {
+        (RequestKind::Stream, _) => None,
+        (RequestKind::Read, Try::Answered { code: 429 | 500..=599, retry_after }) => {
+            Some(retry_after.unwrap_or(growing))
+        }
+        (RequestKind::Write, Try::Answered { code: 429, retry_after }) => *retry_after,
+        (RequestKind::Read | RequestKind::Write, Try::Answered { .. }) => None,
+        (RequestKind::Read, Try::Failed(error)) => may_pass(error).then_some(growing),
+        (RequestKind::Write, Try::Failed(ClusterError::Unreachable { why: Unreached::Refused, .. })) => Some(growing),
+        (RequestKind::Write, Try::Failed(_)) => None,
+    }?;
+    let fits = left.is_none_or(|left| pause < left);
+    (fits && pause <= LONGEST_PAUSE).then_some(pause)
+}
+
+/// Says whether the next try of a read may do better. A certificate does not get better within a second.
+fn may_pass(error: &ClusterError) -> bool {
+    match error {
+        ClusterError::Unreachable { why: Unreached::Certificate(_), .. } => false,
+        error => matches!(error, ClusterError::Unreachable { .. } | ClusterError::ConnectionLost { .. }),
+    }
+}
+
+/// Reads `Retry-After` in seconds, the only form that Kubernetes sends.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BACKOFF: Duration = Duration::from_millis(250);
+
+    fn answered(code: u16, retry_after: Option<u64>) -> Try<'static> {
+        Try::Answered { code, retry_after: retry_after.map(Duration::from_secs) }
+    }
+
+    #[test]
+    fn what_is_repeated_after_an_answer() {
+        let seconds = Duration::from_secs;
+        let cases = [
+            (RequestKind::Read, 1, answered(200, None), None),
+            (RequestKind::Read, 1, answered(404, Some(1)), None),
+            (RequestKind::Read, 1, answered(429, None), Some(BACKOFF)),
+            (RequestKind::Read, 2, answered(503, None), Some(BACKOFF * 4)),
+            (RequestKind::Read, 1, answered(429, Some(3)), Some(seconds(3))),
+            (RequestKind::Read, 1, answered(500, Some(0)), Some(seconds(0))),
+            (RequestKind::Read, 3, answered(429, Some(3)), None),
+            (RequestKind::Read, 1, answered(429, Some(61)), None),
+            (RequestKind::Read, 1, answered(429, Some(u64::MAX)), None),
+            (RequestKind::Write, 1, answered(429, Some(3)), Some(seconds(3))),
+            (RequestKind::Write, 1, answered(429, None), None),
+            (RequestKind::Write, 1, answered(503, Some(3)), None),
+            (RequestKind::Write, 1, answered(504, None), None),
+            (RequestKind::Write, 3, answered(429, Some(3)), None),
+            (RequestKind::Stream, 1, answered(429, Some(3)), None),
+        ];
+        for (at, (kind, tries, ended, expected)) in cases.into_iter().enumerate() {
+            assert_eq!(pause(kind, tries, &ended, None, BACKOFF), expected, "case {at}");
+        }
+        let busy = answered(429, Some(3));
+        assert_eq!(pause(RequestKind::Read, 1, &busy, Some(seconds(4)), BACKOFF), Some(seconds(3)));
+        assert_eq!(pause(RequestKind::Read, 1, &busy, Some(seconds(3)), BACKOFF), None);
+    }
+
+    #[test]
+    fn what_is_repeated_after_a_failure() {
+        let unreachable = |why| ClusterError::Unreachable { server: "a:1".to_owned(), why };
+        let refused = unreachable(Unreached::Refused);
+        let other = unreachable(Unreached::Other("no route".to_owned()));
+        let certificate = unreachable(Unreached::Certificate("unknown issuer".to_owned()));
+        let lost = ClusterError::ConnectionLost { why: "reset".to_owned() };
+        let timed_out = ClusterError::TimedOut { after: Some(BACKOFF), message: String::new() };
+        let cases = [
+            (&refused, true, true),
+            (&other, true, false),
+            (&certificate, false, false),
+            (&lost, true, false),
+            (&timed_out, false, false),
+        ];
+        for (error, read, write) in cases {
+            let repeated = |kind| pause(kind, 1, &Try::Failed(error), None, BACKOFF).is_some();
+            assert_eq!(repeated(RequestKind::Read), read, "{error}");
+            assert_eq!(repeated(RequestKind::Write), write, "{error}");
+            assert!(!repeated(RequestKind::Stream), "{error}");
+        }
+    }
+
+    #[test]
+    fn kinds_of_requests() {
+        let cases = [
+            (Method::GET, "/api/v1/pods?limit=500", RequestKind::Read),
+            (Method::GET, "/api/v1/pods?limit=500&watch=true", RequestKind::Stream),
+            (Method::GET, "/api/v1/pods?watch=false", RequestKind::Read),
+            (Method::GET, "/api/v1/pods?watch=1", RequestKind::Stream),
+            (Method::GET, "/api/v1/pods?labelSelector=watch%3Dtrue", RequestKind::Read),
+            (Method::GET, "/api/v1/namespaces/a/pods/b/log?follow=true", RequestKind::Stream),
+            (Method::GET, "/api/v1/namespaces/a/pods/b/log?tailLines=5", RequestKind::Read),
+            (Method::PATCH, "/api/v1/namespaces/a/pods/b", RequestKind::Write),
+            (Method::POST, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", RequestKind::Write),
+            (Method::DELETE, "/api/v1/namespaces/a/pods/b", RequestKind::Write),
+        ];
+        for (method, uri, expected) in cases {
+            assert_eq!(RequestKind::of(&method, &uri.parse().unwrap()), expected, "{method} {uri}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `Warning` headers of the server (RFC 7234 5.5, code 299), told once per text, as client-go's `rest/warnings.go` does.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use http::HeaderMap;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::ServerNotice;
+
+/// Remembers which warnings were told, and tells the others.
+#[derive(Clone)]
+pub(super) struct Warnings {
+    told: Arc<Mutex<BTreeSet<String>>>,
+    notices: Option<UnboundedSender<ServerNotice>>,
+}
+
+impl Warnings {
+    pub(super) fn new(notices: Option<UnboundedSender<ServerNotice>>) -> Self {
+        Self { told: Arc::default(), notices }
+    }
+
+    /// Tells a notice; nobody listening is no error.
+    pub(super) fn tell(&self, notice: ServerNotice) {
+        if let Some(notices) = &self.notices {
+            // A closed receiver means that the program is ending.
+            let _ = notices.send(notice);
+        }
+    }
+
+    /// Tells a warning unless the same text was told before.
+    pub(super) fn tell_once(&self, text: String) {
+        let new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone());
+        if new {
+            self.tell(ServerNotice::Warning(text));
+        }
+    }
+
+    /// Tells what the headers of an answer warn of.
+    pub(super) fn read(&self, headers: &HeaderMap) {
+        for value in headers.get_all(http::header::WARNING) {
+            for text in parse(&String::from_utf8_lossy(value.as_bytes())) {
+                self.tell_once(text);
+            }
+        }
+    }
+
+    /// Lists what was told so far.
+    pub(super) fn told(&self) -> Vec<String> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+/// Reads the texts of one header: `299 agent "text" ["date"]`, several separated by commas. Other codes are left out;
+/// the rest of a malformed header is ignored.
+fn parse(header: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut rest = header.trim_start();
+    while let Some((code, after_code)) = rest.split_once(' ') {
+        let Some((_agent, quoted)) = after_code.trim_start().split_once(' ') else { break };
+        let Some((text, after_text)) = quoted_string(quoted.trim_start()) else { break };
+        if code == "299" && !text.is_empty() {
+            texts.push(text);
+        }
+        let after_text = after_text.trim_start();
+        let after_date = quoted_string(after_text).map_or(after_text, |(_, after)| after.trim_start());
+        let Some(next) = after_date.strip_prefix(',') else { break };
+        rest = next.trim_start();
+    }
+    texts
+}
+
+/// Reads a quoted string with its escapes, and gives what follows it.
+fn quoted_string(input: &str) -> Option<(String, &str)> {
+    let inner = input.strip_prefix('"')?;
+    let mut text = String::new();
+    let mut characters = inner.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return Some((text, inner.get(at + 1..)?)),
+            '\\' => text.push(characters.next()?.1),
+            other => text.push(other),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_a_header() {
+        let cases: &[(&str, &[&str])] = &[
+            (r#"299 - "spec.x is deprecated""#, &["spec.x is deprecated"]),
+            (r#"299 - "say \"yes\" or C:\\temp""#, &[r#"say "yes" or C:\temp"#]),
+            (r#"299 - "one", 299 - "two, three""#, &["one", "two, three"]),
+            (
+                r#"299 kube-apiserver "with agent" "Sat, 21 Nov 2026 10:00:00 GMT",299 - "next""#,
+                &["with agent", "next"],
+            ),
+            (r#"199 - "another code""#, &[]),
+            (r#"299 - """#, &[]),
+            (r#"299 - "never ends"#, &[]),
+            (r#"299 - "ends in escape\"#, &[]),
+            ("299", &[]),
+            ("", &[]),
+            (r#"299 - "schön""#, &["schön"]),
+        ];
+        for (header, expected) in cases {
+            assert_eq!(parse(header), *expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn the_same_text_is_told_once() {
+        let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+        let warnings = Warnings::new(Some(sender));
+        for _ in 0..100 {
+            warnings.tell_once("old".to_owned());
+        }
+        warnings.tell_once("other".to_owned());
+        assert_eq!(receiver.try_recv(), Ok(ServerNotice::Warning("old".to_owned())));
+        assert_eq!(receiver.try_recv(), Ok(ServerNotice::Warning("other".to_owned())));
+        assert!(receiver.try_recv().is_err());
+        assert_eq!(warnings.told(), ["old", "other"]);
+    }
+}

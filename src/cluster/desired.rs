@@ -1,0 +1,90 @@
+//! What `kubectl apply` of a manifest would store, asked of the server by a dry run (product.md, section 3).
+
+use serde_json::Value;
+
+use super::Cluster;
+use super::error::ClusterError;
+use super::objects::PatchKind;
+use crate::engine::plan::{Desired, LAST_APPLIED};
+use crate::engine::strategic_merge::{self, Schema};
+use crate::engine::workload::{Workload, WorkloadKind};
+
+impl Cluster {
+    /// Returns the object as `kubectl apply` of the manifest would leave it.
+    ///
+    /// Under server-side apply: a forced server-side apply as the manager that owns the template. Otherwise the strategic
+    /// merge patch that kubectl computes from the last applied manifest, this one and the live object. A pod is merged
+    /// here: the server would refuse the dry run of any field but the image, and which field it is is what is asked.
+    ///
+    /// # Errors
+    /// What the way to the server says. What the server itself refuses is an answer: [`Desired::Refused`].
+    pub async fn desired(
+        &self,
+        live: &Workload,
+        manifest: &Value,
+        field_manager: &str,
+    ) -> Result<Desired, ClusterError> {
+        let reference = &live.reference;
+        let facts = reference.kind.facts();
+        let schema = Schema::of_kind(facts.kind).unwrap_or(Schema::PLAIN);
+        let annotation = live
+            .object
+            .pointer("/metadata/annotations")
+            .and_then(|annotations| annotations.get(LAST_APPLIED))
+            .and_then(Value::as_str);
+        let original: Option<Value> = annotation.and_then(|text| serde_json::from_str(text).ok());
+        let manager = apply_manager(&live.object, reference.kind);
+        let removals_unseen = original.is_none() && manager.is_none();
+        let (kind, body, manager) = match manager {
+            Some(manager) if reference.kind != WorkloadKind::Pod => (PatchKind::Apply, manifest.clone(), manager),
+            Some(_) | None => {
+                let patch = strategic_merge::three_way(original.as_ref(), manifest, &live.object, schema)
+                    .map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
+                if reference.kind == WorkloadKind::Pod {
+                    let object = strategic_merge::apply(&live.object, &patch, schema)
+                        .map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
+                    return Ok(Desired::Object { object, removals_unseen });
+                }
+                (PatchKind::StrategicMerge, patch, field_manager.to_owned())
+            }
+        };
+        if kind == PatchKind::StrategicMerge && body.as_object().is_some_and(serde_json::Map::is_empty) {
+            return Ok(Desired::Object { object: live.object.clone(), removals_unseen });
+        }
+        let mut parameters = vec![("dryRun", "All"), ("fieldManager", manager.as_str()), ("fieldValidation", "Strict")];
+        if kind == PatchKind::Apply {
+            parameters.push(("force", "true"));
+        }
+        let body = serde_json::to_vec(&body).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
+        match self.patch(reference.kind.into(), &reference.namespace, &reference.name, (kind, body), &parameters).await
+        {
+            Ok(object) => Ok(Desired::Object { object, removals_unseen }),
+            Err(
+                error @ (ClusterError::Invalid { .. }
+                | ClusterError::AdmissionDenied { .. }
+                | ClusterError::Rejected { .. }),
+            ) => Ok(Desired::Refused { message: error.to_string() }),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Returns the manager that owns fields of the template by server-side apply.
+fn apply_manager(object: &Value, kind: WorkloadKind) -> Option<String> {
+    let template = match kind {
+        WorkloadKind::Pod => "/fieldsV1/f:spec",
+        WorkloadKind::Deployment | WorkloadKind::StatefulSet | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet => {
+            "/fieldsV1/f:spec/f:template"
+        }
+    };
+    let entries = object.pointer("/metadata/managedFields")?.as_array()?;
+    let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    entries
+        .iter()
+        .find(|entry| {
+            text(entry, "operation") == "Apply"
+                && text(entry, "subresource").is_empty()
+                && entry.pointer(template).is_some()
+        })
+        .map(|entry| text(entry, "manager"))
+}

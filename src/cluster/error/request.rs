@@ -1,0 +1,119 @@
+//! What a request was about, in the words of Kubernetes' authorizers.
+
+use std::fmt;
+
+/// What is done to a resource: the verbs of Kubernetes' authorizers that this program uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    /// Reads one object.
+    Get,
+    /// Reads many objects.
+    List,
+    /// Follows changes.
+    Watch,
+    /// Makes an object.
+    Create,
+    /// Changes an object.
+    Patch,
+    /// Removes an object.
+    Delete,
+}
+
+impl Verb {
+    /// Gives the verb as roles spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// What a request was about, for messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestDescription {
+    /// What was to be done.
+    pub verb: Verb,
+    /// The resource: plural, with its group unless it is the core group (`pods`, `deployments.apps`).
+    pub resource: String,
+    /// The subresource, such as `resize`.
+    pub subresource: Option<String>,
+    /// The namespace; `None` for cluster-wide requests.
+    pub namespace: Option<String>,
+    /// The object's name; `None` for lists, watches and generated names.
+    pub name: Option<String>,
+}
+
+impl RequestDescription {
+    /// Describes a request on a resource as a whole; the other fields are empty.
+    pub fn new(verb: Verb, resource: &str) -> Self {
+        Self { verb, resource: resource.to_owned(), subresource: None, namespace: None, name: None }
+    }
+
+    /// Adds the namespace.
+    #[must_use]
+    pub fn in_namespace(mut self, namespace: &str) -> Self {
+        self.namespace = Some(namespace.to_owned());
+        self
+    }
+
+    /// Adds the object's name.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.name = Some(name.to_owned());
+        self
+    }
+
+    /// Adds the subresource.
+    #[must_use]
+    pub fn subresource(mut self, subresource: &str) -> Self {
+        self.subresource = Some(subresource.to_owned());
+        self
+    }
+
+    /// Gives the command that asks the server whether the caller may do this.
+    pub fn can_i(&self) -> String {
+        let mut command = format!("kubectl auth can-i {} {}", self.verb.as_str(), self.resource);
+        if let Some(name) = &self.name {
+            command.push('/');
+            command.push_str(name);
+        }
+        if let Some(subresource) = &self.subresource {
+            command.push_str(" --subresource=");
+            command.push_str(subresource);
+        }
+        match &self.namespace {
+            Some(namespace) => {
+                command.push_str(" --namespace=");
+                command.push_str(namespace);
+            }
+            None => command.push_str(" --all-namespaces"),
+        }
+        command
+    }
+
+    /// Gives the resource with its subresource, as roles spell it (`pods/resize`).
+    pub(super) fn full_resource(&self) -> String {
+        match &self.subresource {
+            Some(subresource) => format!("{}/{subresource}", self.resource),
+            None => self.resource.clone(),
+        }
+    }
+}
+
+impl fmt::Display for RequestDescription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.verb.as_str(), self.full_resource())?;
+        if let Some(name) = &self.name {
+            write!(f, " \"{name}\"")?;
+        }
+        if let Some(namespace) = &self.namespace {
+            write!(f, " in namespace \"{namespace}\"")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,214 @@
+//! Plain requests for objects as raw JSON, so that no field is lost.
+
+use http::{Method, Request};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Cluster;
+use super::error::{ClusterError, RequestDescription, Verb};
+use crate::engine::workload::{KindFacts, WorkloadKind};
+
+/// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
+const PAGE: usize = 500;
+
+/// Where a resource is served.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resource {
+    group: &'static str,
+    version: &'static str,
+    plural: &'static str,
+}
+
+/// `v1` Node.
+pub(super) const NODES: Resource = Resource { group: "", version: "v1", plural: "nodes" };
+/// `v1` Namespace.
+const NAMESPACES: Resource = Resource { group: "", version: "v1", plural: "namespaces" };
+/// `v1` Event.
+pub(super) const EVENTS: Resource = Resource { group: "", version: "v1", plural: "events" };
+
+impl From<&KindFacts> for Resource {
+    fn from(facts: &KindFacts) -> Self {
+        Self { group: facts.group, version: facts.version, plural: facts.plural }
+    }
+}
+
+impl From<WorkloadKind> for Resource {
+    fn from(kind: WorkloadKind) -> Self {
+        Self::from(kind.facts())
+    }
+}
+
+impl Resource {
+    pub(super) fn describe(self, verb: Verb, namespace: Option<&str>, name: Option<&str>) -> RequestDescription {
+        let resource =
+            if self.group.is_empty() { self.plural.to_owned() } else { format!("{}.{}", self.plural, self.group) };
+        let mut what = RequestDescription::new(verb, &resource);
+        what.namespace = namespace.map(str::to_owned);
+        what.name = name.map(str::to_owned);
+        what
+    }
+
+    fn path(self, namespace: Option<&str>, name: Option<&str>) -> String {
+        let mut path = match self.group {
+            "" => format!("/api/{}", self.version),
+            group => format!("/apis/{group}/{}", self.version),
+        };
+        if let Some(namespace) = namespace {
+            path.push_str("/namespaces/");
+            path.push_str(&encode(namespace));
+        }
+        path.push('/');
+        path.push_str(self.plural);
+        if let Some(name) = name {
+            path.push('/');
+            path.push_str(&encode(name));
+        }
+        path
+    }
+}
+
+/// Percent-encodes everything but what RFC 3986 calls unreserved: what a person typed stays one segment, one value.
+fn encode(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+fn query(pairs: &[(&str, &str)]) -> String {
+    let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}={}", encode(value))).collect();
+    if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+}
+
+/// A part of a list.
+#[derive(Deserialize)]
+struct Page<T> {
+    #[serde(default)]
+    metadata: PageMetadata,
+    #[serde(default = "Vec::new")]
+    items: Vec<T>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct PageMetadata {
+    #[serde(rename = "continue")]
+    next: String,
+}
+
+/// The content types of patches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PatchKind {
+    Json,
+    StrategicMerge,
+    Apply,
+}
+
+impl PatchKind {
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json-patch+json",
+            Self::StrategicMerge => "application/strategic-merge-patch+json",
+            Self::Apply => "application/apply-patch+yaml",
+        }
+    }
+}
+
+impl Cluster {
+    async fn request<T: DeserializeOwned>(
+        &self,
+        request: http::request::Builder,
+        body: Vec<u8>,
+        what: &RequestDescription,
+    ) -> Result<T, ClusterError> {
+        let request = request.body(body).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
+        self.connection.client().request::<T>(request).await.map_err(|error| ClusterError::from_kube(error, what))
+    }
+
+    /// Reads one object.
+    pub(super) async fn get(
+        &self,
+        resource: Resource,
+        namespace: Option<&str>,
+        name: &str,
+    ) -> Result<Value, ClusterError> {
+        let what = resource.describe(Verb::Get, namespace, Some(name));
+        let request = Request::builder().method(Method::GET).uri(resource.path(namespace, Some(name)));
+        self.request(request, Vec::new(), &what).await
+    }
+
+    /// Reads all objects that match, page by page; `namespace` `None` is all namespaces.
+    pub(super) async fn list<T: DeserializeOwned>(
+        &self,
+        resource: Resource,
+        namespace: Option<&str>,
+        selectors: &[(&str, &str)],
+    ) -> Result<Vec<T>, ClusterError> {
+        let what = resource.describe(Verb::List, namespace, None);
+        let limit = PAGE.to_string();
+        let mut items = Vec::new();
+        let mut next = String::new();
+        loop {
+            let mut pairs = selectors.to_vec();
+            pairs.push(("limit", &limit));
+            if !next.is_empty() {
+                pairs.push(("continue", &next));
+            }
+            let uri = format!("{}{}", resource.path(namespace, None), query(&pairs));
+            let request = Request::builder().method(Method::GET).uri(uri);
+            match self.request::<Page<T>>(request, Vec::new(), &what).await {
+                // The snapshot behind the pages has expired: from the beginning, as client-go's pager does.
+                Err(ClusterError::Gone { .. }) if !next.is_empty() => {
+                    items.clear();
+                    next.clear();
+                    continue;
+                }
+                Err(error) => return Err(error),
+                Ok(page) => {
+                    items.extend(page.items);
+                    next = page.metadata.next;
+                }
+            }
+            if next.is_empty() {
+                return Ok(items);
+            }
+        }
+    }
+
+    /// Sends a patch.
+    pub(super) async fn patch(
+        &self,
+        resource: Resource,
+        namespace: &str,
+        name: &str,
+        (kind, body): (PatchKind, Vec<u8>),
+        parameters: &[(&str, &str)],
+    ) -> Result<Value, ClusterError> {
+        let what = resource.describe(Verb::Patch, Some(namespace), Some(name));
+        let uri = format!("{}{}", resource.path(Some(namespace), Some(name)), query(parameters));
+        let request =
+            Request::builder().method(Method::PATCH).uri(uri).header(http::header::CONTENT_TYPE, kind.content_type());
+        self.request(request, body, &what).await
+    }
+}
+
+impl Cluster {
+    /// Returns whether a namespace exists; `None` when the caller may not know.
+    pub async fn has_namespace(&self, name: &str) -> Option<bool> {
+        match self.get(NAMESPACES, None, name).await {
+            Ok(_) => Some(true),
+            Err(ClusterError::NotFound { .. }) => Some(false),
+            Err(_) => None,
+        }
+    }
+
+    /// Returns the server's version, such as `v1.36.3`.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn server_version(&self) -> Result<String, ClusterError> {
+        let what = RequestDescription::new(Verb::Get, "version");
+        let version: Value =
+            self.request(Request::builder().method(Method::GET).uri("/version"), Vec::new(), &what).await?;
+        Ok(version.get("gitVersion").and_then(Value::as_str).unwrap_or("unknown").to_owned())
+    }
+}

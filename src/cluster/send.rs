@@ -1,0 +1,89 @@
+//! Patches of pods, and what their answers mean.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::Cluster;
+use super::error::ClusterError;
+use super::objects::PatchKind;
+use crate::engine::names::PodKey;
+use crate::engine::patch::PodPatch;
+use crate::engine::pod::{Pod, PodSpec, PodStatus};
+use crate::engine::rollout::Answer;
+use crate::engine::workload::WorkloadKind;
+
+impl Cluster {
+    /// Sends a patch once. A dry run goes all the way but is not stored.
+    ///
+    /// # Errors
+    /// What the server or the way to it says; [`ClusterError::may_have_been_done`] tells whether it may be stored.
+    pub async fn send(&self, patch: &PodPatch, dry_run: bool) -> Result<Pod, ClusterError> {
+        let body =
+            serde_json::to_vec(&patch.operations).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
+        let mut parameters = vec![("fieldManager", patch.field_manager.as_str())];
+        if dry_run {
+            parameters.push(("dryRun", "All"));
+        }
+        let pod = self
+            .patch(
+                WorkloadKind::Pod.into(),
+                &patch.key.namespace,
+                &patch.key.name,
+                (PatchKind::Json, body),
+                &parameters,
+            )
+            .await?;
+        read_pod(&pod)
+    }
+
+    /// Reads one pod; `None` when there is none of that name.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn read_pod(&self, key: &PodKey) -> Result<Option<Pod>, ClusterError> {
+        match self.get(WorkloadKind::Pod.into(), Some(&key.namespace), &key.name).await {
+            Ok(pod) => read_pod(&pod).map(Some),
+            Err(ClusterError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A pod as lists carry it: what is not read is dropped while the answer is parsed, so that thousands stay small.
+pub(super) struct ListedPod(pub(super) Pod);
+
+impl<'de> Deserialize<'de> for ListedPod {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Object {
+            metadata: Value,
+            #[serde(default)]
+            spec: PodSpec,
+            #[serde(default)]
+            status: PodStatus,
+        }
+        let object = Object::deserialize(deserializer)?;
+        Pod::from_parts(object.metadata, object.spec, object.status).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Reads a pod out of the server's answer.
+pub(super) fn read_pod(pod: &Value) -> Result<Pod, ClusterError> {
+    Pod::from_object(pod).map_err(|error| ClusterError::Unreadable { request: "pods".into(), why: error.to_string() })
+}
+
+/// Says what a failed send means for the rollout.
+pub fn answer(error: &ClusterError) -> Answer {
+    let message = error.to_string();
+    match error {
+        ClusterError::Invalid { is_bare_test_failure: true, .. }
+        | ClusterError::Conflict { .. }
+        | ClusterError::NotFound { .. } => Answer::Moved { message },
+        ClusterError::Throttled { retry_after } => Answer::NotDone { after: *retry_after, message },
+        ClusterError::Unreachable { .. } => Answer::NotDone { after: None, message },
+        ClusterError::Forbidden { .. } => Answer::Refused { reason: "PermissionMissing".into(), message },
+        ClusterError::AdmissionDenied { .. } => Answer::Refused { reason: "AdmissionRefused".into(), message },
+        error if error.may_have_been_done() => Answer::Unknown { message },
+        error => Answer::Refused { reason: error.reason().unwrap_or("NotSent").to_owned(), message },
+    }
+}

@@ -1,0 +1,44 @@
+//! `follow`: watches an update to its end, and changes nothing.
+
+use super::planning::follow_options;
+use super::targets::{self, Wish};
+use super::{Shell, next as commands};
+use crate::cli::{FollowArgs, GlobalArgs};
+use crate::cluster::Cluster;
+use crate::drive;
+use crate::engine::outcome::EndResult;
+use crate::engine::plan;
+use crate::error::{CommandError, ErrorKind};
+use crate::render::NextSteps;
+
+pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+    let options = follow_options(&args.policy)?;
+    let asked = targets::read(&args.targets, false, shell)?;
+    let cluster = shell.connect(global).await?;
+    let id = shell.rollout_id();
+    let mut result = EndResult::NothingToDo;
+    for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
+        let images = match wish {
+            Wish::Images(images) => Some(images).filter(|images| !images.is_empty()),
+            Wish::Manifest(_) => None,
+        };
+        let live = cluster.live(workload).await?;
+        let goal = plan::follow(&live, images.as_ref(), &options, &id);
+        if goal.pods.is_empty() {
+            let message = format!("{} has no pod to follow", goal.workload);
+            return Err(CommandError::new(ErrorKind::Cluster, message).hint("see its pods with: kubectl get pods"));
+        }
+        let next =
+            NextSteps { follow: Some(commands::follow(&goal.workload, global, &cluster)), ..NextSteps::default() };
+        let mut listener = shell.listener(args.output);
+        listener.start(&goal, &next)?;
+        let outcome = drive::drive(&cluster, &goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
+        drop(listener);
+        shell.tell_notices();
+        result = outcome.result;
+        if result != EndResult::Complete {
+            break;
+        }
+    }
+    Ok(result)
+}

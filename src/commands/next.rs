@@ -1,0 +1,126 @@
+//! Commands that are printed for a person to copy.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::cli::GlobalArgs;
+use crate::cluster::Cluster;
+use crate::engine::names::{ContainerName, WorkloadRef};
+
+/// Quotes a word for a POSIX shell where it needs it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Returns the command as typed, for another verb: without the flags that only `plan` has.
+pub(super) fn same_as(arguments: &[String], verb: &str, more: &[&str]) -> String {
+    let mut words = vec!["kubectl".to_owned(), "inplace".to_owned()];
+    let mut replaced = false;
+    let mut rest = arguments.iter().skip(1);
+    while let Some(word) = rest.next() {
+        match word.as_str() {
+            "plan" if !replaced => {
+                replaced = true;
+                words.push(verb.to_owned());
+            }
+            "-o" | "--output" => drop(rest.next()),
+            flag if flag.starts_with("-o")
+                || flag.starts_with("--output=")
+                || flag.starts_with("--detailed-exitcode") => {}
+            "--token" => {
+                rest.next();
+                words.push("--token=...".to_owned());
+            }
+            flag if flag.starts_with("--token=") => words.push("--token=...".to_owned()),
+            word => words.push(quoted(word)),
+        }
+    }
+    words.extend(more.iter().map(|word| (*word).to_owned()));
+    words.join(" ")
+}
+
+/// Returns the flags that lead another command to the same place.
+fn place(workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> String {
+    let mut flags = String::new();
+    let mut flag = |name: &str, value: &str| flags.push_str(&format!(" {name} {}", quoted(value)));
+    if workload.namespace != "default" || cluster.namespace() != workload.namespace || global.namespace.is_some() {
+        flag("-n", &workload.namespace);
+    }
+    for (name, value) in
+        [("--context", &global.context), ("--kubeconfig", &global.kubeconfig), ("--server", &global.server)]
+    {
+        if let Some(value) = value {
+            flag(name, value);
+        }
+    }
+    flags
+}
+
+/// Returns the command that puts images back.
+pub(super) fn apply(
+    workload: &WorkloadRef,
+    images: &BTreeMap<ContainerName, String>,
+    global: &GlobalArgs,
+    cluster: &Cluster,
+) -> String {
+    let images =
+        images.iter().map(|(container, image)| quoted(&format!("{container}={image}"))).collect::<Vec<_>>().join(" ");
+    format!("kubectl inplace apply {workload} {images} --pods-only{}", place(workload, global, cluster))
+}
+
+/// Returns the command that carries out a saved plan.
+pub(super) fn apply_saved(file: &Path, global: &GlobalArgs) -> String {
+    let place = [("--context", &global.context), ("--kubeconfig", &global.kubeconfig), ("--server", &global.server)];
+    let place = place.into_iter().filter_map(|(flag, value)| Some(format!(" {flag} {}", quoted(value.as_ref()?))));
+    format!("kubectl inplace apply --plan {}{}", quoted(&file.to_string_lossy()), place.collect::<String>())
+}
+
+/// Returns the command that watches a workload's update.
+pub(super) fn follow(workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> String {
+    format!("kubectl inplace follow {workload}{}", place(workload, global, cluster))
+}
+
+/// Returns the command whose help fits a usage error, read from clap's usage line.
+pub(super) fn command_of(message: &str) -> String {
+    let usage = message.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or_default();
+    let words = usage.split_whitespace().take_while(|word| word.chars().all(|c| c.is_ascii_lowercase()));
+    let words: Vec<&str> = words.collect();
+    if words.is_empty() { "kubectl inplace".to_owned() } else { words.join(" ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_command_is_the_same_without_what_only_plan_has() {
+        let typed = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let cases = [
+            ("x plan deploy/web side=a:1 -o json", "kubectl inplace apply deploy/web side=a:1"),
+            ("x plan deploy/plan side=a:1 -ojson --detailed-exitcode", "kubectl inplace apply deploy/plan side=a:1"),
+            ("x plan deploy -l a=b --output=json *=a:1", "kubectl inplace apply deploy -l a=b '*=a:1'"),
+            ("x plan deploy/web --token secret side=a:1", "kubectl inplace apply deploy/web --token=... side=a:1"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(same_as(&typed(line), "apply", &[]), expected);
+        }
+    }
+
+    #[test]
+    fn a_word_is_quoted_for_a_shell() {
+        assert_eq!(quoted("side=acme/side:1.2@sha256:ab"), "side=acme/side:1.2@sha256:ab");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn a_usage_error_names_its_command() {
+        assert_eq!(command_of("error: x\n\nUsage: kubectl inplace plan [OPTIONS] [X]...\n"), "kubectl inplace plan");
+        assert_eq!(command_of("error: x"), "kubectl inplace");
+    }
+}

@@ -1,0 +1,228 @@
+//! What commands share of the outside: streams, terminal, environment, and the wall clock for names.
+#![expect(clippy::disallowed_methods, reason = "reads the wall clock once, for the rollout's id")]
+
+use std::io::{self, IsTerminal, Write};
+use std::pin::pin;
+
+use futures::future::Either;
+use tokio::sync::mpsc;
+
+use super::next;
+use crate::cli::GlobalArgs;
+use crate::cluster::Cluster;
+use crate::cluster::connect::{ConnectOptions, Environment, ServerNotice};
+use crate::engine::duration;
+use crate::engine::names::RolloutId;
+use crate::engine::outcome::EndResult;
+use crate::error::CommandError;
+use crate::render::{self, ColorChoice, Listener, Meaning, OutputFormat, Terminal, Writer};
+
+/// Streams, terminal and environment of one run.
+pub struct Shell {
+    /// The words as they were typed, the program's name first.
+    pub arguments: Vec<String>,
+    /// What the two streams can show.
+    pub terminal: Terminal,
+    /// Standard input was read as a manifest.
+    pub standard_input_was_read: bool,
+    environment: Environment,
+    quiet: bool,
+    warnings_as_errors: bool,
+    warned: bool,
+    notices: Option<mpsc::UnboundedReceiver<ServerNotice>>,
+}
+
+impl Shell {
+    /// Reads what there is to know about the process.
+    pub fn of_process() -> Self {
+        Self {
+            arguments: Vec::new(),
+            terminal: Terminal::read(ColorChoice::Auto),
+            standard_input_was_read: false,
+            environment: Environment::of_process(),
+            quiet: false,
+            warnings_as_errors: false,
+            warned: false,
+            notices: None,
+        }
+    }
+
+    /// Takes in the flags of every command.
+    pub(super) fn configure(&mut self, global: &GlobalArgs, arguments: &[String]) {
+        self.terminal = Terminal::read(global.color);
+        self.arguments = arguments.to_vec();
+        self.quiet = global.quiet;
+        self.warnings_as_errors = global.warnings_as_errors;
+        trace(global.verbosity);
+    }
+
+    /// Connects as the flags say.
+    ///
+    /// # Errors
+    /// When a flag, the kubeconfig or the credentials do not give a way to a server.
+    pub(super) async fn connect(&mut self, global: &GlobalArgs) -> Result<Cluster, CommandError> {
+        let given = global.request_timeout.as_deref().unwrap_or("0");
+        let timeout =
+            duration::parse(given).map_err(|error| CommandError::usage(format!("--request-timeout: {error}")))?;
+        let (sender, receiver) = mpsc::unbounded_channel();
+        self.notices = Some(receiver);
+        let options = ConnectOptions {
+            kubeconfig: global.kubeconfig.clone(),
+            context: global.context.clone(),
+            cluster: global.cluster.clone(),
+            user: global.user.clone(),
+            namespace: global.namespace.clone(),
+            server: global.server.clone(),
+            token: global.token.clone(),
+            certificate_authority: global.certificate_authority.clone(),
+            client_certificate: global.client_certificate.clone(),
+            client_key: global.client_key.clone(),
+            insecure_skip_tls_verify: global.insecure_skip_tls_verify,
+            tls_server_name: global.tls_server_name.clone(),
+            as_user: global.as_user.clone(),
+            as_group: global.as_group.clone(),
+            as_uid: global.as_uid.clone(),
+            as_user_extra: global.as_user_extra.clone(),
+            request_timeout: (!timeout.is_zero()).then_some(timeout),
+            disable_compression: global.disable_compression,
+            standard_input_was_read: self.standard_input_was_read,
+            standard_input_is_terminal: io::stdin().is_terminal(),
+            notices: Some(sender),
+        };
+        self.while_telling(options).await
+    }
+
+    /// Connects, and meanwhile tells what a credential plugin says: it may ask a person to open a page.
+    async fn while_telling(&mut self, options: ConnectOptions) -> Result<Cluster, CommandError> {
+        let environment = self.environment.clone();
+        let mut connecting = pin!(Cluster::connect(&options, &environment));
+        loop {
+            let Some(mut receiver) = self.notices.take() else { return Ok(connecting.await?) };
+            let next = {
+                let notice = pin!(receiver.recv());
+                match futures::future::select(connecting.as_mut(), notice).await {
+                    Either::Left((cluster, _)) => Either::Left(cluster),
+                    Either::Right((notice, _)) => Either::Right(notice),
+                }
+            };
+            self.notices = Some(receiver);
+            match next {
+                Either::Left(cluster) => return Ok(cluster?),
+                Either::Right(notice) => notice.into_iter().for_each(|notice| self.tell(notice)),
+            }
+        }
+    }
+
+    /// Writes to stdout.
+    ///
+    /// # Errors
+    /// When stdout is gone.
+    pub fn print(&self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    /// Writes a line to stderr; a closed stderr is nobody's loss.
+    pub fn say(&self, meaning: Meaning, word: &str, text: &str) {
+        let text = self.terminal.stderr.show(text);
+        drop(writeln!(io::stderr().lock(), "{} {text}", self.terminal.stderr.paint(meaning, word)));
+    }
+
+    /// Writes a note to stderr, unless `--quiet`.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            self.say(Meaning::Plain, "note:", text);
+        }
+    }
+
+    /// Returns whether only results and errors are to be shown.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Tells what the server has said on the side so far.
+    pub(super) fn tell_notices(&mut self) {
+        let Some(mut receiver) = self.notices.take() else { return };
+        while let Ok(notice) = receiver.try_recv() {
+            self.tell(notice);
+        }
+        self.notices = Some(receiver);
+    }
+
+    fn tell(&mut self, notice: ServerNotice) {
+        match notice {
+            ServerNotice::Warning(text) => {
+                self.warned = true;
+                self.say(Meaning::Waiting, "Warning:", &text);
+            }
+            ServerNotice::Retrying { after, why } => {
+                self.note(&format!("{why}; trying again in {}", duration::human(after)));
+            }
+            ServerNotice::CredentialPlugin(text) => self.say(Meaning::Plain, "credential plugin:", &text),
+        }
+    }
+
+    /// Returns what shows a rollout: results on stdout, progress on stderr.
+    pub(super) fn listener(&self, output: OutputFormat) -> Box<dyn Listener + Send> {
+        let terminal = Terminal { live: self.terminal.live && !self.quiet, ..self.terminal };
+        let progress: Writer<'static> = if self.quiet { Box::new(io::sink()) } else { Box::new(io::stderr()) };
+        render::listener(output, &terminal, Box::new(io::stdout()), progress)
+    }
+
+    /// Returns the id of a rollout that begins now: sortable by time, and not another's.
+    pub fn rollout_id(&self) -> RolloutId {
+        let now = jiff::Timestamp::now();
+        let unique = u64::from(std::process::id()) ^ u64::try_from(now.as_nanosecond() & 0xffff_ffff).unwrap_or(0);
+        RolloutId::from(format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), unique & 0xff_ffff))
+    }
+
+    /// Shows what clap says: help and version on stdout, anything else is wrong usage.
+    pub(super) fn tell_usage(&self, error: &clap::Error) -> EndResult {
+        drop(error.print());
+        if error.use_stderr() {
+            let command = next::command_of(&error.to_string());
+            drop(writeln!(io::stderr().lock(), "\nSee '{command} -h' for help and examples"));
+            EndResult::Error
+        } else {
+            EndResult::Complete
+        }
+    }
+
+    /// Shows an error and its hints.
+    pub(super) fn tell_error(&mut self, error: &CommandError) -> EndResult {
+        self.tell_notices();
+        if error.closed_pipe {
+            return EndResult::Complete;
+        }
+        self.say(Meaning::Failing, "error:", &error.message);
+        for hint in &error.hints {
+            self.say(Meaning::Plain, "hint:", hint);
+        }
+        EndResult::Error
+    }
+
+    /// Ends a command that did what it was asked to.
+    pub(super) fn finish(&mut self, result: EndResult) -> EndResult {
+        self.tell_notices();
+        if self.warnings_as_errors && self.warned && result.exit_code() == 0 {
+            self.say(Meaning::Failing, "error:", "the server warned, and --warnings-as-errors was given");
+            return EndResult::Error;
+        }
+        result
+    }
+}
+
+/// Sends traces to stderr from level 6 on, as kubectl's `-v` does. Bodies and credentials are never traced.
+fn trace(verbosity: u8) {
+    use tracing_subscriber::layer::SubscriberExt;
+    use tracing_subscriber::util::SubscriberInitExt;
+    let level = match verbosity {
+        0..=5 => return,
+        6 | 7 => tracing::Level::DEBUG,
+        8.. => tracing::Level::TRACE,
+    };
+    let ours = tracing_subscriber::filter::Targets::new().with_target("kubectl_inplace", level);
+    let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(false);
+    drop(tracing_subscriber::registry().with(layer).with(ours).try_init());
+}

@@ -1,0 +1,167 @@
+//! From words and manifests to the workloads that are meant, and what is wanted of each.
+
+use std::io;
+
+use serde_json::Value;
+
+use super::Shell;
+use crate::cli::{GlobalArgs, TargetArgs};
+use crate::cluster::Cluster;
+use crate::cluster::error::ClusterError;
+use crate::engine::names::WorkloadRef;
+use crate::engine::target::{self, Images};
+use crate::engine::workload::{Workload, WorkloadKind};
+use crate::error::{CommandError, ErrorKind};
+use crate::manifest::{self, Manifest};
+
+/// What was asked, before the cluster was.
+pub(super) enum Asked {
+    /// Images by hand, of workloads by name or selector.
+    Words(target::Request),
+    /// Manifests.
+    Manifests(Vec<(WorkloadKind, Manifest)>),
+}
+
+/// What is wanted of one workload.
+pub(super) enum Wish {
+    /// Images by hand; none for `follow`.
+    Images(Images),
+    /// The object of a manifest.
+    Manifest(Value),
+}
+
+/// Reads words and files; asks the cluster nothing, so that a credential plugin never sees the manifest.
+pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) -> Result<Asked, CommandError> {
+    let request = target::parse(&args.words, &args.image, args.selector.is_some(), args.all_containers)?;
+    let no_target = request.named.is_empty() && request.selected.is_empty();
+    if args.filename.is_empty() {
+        if no_target {
+            return Err(CommandError::usage("no workload was named")
+                .hint("name one as TYPE/NAME, such as deployment/web, or give a manifest with -f"));
+        }
+        if images_needed && request.images.is_empty() {
+            return Err(CommandError::usage("no image was given")
+                .hint("say which container gets which image, such as side=acme/side:1.27.2"));
+        }
+        if args.all_namespaces && request.selected.is_empty() {
+            return Err(CommandError::usage("a workload cannot be had by name from all namespaces")
+                .hint("give a selector with -l, or a namespace with -n"));
+        }
+        return Ok(Asked::Words(request));
+    }
+    if !no_target || !request.images.is_empty() || args.selector.is_some() || args.all_namespaces {
+        return Err(CommandError::usage(
+            "a manifest names workload and images itself; -f goes without TYPE/NAME, CONTAINER=IMAGE, -l and -A",
+        ));
+    }
+    shell.standard_input_was_read = args.filename.iter().any(|name| name == "-");
+    let manifests = manifest::read(&args.filename, args.recursive, &mut io::stdin().lock())?;
+    let mut workloads = Vec::new();
+    for manifest in manifests {
+        let text =
+            |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match WorkloadKind::from_manifest(&text("/apiVersion"), &text("/kind")) {
+            Some(kind) => workloads.push((kind, manifest)),
+            None => shell.note(&format!(
+                "{}: {} {}/{} has no containers that this program can update in place; it is left out",
+                manifest.source,
+                text("/apiVersion"),
+                text("/kind"),
+                text("/metadata/name")
+            )),
+        }
+    }
+    if workloads.is_empty() {
+        let kinds = WorkloadKind::ALL.map(|kind| kind.facts().kind).join(", ");
+        let message = format!("{} holds no workload", args.filename.join(", "));
+        return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
+    }
+    Ok(Asked::Manifests(workloads))
+}
+
+/// Finds the workloads in the cluster, in the order in which they were named.
+pub(super) async fn find(
+    asked: Asked,
+    args: &TargetArgs,
+    global: &GlobalArgs,
+    cluster: &Cluster,
+) -> Result<Vec<(Workload, Wish)>, CommandError> {
+    let mut found = Vec::new();
+    match asked {
+        Asked::Words(request) => {
+            for (kind, name) in &request.named {
+                let reference =
+                    WorkloadRef { kind: *kind, namespace: cluster.namespace().to_owned(), name: name.clone() };
+                let workload = workload(&reference, cluster).await?;
+                found.push((workload, Wish::Images(request.images.clone())));
+            }
+            let namespace = (!args.all_namespaces).then(|| cluster.namespace());
+            for kind in &request.selected {
+                let selector = args.selector.as_deref().unwrap_or_default();
+                let workloads = cluster.workloads(*kind, namespace, selector).await?;
+                found.extend(workloads.into_iter().map(|workload| (workload, Wish::Images(request.images.clone()))));
+            }
+            if found.is_empty() {
+                let place =
+                    namespace.map_or_else(|| "any namespace".to_owned(), |namespace| format!("namespace {namespace}"));
+                let message = format!(
+                    "no workload in {place} matches the selector {:?}",
+                    args.selector.as_deref().unwrap_or_default()
+                );
+                return Err(CommandError::new(ErrorKind::Cluster, message));
+            }
+        }
+        Asked::Manifests(manifests) => {
+            for (kind, manifest) in manifests {
+                let reference = reference_of(kind, &manifest, global, cluster)?;
+                let workload = workload(&reference, cluster).await?;
+                found.push((workload, Wish::Manifest(manifest.object)));
+            }
+        }
+    }
+    Ok(found)
+}
+
+async fn workload(reference: &WorkloadRef, cluster: &Cluster) -> Result<Workload, CommandError> {
+    match cluster.workload(reference).await {
+        Ok(workload) => Ok(workload),
+        Err(error) => Err(missing(error, reference, cluster).await),
+    }
+}
+
+fn reference_of(
+    kind: WorkloadKind,
+    manifest: &Manifest,
+    global: &GlobalArgs,
+    cluster: &Cluster,
+) -> Result<WorkloadRef, CommandError> {
+    let text = |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let given = text("/metadata/namespace");
+    if let (Some(given), Some(flag)) = (&given, &global.namespace)
+        && given != flag
+    {
+        // kubectl's words (cli-runtime `visitor.go`).
+        return Err(CommandError::usage(format!(
+            "the namespace from the provided object \"{given}\" does not match the namespace \"{flag}\". You must pass '--namespace={given}' to perform this operation."
+        )));
+    }
+    Ok(WorkloadRef {
+        kind,
+        namespace: given.unwrap_or_else(|| cluster.namespace().to_owned()),
+        name: text("/metadata/name").unwrap_or_default(),
+    })
+}
+
+/// A workload that is not there: perhaps the namespace is not, and perhaps there are others.
+async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster) -> CommandError {
+    if !matches!(error, ClusterError::NotFound { .. }) {
+        return CommandError::from(error);
+    }
+    if cluster.has_namespace(&reference.namespace).await == Some(false) {
+        let message = format!("from server (NotFound): namespaces \"{}\" not found", reference.namespace);
+        return CommandError::new(ErrorKind::Cluster, message).hint("see what there is with: kubectl get namespaces");
+    }
+    let kind = reference.kind.facts().plural;
+    let namespace = super::next::quoted(&reference.namespace);
+    CommandError::from(error).hint(format!("see what there is with: kubectl get {kind} --namespace={namespace}"))
+}

@@ -1,0 +1,452 @@
+//! What Kubernetes 1.36 fills in and leaves out, type by type, as data.
+//!
+//! Defaults are those of `pkg/apis/core/v1/defaults.go`, `pkg/apis/apps/v1/defaults.go` and both `zz_generated.defaults.go`;
+//! what is left out where it is zero follows from the `omitempty` tags of fields that are no pointers. A field that no table
+//! names is left as it is.
+
+/// A default value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Constant {
+    Text(&'static str),
+    Integer(i64),
+    Boolean(bool),
+    Map,
+}
+
+/// What a single constant cannot say. Carried out before the defaults of the same type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// This field is `Always` where the image, named by the second field, has the tag `latest`, else `IfNotPresent`.
+    PullPolicy { policy: &'static str, image: &'static str },
+    /// A volume without a source is an `emptyDir`.
+    EmptyVolume,
+    /// `rollingUpdate` is there where the strategy is one, or none is named.
+    RollingUpdate,
+    /// `rollingUpdate` is there where no strategy is named.
+    RollingUpdateUnlessNamed,
+    /// These fields are maps of quantities, or quantities: rounded up to thousandths and in canonical form.
+    Quantities(&'static [&'static str]),
+    /// This field is a quantity: in canonical form.
+    Quantity(&'static str),
+    /// `serviceAccount` is an old name of `serviceAccountName`.
+    ServiceAccount,
+    /// What pods get and templates do not: requests from limits, host ports of the host network, service links.
+    PodOnly,
+}
+
+/// What is filled into and left out of one type.
+#[derive(Debug)]
+pub(super) struct Type {
+    /// Scalars that are left out where zero, and maps where empty.
+    pub(super) omitted: &'static [&'static str],
+    pub(super) rules: &'static [Rule],
+    pub(super) defaults: &'static [(&'static str, Constant)],
+    /// Fields that are maps or lists of maps, with the type of the map.
+    pub(super) fields: &'static [(&'static str, &'static Self)],
+}
+
+use Constant::{Boolean, Integer, Map, Text};
+
+const NONE: Type = Type { omitted: &[], rules: &[], defaults: &[], fields: &[] };
+
+pub(super) static POD: Type =
+    Type { rules: &[Rule::PodOnly], fields: &[("metadata", &OBJECT_META), ("spec", &POD_SPEC)], ..NONE };
+
+pub(super) static POD_TEMPLATE: Type = Type {
+    defaults: &[("metadata", Map), ("spec", Map)],
+    fields: &[("metadata", &OBJECT_META), ("spec", &POD_SPEC)],
+    ..NONE
+};
+
+pub(super) static POD_TEMPLATE_OBJECT: Type =
+    Type { fields: &[("metadata", &OBJECT_META), ("template", &POD_TEMPLATE)], ..NONE };
+
+pub(super) static DEPLOYMENT: Type = Type {
+    fields: &[
+        ("metadata", &OBJECT_META),
+        (
+            "spec",
+            &Type {
+                omitted: &["minReadySeconds", "paused"],
+                defaults: &[
+                    ("replicas", Integer(1)),
+                    ("strategy", Map),
+                    ("revisionHistoryLimit", Integer(10)),
+                    ("progressDeadlineSeconds", Integer(600)),
+                ],
+                fields: &[
+                    ("selector", &LABEL_SELECTOR),
+                    ("template", &POD_TEMPLATE),
+                    (
+                        "strategy",
+                        &Type {
+                            omitted: &["type"],
+                            rules: &[Rule::RollingUpdate],
+                            defaults: &[("type", Text("RollingUpdate"))],
+                            fields: &[(
+                                "rollingUpdate",
+                                &Type {
+                                    defaults: &[("maxUnavailable", Text("25%")), ("maxSurge", Text("25%"))],
+                                    ..NONE
+                                },
+                            )],
+                        },
+                    ),
+                ],
+                ..NONE
+            },
+        ),
+    ],
+    ..NONE
+};
+
+pub(super) static DAEMON_SET: Type = Type {
+    fields: &[
+        ("metadata", &OBJECT_META),
+        (
+            "spec",
+            &Type {
+                omitted: &["minReadySeconds"],
+                defaults: &[("updateStrategy", Map), ("revisionHistoryLimit", Integer(10))],
+                fields: &[
+                    ("selector", &LABEL_SELECTOR),
+                    ("template", &POD_TEMPLATE),
+                    (
+                        "updateStrategy",
+                        &Type {
+                            omitted: &["type"],
+                            rules: &[Rule::RollingUpdate],
+                            defaults: &[("type", Text("RollingUpdate"))],
+                            fields: &[(
+                                "rollingUpdate",
+                                &Type { defaults: &[("maxUnavailable", Integer(1)), ("maxSurge", Integer(0))], ..NONE },
+                            )],
+                        },
+                    ),
+                ],
+                ..NONE
+            },
+        ),
+    ],
+    ..NONE
+};
+
+pub(super) static STATEFUL_SET: Type = Type {
+    fields: &[
+        ("metadata", &OBJECT_META),
+        (
+            "spec",
+            &Type {
+                omitted: &["minReadySeconds", "podManagementPolicy"],
+                defaults: &[
+                    ("podManagementPolicy", Text("OrderedReady")),
+                    ("updateStrategy", Map),
+                    ("persistentVolumeClaimRetentionPolicy", Map),
+                    ("replicas", Integer(1)),
+                    ("revisionHistoryLimit", Integer(10)),
+                    ("serviceName", Text("")),
+                ],
+                fields: &[
+                    ("selector", &LABEL_SELECTOR),
+                    ("template", &POD_TEMPLATE),
+                    ("volumeClaimTemplates", &PERSISTENT_VOLUME_CLAIM),
+                    (
+                        "updateStrategy",
+                        &Type {
+                            omitted: &["type"],
+                            rules: &[Rule::RollingUpdateUnlessNamed],
+                            defaults: &[("type", Text("RollingUpdate"))],
+                            fields: &[("rollingUpdate", &Type { defaults: &[("partition", Integer(0))], ..NONE })],
+                        },
+                    ),
+                    (
+                        "persistentVolumeClaimRetentionPolicy",
+                        &Type {
+                            omitted: &["whenDeleted", "whenScaled"],
+                            defaults: &[("whenDeleted", Text("Retain")), ("whenScaled", Text("Retain"))],
+                            ..NONE
+                        },
+                    ),
+                ],
+                ..NONE
+            },
+        ),
+    ],
+    ..NONE
+};
+
+pub(super) static REPLICA_SET: Type = Type {
+    fields: &[
+        ("metadata", &OBJECT_META),
+        (
+            "spec",
+            &Type {
+                omitted: &["minReadySeconds"],
+                defaults: &[("replicas", Integer(1))],
+                fields: &[("selector", &LABEL_SELECTOR), ("template", &POD_TEMPLATE)],
+                ..NONE
+            },
+        ),
+    ],
+    ..NONE
+};
+
+static OBJECT_META: Type = Type {
+    omitted: &[
+        "name",
+        "generateName",
+        "namespace",
+        "selfLink",
+        "uid",
+        "resourceVersion",
+        "generation",
+        "labels",
+        "annotations",
+    ],
+    ..NONE
+};
+
+static LABEL_SELECTOR: Type = Type { omitted: &["matchLabels"], ..NONE };
+
+static PERSISTENT_VOLUME_CLAIM: Type = Type {
+    defaults: &[
+        ("apiVersion", Text("v1")),
+        ("kind", Text("PersistentVolumeClaim")),
+        ("metadata", Map),
+        ("spec", Map),
+        ("status", Map),
+    ],
+    fields: &[
+        ("metadata", &OBJECT_META),
+        ("spec", &PERSISTENT_VOLUME_CLAIM_SPEC),
+        ("status", &Type { omitted: &["phase"], defaults: &[("phase", Text("Pending"))], ..NONE }),
+    ],
+    ..NONE
+};
+
+static PERSISTENT_VOLUME_CLAIM_SPEC: Type = Type {
+    omitted: &["volumeName"],
+    defaults: &[("volumeMode", Text("Filesystem")), ("resources", Map)],
+    fields: &[("resources", &RESOURCES), ("selector", &LABEL_SELECTOR)],
+    ..NONE
+};
+
+static RESOURCES: Type =
+    Type { omitted: &["limits", "requests"], rules: &[Rule::Quantities(&["limits", "requests"])], ..NONE };
+
+static POD_SPEC: Type = Type {
+    omitted: &[
+        "restartPolicy",
+        "dnsPolicy",
+        "serviceAccountName",
+        "serviceAccount",
+        "nodeName",
+        "hostNetwork",
+        "hostPID",
+        "hostIPC",
+        "hostname",
+        "subdomain",
+        "schedulerName",
+        "priorityClassName",
+        "nodeSelector",
+        "overhead",
+    ],
+    rules: &[Rule::ServiceAccount, Rule::Quantities(&["overhead"])],
+    defaults: &[
+        ("dnsPolicy", Text("ClusterFirst")),
+        ("restartPolicy", Text("Always")),
+        ("securityContext", Map),
+        ("terminationGracePeriodSeconds", Integer(30)),
+        ("schedulerName", Text("default-scheduler")),
+    ],
+    fields: &[
+        ("containers", &CONTAINER),
+        ("initContainers", &CONTAINER),
+        ("ephemeralContainers", &CONTAINER),
+        ("volumes", &VOLUME),
+        ("resources", &RESOURCES),
+        ("tolerations", &Type { omitted: &["key", "operator", "value", "effect"], ..NONE }),
+        ("imagePullSecrets", &Type { omitted: &["name"], ..NONE }),
+        ("topologySpreadConstraints", &Type { fields: &[("labelSelector", &LABEL_SELECTOR)], ..NONE }),
+        ("dnsConfig", &Type { fields: &[("options", &Type { omitted: &["name"], ..NONE })], ..NONE }),
+        ("affinity", &Type { fields: &[("podAffinity", &POD_AFFINITY), ("podAntiAffinity", &POD_AFFINITY)], ..NONE }),
+    ],
+};
+
+static POD_AFFINITY: Type = Type {
+    fields: &[
+        ("requiredDuringSchedulingIgnoredDuringExecution", &POD_AFFINITY_TERM),
+        (
+            "preferredDuringSchedulingIgnoredDuringExecution",
+            &Type { fields: &[("podAffinityTerm", &POD_AFFINITY_TERM)], ..NONE },
+        ),
+    ],
+    ..NONE
+};
+
+static POD_AFFINITY_TERM: Type =
+    Type { fields: &[("labelSelector", &LABEL_SELECTOR), ("namespaceSelector", &LABEL_SELECTOR)], ..NONE };
+
+static CONTAINER: Type = Type {
+    omitted: &[
+        "image",
+        "workingDir",
+        "terminationMessagePath",
+        "terminationMessagePolicy",
+        "imagePullPolicy",
+        "stdin",
+        "stdinOnce",
+        "tty",
+        "targetContainerName",
+    ],
+    rules: &[Rule::PullPolicy { policy: "imagePullPolicy", image: "image" }],
+    defaults: &[
+        ("terminationMessagePath", Text("/dev/termination-log")),
+        ("terminationMessagePolicy", Text("File")),
+        ("resources", Map),
+    ],
+    fields: &[
+        (
+            "ports",
+            &Type {
+                omitted: &["name", "hostPort", "protocol", "hostIP"],
+                defaults: &[("protocol", Text("TCP"))],
+                ..NONE
+            },
+        ),
+        ("env", &ENV),
+        ("envFrom", &Type { omitted: &["prefix"], ..NONE }),
+        ("resources", &RESOURCES),
+        ("volumeMounts", &Type { omitted: &["readOnly", "subPath", "subPathExpr"], ..NONE }),
+        ("livenessProbe", &PROBE),
+        ("readinessProbe", &PROBE),
+        ("startupProbe", &PROBE),
+        ("lifecycle", &Type { fields: &[("postStart", &HANDLER), ("preStop", &HANDLER)], ..NONE }),
+        (
+            "securityContext",
+            &Type {
+                fields: &[("seLinuxOptions", &Type { omitted: &["user", "role", "type", "level"], ..NONE })],
+                ..NONE
+            },
+        ),
+    ],
+};
+
+static ENV: Type = Type {
+    omitted: &["value"],
+    fields: &[(
+        "valueFrom",
+        &Type {
+            fields: &[
+                ("fieldRef", &FIELD_REF),
+                ("resourceFieldRef", &RESOURCE_FIELD_REF),
+                ("fileKeyRef", &Type { defaults: &[("optional", Boolean(false))], ..NONE }),
+            ],
+            ..NONE
+        },
+    )],
+    ..NONE
+};
+
+static FIELD_REF: Type = Type { omitted: &["apiVersion"], defaults: &[("apiVersion", Text("v1"))], ..NONE };
+
+static RESOURCE_FIELD_REF: Type = Type {
+    omitted: &["containerName"],
+    rules: &[Rule::Quantity("divisor")],
+    defaults: &[("divisor", Text("0"))],
+    ..NONE
+};
+
+static PROBE: Type = Type {
+    omitted: &["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"],
+    defaults: &[
+        ("timeoutSeconds", Integer(1)),
+        ("periodSeconds", Integer(10)),
+        ("successThreshold", Integer(1)),
+        ("failureThreshold", Integer(3)),
+    ],
+    fields: &[
+        ("httpGet", &HTTP_GET),
+        ("tcpSocket", &TCP_SOCKET),
+        ("grpc", &Type { defaults: &[("service", Text(""))], ..NONE }),
+    ],
+    ..NONE
+};
+
+static HANDLER: Type = Type { fields: &[("httpGet", &HTTP_GET), ("tcpSocket", &TCP_SOCKET)], ..NONE };
+
+static HTTP_GET: Type =
+    Type { omitted: &["path", "host", "scheme"], defaults: &[("path", Text("/")), ("scheme", Text("HTTP"))], ..NONE };
+
+static TCP_SOCKET: Type = Type { omitted: &["host"], ..NONE };
+
+static VOLUME: Type = Type {
+    rules: &[Rule::EmptyVolume],
+    fields: &[
+        ("emptyDir", &Type { omitted: &["medium"], rules: &[Rule::Quantity("sizeLimit")], ..NONE }),
+        ("hostPath", &Type { defaults: &[("type", Text(""))], ..NONE }),
+        ("secret", &Type { omitted: &["secretName"], defaults: FILE_MODE, ..NONE }),
+        ("configMap", &Type { omitted: &["name"], defaults: FILE_MODE, ..NONE }),
+        ("downwardAPI", &Type { defaults: FILE_MODE, fields: &[("items", &DOWNWARD_API_ITEM)], ..NONE }),
+        ("projected", &PROJECTED),
+        ("persistentVolumeClaim", &Type { omitted: &["readOnly"], ..NONE }),
+        (
+            "image",
+            &Type {
+                omitted: &["reference", "pullPolicy"],
+                rules: &[Rule::PullPolicy { policy: "pullPolicy", image: "reference" }],
+                ..NONE
+            },
+        ),
+        (
+            "ephemeral",
+            &Type {
+                fields: &[(
+                    "volumeClaimTemplate",
+                    &Type {
+                        defaults: &[("metadata", Map)],
+                        fields: &[("metadata", &OBJECT_META), ("spec", &PERSISTENT_VOLUME_CLAIM_SPEC)],
+                        ..NONE
+                    },
+                )],
+                ..NONE
+            },
+        ),
+        ("csi", &Type { omitted: &["volumeAttributes"], ..NONE }),
+        ("nfs", &Type { omitted: &["readOnly"], ..NONE }),
+        (
+            "iscsi",
+            &Type {
+                omitted: &["iscsiInterface", "fsType", "readOnly", "chapAuthDiscovery", "chapAuthSession"],
+                defaults: &[("iscsiInterface", Text("default"))],
+                ..NONE
+            },
+        ),
+        ("fc", &Type { omitted: &["fsType", "readOnly"], ..NONE }),
+    ],
+    ..NONE
+};
+
+const FILE_MODE: &[(&str, Constant)] = &[("defaultMode", Integer(0o644))];
+
+static DOWNWARD_API_ITEM: Type =
+    Type { fields: &[("fieldRef", &FIELD_REF), ("resourceFieldRef", &RESOURCE_FIELD_REF)], ..NONE };
+
+static PROJECTED: Type = Type {
+    defaults: FILE_MODE,
+    fields: &[(
+        "sources",
+        &Type {
+            fields: &[
+                ("downwardAPI", &Type { fields: &[("items", &DOWNWARD_API_ITEM)], ..NONE }),
+                (
+                    "serviceAccountToken",
+                    &Type { omitted: &["audience"], defaults: &[("expirationSeconds", Integer(3600))], ..NONE },
+                ),
+                ("clusterTrustBundle", &Type { fields: &[("labelSelector", &LABEL_SELECTOR)], ..NONE }),
+            ],
+            ..NONE
+        },
+    )],
+    ..NONE
+};

@@ -1,0 +1,361 @@
+//! Image references: what a container's `image` names, and what a person may write for one.
+//!
+//! Promise: accepts exactly the texts that the kubelet accepts (`ParseNormalizedNamed` of `distribution/reference`, called by
+//! `pkg/util/parsers/parsers.go`) and gives them the same parts. The API server takes any text without surrounding
+//! whitespace; the kubelet says `InvalidImageName` only after it has killed the old container. So this is where a bad name is
+//! found in time.
+//!
+//! Not in here: registries. Whether an image exists is never asked.
+
+mod argument;
+mod grammar;
+mod pair;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use argument::ImageArgument;
+pub use pair::{ImagePair, display_short};
+
+/// The registry of names that begin with none.
+const DEFAULT_DOMAIN: &str = "docker.io";
+/// Another name of [`DEFAULT_DOMAIN`], from the first days of Docker Hub.
+const LEGACY_DEFAULT_DOMAIN: &str = "index.docker.io";
+/// The namespace of one-word names at [`DEFAULT_DOMAIN`].
+const OFFICIAL_PREFIX: &str = "library/";
+/// The tag of references that have neither tag nor digest.
+const DEFAULT_TAG: &str = "latest";
+
+/// Holds a well-formed image reference: the text as it was written, and its parts.
+///
+/// The text is kept because the kubelet hashes it: `nginx` and `docker.io/library/nginx:latest` are the same image, and going
+/// from one to the other restarts the container.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ImageReference {
+    written: String,
+    domain: String,
+    path: String,
+    tag: Option<String>,
+    digest: Option<String>,
+}
+
+impl ImageReference {
+    /// Reads a reference such as `nginx`, `acme/side:1.27.2` or `[::1]:5000/app:v1@sha256:...`.
+    ///
+    /// # Errors
+    ///
+    /// Says which part is malformed, and why.
+    pub fn parse(written: &str) -> Result<Self, ImageError> {
+        if written.is_empty() {
+            return Err(ImageError::Empty);
+        }
+        if written.trim() != written {
+            return Err(ImageError::SurroundingWhitespace);
+        }
+        if grammar::is_identifier(written) {
+            return Err(ImageError::Identifier);
+        }
+        if written.contains("://") {
+            return Err(ImageError::Scheme);
+        }
+        let (domain, remainder) = split_domain(written);
+        let (name, digest) = match remainder.split_once('@') {
+            Some((name, digest)) => (name, Some(digest)),
+            None => (remainder, None),
+        };
+        let (path, tag) = match name.split_once(':') {
+            Some((path, tag)) => (path, Some(tag)),
+            None => (name, None),
+        };
+        let domain = domain.unwrap_or(DEFAULT_DOMAIN);
+        grammar::check_repository(domain, path)?;
+        // One-word names, at Docker Hub only.
+        let path = if domain == DEFAULT_DOMAIN && !path.contains('/') {
+            format!("{OFFICIAL_PREFIX}{path}")
+        } else {
+            path.to_owned()
+        };
+        grammar::check_length(domain, &path)?;
+        tag.map_or(Ok(()), grammar::check_tag)?;
+        digest.map_or(Ok(()), grammar::check_digest)?;
+        Ok(Self {
+            written: written.to_owned(),
+            domain: domain.to_owned(),
+            path,
+            tag: tag.map(str::to_owned),
+            digest: digest.map(str::to_owned),
+        })
+    }
+
+    /// Returns the text as it was written. This is what goes into a patch.
+    pub fn as_written(&self) -> &str {
+        &self.written
+    }
+
+    /// Returns the registry's host with its port, `docker.io` where none was written.
+    ///
+    /// Go gives no domain to names such as `foo_bar.com/x`, whose host is none by its grammar; container runtimes take the
+    /// first component for the host all the same, and so does this.
+    pub fn domain(&self) -> &str {
+        &self.domain
+    }
+
+    /// Returns the path within the registry, `library/nginx` for `nginx`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the tag that was written.
+    pub fn tag(&self) -> Option<&str> {
+        self.tag.as_deref()
+    }
+
+    /// Returns the digest that was written, as `algorithm:hexadecimal`.
+    pub fn digest(&self) -> Option<&str> {
+        self.digest.as_deref()
+    }
+
+    /// Returns domain and path: `docker.io/library/nginx`.
+    pub fn repository(&self) -> String {
+        format!("{}/{}", self.domain, self.path)
+    }
+
+    /// Returns the full form: the repository, with the tag (`latest` where there is neither tag nor digest) and the digest.
+    pub fn normalised(&self) -> String {
+        let tag = self.tag().or(self.digest.is_none().then_some(DEFAULT_TAG));
+        assemble(&self.repository(), tag, self.digest())
+    }
+
+    /// Returns the short form that Docker shows: without `docker.io/` and `library/`; tag and digest as they were written.
+    pub fn familiar(&self) -> String {
+        assemble(&self.familiar_repository(), self.tag(), self.digest())
+    }
+
+    fn familiar_repository(&self) -> String {
+        if self.domain != DEFAULT_DOMAIN {
+            return self.repository();
+        }
+        match self.path.strip_prefix(OFFICIAL_PREFIX) {
+            Some(name) if !name.contains('/') => name.to_owned(),
+            _ => self.path.clone(),
+        }
+    }
+
+    /// Returns the text as it was written up to tag and digest: `nginx` for `nginx:1.27`.
+    pub fn name_as_written(&self) -> &str {
+        let digest = self.digest.as_ref().map_or(0, |digest| digest.len() + 1);
+        let tag = self.tag.as_ref().map_or(0, |tag| tag.len() + 1);
+        self.written.get(..self.written.len().saturating_sub(digest + tag)).unwrap_or(&self.written)
+    }
+
+    /// Says whether the same text may name other bits tomorrow: there is no digest.
+    pub fn is_mutable_tag(&self) -> bool {
+        self.digest.is_none()
+    }
+
+    /// Says whether the tag is `latest`, written or implied. A digest beside a written `latest` changes nothing: the API
+    /// server's default for `imagePullPolicy` goes by the tag (`SetDefaults_Container`).
+    pub fn has_latest_tag(&self) -> bool {
+        match self.tag() {
+            Some(tag) => tag == DEFAULT_TAG,
+            None => self.digest.is_none(),
+        }
+    }
+
+    /// Returns the same name as written with another tag. A digest goes away: beside it, a runtime ignores the tag.
+    ///
+    /// # Errors
+    ///
+    /// When the tag is malformed.
+    pub fn with_tag(&self, tag: &str) -> Result<Self, ImageError> {
+        grammar::check_tag(tag)?;
+        Self::parse(&assemble(self.name_as_written(), Some(tag), None))
+    }
+
+    /// Returns the same name and tag as written with a digest, `repo:tag@digest`: what runs, and what it was called.
+    ///
+    /// # Errors
+    ///
+    /// When the digest is malformed.
+    pub fn with_digest(&self, digest: &str) -> Result<Self, ImageError> {
+        grammar::check_digest(digest)?;
+        Self::parse(&assemble(self.name_as_written(), self.tag(), Some(digest)))
+    }
+
+    /// Returns the same name as written with a digest and without a tag, `repo@digest`.
+    ///
+    /// # Errors
+    ///
+    /// When the digest is malformed.
+    pub fn with_digest_alone(&self, digest: &str) -> Result<Self, ImageError> {
+        grammar::check_digest(digest)?;
+        Self::parse(&assemble(self.name_as_written(), None, Some(digest)))
+    }
+}
+
+impl fmt::Display for ImageReference {
+    /// Writes the text as it was written.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
+    }
+}
+
+impl FromStr for ImageReference {
+    type Err = ImageError;
+
+    fn from_str(written: &str) -> Result<Self, Self::Err> {
+        Self::parse(written)
+    }
+}
+
+/// Says whether two references ask a runtime for the same thing: the same repository, and the same digest or, where neither
+/// has one, the same tag (`ParseDockerRef` drops a tag beside a digest).
+///
+/// `false` does not mean other bits: a tag and a digest may well name the same image.
+pub fn same_image(a: &ImageReference, b: &ImageReference) -> bool {
+    let tags = || a.tag().unwrap_or(DEFAULT_TAG) == b.tag().unwrap_or(DEFAULT_TAG);
+    a.domain == b.domain
+        && a.path == b.path
+        && match (a.digest(), b.digest()) {
+            (Some(a), Some(b)) => a == b,
+            (None, None) => tags(),
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+}
+
+/// Splits off the registry (`splitDockerDomain`): the part before the first slash, if it looks like a host.
+fn split_domain(written: &str) -> (Option<&str>, &str) {
+    match written.split_once('/') {
+        Some((LEGACY_DEFAULT_DOMAIN, remainder)) => (None, remainder),
+        // An upper-case namespace is not allowed, so that it must be a host.
+        Some((first, remainder))
+            if first == "localhost" || first.contains(['.', ':']) || first.chars().any(char::is_uppercase) =>
+        {
+            (Some(first), remainder)
+        }
+        _ => (None, written),
+    }
+}
+
+fn assemble(name: &str, tag: Option<&str>, digest: Option<&str>) -> String {
+    let mut text = name.to_owned();
+    for (mark, part) in [(':', tag), ('@', digest)] {
+        if let Some(part) = part {
+            text.push(mark);
+            text.push_str(part);
+        }
+    }
+    text
+}
+
+/// Says which part of an image reference is malformed, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImageError {
+    /// Nothing was written.
+    #[error("image is empty")]
+    Empty,
+    /// The API server refuses this too.
+    #[error("image has leading or trailing whitespace")]
+    SurroundingWhitespace,
+    /// A name of 64 hexadecimal digits would be taken for an image ID.
+    #[error("image is 64 hexadecimal digits, which is an image ID and not a name")]
+    Identifier,
+    /// `https://` and the like.
+    #[error("image begins with a URL scheme, which a reference does not have")]
+    Scheme,
+    /// The part before the first slash looks like a host, but is none.
+    #[error("registry {registry:?} is no host name or address with an optional port")]
+    Registry {
+        /// The part as it was written.
+        registry: String,
+    },
+    /// Registries allow lower-case letters only.
+    #[error("repository {path:?} has upper-case letters")]
+    UppercaseRepository {
+        /// The repository without its registry.
+        path: String,
+    },
+    /// There is nothing where the repository or one of its components should be.
+    #[error("repository {path:?} is empty or has an empty component")]
+    EmptyComponent {
+        /// The repository without its registry.
+        path: String,
+    },
+    /// A component is more than letters and digits joined by separators.
+    #[error("repository component {component:?} is not letters and digits joined by one '.', one or two '_', or '-'")]
+    Component {
+        /// The component, one of those between the slashes.
+        component: String,
+    },
+    /// Registries cannot store such a name.
+    #[error("repository name has {length} characters, which is more than {limit}", limit = grammar::NAME_LIMIT)]
+    NameTooLong {
+        /// How many characters it has, the registry not counted.
+        length: usize,
+    },
+    /// The part after `:`.
+    #[error("tag {tag:?} {fault}")]
+    Tag {
+        /// The tag as it was written.
+        tag: String,
+        /// What is wrong with it.
+        fault: TagFault,
+    },
+    /// The part after `@`.
+    #[error("digest {digest:?} {fault}")]
+    Digest {
+        /// The digest as it was written.
+        digest: String,
+        /// What is wrong with it.
+        fault: DigestFault,
+    },
+    /// `:TAG` and `@DIGEST` keep the repository of the present image, which has none.
+    #[error("the present image {image:?} has no repository to keep: {reason}")]
+    Present {
+        /// The present image.
+        image: String,
+        /// Why it is no reference.
+        reason: Box<Self>,
+    },
+}
+
+/// Says what is wrong with a tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TagFault {
+    /// There is nothing after the colon.
+    #[error("is empty")]
+    Empty,
+    /// It begins with `.` or `-`.
+    #[error("begins with {0:?} and not with a letter, a digit or '_'")]
+    First(char),
+    /// It has a character that no tag may have.
+    #[error("has {0:?}, which is no letter, digit, '_', '.' or '-'")]
+    Character(char),
+    /// It is too long.
+    #[error("has more than {limit} characters", limit = grammar::TAG_LIMIT)]
+    TooLong,
+}
+
+/// Says what is wrong with a digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DigestFault {
+    /// There is no colon.
+    #[error("is not of the form sha256:<hexadecimal>")]
+    NoAlgorithm,
+    /// The kubelet knows sha256, sha384 and sha512.
+    #[error("has an algorithm other than sha256, sha384 and sha512")]
+    Algorithm,
+    /// The digits do not fit the algorithm.
+    #[error("has {found} hexadecimal digits and not {wanted}")]
+    Length {
+        /// How many characters there are.
+        found: usize,
+        /// How many digits the algorithm has.
+        wanted: usize,
+    },
+    /// Upper case is refused as well.
+    #[error("has {0:?}, which is no lower-case hexadecimal digit")]
+    Character(char),
+}

@@ -1,0 +1,172 @@
+//! The plan as a value: what would happen to each pod and container, what blocks it and why, in which order.
+
+mod build;
+mod goal;
+mod saved;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
+use crate::engine::outcome::EndResult;
+use crate::engine::pod::ContainerList;
+use crate::engine::reason::{Reason, Warning};
+use crate::engine::rollout::Policy;
+
+pub use build::{Desired, LAST_APPLIED, LiveWorkload, Options, build};
+pub use goal::{follow, way_back};
+pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
+
+/// The version of the plan's JSON document.
+pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";
+
+/// The plan of one command: a workload each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// One a workload, in the order in which they are taken.
+    pub workloads: Vec<WorkloadPlan>,
+}
+
+/// What would happen to one workload's pods.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadPlan {
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// Its uid.
+    pub uid: Uid,
+    /// What it says as a whole.
+    pub verdict: Verdict,
+    /// Why the workload as a whole is not eligible; all reasons at once.
+    pub reasons: Vec<Reason>,
+    /// What is worth knowing.
+    pub warnings: Vec<Warning>,
+    /// Each container of the template, and each that is asked to change.
+    pub containers: Vec<ContainerPlan>,
+    /// Each pod, in the order in which they are taken.
+    pub pods: Vec<PodPlan>,
+    /// How fast, how careful.
+    pub policy: Policy,
+    /// The uids that may control the pods.
+    pub controllers: BTreeSet<Uid>,
+    /// How many pods the owner wants.
+    pub replicas: u32,
+    /// The template of an owner stays as it is: only the pods change.
+    pub pods_only: bool,
+    /// Roughly how long it takes, in seconds.
+    pub estimate_seconds: u64,
+    /// The server has been asked whether it would take the patches.
+    pub checked_by_server: bool,
+}
+
+/// What the plan says of a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Verdict {
+    /// Everything that changes can be done in place.
+    InPlace,
+    /// Every pod is there already.
+    NothingToDo,
+    /// Something cannot be done in place.
+    NotEligible,
+}
+
+/// One container, over all pods.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContainerPlan {
+    /// The container.
+    pub container: ContainerName,
+    /// Where it stands.
+    pub list: ContainerList,
+    /// The image now: the template's, or the pods' where the template does not have the container.
+    pub from: String,
+    /// The image wanted, if it changes.
+    pub to: Option<String>,
+    /// What that does.
+    pub effect: Effect,
+}
+
+/// What a change does to a container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Effect {
+    /// Nothing changes.
+    Unchanged,
+    /// The container restarts, in place.
+    Restart,
+    /// A plain init container: recorded, used when the pod is next created.
+    NoEffectNow,
+}
+
+/// What would happen to one pod.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodPlan {
+    /// The pod.
+    pub pod: PodKey,
+    /// Its node; empty while it is not scheduled.
+    pub node: String,
+    /// What would happen.
+    pub verdict: PodVerdict,
+    /// The containers that change, or changed and are not proven yet.
+    pub changes: BTreeMap<ContainerName, ImageChange>,
+    /// Why it is blocked; all reasons at once.
+    pub reasons: Vec<Reason>,
+}
+
+/// What would happen to a pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodVerdict {
+    /// It would be patched.
+    Update,
+    /// It asks for the wanted images already, but does not run them yet: it would be followed.
+    InProgress,
+    /// It runs what is wanted.
+    AlreadyThere,
+    /// It cannot be updated.
+    Blocked,
+    /// It is left out: it is going, or has ended.
+    Skipped,
+}
+
+/// One container's images in one pod.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImageChange {
+    /// The image in the pod's spec now.
+    pub from: String,
+    /// The image wanted.
+    pub to: String,
+    /// What the change does.
+    pub effect: Effect,
+}
+
+impl WorkloadPlan {
+    /// Returns how many pods have a verdict.
+    pub fn count(&self, verdict: PodVerdict) -> usize {
+        self.pods.iter().filter(|pod| pod.verdict == verdict).count()
+    }
+
+    /// Returns the reasons of the workload and of its pods.
+    pub fn all_reasons(&self) -> impl Iterator<Item = &Reason> {
+        self.reasons.iter().chain(self.pods.iter().flat_map(|pod| &pod.reasons))
+    }
+}
+
+impl Plan {
+    /// Returns the word for the whole plan.
+    pub fn result(&self) -> EndResult {
+        let any = |verdict| self.workloads.iter().any(|workload| workload.verdict == verdict);
+        if any(Verdict::NotEligible) {
+            EndResult::NotEligible
+        } else if any(Verdict::InPlace) {
+            EndResult::Changes
+        } else {
+            EndResult::NothingToDo
+        }
+    }
+}

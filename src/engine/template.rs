@@ -1,0 +1,233 @@
+//! The difference between two pod templates, or two pods, as raw JSON: no field that this build does not know is lost.
+//!
+//! Containers are compared by name, never by index; so are the elements of other lists that have names. Both sides must
+//! have gone through the same defaulting; `null`, an absent field and an empty list are the same.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::names::ContainerName;
+use super::pod::ContainerList;
+
+/// What differs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TemplateDiff {
+    /// Images that differ, by container.
+    pub images: BTreeMap<ContainerName, ChangedImage>,
+    /// Containers that only the second has.
+    pub added: Vec<ContainerName>,
+    /// Containers that only the first has.
+    pub removed: Vec<ContainerName>,
+    /// Every other path that differs, containers by name, sorted.
+    pub other: Vec<String>,
+}
+
+/// One image that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedImage {
+    /// Where the container stands.
+    pub list: ContainerList,
+    /// Before.
+    pub from: String,
+    /// After.
+    pub to: String,
+}
+
+impl TemplateDiff {
+    /// Returns whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.images.is_empty() && self.added.is_empty() && self.removed.is_empty() && self.other.is_empty()
+    }
+}
+
+/// Compares two templates (`metadata` and `spec`).
+pub fn diff(before: &Value, after: &Value) -> TemplateDiff {
+    let mut found = TemplateDiff::default();
+    compare_but(before, after, "", &["spec"], &mut found.other);
+    let spec = |template: &Value| template.get("spec").cloned().unwrap_or(Value::Null);
+    let (before, after) = (spec(before), spec(after));
+    compare_but(&before, &after, "spec", &["containers", "initContainers"], &mut found.other);
+    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        containers(&before, &after, list, &mut found);
+    }
+    found.other.sort();
+    found
+}
+
+/// Returns the paths at which two values differ, each prefixed by `path`.
+pub fn changed_paths(before: &Value, after: &Value, path: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    compare(before, after, path, &mut paths);
+    paths.sort();
+    paths
+}
+
+fn containers(before: &Value, after: &Value, list: ContainerList, found: &mut TemplateDiff) {
+    let field = list.spec_field();
+    let empty = Value::Array(Vec::new());
+    let (old, new) = (before.get(field).unwrap_or(&empty), after.get(field).unwrap_or(&empty));
+    let (Some(old), Some(new)) = (by_key(old, "name"), by_key(new, "name")) else {
+        // Not what the API serves: compared as it stands, so that nothing is lost.
+        compare(old, new, &format!("spec.{field}"), &mut found.other);
+        return;
+    };
+    for (name, container) in &old {
+        let Some((_, other)) = new.iter().find(|(known, _)| known == name) else {
+            found.removed.push(ContainerName::from(name.as_str()));
+            continue;
+        };
+        let path = format!("spec.{field}[{name}]");
+        compare_but(container, other, &path, &["image"], &mut found.other);
+        let image = |container: &Value| container.get("image").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (from, to) = (image(container), image(other));
+        if from != to {
+            found.images.insert(ContainerName::from(name.as_str()), ChangedImage { list, from, to });
+        }
+    }
+    let added = new.iter().filter(|(name, _)| !old.iter().any(|(known, _)| known == name));
+    found.added.extend(added.map(|(name, _)| ContainerName::from(name.as_str())));
+}
+
+/// Pairs a list's elements with their key, if every element has one of its own.
+fn by_key<'v>(list: &'v Value, key: &str) -> Option<Vec<(String, &'v Value)>> {
+    let mut seen = std::collections::BTreeSet::new();
+    list.as_array()?
+        .iter()
+        .map(|element| {
+            let name = match element.get(key)? {
+                Value::String(name) => name.clone(),
+                Value::Number(number) => number.to_string(),
+                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+            };
+            seen.insert(name.clone()).then_some((name, element))
+        })
+        .collect()
+}
+
+fn is_absent(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(list) => list.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => false,
+    }
+}
+
+fn compare_but(before: &Value, after: &Value, path: &str, left_out: &[&str], paths: &mut Vec<String>) {
+    let without = |value: &Value| match value {
+        Value::Object(map) => Value::Object(
+            map.iter()
+                .filter(|(key, _)| !left_out.contains(&key.as_str()))
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect(),
+        ),
+        Value::Null => Value::Object(Map::new()),
+        other => other.clone(),
+    };
+    compare(&without(before), &without(after), path, paths);
+}
+
+fn compare(before: &Value, after: &Value, path: &str, paths: &mut Vec<String>) {
+    if before == after || (is_absent(before) && is_absent(after)) {
+        return;
+    }
+    match (before, after) {
+        (Value::Object(old), Value::Object(new)) => {
+            for (key, value) in old {
+                compare(value, new.get(key).unwrap_or(&Value::Null), &join(path, key), paths);
+            }
+            for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
+                compare(&Value::Null, value, &join(path, key), paths);
+            }
+        }
+        (Value::Array(old), Value::Array(new)) => compare_lists(before, after, (old.len(), new.len()), path, paths),
+        _ => paths.push(path.to_owned()),
+    }
+}
+
+fn compare_lists(before: &Value, after: &Value, lengths: (usize, usize), path: &str, paths: &mut Vec<String>) {
+    let keyed = ["name", "mountPath", "devicePath", "containerPort", "key"].into_iter().find_map(|key| {
+        let (old, new) = (by_key(before, key)?, by_key(after, key)?);
+        Some((old, new))
+    });
+    let Some((old, new)) = keyed else {
+        let element = |list: &Value, index: usize| list.get(index).cloned().unwrap_or(Value::Null);
+        for index in 0..lengths.0.max(lengths.1) {
+            compare(&element(before, index), &element(after, index), &format!("{path}[{index}]"), paths);
+        }
+        return;
+    };
+    let found = paths.len();
+    for (name, value) in &old {
+        let other = new.iter().find(|(known, _)| known == name).map_or(&Value::Null, |(_, value)| *value);
+        compare(value, other, &format!("{path}[{name}]"), paths);
+    }
+    for (name, value) in new.iter().filter(|(name, _)| !old.iter().any(|(known, _)| known == name)) {
+        compare(&Value::Null, value, &format!("{path}[{name}]"), paths);
+    }
+    if paths.len() == found {
+        // The same elements in another order: order has a meaning in most lists (`$(VAR)` in env, for one).
+        paths.push(format!("{path} (order)"));
+    }
+}
+
+/// Joins a path and a key; keys with dots or slashes, such as those of labels, stand in brackets.
+fn join(path: &str, key: &str) -> String {
+    match (path.is_empty(), key.contains(['.', '/'])) {
+        (true, false) => key.to_owned(),
+        (false, false) => format!("{path}.{key}"),
+        (_, true) => format!("{path}[{key}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn template(spec: Value) -> Value {
+        json!({"metadata": {"labels": {"app": "web"}}, "spec": spec})
+    }
+
+    #[test]
+    fn only_what_differs_is_named() {
+        let before = template(json!({"containers": [
+            {"name": "app", "image": "a:1", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
+            {"name": "side", "image": "s:1"}], "volumes": [{"name": "v", "emptyDir": {}}]}));
+        let cases = [
+            ("/spec/containers/1/image", json!("s:2"), vec![]),
+            ("/spec/containers/0/env/1/value", json!("3"), vec!["spec.containers[app].env[B].value"]),
+            ("/spec/containers/0/newField", json!({"deep": 1}), vec!["spec.containers[app].newField"]),
+            ("/spec/volumes/0/emptyDir/medium", json!("Memory"), vec!["spec.volumes[v].emptyDir.medium"]),
+            ("/spec/hostNetwork", json!(true), vec!["spec.hostNetwork"]),
+            ("/metadata/labels/app", json!("api"), vec!["metadata.labels.app"]),
+            ("/metadata/annotations", json!({"a.b/c": "d"}), vec!["metadata.annotations"]),
+            ("/spec/tolerations", json!([]), vec![]),
+            ("/spec/nodeSelector", json!(null), vec![]),
+        ];
+        for (pointer, value, other) in cases {
+            let mut after = before.clone();
+            let (parent, key) = pointer.rsplit_once('/').unwrap();
+            after.pointer_mut(parent).unwrap()[key] = value;
+            assert_eq!(diff(&before, &after).other, other, "{pointer}");
+        }
+    }
+
+    #[test]
+    fn containers_are_told_by_name() {
+        let before = template(json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:1"}]}));
+        let reordered = template(json!({"containers": [{"name": "b", "image": "b:1"}, {"name": "a", "image": "a:1"}]}));
+        assert!(diff(&before, &reordered).is_empty());
+        let renamed = template(json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "c", "image": "b:1"}]}));
+        let found = diff(&before, &renamed);
+        assert_eq!((found.added, found.removed), (vec!["c".into()], vec!["b".into()]));
+    }
+
+    #[test]
+    fn another_order_of_env_is_a_change() {
+        let before = template(json!({"containers": [{"name": "a", "env": [{"name": "X"}, {"name": "Y"}]}]}));
+        let after = template(json!({"containers": [{"name": "a", "env": [{"name": "Y"}, {"name": "X"}]}]}));
+        assert_eq!(diff(&before, &after).other, ["spec.containers[a].env (order)"]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Lists to the objects in them.
+
+use serde_json::{Map, Value};
+
+use super::MAX_DEPTH;
+use super::error::{ManifestError, Place};
+use super::object;
+use super::source::{Manifest, Source};
+
+/// Appends the object, or those of the list that it is: a `kind` that ends in `List` with `items`. Items of such a list
+/// as `PodList` may leave out their type, which then follows from the list's, as in `unstructured_list.go` of
+/// apimachinery. Lists in lists are expanded too, which kubectl refuses.
+pub(super) fn expand(value: Value, source: &Source, into: &mut Vec<Manifest>) -> Result<(), ManifestError> {
+    expand_at(value, source, "", 0, into)
+}
+
+fn expand_at(
+    value: Value,
+    source: &Source,
+    item: &str,
+    depth: usize,
+    into: &mut Vec<Manifest>,
+) -> Result<(), ManifestError> {
+    let place = || Place { source: source.clone(), item: item.to_owned() };
+    if depth > MAX_DEPTH {
+        return Err(ManifestError::ListTooDeep { place: Box::new(place()) });
+    }
+    let mut fields = match value {
+        Value::Object(fields) => fields,
+        other => return Err(ManifestError::NotAnObject { place: Box::new(place()), found: object::type_name(&other) }),
+    };
+    let Some(list) = ListType::of(&fields) else {
+        let object = Value::Object(fields);
+        object::require_identity(&object, place)?;
+        into.push(Manifest { object, source: source.clone() });
+        return Ok(());
+    };
+    let items = match fields.swap_remove("items") {
+        Some(Value::Array(items)) => items,
+        Some(Value::Null) | None => Vec::new(),
+        Some(other) => {
+            return Err(ManifestError::WrongType {
+                place: Box::new(place()),
+                field: "items",
+                found: object::type_name(&other),
+                expected: "an array",
+                hint: "",
+            });
+        }
+    };
+    for (index, mut value) in items.into_iter().enumerate() {
+        list.complete(&mut value);
+        let separator = if item.is_empty() { "" } else { "." };
+        expand_at(value, source, &format!("{item}{separator}items[{index}]"), depth + 1, into)?;
+    }
+    Ok(())
+}
+
+/// What a list says of its items.
+struct ListType {
+    /// `apiVersion` and `kind` of items that have none; not for the kind `List`, which is of anything.
+    of_items: Option<(Value, Value)>,
+}
+
+impl ListType {
+    fn of(fields: &Map<String, Value>) -> Option<Self> {
+        let kind = fields.get("kind")?.as_str()?;
+        let of_item = kind.strip_suffix("List")?;
+        let version = fields.get("apiVersion").filter(|version| version.is_string());
+        if of_item.is_empty() {
+            return Some(Self { of_items: None });
+        }
+        // A kind of its own may end so too, as `IPAllowList`; then it is an object.
+        matches!(fields.get("items")?, Value::Array(_) | Value::Null)
+            .then(|| Self { of_items: version.map(|version| (version.clone(), Value::from(of_item))) })
+    }
+
+    fn complete(&self, item: &mut Value) {
+        let (Some((version, kind)), Value::Object(fields)) = (&self.of_items, item) else { return };
+        if !fields.contains_key("kind") && !fields.contains_key("apiVersion") {
+            fields.insert("apiVersion".to_owned(), version.clone());
+            fields.insert("kind".to_owned(), kind.clone());
+        }
+    }
+}

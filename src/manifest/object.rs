@@ -1,0 +1,97 @@
+//! What every object of a manifest must have.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::error::{ManifestError, Place};
+use super::source::{Manifest, Source};
+
+/// How a YAML reader may have made something else of a string.
+const QUOTE_HINT: &str = "; put it in quotes";
+const QUOTE_BOOLEAN_HINT: &str = "; put it in quotes, since YAML reads y, n, yes, no, on and off as booleans";
+
+/// Requires `apiVersion`, `kind` and `metadata.name` as strings that are not empty, and `metadata.namespace` as one if it
+/// is there.
+pub(super) fn require_identity(object: &Value, place: impl Fn() -> Place) -> Result<(), ManifestError> {
+    require_string(object.get("apiVersion"), "apiVersion", "", &place)?;
+    require_string(object.get("kind"), "kind", "", &place)?;
+    let metadata = match object.get("metadata") {
+        None | Some(Value::Null) => None,
+        Some(metadata @ Value::Object(_)) => Some(metadata),
+        Some(other) => {
+            return Err(ManifestError::WrongType {
+                place: Box::new(place()),
+                field: "metadata",
+                found: type_name(other),
+                expected: "an object",
+                hint: "",
+            });
+        }
+    };
+    let field = |name| metadata.and_then(|metadata| metadata.get(name));
+    let generated = field("generateName").is_some();
+    let hint = if generated { "; an object with generateName has no name to find it by in the cluster" } else { "" };
+    require_string(field("name"), "metadata.name", hint, &place)?;
+    match field("namespace") {
+        None | Some(Value::Null) => Ok(()),
+        // An empty one is none.
+        Some(Value::String(_)) => Ok(()),
+        namespace => require_string(namespace, "metadata.namespace", "", &place),
+    }
+}
+
+fn require_string(
+    value: Option<&Value>,
+    field: &'static str,
+    missing_hint: &'static str,
+    place: &impl Fn() -> Place,
+) -> Result<(), ManifestError> {
+    let (found, hint) = match value {
+        Some(Value::String(text)) if !text.is_empty() => return Ok(()),
+        Some(Value::String(_) | Value::Null) | None => {
+            return Err(ManifestError::Missing { place: Box::new(place()), field, hint: missing_hint });
+        }
+        Some(found @ Value::Bool(_)) => (found, QUOTE_BOOLEAN_HINT),
+        Some(found @ Value::Number(_)) => (found, QUOTE_HINT),
+        Some(found @ (Value::Array(_) | Value::Object(_))) => (found, ""),
+    };
+    Err(ManifestError::WrongType {
+        place: Box::new(place()),
+        field,
+        found: type_name(found),
+        expected: "a string",
+        hint,
+    })
+}
+
+/// Refuses one object twice: same group, kind, namespace as written, and name. Versions of one group are the same object.
+pub(super) fn reject_duplicates(manifests: &[Manifest]) -> Result<(), ManifestError> {
+    let mut seen: HashMap<[&str; 4], &Source> = HashMap::with_capacity(manifests.len());
+    for Manifest { object, source } in manifests {
+        let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let (kind, namespace, name) = (text("/kind"), text("/metadata/namespace"), text("/metadata/name"));
+        let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
+        if let Some(first) = seen.insert([group, kind, namespace, name], source) {
+            let separator = if namespace.is_empty() { "" } else { "/" };
+            return Err(ManifestError::Duplicate {
+                object: format!("{kind} {namespace}{separator}{name}"),
+                first: first.clone(),
+                second: source.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Names a value's type with its article, in JSON's terms.
+pub(super) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,151 @@
+//! File names, folders, patterns and standard input.
+
+#![expect(clippy::disallowed_methods, reason = "the tests write the files that are read")]
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::manifest::pattern::Pattern;
+use crate::manifest::{MAX_INPUT_BYTES, read};
+
+/// A folder of the test's own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("kubectl-inplace-manifest-{test}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the folder for tests can be made");
+        Self(path)
+    }
+
+    fn write(&self, name: &str) {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).expect("the folder can be made");
+        let stem = name.replace(['/', '.', '[', ']'], "-");
+        let text = format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: \"{stem}\"}}\n");
+        fs::write(path, text).expect("the file can be written");
+    }
+
+    /// The sources that are read, without the folder, or the error.
+    fn read(&self, names: &[&str], recursive: bool, mut stdin: &[u8]) -> String {
+        let folder = self.0.to_string_lossy().into_owned();
+        let names: Vec<String> = names
+            .iter()
+            .map(
+                |name| {
+                    if name.contains("://") || *name == "-" { (*name).to_owned() } else { format!("{folder}/{name}") }
+                },
+            )
+            .collect();
+        let answer = match read(&names, recursive, &mut stdin) {
+            Ok(manifests) => manifests.iter().map(|manifest| manifest.source.to_string()).collect::<Vec<_>>().join(" "),
+            Err(error) => error.to_string(),
+        };
+        answer.replace(&format!("{folder}/"), "")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap_or_default();
+    }
+}
+
+#[test]
+fn names_are_found_as_kubectl_finds_them() {
+    let folder = Folder::new("names");
+    for name in ["b.yaml", "a.yml", "c.json", "d.txt", "sub/e.yaml", "x[1].yaml", "sub/.hidden.yaml", "none/f.txt"] {
+        folder.write(name);
+    }
+    let stdin = b"apiVersion: v1\nkind: Pod\nmetadata: {name: stdin}\n";
+    let cases: [(&[&str], bool, &str); 16] = [
+        (&["b.yaml", "a.yml"], false, "b.yaml:1 a.yml:1"),
+        (&["d.txt"], false, "d.txt:1"),
+        (&[""], false, "a.yml:1 b.yaml:1 c.json:1 x[1].yaml:1"),
+        (&[""], true, "a.yml:1 b.yaml:1 c.json:1 sub/.hidden.yaml:1 sub/e.yaml:1 x[1].yaml:1"),
+        (&["*.y*ml"], false, "a.yml:1 b.yaml:1 x[1].yaml:1"),
+        (&["[ab].*"], false, "a.yml:1 b.yaml:1"),
+        (&["x[1].yaml"], false, "x[1].yaml:1"),
+        (&["s?b"], false, "sub/.hidden.yaml:1 sub/e.yaml:1"),
+        (&["b.yaml", "-"], false, "b.yaml:1 standard input:1"),
+        (&["-", "-"], false, "standard input (-f -) can be given only once"),
+        (&["z.yaml"], false, "the path \"z.yaml\" does not exist"),
+        (&["z*.yaml"], false, "the path \"z*.yaml\" does not exist"),
+        (&["z[.yaml"], false, "the pattern \"z[.yaml\" is not valid"),
+        (&["none"], true, "no manifests in \"none\": recognized file extensions are .json, .yaml and .yml"),
+        (&["b.yaml", "b.yaml"], false, "Pod b-yaml is given twice: b.yaml:1 and b.yaml:1"),
+        (
+            &["HTTPS://user:password@example.com/a.yaml?token=x"],
+            false,
+            "URLs are not read; download it and pipe it in: curl -fsSL HTTPS://example.com/a.yaml | kubectl inplace ... -f -",
+        ),
+    ];
+    for (names, recursive, expected) in cases {
+        assert_eq!(folder.read(names, recursive, stdin), expected, "{names:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_folders() {
+    let folder = Folder::new("links");
+    folder.write("real/a.yaml");
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, folder.0.join(name)).expect("a link can be made");
+    };
+    link(".", "real/loop");
+    link("/dev/zero", "real/zero.yaml");
+    link("real/a.yaml", "linked.yaml");
+    link("real", "folder");
+    assert_eq!(folder.read(&["real"], true, b""), "real/a.yaml:1", "neither a loop nor a device is read");
+    assert_eq!(folder.read(&["linked.yaml"], false, b""), "linked.yaml:1");
+    assert_eq!(folder.read(&["folder"], false, b""), "folder/a.yaml:1");
+}
+
+/// Input without an end that counts what is taken of it.
+struct Endless(usize);
+
+impl Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        buffer.fill(b'#');
+        self.0 += buffer.len();
+        Ok(buffer.len())
+    }
+}
+
+#[test]
+fn no_more_is_read_than_is_allowed() {
+    let mut endless = Endless(0);
+    let error = read(&["-".to_owned()], false, &mut endless).expect_err("it is too large");
+    assert_eq!(error.to_string(), "\"standard input\" is larger than 16 MiB");
+    assert_eq!(endless.0, MAX_INPUT_BYTES + 1);
+}
+
+#[test]
+fn patterns_match_as_in_go() {
+    let cases: [(&str, &str, Option<bool>); 19] = [
+        ("abc", "abc", Some(true)),
+        ("*", "abc", Some(true)),
+        ("*c", "abc", Some(true)),
+        ("a*", "a", Some(true)),
+        ("a*", "ba", Some(false)),
+        ("*x*x*x*", "axbxcx", Some(true)),
+        ("*x*x*x*", "axbxc", Some(false)),
+        ("a?c", "a\u{263a}c", Some(true)),
+        ("a???b", "a\u{263a}b", Some(false)),
+        ("ab[c]", "abc", Some(true)),
+        ("ab[b-d]", "abc", Some(true)),
+        ("ab[^b-d]", "abc", Some(false)),
+        ("ab[^e-g]", "abc", Some(true)),
+        ("a\\*b", "a*b", Some(true)),
+        ("[\\]a]", "]", Some(true)),
+        ("[]a]", "]", None),
+        ("[-]", "-", None),
+        ("[a-", "a", None),
+        ("a\\", "a", None),
+    ];
+    for (pattern, name, expected) in cases {
+        assert_eq!(Pattern::new(pattern).map(|pattern| pattern.matches(name)), expected, "{pattern} on {name}");
+    }
+}

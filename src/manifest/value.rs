@@ -1,0 +1,296 @@
+//! Parser events to JSON values: keys to strings, merges, numbers, and the bounds that hold for both notations.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::error::Format;
+use super::{MAX_REPEATED_BYTES, MAX_VALUES, number};
+
+/// What a reading of one input may still take, and why it stopped. The deserializers' own error types hold only text,
+/// so the reason is left here beside the error.
+pub(super) struct Reading {
+    format: Format,
+    values: Cell<usize>,
+    bytes: Cell<usize>,
+    reason: RefCell<Option<Reason>>,
+}
+
+/// Why a value was refused by this module, not by a parser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// A key given twice in one mapping.
+    DuplicateKey(String),
+    /// A key that is null, a mapping, a sequence or an integer beyond 64 bits.
+    Key(&'static str),
+    /// A `<<` whose value is not a mapping or a sequence of them.
+    Merge,
+    /// A number that JSON cannot hold.
+    Number,
+    /// More than [`MAX_VALUES`].
+    TooManyValues,
+    /// More text than the input and [`MAX_REPEATED_BYTES`].
+    TooMuchText,
+}
+
+impl Reading {
+    /// Begins the reading of an input of so many bytes.
+    pub(super) fn new(format: Format, input_bytes: usize) -> Self {
+        Self {
+            format,
+            values: Cell::new(MAX_VALUES),
+            bytes: Cell::new(input_bytes.saturating_add(MAX_REPEATED_BYTES)),
+            reason: RefCell::new(None),
+        }
+    }
+
+    /// Takes the reason of the refusal, if it was this module's.
+    pub(super) fn take_reason(&self) -> Option<Reason> {
+        self.reason.borrow_mut().take()
+    }
+
+    fn is_merge(&self, key: &str) -> bool {
+        self.format == Format::Yaml && key == "<<"
+    }
+
+    fn refuse<E: serde::de::Error>(&self, reason: Reason) -> E {
+        *self.reason.borrow_mut() = Some(reason);
+        E::custom("refused")
+    }
+
+    fn charge_value<E: serde::de::Error>(&self) -> Result<(), E> {
+        let rest = self.values.get().checked_sub(1).ok_or_else(|| self.refuse(Reason::TooManyValues))?;
+        self.values.set(rest);
+        Ok(())
+    }
+
+    fn charge_text<E: serde::de::Error>(&self, text: &str) -> Result<(), E> {
+        let rest = self.bytes.get().checked_sub(text.len()).ok_or_else(|| self.refuse(Reason::TooMuchText))?;
+        self.bytes.set(rest);
+        Ok(())
+    }
+}
+
+/// Reads one value of either notation.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'r>(pub(super) &'r Reading);
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.0.charge_value()?;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value that JSON can hold")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(number::from_unsigned(value))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        number::from_float(value).ok_or_else(|| self.0.refuse(Reason::Number))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Value, E> {
+        self.0.charge_text(value)?;
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E: serde::de::Error>(self, value: String) -> Result<Value, E> {
+        self.0.charge_text(&value)?;
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = sequence.next_element_seed(self)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut mapping: A) -> Result<Value, A::Error> {
+        let mut entries = Entries::default();
+        while let Some(key) = mapping.next_key_seed(Key { reading: self.0, entries: &entries })? {
+            let value = mapping.next_value_seed(self)?;
+            if self.0.is_merge(&key) {
+                entries.merge(value).map_err(|reason| self.0.refuse::<A::Error>(reason))?;
+            } else {
+                entries.merged.remove(&key);
+                entries.map.insert(key, value);
+            }
+        }
+        Ok(Value::Object(entries.map))
+    }
+}
+
+/// The entries of a mapping so far. kubectl's YAML library walks them in order and lets each replace what is there: a
+/// `<<` after a key replaces that key (`decode.go` of its `goyaml.v2`), which later YAML versions do not.
+#[derive(Default)]
+struct Entries {
+    map: Map<String, Value>,
+    /// Keys that only a merge has set, so that giving them is no duplicate.
+    merged: HashSet<String>,
+}
+
+impl Entries {
+    /// Whether the mapping itself has the key already, a merge aside.
+    fn has(&self, key: &str) -> bool {
+        self.map.contains_key(key) && !self.merged.contains(key)
+    }
+
+    fn merge(&mut self, value: Value) -> Result<(), Reason> {
+        match value {
+            Value::Object(fields) => {
+                self.merge_fields(fields);
+                Ok(())
+            }
+            Value::Array(items) => {
+                // The first of several wins, so it goes last.
+                for item in items.into_iter().rev() {
+                    let Value::Object(fields) = item else { return Err(Reason::Merge) };
+                    self.merge_fields(fields);
+                }
+                Ok(())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Err(Reason::Merge),
+        }
+    }
+
+    fn merge_fields(&mut self, fields: Map<String, Value>) {
+        for (key, value) in fields {
+            if !self.map.contains_key(&key) {
+                self.merged.insert(key.clone());
+            }
+            self.map.insert(key, value);
+        }
+    }
+}
+
+/// Reads a key and writes it as a string, as `convertToJSONableObject` of sigs.k8s.io/yaml does. Refuses one that is
+/// there, here and not later, so that the error has the key's position.
+struct Key<'r> {
+    reading: &'r Reading,
+    entries: &'r Entries,
+}
+
+impl Key<'_> {
+    fn accept<E: serde::de::Error>(&self, key: String) -> Result<String, E> {
+        self.reading.charge_text(&key)?;
+        if self.entries.has(&key) && !self.reading.is_merge(&key) {
+            return Err(self.reading.refuse(Reason::DuplicateKey(key)));
+        }
+        Ok(key)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key<'_> {
+    type Value = String;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<String, E> {
+        self.accept(value.to_string())
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<String, E> {
+        self.accept(value.to_string())
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<String, E> {
+        match i64::try_from(value) {
+            Ok(value) => self.accept(value.to_string()),
+            Err(_) => Err(self.reading.refuse(Reason::Key("an integer beyond 64 bits"))),
+        }
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<String, E> {
+        self.accept(number::float_key(value))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<String, E> {
+        self.accept(value.to_owned())
+    }
+
+    fn visit_string<E: serde::de::Error>(self, value: String) -> Result<String, E> {
+        self.accept(value)
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<String, E> {
+        Err(self.reading.refuse(Reason::Key("null")))
+    }
+
+    fn visit_none<E: serde::de::Error>(self) -> Result<String, E> {
+        Err(self.reading.refuse(Reason::Key("null")))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<String, A::Error> {
+        Err(self.reading.refuse(Reason::Key("a sequence")))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<String, A::Error> {
+        Err(self.reading.refuse(Reason::Key("a mapping")))
+    }
+}
+
+impl Reason {
+    /// Says the reason; `withheld` keeps the input's own words out of it.
+    pub(super) fn describe(&self, withheld: bool) -> String {
+        match self {
+            Self::DuplicateKey(_) if withheld => "a key is given twice".to_owned(),
+            Self::DuplicateKey(key) => format!("the key \"{}\" is given twice", super::snippet::escape(key)),
+            Self::Key(found) => format!("a key must be a string, a number or a boolean, found {found}"),
+            Self::Merge => "the value of a merge (<<) must be a mapping or a sequence of mappings".to_owned(),
+            Self::Number => "a number is not finite".to_owned(),
+            Self::TooManyValues => format!("more than {MAX_VALUES} values"),
+            Self::TooMuchText => {
+                format!("aliases repeat more than {} MiB of text", MAX_REPEATED_BYTES / (1024 * 1024))
+            }
+        }
+    }
+}

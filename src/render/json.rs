@@ -1,0 +1,283 @@
+//! The plan as one versioned JSON document.
+//!
+//! Promise: fields are added, never renamed or taken away, within one `apiVersion`. The document has types of its own,
+//! so that it does not move when the engine's do. What a reason or warning carries besides (`container`, `image`, ...)
+//! is the engine's: every code's fields stand in the snapshots.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::engine::names::WorkloadRef;
+use crate::engine::outcome::EndResult;
+use crate::engine::plan::{
+    ContainerPlan, Effect, ImageChange, PLAN_API_VERSION, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan,
+};
+use crate::engine::reason::{Reason, Warning};
+use crate::engine::rollout::Policy;
+
+use super::escape;
+
+/// Writes the plan's document, indented, ended by a line break.
+///
+/// # Errors
+/// The writer's.
+pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    let result = plan.result();
+    let document = Document {
+        api_version: PLAN_API_VERSION,
+        kind: "Plan",
+        result: result.word(),
+        applyable: result == EndResult::Changes,
+        summary: plan.workloads.iter().map(Summary::of).fold(Summary::default(), Summary::and),
+        workloads: plan.workloads.iter().map(WorkloadView::of).collect(),
+    };
+    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
+    writeln!(out, "{}", escape::json(&text))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    result: &'a str,
+    applyable: bool,
+    summary: Summary,
+    workloads: Vec<WorkloadView<'a>>,
+}
+
+/// How many pods have which verdict.
+#[derive(Serialize, Clone, Copy, Default)]
+#[serde(rename_all = "camelCase")]
+struct Summary {
+    pods: usize,
+    update: usize,
+    in_progress: usize,
+    already_there: usize,
+    blocked: usize,
+    skipped: usize,
+}
+
+impl Summary {
+    fn of(plan: &WorkloadPlan) -> Self {
+        Self {
+            pods: plan.pods.len(),
+            update: plan.count(PodVerdict::Update),
+            in_progress: plan.count(PodVerdict::InProgress),
+            already_there: plan.count(PodVerdict::AlreadyThere),
+            blocked: plan.count(PodVerdict::Blocked),
+            skipped: plan.count(PodVerdict::Skipped),
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            pods: self.pods + other.pods,
+            update: self.update + other.update,
+            in_progress: self.in_progress + other.in_progress,
+            already_there: self.already_there + other.already_there,
+            blocked: self.blocked + other.blocked,
+            skipped: self.skipped + other.skipped,
+        }
+    }
+}
+
+/// A workload, as every document and every line names it.
+#[derive(Serialize, Clone)]
+pub(super) struct WorkloadName<'a> {
+    kind: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+}
+
+impl<'a> WorkloadName<'a> {
+    pub(super) fn of(workload: &'a WorkloadRef) -> Self {
+        Self { kind: workload.kind.facts().kind, namespace: &workload.namespace, name: &workload.name }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WorkloadView<'a> {
+    workload: WorkloadName<'a>,
+    uid: &'a str,
+    verdict: &'a str,
+    replicas: u32,
+    pods_only: bool,
+    checked_by_server: bool,
+    estimate_seconds: u64,
+    policy: PolicyView,
+    summary: Summary,
+    reasons: Vec<ReasonView>,
+    warnings: Vec<WarningView>,
+    containers: Vec<ContainerView<'a>>,
+    pods: Vec<PodView<'a>>,
+}
+
+impl<'a> WorkloadView<'a> {
+    fn of(plan: &'a WorkloadPlan) -> Self {
+        Self {
+            workload: WorkloadName::of(&plan.workload),
+            uid: plan.uid.as_str(),
+            verdict: match plan.verdict {
+                Verdict::InPlace => "inPlace",
+                Verdict::NothingToDo => "nothingToDo",
+                Verdict::NotEligible => "notEligible",
+            },
+            replicas: plan.replicas,
+            pods_only: plan.pods_only,
+            checked_by_server: plan.checked_by_server,
+            estimate_seconds: plan.estimate_seconds,
+            policy: PolicyView::of(&plan.policy),
+            summary: Summary::of(plan),
+            reasons: plan.reasons.iter().map(ReasonView::of).collect(),
+            warnings: plan.warnings.iter().map(WarningView::of).collect(),
+            containers: plan.containers.iter().map(ContainerView::of).collect(),
+            pods: plan.pods.iter().map(PodView::of).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PolicyView {
+    max_unavailable: u32,
+    min_ready_seconds: Option<u32>,
+    owner_min_ready_seconds: u32,
+    timeout_seconds: Option<u64>,
+    total_timeout_seconds: Option<u64>,
+    ordered: bool,
+}
+
+impl PolicyView {
+    fn of(policy: &Policy) -> Self {
+        Self {
+            max_unavailable: policy.max_unavailable,
+            min_ready_seconds: policy.min_ready_seconds_given,
+            owner_min_ready_seconds: policy.owner_min_ready_seconds,
+            timeout_seconds: policy.timeout_given,
+            total_timeout_seconds: policy.total_timeout,
+            ordered: policy.ordered,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ReasonView {
+    code: &'static str,
+    path: Option<String>,
+    message: String,
+    hint: String,
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+impl ReasonView {
+    fn of(reason: &Reason) -> Self {
+        let fields = fields(reason);
+        Self { code: reason.code(), path: reason.path(), message: reason.sentence(), hint: reason.hint(), fields }
+    }
+}
+
+#[derive(Serialize)]
+struct WarningView {
+    code: &'static str,
+    message: String,
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+impl WarningView {
+    fn of(warning: &Warning) -> Self {
+        Self { code: warning.code(), message: warning.sentence(), fields: fields(warning) }
+    }
+}
+
+/// What a code carries besides the fields that all have.
+fn fields(of: &impl Serialize) -> Map<String, Value> {
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(of) else { return Map::new() };
+    let server_message = fields.shift_remove("message");
+    for common in ["code", "path", "hint"] {
+        fields.shift_remove(common);
+    }
+    if let Some(message) = server_message {
+        fields.insert("serverMessage".into(), message);
+    }
+    fields
+}
+
+#[derive(Serialize)]
+struct ContainerView<'a> {
+    container: &'a str,
+    list: &'a str,
+    from: &'a str,
+    to: Option<&'a str>,
+    effect: &'a str,
+}
+
+impl<'a> ContainerView<'a> {
+    fn of(plan: &'a ContainerPlan) -> Self {
+        Self {
+            container: plan.container.as_str(),
+            list: plan.list.spec_field(),
+            from: &plan.from,
+            to: plan.to.as_deref(),
+            effect: effect(plan.effect),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct PodView<'a> {
+    namespace: &'a str,
+    name: &'a str,
+    uid: &'a str,
+    node: Option<&'a str>,
+    verdict: &'a str,
+    changes: Vec<ChangeView<'a>>,
+    reasons: Vec<ReasonView>,
+}
+
+impl<'a> PodView<'a> {
+    fn of(plan: &'a PodPlan) -> Self {
+        Self {
+            namespace: &plan.pod.namespace,
+            name: &plan.pod.name,
+            uid: plan.pod.uid.as_str(),
+            node: Some(plan.node.as_str()).filter(|node| !node.is_empty()),
+            verdict: match plan.verdict {
+                PodVerdict::Update => "update",
+                PodVerdict::InProgress => "inProgress",
+                PodVerdict::AlreadyThere => "alreadyThere",
+                PodVerdict::Blocked => "blocked",
+                PodVerdict::Skipped => "skipped",
+            },
+            changes: plan.changes.iter().map(|(name, change)| ChangeView::of(name.as_str(), change)).collect(),
+            reasons: plan.reasons.iter().map(ReasonView::of).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ChangeView<'a> {
+    container: &'a str,
+    from: &'a str,
+    to: &'a str,
+    effect: &'a str,
+}
+
+impl<'a> ChangeView<'a> {
+    fn of(container: &'a str, change: &'a ImageChange) -> Self {
+        Self { container, from: &change.from, to: &change.to, effect: effect(change.effect) }
+    }
+}
+
+fn effect(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Unchanged => "unchanged",
+        Effect::Restart => "restart",
+        Effect::NoEffectNow => "noEffectNow",
+    }
+}

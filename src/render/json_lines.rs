@@ -1,0 +1,324 @@
+//! The listener for scripts: one JSON object a line on stdout, each with `type`, `version` and `elapsedSeconds`; the
+//! last one of a rollout is `summary` and has its `result`.
+//!
+//! Promise: as for the plan's document, fields are added, never renamed or taken away, within one `version`.
+
+use std::io;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::engine::failure::Failure;
+use crate::engine::names::{ContainerName, PodKey};
+use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, PodPhase};
+use crate::engine::rollout::{Goal, Mode, PodGoal};
+
+use super::json::WorkloadName;
+use super::run::{NextSteps, Run};
+use super::summary::Tally;
+use super::{Listener, Writer, escape, words};
+
+/// The version of the lines.
+const LINES_VERSION: &str = "v1alpha1";
+
+/// One JSON object a line.
+pub struct JsonLines<'a> {
+    out: Writer<'a>,
+    run: Option<Run>,
+}
+
+impl<'a> JsonLines<'a> {
+    /// Returns a listener that writes to `out`.
+    pub fn new(out: Writer<'a>) -> Self {
+        Self { out, run: None }
+    }
+
+    fn write(&mut self, name: &str, elapsed: Duration, body: &impl Serialize) -> io::Result<()> {
+        let line = Line { r#type: name, version: LINES_VERSION, elapsed_seconds: seconds(elapsed), body };
+        let text = serde_json::to_string(&line).map_err(io::Error::other)?;
+        writeln!(self.out, "{}", escape::json(&text))?;
+        self.out.flush()
+    }
+}
+
+impl Listener for JsonLines<'_> {
+    fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
+        let body = Start {
+            workload: WorkloadName::of(&goal.workload),
+            id: &goal.id.to_string(),
+            mode: match goal.mode {
+                Mode::PodsOnly => "podsOnly",
+                Mode::Follow => "follow",
+            },
+            max_unavailable: goal.policy.max_unavailable,
+            pods: goal.pods.iter().map(Wanted::of).collect(),
+        };
+        self.write("start", Duration::ZERO, &body)?;
+        self.run = Some(Run::of(goal, next));
+        Ok(())
+    }
+
+    fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
+        match notice {
+            Notice::Pod { pod, phase } => {
+                self.write("pod", elapsed, &PodLine { pod: PodName::of(pod), phase: Phase::of(phase) })
+            }
+            Notice::Retrying { pod, why } => {
+                self.write("retrying", elapsed, &Retrying { pod: PodName::of(pod), message: why })
+            }
+            Notice::WatchLost { why } => self.write("watchLost", elapsed, &Message { message: why }),
+            Notice::WatchRestored => self.write("watchRestored", elapsed, &Nothing {}),
+            Notice::BudgetHolds { down, allowed } => {
+                self.write("budgetHolds", elapsed, &Budget { down: *down, allowed: *allowed })
+            }
+            Notice::StillWaiting { done, total, pods } => {
+                let pods = pods.iter().map(PodName::of).collect();
+                self.write("stillWaiting", elapsed, &StillWaiting { done: *done, total: *total, pods })
+            }
+            Notice::Stopping => self.write("stopping", elapsed, &Nothing {}),
+        }
+    }
+
+    fn tick(&mut self, _elapsed: Duration) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn next_tick(&self) -> Option<Duration> {
+        None
+    }
+
+    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+        let next = self.run.as_ref().map(|run| run.next.clone()).unwrap_or_default();
+        let tally = Tally::of(outcome);
+        let body = Summary {
+            workload: WorkloadName::of(&outcome.workload),
+            result: outcome.result.word(),
+            exit_code: outcome.result.exit_code(),
+            message: outcome.why.as_deref(),
+            updated: tally.updated,
+            there_already: tally.there_already,
+            in_hand: tally.in_hand,
+            failed: tally.failing,
+            moved: tally.moved,
+            gone: tally.gone,
+            untouched: tally.untouched,
+            pods: outcome.pods.iter().map(End::of).collect(),
+            take_back: next.take_back,
+            go_on: next.go_on,
+            follow: next.follow,
+        };
+        self.write("summary", words::from_seconds(outcome.seconds), &body)
+    }
+}
+
+/// Milliseconds are as exact as anything here.
+fn seconds(elapsed: Duration) -> f64 {
+    let millis = u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX);
+    f64::from(millis) / 1000.0
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a, B> {
+    r#type: &'a str,
+    version: &'a str,
+    elapsed_seconds: f64,
+    #[serde(flatten)]
+    body: &'a B,
+}
+
+#[derive(Serialize)]
+struct Nothing {}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Start<'a> {
+    workload: WorkloadName<'a>,
+    id: &'a str,
+    mode: &'a str,
+    max_unavailable: u32,
+    pods: Vec<Wanted<'a>>,
+}
+
+#[derive(Serialize)]
+struct Wanted<'a> {
+    #[serde(flatten)]
+    pod: PodName<'a>,
+    containers: Vec<WantedContainer<'a>>,
+}
+
+#[derive(Serialize)]
+struct WantedContainer<'a> {
+    container: &'a str,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+    restarts: bool,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(goal: &'a PodGoal) -> Self {
+        let containers = goal.containers.iter().map(|(name, wanted)| WantedContainer {
+            container: name.as_str(),
+            from: wanted.from.as_deref(),
+            to: wanted.to.as_deref(),
+            restarts: wanted.restarts,
+        });
+        Self { pod: PodName::of(&goal.key), containers: containers.collect() }
+    }
+}
+
+#[derive(Serialize)]
+struct PodName<'a> {
+    namespace: &'a str,
+    name: &'a str,
+    uid: &'a str,
+}
+
+impl<'a> PodName<'a> {
+    fn of(pod: &'a PodKey) -> Self {
+        Self { namespace: &pod.namespace, name: &pod.name, uid: pod.uid.as_str() }
+    }
+}
+
+#[derive(Serialize)]
+struct PodLine<'a> {
+    pod: PodName<'a>,
+    #[serde(flatten)]
+    phase: Phase<'a>,
+}
+
+/// A phase, flat: what it does not have is left out.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Phase<'a> {
+    phase: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hold_seconds: Option<u32>,
+}
+
+impl<'a> Phase<'a> {
+    fn named(phase: &'a str) -> Self {
+        Self { phase, ..Self::default() }
+    }
+
+    fn of(phase: &'a PodPhase) -> Self {
+        match phase {
+            PodPhase::Waiting => Self::named("waiting"),
+            PodPhase::Patched => Self::named("patched"),
+            PodPhase::Restarting { waiting } => Self { reason: waiting.as_deref(), ..Self::named("restarting") },
+            PodPhase::Starting => Self::named("starting"),
+            PodPhase::Settling { hold_seconds } => {
+                Self { hold_seconds: Some(*hold_seconds), ..Self::named("settling") }
+            }
+            PodPhase::Unproven { why } => Self { message: Some(why), ..Self::named("unproven") },
+            PodPhase::Done => Self::named("done"),
+            PodPhase::Failing(failure) => Self::failing(failure),
+            PodPhase::Moved { container, image } => {
+                Self { container: Some(container.as_str()), image: Some(image), ..Self::named("moved") }
+            }
+            PodPhase::Gone { why } => Self { message: Some(why), ..Self::named("gone") },
+        }
+    }
+
+    fn failing(failure: &'a Failure) -> Self {
+        Self {
+            container: failure.container.as_ref().map(ContainerName::as_str),
+            reason: Some(&failure.reason),
+            message: Some(&failure.message),
+            exit_code: failure.exit_code,
+            ..Self::named("failing")
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Retrying<'a> {
+    pod: PodName<'a>,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct Budget {
+    down: u32,
+    allowed: u32,
+}
+
+#[derive(Serialize)]
+struct StillWaiting<'a> {
+    done: usize,
+    total: usize,
+    pods: Vec<PodName<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary<'a> {
+    workload: WorkloadName<'a>,
+    result: &'a str,
+    exit_code: u8,
+    message: Option<&'a str>,
+    updated: usize,
+    there_already: usize,
+    in_hand: usize,
+    failed: usize,
+    moved: usize,
+    gone: usize,
+    untouched: usize,
+    pods: Vec<End<'a>>,
+    take_back: Option<String>,
+    go_on: Option<String>,
+    follow: Option<String>,
+}
+
+#[derive(Serialize)]
+struct End<'a> {
+    #[serde(flatten)]
+    pod: PodName<'a>,
+    #[serde(flatten)]
+    phase: Phase<'a>,
+    patched: bool,
+    containers: Vec<Ended<'a>>,
+    unplanned: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Ended<'a> {
+    container: &'a str,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+    down_seconds: Option<i64>,
+}
+
+impl<'a> End<'a> {
+    fn of(end: &'a PodEnd) -> Self {
+        let ended = |end: &'a ContainerEnd| Ended {
+            container: end.container.as_str(),
+            from: end.from.as_deref(),
+            to: end.to.as_deref(),
+            down_seconds: end.down_seconds,
+        };
+        Self {
+            pod: PodName::of(&end.pod),
+            phase: Phase::of(&end.phase),
+            patched: end.patched,
+            containers: end.containers.iter().map(ended).collect(),
+            unplanned: end.unplanned.iter().map(ContainerName::as_str).collect(),
+        }
+    }
+}

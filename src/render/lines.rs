@@ -1,0 +1,164 @@
+//! The listener for pipes, files and CI logs: one line a change of state, never the same twice for a pod.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+use crate::engine::names::PodKey;
+use crate::engine::report::{Notice, Outcome, PodPhase};
+use crate::engine::rollout::{Goal, Mode};
+
+use super::run::{NextSteps, Run};
+use super::style::{Meaning, Style};
+use super::{Listener, Terminal, Writer, summary, words};
+
+/// How many pods a sign of life names.
+const NAMED_PODS: usize = 3;
+
+/// One line a change of state, on `err`; the end on `out`.
+pub struct Lines<'a> {
+    out_style: Style,
+    narrator: Narrator,
+    out: Writer<'a>,
+    err: Writer<'a>,
+}
+
+impl<'a> Lines<'a> {
+    /// Returns a listener that writes results to `out` and lines to `err`.
+    pub fn new(terminal: &Terminal, out: Writer<'a>, err: Writer<'a>) -> Self {
+        Self { out_style: terminal.stdout, narrator: Narrator::new(terminal.stderr), out, err }
+    }
+}
+
+impl Listener for Lines<'_> {
+    fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
+        let line = self.narrator.start(goal, next);
+        writeln!(self.err, "{line}")?;
+        self.err.flush()
+    }
+
+    fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
+        let Some(line) = self.narrator.line(notice, elapsed) else { return Ok(()) };
+        writeln!(self.err, "{line}")?;
+        self.err.flush()
+    }
+
+    fn tick(&mut self, _elapsed: Duration) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn next_tick(&self) -> Option<Duration> {
+        None
+    }
+
+    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+        summary::write(self.narrator.run(), outcome, &self.out_style, &mut self.out)?;
+        self.out.flush()
+    }
+}
+
+/// Turns notices into lines, and remembers what it has said.
+pub(super) struct Narrator {
+    style: Style,
+    run: Option<Run>,
+    said: BTreeMap<PodKey, String>,
+    /// When a pod was first in hand.
+    since: BTreeMap<PodKey, Duration>,
+}
+
+impl Narrator {
+    pub(super) fn new(style: Style) -> Self {
+        Self { style, run: None, said: BTreeMap::new(), since: BTreeMap::new() }
+    }
+
+    pub(super) fn run(&self) -> Option<&Run> {
+        self.run.as_ref()
+    }
+
+    /// Begins anew, and returns the line that says what is about to happen.
+    pub(super) fn start(&mut self, goal: &Goal, next: &NextSteps) -> String {
+        let run = Run::of(goal, next);
+        let workload = self.style.paint(Meaning::Heading, &words::workload(&self.style, &run.workload));
+        let namespace = self.style.show(&run.workload.namespace);
+        let pods = words::count(run.pods(), "pod");
+        let text = match run.mode {
+            Mode::PodsOnly => {
+                format!("{workload} in namespace {namespace}: {pods}, at most {} down at a time", run.max_unavailable)
+            }
+            Mode::Follow => format!("{workload} in namespace {namespace}: following {pods}"),
+        };
+        *self = Self { run: Some(run), ..Self::new(self.style) };
+        text
+    }
+
+    /// Returns the line for a notice; `None` where it would say nothing new.
+    pub(super) fn line(&mut self, notice: &Notice, elapsed: Duration) -> Option<String> {
+        let (meaning, text) = match notice {
+            Notice::Pod { pod, phase } => self.pod(pod, phase, elapsed)?,
+            Notice::Retrying { pod, why } => {
+                (Meaning::Waiting, format!("{}  looked at again: {}", self.name(pod), self.style.show(why)))
+            }
+            Notice::WatchLost { why } => (
+                Meaning::Waiting,
+                format!("the watch broke; nothing new is sent until it is back: {}", self.style.show(why)),
+            ),
+            Notice::WatchRestored => (Meaning::Ok, "the watch is back".into()),
+            Notice::BudgetHolds { down, allowed } => (Meaning::Waiting, budget(*down, *allowed)),
+            Notice::StillWaiting { done, total, pods } => (Meaning::Quiet, self.still_waiting(*done, *total, pods)),
+            Notice::Stopping => {
+                (Meaning::Waiting, "stopping: nothing new is sent; a second interrupt leaves now".into())
+            }
+        };
+        let clock = format!("[{:>3}.{}s]", elapsed.as_secs(), elapsed.subsec_millis() / 100);
+        Some(format!("{} {}", self.style.paint(Meaning::Quiet, &clock), self.style.paint(meaning, &text)))
+    }
+
+    fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) -> Option<(Meaning, String)> {
+        let goal = self.run.as_ref().and_then(|run| run.pod(pod));
+        let (meaning, mut text) = words::phase(&self.style, phase, goal);
+        if self.said.get(pod) == Some(&text) {
+            return None;
+        }
+        self.said.insert(pod.clone(), text.clone());
+        match phase {
+            PodPhase::Done => {
+                if let Some(since) = self.since.remove(pod) {
+                    text = format!("{text} after {}", words::duration(elapsed.saturating_sub(since)));
+                }
+            }
+            PodPhase::Waiting => {
+                self.since.remove(pod);
+            }
+            PodPhase::Patched
+            | PodPhase::Restarting { .. }
+            | PodPhase::Starting
+            | PodPhase::Settling { .. }
+            | PodPhase::Unproven { .. }
+            | PodPhase::Failing(_)
+            | PodPhase::Moved { .. }
+            | PodPhase::Gone { .. } => {
+                self.since.entry(pod.clone()).or_insert(elapsed);
+            }
+        }
+        Some((meaning, format!("{}  {text}", self.name(pod))))
+    }
+
+    fn still_waiting(&self, done: usize, total: usize, pods: &[PodKey]) -> String {
+        let in_hand = pods.iter().map(|pod| match self.said.get(pod) {
+            Some(said) => format!("{} ({said})", self.name(pod)),
+            None => self.name(pod),
+        });
+        let text = format!("still waiting: {done} of {} done", words::count(total, "pod"));
+        if pods.is_empty() { text } else { format!("{text}; in hand: {}", words::first_of(in_hand, NAMED_PODS)) }
+    }
+
+    fn name(&self, pod: &PodKey) -> String {
+        self.style.show(&pod.name)
+    }
+}
+
+/// Why no further pod is taken.
+pub(super) fn budget(down: u32, allowed: u32) -> String {
+    let is_are = if down == 1 { "is" } else { "are" };
+    format!("no further pod is taken down now: {down} {is_are} down, {allowed} may be")
+}

@@ -1,0 +1,259 @@
+//! The listener for a terminal: a few lines at the bottom that are drawn again, what is finished above them.
+//!
+//! Promise: the screen is never cleared, it is drawn at most five times a second, nothing is drawn in the first quarter
+//! of a second, and nothing of it is left when it ends, however it ends. Drawn lines are ASCII and never wrap: what is
+//! drawn again must be as wide as it is counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::engine::names::PodKey;
+use crate::engine::report::{Notice, Outcome, PodPhase};
+use crate::engine::rollout::Goal;
+
+use super::lines::{self, Narrator};
+use super::run::NextSteps;
+use super::style::{Meaning, Style};
+use super::{Listener, Terminal, Writer, summary, words};
+
+/// A rollout that is over sooner shows no live view.
+const APPEARS_AFTER: Duration = Duration::from_millis(250);
+/// Five times a second.
+const REDRAWN_EVERY: Duration = Duration::from_millis(200);
+/// More pods in hand than these are counted, not shown.
+const SHOWN_PODS: usize = 10;
+/// The columns of the bar itself.
+const BAR_COLUMNS: usize = 20;
+/// Below this many columns there is no bar, only its numbers.
+const COLUMNS_FOR_A_BAR: usize = 70;
+/// Where a terminal does not say how wide it is.
+const USUAL_COLUMNS: u16 = 80;
+
+/// Where the live view draws.
+pub struct Screen {
+    /// The terminal.
+    pub target: ProgressDrawTarget,
+    /// Its columns at this moment.
+    pub columns: Box<dyn Fn() -> Option<u16> + Send>,
+}
+
+impl fmt::Debug for Screen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Screen").finish_non_exhaustive()
+    }
+}
+
+/// The live view.
+pub struct Live<'a> {
+    out_style: Style,
+    /// How drawn lines look: ASCII.
+    drawn: Style,
+    narrator: Narrator,
+    out: Writer<'a>,
+    err: Writer<'a>,
+    bar: ProgressBar,
+    columns: Box<dyn Fn() -> Option<u16> + Send>,
+    /// When it was drawn last; `None` until it appears.
+    drawn_at: Option<Duration>,
+    over: bool,
+    frame: usize,
+    /// Lines that go above the view with the next drawing.
+    pending: Vec<String>,
+    in_hand: BTreeMap<PodKey, (PodPhase, Duration)>,
+    done: BTreeSet<PodKey>,
+    /// Why no further pod is taken, while that is so.
+    held: Option<String>,
+}
+
+impl<'a> Live<'a> {
+    /// Returns a live view on a screen. Finished lines go to `err`, which must be the same terminal; results to `out`.
+    pub fn new(screen: Screen, terminal: &Terminal, out: Writer<'a>, err: Writer<'a>) -> Self {
+        let bar = ProgressBar::with_draw_target(None, screen.target);
+        if let Ok(style) = ProgressStyle::with_template("{msg}") {
+            bar.set_style(style);
+        }
+        // Hidden until it appears: writing above it must not draw an empty line.
+        bar.finish_and_clear();
+        Self {
+            out_style: terminal.stdout,
+            drawn: Style { unicode: false, ..terminal.stderr },
+            narrator: Narrator::new(terminal.stderr),
+            out,
+            err,
+            bar,
+            columns: screen.columns,
+            drawn_at: None,
+            over: false,
+            frame: 0,
+            pending: Vec::new(),
+            in_hand: BTreeMap::new(),
+            done: BTreeSet::new(),
+            held: None,
+        }
+    }
+
+    /// Runs something that writes to the terminal by itself (a log line), with the view out of its way.
+    pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bar.suspend(write)
+    }
+
+    fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) {
+        self.held = None;
+        match phase {
+            PodPhase::Patched
+            | PodPhase::Restarting { .. }
+            | PodPhase::Starting
+            | PodPhase::Settling { .. }
+            | PodPhase::Unproven { .. } => {
+                self.done.remove(pod);
+                self.in_hand.insert(pod.clone(), (phase.clone(), elapsed));
+            }
+            PodPhase::Done => {
+                self.in_hand.remove(pod);
+                self.done.insert(pod.clone());
+            }
+            PodPhase::Waiting | PodPhase::Failing(_) | PodPhase::Moved { .. } | PodPhase::Gone { .. } => {
+                self.in_hand.remove(pod);
+                self.done.remove(pod);
+            }
+        }
+    }
+
+    fn draw_if_due(&mut self, elapsed: Duration) -> io::Result<()> {
+        let due = self.drawn_at.map_or(APPEARS_AFTER, |at| at.saturating_add(REDRAWN_EVERY));
+        if self.over || elapsed < due {
+            return Ok(());
+        }
+        let message = self.message(elapsed);
+        self.bar = self.bar.clone().with_message(message);
+        if self.drawn_at.replace(elapsed).is_none() {
+            self.write_pending()?;
+            self.bar.reset();
+        } else if self.pending.is_empty() {
+            self.bar.force_draw();
+        } else {
+            let bar = self.bar.clone();
+            bar.suspend(|| self.write_pending())?;
+        }
+        Ok(())
+    }
+
+    fn write_pending(&mut self) -> io::Result<()> {
+        for line in self.pending.drain(..) {
+            writeln!(self.err, "{line}")?;
+        }
+        self.err.flush()
+    }
+
+    fn message(&mut self, elapsed: Duration) -> String {
+        self.frame = self.frame.wrapping_add(1);
+        // The last column stays free: some terminals wrap as soon as it is written.
+        let columns = usize::from((self.columns)().unwrap_or(USUAL_COLUMNS)).saturating_sub(1);
+        let mut lines = vec![self.drawn.paint(Meaning::Heading, &fit(&self.head(columns, elapsed), columns))];
+        if let Some(held) = &self.held {
+            lines.push(self.drawn.paint(Meaning::Waiting, &fit(&format!("  {held}"), columns)));
+        }
+        for (pod, (phase, since)) in self.in_hand.iter().take(SHOWN_PODS) {
+            let goal = self.narrator.run().and_then(|run| run.pod(pod));
+            let (meaning, text) = words::phase(&self.drawn, phase, goal);
+            let name = self.drawn.show(&pod.name);
+            let time = words::duration(elapsed.saturating_sub(*since));
+            lines.push(self.drawn.paint(meaning, &fit(&format!("  {name}  {text}  {time}"), columns)));
+        }
+        let left = self.in_hand.len().saturating_sub(SHOWN_PODS);
+        if left > 0 {
+            lines.push(self.drawn.paint(Meaning::Quiet, &fit(&format!("  and {left} more in hand"), columns)));
+        }
+        lines.join("\n")
+    }
+
+    fn head(&self, columns: usize, elapsed: Duration) -> String {
+        let spinner = ["|", "/", "-", "\\"].get(self.frame % 4).copied().unwrap_or("|");
+        let (name, total) = match self.narrator.run() {
+            Some(run) => (words::workload(&self.drawn, &run.workload), run.pods()),
+            None => (String::new(), 0),
+        };
+        let done = self.done.len();
+        let bar = if columns < COLUMNS_FOR_A_BAR {
+            String::new()
+        } else {
+            let full = (done * BAR_COLUMNS).checked_div(total).unwrap_or(BAR_COLUMNS).min(BAR_COLUMNS);
+            format!(" [{}{}]", "#".repeat(full), ".".repeat(BAR_COLUMNS - full))
+        };
+        let (total, time) = (words::count(total, "pod"), words::duration(elapsed));
+        // The name goes last: it is the part that may be cut.
+        format!("{spinner}{bar} {done} of {total} done  {time}  {name}")
+    }
+}
+
+impl Listener for Live<'_> {
+    fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
+        let line = self.narrator.start(goal, next);
+        self.drawn_at = None;
+        self.over = false;
+        self.held = None;
+        self.in_hand.clear();
+        self.done.clear();
+        writeln!(self.err, "{line}")?;
+        self.err.flush()
+    }
+
+    fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
+        let line = self.narrator.line(notice, elapsed);
+        let above = match notice {
+            Notice::Pod { pod, phase } => {
+                self.pod(pod, phase, elapsed);
+                matches!(phase, PodPhase::Done | PodPhase::Failing(_) | PodPhase::Moved { .. } | PodPhase::Gone { .. })
+            }
+            Notice::BudgetHolds { down, allowed } => {
+                self.held = Some(lines::budget(*down, *allowed));
+                false
+            }
+            // The clock that runs is the sign of life.
+            Notice::StillWaiting { .. } => false,
+            Notice::Retrying { .. } | Notice::WatchLost { .. } | Notice::WatchRestored | Notice::Stopping => true,
+        };
+        self.pending.extend(line.filter(|_| above));
+        if self.drawn_at.is_none() {
+            self.write_pending()?;
+        }
+        self.draw_if_due(elapsed)
+    }
+
+    fn tick(&mut self, elapsed: Duration) -> io::Result<()> {
+        self.draw_if_due(elapsed)
+    }
+
+    fn next_tick(&self) -> Option<Duration> {
+        let due = self.drawn_at.map_or(APPEARS_AFTER, |at| at.saturating_add(REDRAWN_EVERY));
+        (!self.over).then_some(due)
+    }
+
+    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+        self.over = true;
+        self.bar.finish_and_clear();
+        self.write_pending()?;
+        summary::write(self.narrator.run(), outcome, &self.out_style, &mut self.out)?;
+        self.out.flush()
+    }
+}
+
+impl Drop for Live<'_> {
+    /// An error elsewhere leaves no half of a view behind.
+    fn drop(&mut self) {
+        if !self.over {
+            self.bar.finish_and_clear();
+            // There is nobody left to tell that the last lines could not be written.
+            let _ = self.write_pending();
+        }
+    }
+}
+
+/// Cuts an ASCII line to the columns that there are.
+fn fit(line: &str, columns: usize) -> String {
+    line.chars().take(columns).collect()
+}

@@ -1,0 +1,47 @@
+//! What a listener keeps of the rollout that it listens to.
+
+use std::collections::BTreeMap;
+
+use crate::engine::names::{PodKey, WorkloadRef};
+use crate::engine::rollout::{Goal, Mode, PodGoal};
+
+/// The commands to name at the end. The caller knows the command line; what it does not give is not mentioned.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NextSteps {
+    /// Takes everything back.
+    pub take_back: Option<String>,
+    /// Goes on from where it stopped.
+    pub go_on: Option<String>,
+    /// Watches what goes on without this program.
+    pub follow: Option<String>,
+}
+
+/// The rollout, as a listener needs it.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    pub(super) workload: WorkloadRef,
+    pub(super) mode: Mode,
+    pub(super) max_unavailable: u32,
+    pub(super) next: NextSteps,
+    pods: BTreeMap<PodKey, PodGoal>,
+}
+
+impl Run {
+    pub(super) fn of(goal: &Goal, next: &NextSteps) -> Self {
+        Self {
+            workload: goal.workload.clone(),
+            mode: goal.mode,
+            max_unavailable: goal.policy.max_unavailable,
+            next: next.clone(),
+            pods: goal.pods.iter().map(|pod| (pod.key.clone(), pod.clone())).collect(),
+        }
+    }
+
+    pub(super) fn pod(&self, key: &PodKey) -> Option<&PodGoal> {
+        self.pods.get(key)
+    }
+
+    pub(super) fn pods(&self) -> usize {
+        self.pods.len()
+    }
+}

@@ -1,0 +1,357 @@
+//! The end of a rollout as a person reads it: what was done, what was not, what it cost, and what to do next.
+//!
+//! Promise: it claims no more than the outcome shows. Of a rollout that was only followed it does not say that this
+//! program updated anything, nor that nothing else restarted.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use crate::engine::names::ContainerName;
+use crate::engine::outcome::EndResult;
+use crate::engine::report::{Outcome, PodEnd, PodPhase};
+use crate::engine::rollout::Mode;
+
+use super::run::Run;
+use super::style::{Meaning, Style};
+use super::words;
+
+/// How many pods that decided the end are named.
+const NAMED_PODS: usize = 5;
+
+/// How many pods ended where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Tally {
+    /// Done, and patched by this run.
+    pub(super) updated: usize,
+    /// Done without a patch of this run.
+    pub(super) there_already: usize,
+    /// Patched, and neither done nor failed.
+    pub(super) in_hand: usize,
+    pub(super) failing: usize,
+    pub(super) moved: usize,
+    pub(super) gone: usize,
+    pub(super) untouched: usize,
+    /// This run changed them, however they ended.
+    pub(super) patched: usize,
+}
+
+impl Tally {
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        let mut tally = Self::default();
+        for pod in &outcome.pods {
+            tally.patched += usize::from(pod.patched);
+            let counter = match (&pod.phase, pod.patched) {
+                (PodPhase::Done, true) => &mut tally.updated,
+                (PodPhase::Done, false) => &mut tally.there_already,
+                (PodPhase::Failing(_), _) => &mut tally.failing,
+                (PodPhase::Moved { .. }, _) => &mut tally.moved,
+                (PodPhase::Gone { .. }, _) => &mut tally.gone,
+                (PodPhase::Waiting, false) => &mut tally.untouched,
+                (
+                    PodPhase::Waiting
+                    | PodPhase::Patched
+                    | PodPhase::Restarting { .. }
+                    | PodPhase::Starting
+                    | PodPhase::Settling { .. }
+                    | PodPhase::Unproven { .. },
+                    _,
+                ) => &mut tally.in_hand,
+            };
+            *counter += 1;
+        }
+        tally
+    }
+}
+
+/// Writes the end. `run` is what the listener was told at the start.
+pub(super) fn write(run: Option<&Run>, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let ending =
+        Ending { run, outcome, style, tally: Tally::of(outcome), name: words::workload(style, &outcome.workload) };
+    ending.heading(out)?;
+    ending.deciding_pods(out)?;
+    ending.unplanned(out)?;
+    match outcome.result {
+        EndResult::Complete | EndResult::Aborted => ending.down(out)?,
+        EndResult::NothingToDo => {}
+        EndResult::Paused
+        | EndResult::Error
+        | EndResult::Changes
+        | EndResult::NotEligible
+        | EndResult::Failed
+        | EndResult::TimedOut
+        | EndResult::Superseded
+        | EndResult::Interrupted
+        | EndResult::Terminated => ending.all_pods(out)?,
+    }
+    ending.next_steps(out)
+}
+
+struct Ending<'a> {
+    run: Option<&'a Run>,
+    outcome: &'a Outcome,
+    style: &'a Style,
+    tally: Tally,
+    name: String,
+}
+
+impl Ending<'_> {
+    fn follows(&self) -> bool {
+        self.run.is_some_and(|run| run.mode == Mode::Follow)
+    }
+
+    /// Everything that was wanted has come about.
+    fn is_whole(&self) -> bool {
+        match self.outcome.result {
+            EndResult::Complete | EndResult::NothingToDo | EndResult::Aborted => true,
+            EndResult::Paused
+            | EndResult::Error
+            | EndResult::Changes
+            | EndResult::NotEligible
+            | EndResult::Failed
+            | EndResult::TimedOut
+            | EndResult::Superseded
+            | EndResult::Interrupted
+            | EndResult::Terminated => false,
+        }
+    }
+
+    fn heading(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (name, after) = (&self.name, words::duration(words::from_seconds(self.outcome.seconds)));
+        let after = format!("after {after}");
+        let (word, rest) = match self.outcome.result {
+            EndResult::Complete => return self.complete(out),
+            EndResult::NothingToDo => ("Nothing to do:", format!("every pod of {name} runs it already.")),
+            EndResult::Aborted => ("Taken back:", format!("{name}, {after}.{}", self.restarted())),
+            EndResult::Paused => ("Paused", format!("{after}: {name}.")),
+            EndResult::Error => ("Ended with an error", format!("{after}: {name}.")),
+            EndResult::Changes => ("Changes:", format!("{name}.")),
+            EndResult::NotEligible => ("Not eligible:", format!("{name} cannot be changed in place.")),
+            EndResult::Failed => ("Failed", format!("{after}: {name}.{}", self.acts(" No further pod is touched."))),
+            EndResult::TimedOut => ("Timed out", format!("{after}: {name}.")),
+            EndResult::Superseded => {
+                let alone = self.acts(" This run leaves them alone.");
+                ("Stopped", format!("{after}: {name}. Its pods are not as they were.{alone}"))
+            }
+            EndResult::Interrupted => ("Interrupted", format!("{after} (Ctrl-C): {name}.{}", self.goes_on())),
+            EndResult::Terminated => ("Interrupted", format!("{after} (SIGTERM): {name}.{}", self.goes_on())),
+        };
+        writeln!(out, "{} {rest}", self.style.paint(words::meaning(self.outcome.result), word))?;
+        match &self.outcome.why {
+            Some(why) => writeln!(out, "  {}", words::sentence(&self.style.show(why))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a sentence that is true only of a run that acts.
+    fn acts(&self, sentence: &'static str) -> &'static str {
+        if self.follows() { "" } else { sentence }
+    }
+
+    fn goes_on(&self) -> &'static str {
+        if self.follows() {
+            " Only the watching has ended."
+        } else if self.tally.in_hand > 0 {
+            " Nothing more is sent; the kubelet goes on with the pods in hand."
+        } else {
+            " Nothing more is sent."
+        }
+    }
+
+    fn complete(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (name, seconds) = (&self.name, words::duration(words::from_seconds(self.outcome.seconds)));
+        let ok = |word: &str| self.style.paint(Meaning::Ok, word);
+        let pods = |number| words::count(number, "pod");
+        let number = self.outcome.pods.len();
+        if self.follows() && number == 0 {
+            writeln!(out, "{} {name} has no pod to wait for.", ok("Complete:"))
+        } else if self.follows() {
+            writeln!(
+                out,
+                "{} {name}: {} with new containers that stayed ready, seen within {seconds}.{}",
+                ok("Complete:"),
+                pods(number),
+                self.restarted()
+            )
+        } else {
+            let already = match self.tally.there_already {
+                0 => String::new(),
+                number => format!(" {} had been patched before.", pods(number)),
+            };
+            let word = format!("Updated {} in place", pods(self.tally.updated));
+            writeln!(out, "{} in {seconds}.{already}{}", ok(&word), self.restarted())
+        }
+    }
+
+    /// Which containers restarted in how many pods; begins with a blank.
+    fn restarted(&self) -> String {
+        let restarted = self.done_containers().filter(|(pod, container)| self.restarts(pod, container));
+        let restarted = self.in_pods(restarted.map(|(_, container)| container));
+        let restarted = if restarted.is_empty() { "nothing".into() } else { restarted };
+        if self.follows() {
+            return format!(" Restarted: {restarted}.");
+        }
+        let unplanned = self.in_pods(self.outcome.pods.iter().flat_map(|pod| &pod.unplanned));
+        let others = if unplanned.is_empty() {
+            "nothing else restarted".into()
+        } else {
+            format!("NOT planned, but restarted: {unplanned}")
+        };
+        format!(" Restarted as planned: {restarted}; {others}; pods replaced: {}.", self.tally.gone)
+    }
+
+    /// Returns `app in 1 pod, side in 3 pods`: how often each container occurs.
+    fn in_pods<'a>(&self, containers: impl Iterator<Item = &'a ContainerName>) -> String {
+        let mut counts: BTreeMap<&ContainerName, usize> = BTreeMap::new();
+        for container in containers {
+            *counts.entry(container).or_default() += 1;
+        }
+        let counts = counts
+            .into_iter()
+            .map(|(name, number)| format!("{} in {}", self.style.show(name.as_str()), words::count(number, "pod")));
+        counts.collect::<Vec<_>>().join(", ")
+    }
+
+    fn done_containers(&self) -> impl Iterator<Item = (&PodEnd, &ContainerName)> {
+        let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done));
+        done.flat_map(|pod| pod.containers.iter().map(move |end| (pod, &end.container)))
+    }
+
+    /// A plain init container takes its new image without a restart; unknown containers are taken to restart.
+    fn restarts(&self, pod: &PodEnd, container: &ContainerName) -> bool {
+        let goal = self.run.and_then(|run| run.pod(&pod.pod)).and_then(|goal| goal.containers.get(container));
+        goal.is_none_or(|goal| goal.restarts)
+    }
+
+    fn deciding_pods(&self, out: &mut dyn Write) -> io::Result<()> {
+        let decides = |pod: &&PodEnd| match self.outcome.result {
+            EndResult::Failed => matches!(pod.phase, PodPhase::Failing(_)),
+            EndResult::Superseded => matches!(pod.phase, PodPhase::Moved { .. } | PodPhase::Gone { .. }),
+            EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => is_in_hand(pod),
+            EndResult::Complete
+            | EndResult::NothingToDo
+            | EndResult::Paused
+            | EndResult::Aborted
+            | EndResult::Error
+            | EndResult::Changes
+            | EndResult::NotEligible => false,
+        };
+        let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(decides).collect();
+        for end in pods.iter().take(NAMED_PODS) {
+            let goal = self.run.and_then(|run| run.pod(&end.pod));
+            let (meaning, text) = words::phase(self.style, &end.phase, goal);
+            let text = self.style.paint(meaning, &text);
+            writeln!(out, "  {}  {text}", words::pod(self.style, &end.pod))?;
+        }
+        self.and_more(pods.len(), out)
+    }
+
+    fn unplanned(&self, out: &mut dyn Write) -> io::Result<()> {
+        let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(|end| !end.unplanned.is_empty()).collect();
+        for end in pods.iter().take(NAMED_PODS) {
+            let names = end.unplanned.iter().map(|name| self.style.show(name.as_str()));
+            let text = format!("{} restarted, which was not planned", names.collect::<Vec<_>>().join(", "));
+            writeln!(out, "  {}  {}", words::pod(self.style, &end.pod), self.style.paint(Meaning::Failing, &text))?;
+        }
+        self.and_more(pods.len(), out)
+    }
+
+    fn and_more(&self, pods: usize, out: &mut dyn Write) -> io::Result<()> {
+        match pods.saturating_sub(NAMED_PODS) {
+            0 => Ok(()),
+            left => writeln!(out, "  and {}", words::count(left, "more pod")),
+        }
+    }
+
+    fn all_pods(&self, out: &mut dyn Write) -> io::Result<()> {
+        let tally = &self.tally;
+        let counts = [
+            (tally.updated, if self.follows() { "done" } else { "updated" }),
+            (tally.there_already, if self.follows() { "done" } else { "there already" }),
+            (tally.in_hand, "in hand"),
+            (tally.failing, "failed"),
+            (tally.moved, "changed by somebody else"),
+            (tally.gone, "gone"),
+            (tally.untouched, if self.follows() { "waiting" } else { "not touched" }),
+        ];
+        let counts: Vec<String> = counts
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, word)| format!("{number} {word}"))
+            .collect();
+        if counts.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "Of {}: {}.", words::count(self.outcome.pods.len(), "pod"), counts.join(", "))
+    }
+
+    /// For each container: the shortest, the middle and the longest time that it was down.
+    fn down(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut seconds: BTreeMap<&ContainerName, Vec<u64>> = BTreeMap::new();
+        for end in self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done)) {
+            for container in &end.containers {
+                if let Some(down) = container.down_seconds {
+                    // A clock that was set back between two events of a node is no time down.
+                    seconds.entry(&container.container).or_default().push(u64::try_from(down).unwrap_or(0));
+                }
+            }
+        }
+        let texts = seconds.into_iter().filter_map(|(name, mut seconds)| {
+            seconds.sort_unstable();
+            let middle = seconds.get(seconds.len().saturating_sub(1) / 2)?;
+            let (min, max) = (seconds.first()?, seconds.last()?);
+            let [min, middle, max] = [min, middle, max].map(|seconds| words::whole_seconds(*seconds));
+            let name = self.style.show(name.as_str());
+            Some(match seconds.len() {
+                1 => format!("{name} {max}"),
+                _ => format!("{name} {min} min, {middle} median, {max} max"),
+            })
+        });
+        let texts: Vec<String> = texts.collect();
+        if texts.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "Down: {} (whole seconds, from the API).", texts.join("; "))
+    }
+
+    fn next_steps(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Some(run) = self.run else { return Ok(()) };
+        let (take_back, go_on, follow) = match self.outcome.result {
+            EndResult::Complete => (true, false, false),
+            EndResult::NothingToDo | EndResult::Aborted | EndResult::Changes | EndResult::NotEligible => {
+                (false, false, false)
+            }
+            EndResult::Failed | EndResult::Paused | EndResult::Error => (true, true, false),
+            EndResult::TimedOut | EndResult::Superseded | EndResult::Interrupted | EndResult::Terminated => {
+                (true, true, true)
+            }
+        };
+        let touched = self.tally.patched > 0 || self.tally.in_hand > 0 || self.follows();
+        if !touched && !self.is_whole() {
+            writeln!(out, "This run has changed no pod.")?;
+        }
+        let steps = [
+            ("To take it back:", &run.next.take_back, take_back && touched),
+            ("To go on:", &run.next.go_on, go_on),
+            ("To watch it:", &run.next.follow, follow),
+        ];
+        for (label, command, wanted) in steps {
+            if let Some(command) = command.as_deref().filter(|_| wanted) {
+                writeln!(out, "{label} {}", self.style.whole(command))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Neither done, nor failed, nor untouched.
+fn is_in_hand(pod: &PodEnd) -> bool {
+    match pod.phase {
+        PodPhase::Patched
+        | PodPhase::Restarting { .. }
+        | PodPhase::Starting
+        | PodPhase::Settling { .. }
+        | PodPhase::Unproven { .. } => true,
+        PodPhase::Waiting => pod.patched,
+        PodPhase::Done | PodPhase::Failing(_) | PodPhase::Moved { .. } | PodPhase::Gone { .. } => false,
+    }
+}

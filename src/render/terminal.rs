@@ -1,0 +1,155 @@
+//! Reads, once, what the two streams can show. The only file of `render` that looks at the environment.
+#![expect(clippy::disallowed_methods, reason = "this file asks for the environment so that no other renderer has to")]
+
+use std::env;
+use std::io::{IsTerminal, stderr, stdout};
+
+use clap::ValueEnum;
+use indicatif::ProgressDrawTarget;
+
+use super::style::Style;
+
+/// When to write colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal that can, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The two streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    /// Where results go.
+    pub stdout: Style,
+    /// Where progress, prompts, warnings and hints go.
+    pub stderr: Style,
+    /// Lines on stderr can be drawn again: it is a terminal, and `TERM` says that it can.
+    pub live: bool,
+}
+
+/// What the environment says; apart, so that the rules are tested without it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Environment<'a> {
+    term: Option<&'a str>,
+    no_color: bool,
+    columns: Option<&'a str>,
+    /// `LC_ALL`, `LC_CTYPE`, `LANG`: the first that is not empty counts.
+    locale: [Option<&'a str>; 3],
+}
+
+/// How often indicatif may draw: more than the live view ever asks for, so that its own limit drops nothing.
+const DRAWS_A_SECOND: u8 = 20;
+
+impl Terminal {
+    /// Reads what the streams can show.
+    pub fn read(color: ColorChoice) -> Self {
+        let variable = |name: &str| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let (term, columns) = (variable("TERM"), variable("COLUMNS"));
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].map(variable);
+        let [all, ctype, lang] = &locale;
+        let environment = Environment {
+            term: term.as_deref(),
+            no_color: env::var_os("NO_COLOR").is_some(),
+            columns: columns.as_deref(),
+            locale: [all.as_deref(), ctype.as_deref(), lang.as_deref()],
+        };
+        let out = stdout().is_terminal();
+        let err = stderr().is_terminal();
+        Self {
+            stdout: style(color, out, out.then(|| columns_of(stdout())).flatten(), environment),
+            stderr: style(color, err, stderr_columns(), environment),
+            live: !draw_target().is_hidden(),
+        }
+    }
+}
+
+/// Returns where the live view draws; hidden where stderr is no terminal or cannot draw a line again.
+pub(super) fn draw_target() -> ProgressDrawTarget {
+    ProgressDrawTarget::stderr_with_hz(DRAWS_A_SECOND)
+}
+
+/// Returns the columns of stderr as they are now: a window may be resized while a rollout runs.
+pub(super) fn stderr_columns() -> Option<u16> {
+    columns_of(stderr())
+}
+
+fn columns_of(stream: impl Descriptor) -> Option<u16> {
+    terminal_size::terminal_size_of(stream).map(|(width, _)| width.0).filter(|width| *width > 0)
+}
+
+#[cfg(unix)]
+use std::os::fd::AsFd as Descriptor;
+#[cfg(windows)]
+use std::os::windows::io::AsHandle as Descriptor;
+
+fn style(color: ColorChoice, is_terminal: bool, columns: Option<u16>, environment: Environment<'_>) -> Style {
+    let color = match color {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        // As kubectl: an empty NO_COLOR counts too (cli-runtime/pkg/printers/terminal.go).
+        ColorChoice::Auto => is_terminal && environment.term != Some("dumb") && !environment.no_color,
+    };
+    let chosen = environment.columns.and_then(|columns| columns.trim().parse().ok()).filter(|columns| *columns > 0);
+    Style { color, width: chosen.or(columns.filter(|_| is_terminal)), unicode: is_utf8(environment.locale) }
+}
+
+fn is_utf8(locale: [Option<&str>; 3]) -> bool {
+    if cfg!(windows) {
+        return true;
+    }
+    let locale = locale.into_iter().flatten().find(|value| !value.is_empty()).unwrap_or_default().to_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_follows_the_flag_then_the_stream_then_the_environment() {
+        let plain = Environment { term: Some("xterm"), ..Default::default() };
+        let cases = [
+            (ColorChoice::Auto, true, plain, true),
+            (ColorChoice::Auto, false, plain, false),
+            (ColorChoice::Auto, true, Environment { no_color: true, ..plain }, false),
+            (ColorChoice::Auto, true, Environment { term: Some("dumb"), ..plain }, false),
+            (ColorChoice::Auto, true, Environment { term: None, ..plain }, true),
+            (ColorChoice::Always, false, Environment { no_color: true, ..plain }, true),
+            (ColorChoice::Never, true, plain, false),
+        ];
+        for (color, is_terminal, environment, expected) in cases {
+            let style = style(color, is_terminal, None, environment);
+            assert_eq!(style.color, expected, "{color:?} {is_terminal} {environment:?}");
+        }
+    }
+
+    #[test]
+    fn the_width_is_that_of_columns_else_the_terminals_else_none() {
+        let width = |columns: Option<&str>, is_terminal, measured| {
+            style(ColorChoice::Auto, is_terminal, measured, Environment { columns, ..Default::default() }).width
+        };
+        assert_eq!(width(Some("40"), true, Some(120)), Some(40));
+        assert_eq!(width(Some("40"), false, None), Some(40));
+        assert_eq!(width(Some("0"), true, Some(120)), Some(120));
+        assert_eq!(width(Some("wide"), true, Some(120)), Some(120));
+        assert_eq!(width(None, false, Some(120)), None);
+    }
+
+    #[test]
+    #[cfg(not(windows))]
+    fn the_first_locale_that_is_set_decides() {
+        for (locale, expected) in [
+            ([None, None, Some("en_US.UTF-8")], true),
+            ([Some("C"), None, Some("en_US.UTF-8")], false),
+            ([Some(""), Some("C.utf8"), Some("C")], true),
+            ([None, None, None], false),
+        ] {
+            assert_eq!(is_utf8(locale), expected, "{locale:?}");
+        }
+    }
+}

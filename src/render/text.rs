@@ -1,0 +1,375 @@
+//! The plan as a person reads it: what changes, what each pod does, what is in the way, and what to type next.
+//!
+//! Promise: the plan goes to one writer (a result), its warnings to another. It says nothing that the plan does not.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use comfy_table::{ContentArrangement, Table, presets};
+
+use crate::engine::outcome::EndResult;
+use crate::engine::plan::{ContainerPlan, Effect, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::pod::ContainerList;
+use crate::engine::reason::Reason;
+
+use super::style::{Meaning, Style};
+use super::words;
+
+/// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
+const FIRST_PODS: usize = 10;
+/// How many of the last pods are shown when there are many.
+const LAST_PODS: usize = 3;
+/// More pods than these are many.
+const MANY_PODS: usize = 50;
+/// Longer names than this do not push the rest of the line aside.
+const NAME_COLUMNS: usize = 60;
+
+/// The order in which verdicts are listed and counted.
+const VERDICTS: [PodVerdict; 5] =
+    [PodVerdict::Update, PodVerdict::InProgress, PodVerdict::AlreadyThere, PodVerdict::Blocked, PodVerdict::Skipped];
+
+/// Writes the plan. `next` is the command that carries it out, written only where there is something to carry out.
+///
+/// # Errors
+/// The writer's.
+pub(super) fn plan(plan: &Plan, next: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if plan.workloads.is_empty() {
+        return writeln!(out, "No changes. The plan has no workload.");
+    }
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        self::workload(workload, style, out)?;
+    }
+    if plan.workloads.len() > 1 {
+        let verdicts = |verdict| plan.workloads.iter().filter(|workload| workload.verdict == verdict).count();
+        writeln!(
+            out,
+            "\nIn all: {}: {} to update in place, {} with nothing to do, {} not eligible.",
+            words::count(plan.workloads.len(), "workload"),
+            verdicts(Verdict::InPlace),
+            verdicts(Verdict::NothingToDo),
+            verdicts(Verdict::NotEligible)
+        )?;
+    }
+    if let Some(next) = next.filter(|_| plan.result() == EndResult::Changes) {
+        writeln!(out, "Next: {}", style.whole(next))?;
+    }
+    Ok(())
+}
+
+/// Writes the plan's warnings, one a line as kubectl writes them.
+///
+/// # Errors
+/// The writer's.
+pub(super) fn warnings(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    for workload in &plan.workloads {
+        let name = words::workload(style, &workload.workload);
+        for warning in &workload.warnings {
+            let text = words::sentence(&style.show(&warning.sentence()));
+            writeln!(out, "{} {name}: {text} ({})", style.paint(Meaning::Waiting, "Warning:"), warning.code())?;
+        }
+    }
+    Ok(())
+}
+
+fn workload(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let name = words::workload(style, &plan.workload);
+    write!(out, "{}", style.paint(Meaning::Heading, &name))?;
+    write!(out, "  namespace {}", style.show(&plan.workload.namespace))?;
+    write!(out, "   {}", words::count(plan.pods.len(), "pod"))?;
+    writeln!(out, "{}", if plan.pods_only { "   pods only" } else { "" })?;
+    if !plan.containers.is_empty() {
+        writeln!(out)?;
+        containers(&plan.containers, style, out)?;
+    }
+    let mut hints = BTreeSet::new();
+    if !plan.reasons.is_empty() {
+        writeln!(out, "\n  {}", style.paint(Meaning::Failing, "Not in place:"))?;
+        for reason in &plan.reasons {
+            workload_reason(reason, &mut hints, style, out)?;
+        }
+    }
+    if !plan.pods.is_empty() {
+        writeln!(out)?;
+        pods(plan, hints, style, out)?;
+    }
+    writeln!(out)?;
+    closing(plan, &name, style, out)
+}
+
+fn containers(containers: &[ContainerPlan], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    if let Some(width) = style.width {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(40));
+    }
+    table.set_header(["container", "from", "to", "restarts"]);
+    for container in containers {
+        let list = match container.list {
+            ContainerList::Containers => "",
+            ContainerList::InitContainers => " (init)",
+        };
+        let to = container.to.as_deref().map_or_else(|| "(unchanged)".into(), |to| style.show(to));
+        let restarts = match container.effect {
+            Effect::Unchanged => "no",
+            Effect::Restart => "yes, in place",
+            Effect::NoEffectNow => "no; used when the pod is next made",
+        };
+        let name = format!("{}{list}", style.show(container.container.as_str()));
+        table.add_row([name, style.show(&container.from), to, restarts.into()]);
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding(if index == 0 { (2, 3) } else { (0, 3) });
+    }
+    // Colour after the layout: the table counts an escape sequence as columns.
+    for (index, line) in table.lines().enumerate() {
+        let line = line.trim_end();
+        let meaning = if index == 0 { Meaning::Quiet } else { Meaning::Plain };
+        writeln!(out, "{}", style.paint(meaning, line))?;
+    }
+    Ok(())
+}
+
+/// The path that is in the way, marked, and below it why and what to do.
+fn workload_reason(
+    reason: &Reason,
+    hints: &mut BTreeSet<String>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut indent = "    ";
+    if let Some(path) = reason.path() {
+        let mark = if is_of_the_template(reason) { "# not changeable in place" } else { "# in the way" };
+        writeln!(out, "{indent}{}  {}", style.show(&path), style.paint(Meaning::Failing, mark))?;
+        indent = "      ";
+    }
+    writeln!(out, "{indent}{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
+    hint(reason, hints, style, out)
+}
+
+fn is_of_the_template(reason: &Reason) -> bool {
+    matches!(
+        reason,
+        Reason::TemplateFieldNotInPlace { .. } | Reason::ContainerAdded { .. } | Reason::ContainerRemoved { .. }
+    )
+}
+
+/// Writes a reason's hint unless it has been given: the same advice forty times is noise.
+fn hint(reason: &Reason, given: &mut BTreeSet<String>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let hint = reason.hint();
+    if given.contains(&hint) {
+        return Ok(());
+    }
+    writeln!(out, "      hint: {}", style.show(&hint))?;
+    given.insert(hint);
+    Ok(())
+}
+
+/// How the lines of pods are laid out, and which hints have been given.
+struct Pods<'a> {
+    plan: &'a WorkloadPlan,
+    style: &'a Style,
+    name_columns: usize,
+    node_columns: usize,
+    hints: BTreeSet<String>,
+}
+
+fn pods(plan: &WorkloadPlan, hints: BTreeSet<String>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let columns = |text: &dyn Fn(&PodPlan) -> String| {
+        plan.pods.iter().map(|pod| text(pod).chars().count()).max().unwrap_or(0).min(NAME_COLUMNS)
+    };
+    let mut lines = Pods {
+        plan,
+        style,
+        name_columns: columns(&|pod| style.show(&pod.pod.name)),
+        node_columns: columns(&|pod| node(pod, style)),
+        hints,
+    };
+    if plan.pods.len() <= MANY_PODS {
+        for pod in &plan.pods {
+            lines.pod(pod, out)?;
+        }
+    } else {
+        let mut left_out = 0;
+        for verdict in VERDICTS {
+            left_out += lines.some_of(verdict, out)?;
+        }
+        if left_out > 0 {
+            let pods = words::count(plan.pods.len(), "pod");
+            writeln!(out, "\n  {left_out} of {pods} are not shown; -o json has them all.")?;
+        }
+    }
+    let used = VERDICTS.into_iter().filter(|verdict| plan.count(*verdict) > 0);
+    let legend: Vec<String> = used.map(|verdict| format!("{} {}", symbol(verdict), meaning_of(verdict))).collect();
+    writeln!(out, "\n  {}", style.paint(Meaning::Quiet, &legend.join("   ")))
+}
+
+impl Pods<'_> {
+    /// Writes the first and last pods of a verdict; returns how many are left out.
+    fn some_of(&mut self, verdict: PodVerdict, out: &mut dyn Write) -> io::Result<usize> {
+        let plan = self.plan;
+        let pods: Vec<&PodPlan> = plan.pods.iter().filter(|pod| pod.verdict == verdict).collect();
+        // A line that says "1 more" is no shorter than the pod's own.
+        let left_out = match pods.len().saturating_sub(FIRST_PODS + LAST_PODS) {
+            1 => 0,
+            many => many,
+        };
+        let (first, rest) = pods.split_at(FIRST_PODS.min(pods.len()));
+        for pod in first {
+            self.pod(pod, out)?;
+        }
+        if left_out > 0 {
+            writeln!(out, "  {} ... {left_out} more", symbol(verdict))?;
+        }
+        for pod in rest.iter().skip(left_out) {
+            self.pod(pod, out)?;
+        }
+        Ok(left_out)
+    }
+
+    fn pod(&mut self, pod: &PodPlan, out: &mut dyn Write) -> io::Result<()> {
+        let style = self.style;
+        let (name, node) = (style.show(&pod.pod.name), node(pod, style));
+        let mark = style.paint(meaning(pod.verdict), symbol(pod.verdict));
+        let mut texts = vec![];
+        match pod.verdict {
+            PodVerdict::Update => texts.push(self.changes(pod)),
+            PodVerdict::InProgress => texts.push(format!("{}: asked for already, not proven yet", self.changes(pod))),
+            PodVerdict::AlreadyThere => texts.push("already there".into()),
+            PodVerdict::Blocked | PodVerdict::Skipped => {}
+        }
+        let reasons = pod
+            .reasons
+            .iter()
+            .map(|reason| format!("{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence()))));
+        texts.extend(reasons);
+        let mut texts = texts.into_iter();
+        let first = texts.next().unwrap_or_else(|| meaning_of(pod.verdict).into());
+        writeln!(
+            out,
+            "  {mark} {name:name_columns$}   {node:node_columns$}   {first}",
+            name_columns = self.name_columns,
+            node_columns = self.node_columns
+        )?;
+        for text in texts {
+            writeln!(out, "      {text}")?;
+        }
+        for reason in &pod.reasons {
+            hint(reason, &mut self.hints, style, out)?;
+        }
+        Ok(())
+    }
+
+    /// The containers that change; with the image before where it is not the one that the plan names for all pods.
+    fn changes(&self, pod: &PodPlan) -> String {
+        let changes = pod.changes.iter().map(|(name, change)| {
+            let planned = self.plan.containers.iter().find(|container| container.container == *name);
+            let name = self.style.show(name.as_str());
+            let effect = match change.effect {
+                Effect::Unchanged | Effect::Restart => "",
+                Effect::NoEffectNow => " (no restart)",
+            };
+            match planned {
+                Some(planned) if planned.from == change.from => format!("{name}{effect}"),
+                Some(_) | None if change.from == change.to => format!("{name}{effect}"),
+                Some(_) | None => format!("{name}{effect} (from {})", self.style.show(&change.from)),
+            }
+        });
+        changes.collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn node(pod: &PodPlan, style: &Style) -> String {
+    if pod.node.is_empty() { "(no node)".into() } else { style.show(&pod.node) }
+}
+
+fn symbol(verdict: PodVerdict) -> &'static str {
+    match verdict {
+        PodVerdict::Update => "~",
+        PodVerdict::InProgress => ">",
+        PodVerdict::AlreadyThere => "=",
+        PodVerdict::Blocked => "!",
+        PodVerdict::Skipped => "-",
+    }
+}
+
+fn meaning_of(verdict: PodVerdict) -> &'static str {
+    match verdict {
+        PodVerdict::Update => "update in place",
+        PodVerdict::InProgress => "under way already",
+        PodVerdict::AlreadyThere => "already there",
+        PodVerdict::Blocked => "blocked",
+        PodVerdict::Skipped => "left out",
+    }
+}
+
+fn meaning(verdict: PodVerdict) -> Meaning {
+    match verdict {
+        PodVerdict::Update | PodVerdict::InProgress => Meaning::Waiting,
+        PodVerdict::AlreadyThere => Meaning::Ok,
+        PodVerdict::Blocked => Meaning::Failing,
+        PodVerdict::Skipped => Meaning::Quiet,
+    }
+}
+
+fn closing(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    match plan.verdict {
+        Verdict::NothingToDo => {
+            let heading = style.paint(Meaning::Ok, "No changes.");
+            let others = if plan.count(PodVerdict::Skipped) > 0 { " that is not left out" } else { "" };
+            writeln!(out, "{heading} Every pod of {name}{others} runs these images already.")
+        }
+        Verdict::InPlace => {
+            let heading = style.paint(Meaning::Heading, "Plan:");
+            let counts = counts(plan, "to update in place");
+            writeln!(
+                out,
+                "{heading} {counts}; {}, about {}.",
+                pace(plan),
+                words::whole_seconds(plan.estimate_seconds)
+            )?;
+            let asked = if plan.checked_by_server {
+                "The server would take the patches (dry run)."
+            } else {
+                "The server has not been asked whether it would take the patches."
+            };
+            writeln!(out, "{asked}")
+        }
+        Verdict::NotEligible => {
+            let heading = style.paint(Meaning::Failing, "Not eligible:");
+            let rule = format!("as long as anything is in the way, nothing of {name} is changed.");
+            match plan.pods.len() {
+                0 => writeln!(out, "{heading} {rule}"),
+                _ => writeln!(out, "{heading} {}; {rule}", counts(plan, "could be updated in place")),
+            }
+        }
+    }
+}
+
+fn counts(plan: &WorkloadPlan, update: &str) -> String {
+    let number = |verdict| plan.count(verdict);
+    let mut counts = format!("{} {update}", words::count(number(PodVerdict::Update), "pod"));
+    let under_way = number(PodVerdict::InProgress);
+    if under_way > 0 {
+        counts.push_str(&format!(", {under_way} under way already"));
+    }
+    counts.push_str(&format!(
+        ", {} unchanged, {} blocked",
+        number(PodVerdict::AlreadyThere),
+        number(PodVerdict::Blocked)
+    ));
+    let skipped = number(PodVerdict::Skipped);
+    if skipped > 0 {
+        counts.push_str(&format!(", {skipped} left out"));
+    }
+    counts
+}
+
+fn pace(plan: &WorkloadPlan) -> String {
+    match plan.policy.max_unavailable {
+        0 | 1 => "one at a time (maxUnavailable 1)".into(),
+        many => format!("up to {many} at a time (maxUnavailable {many})"),
+    }
+}

@@ -1,0 +1,178 @@
+//! Words that every renderer shares: counts, durations, and what a pod's phase is called.
+
+use std::time::Duration;
+
+use crate::engine::failure::Failure;
+use crate::engine::names::{PodKey, WorkloadRef};
+use crate::engine::outcome::EndResult;
+use crate::engine::report::PodPhase;
+use crate::engine::rollout::PodGoal;
+
+use super::style::{Meaning, Style};
+
+/// Returns `1 pod`, `3 pods`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// Returns `4.1 s`, `2 min 5 s`, `1 h 3 min`.
+pub(super) fn duration(duration: Duration) -> String {
+    let tenths = (duration.as_millis() + 50) / 100;
+    if tenths < 600 {
+        return format!("{}.{} s", tenths / 10, tenths % 10);
+    }
+    whole_seconds(u64::try_from((duration.as_millis() + 500) / 1000).unwrap_or(u64::MAX))
+}
+
+/// Returns `40 s`, `2 min 5 s`, `1 h 3 min`.
+pub(super) fn whole_seconds(seconds: u64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes, rest) {
+        (0, 0, _) => format!("{rest} s"),
+        (0, _, 0) => format!("{minutes} min"),
+        (0, _, _) => format!("{minutes} min {rest} s"),
+        (_, 0, _) => format!("{hours} h"),
+        (_, _, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
+/// Returns seconds as a duration; what is no length of time is none.
+pub(super) fn from_seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}
+
+/// Returns the text with a full stop, unless it ends with a mark already.
+pub(super) fn sentence(text: &str) -> String {
+    if text.ends_with(['.', '?', '!']) { text.to_owned() } else { format!("{text}.") }
+}
+
+/// Returns `deployment/web`, escaped.
+pub(super) fn workload(style: &Style, workload: &WorkloadRef) -> String {
+    style.show(&workload.to_string())
+}
+
+/// Returns `pod/web-0`, escaped.
+pub(super) fn pod(style: &Style, pod: &PodKey) -> String {
+    style.show(&pod.to_string())
+}
+
+/// Returns the first items, comma-separated, and how many are left out.
+pub(super) fn first_of(items: impl ExactSizeIterator<Item = String>, shown: usize) -> String {
+    let left = items.len().saturating_sub(shown);
+    let mut items: Vec<String> = items.take(shown).collect();
+    if left > 0 {
+        items.push(format!("and {left} more"));
+    }
+    items.join(", ")
+}
+
+/// Returns the containers of a pod's goal, comma-separated.
+pub(super) fn containers(style: &Style, goal: Option<&PodGoal>) -> String {
+    goal.map(|goal| first_of(goal.containers.keys().map(|name| style.show(name.as_str())), 4)).unwrap_or_default()
+}
+
+/// Returns what a phase is called, after the pod's name. `goal` tells the containers.
+pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> (Meaning, String) {
+    let containers = containers(style, goal);
+    let with = |text: &str| if containers.is_empty() { text.to_owned() } else { format!("{containers} {text}") };
+    match phase {
+        PodPhase::Waiting => (Meaning::Quiet, "waits for its turn".into()),
+        PodPhase::Patched => (Meaning::Waiting, patched(style, goal)),
+        PodPhase::Restarting { waiting: None } => (Meaning::Waiting, with("restarting")),
+        PodPhase::Restarting { waiting: Some(reason) } => {
+            (Meaning::Waiting, format!("{}: {}", with("restarting"), style.show(reason)))
+        }
+        PodPhase::Starting => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),
+        PodPhase::Settling { hold_seconds } => {
+            (Meaning::Waiting, format!("ready; must stay so for {}", whole_seconds(u64::from(*hold_seconds))))
+        }
+        PodPhase::Unproven { why } => (Meaning::Waiting, format!("not proven yet: {}", style.show(why))),
+        PodPhase::Done => (Meaning::Ok, "done".into()),
+        PodPhase::Failing(failure) => (Meaning::Failing, format!("FAILED: {}", self::failure(style, failure))),
+        PodPhase::Moved { container, image } => (
+            Meaning::Failing,
+            format!(
+                "MOVED: {} asks for {} now, which was set by somebody else",
+                style.show(container.as_str()),
+                style.show(image)
+            ),
+        ),
+        PodPhase::Gone { why } => (Meaning::Failing, format!("GONE: {}", style.show(why))),
+    }
+}
+
+fn patched(style: &Style, goal: Option<&PodGoal>) -> String {
+    let images = goal.into_iter().flat_map(|goal| &goal.containers).filter_map(|(name, wanted)| {
+        wanted.to.as_ref().map(|to| format!("{} to {}", style.show(name.as_str()), style.show(to)))
+    });
+    let images: Vec<String> = images.collect();
+    if images.is_empty() { "patch sent".into() } else { format!("patch sent: {}", first_of(images.into_iter(), 4)) }
+}
+
+/// Returns `side: CrashLoopBackOff (exit code 3): message`.
+pub(super) fn failure(style: &Style, failure: &Failure) -> String {
+    let mut text = String::new();
+    if let Some(container) = &failure.container {
+        text.push_str(&style.show(container.as_str()));
+        text.push_str(": ");
+    }
+    text.push_str(&style.show(&failure.reason));
+    if let Some(code) = failure.exit_code {
+        text.push_str(&format!(" (exit code {code})"));
+    }
+    if !failure.message.is_empty() {
+        text.push_str(": ");
+        text.push_str(&style.show(&failure.message));
+    }
+    text
+}
+
+/// Returns how the end of a rollout is coloured.
+pub(super) fn meaning(result: EndResult) -> Meaning {
+    match result {
+        EndResult::Complete | EndResult::NothingToDo | EndResult::Aborted => Meaning::Ok,
+        EndResult::Paused | EndResult::Changes | EndResult::Interrupted | EndResult::Terminated => Meaning::Waiting,
+        EndResult::Error | EndResult::NotEligible | EndResult::Failed | EndResult::TimedOut | EndResult::Superseded => {
+            Meaning::Failing
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_read_as_a_person_says_them() {
+        for (millis, text) in [
+            (0, "0.0 s"),
+            (49, "0.0 s"),
+            (4_100, "4.1 s"),
+            (59_949, "59.9 s"),
+            (59_950, "1 min"),
+            (125_000, "2 min 5 s"),
+            (3_600_000, "1 h"),
+            (3_785_000, "1 h 3 min"),
+        ] {
+            assert_eq!(duration(Duration::from_millis(millis)), text, "{millis}");
+        }
+        assert_eq!(duration(Duration::MAX), whole_seconds(u64::MAX));
+        assert_eq!(whole_seconds(40), "40 s");
+        assert_eq!(from_seconds(f64::NAN), Duration::ZERO);
+        assert_eq!(from_seconds(-1.0), Duration::ZERO);
+    }
+
+    #[test]
+    fn one_is_one_and_all_else_are_many() {
+        assert_eq!([0, 1, 2].map(|number| count(number, "pod")), ["0 pods", "1 pod", "2 pods"]);
+    }
+
+    #[test]
+    fn lists_end_where_nobody_reads_on() {
+        let names = |number: usize| (0..number).map(|index| index.to_string()).collect::<Vec<_>>().into_iter();
+        assert_eq!(first_of(names(2), 3), "0, 1");
+        assert_eq!(first_of(names(5), 3), "0, 1, 2, and 2 more");
+        assert_eq!(first_of(names(0), 3), "");
+    }
+}

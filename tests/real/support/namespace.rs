@@ -1,0 +1,119 @@
+//! A namespace of the test's own, and what a test does in it.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use super::cluster::command;
+use super::pods::is_ready;
+use super::poll;
+use super::process::{Output, Running};
+
+/// A namespace that exists as long as this value does; its deletion is not waited for.
+pub(crate) struct Namespace {
+    name: String,
+}
+
+impl Namespace {
+    /// Creates it, under a name of its own that begins with the given one.
+    pub(crate) fn new(name: &str) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is later than 1970").as_millis();
+        let namespace = Self { name: format!("{name}-{now}-{}", COUNT.fetch_add(1, Ordering::Relaxed)) };
+        namespace.kubectl(&["create", "namespace", &namespace.name]);
+        // Until a controller has made it, pods are refused.
+        namespace.kubectl(&["wait", "--for=create", "--timeout=120s", "serviceaccount/default"]);
+        namespace
+    }
+
+    /// Returns its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Applies a manifest.
+    pub(crate) fn apply(&self, yaml: &str) {
+        let mut kubectl = self.kubectl_command(&["apply", "-f", "-"]);
+        let mut child = kubectl
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{kubectl:?}: {error}"));
+        child.stdin.take().expect("stdin is piped").write_all(yaml.as_bytes()).expect("kubectl reads its stdin");
+        let output = child.wait_with_output().expect("kubectl ends");
+        assert!(output.status.success(), "apply: {}\n{yaml}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Runs kubectl in the namespace and returns its stdout; a failure fails the test.
+    pub(crate) fn kubectl(&self, arguments: &[&str]) -> String {
+        let output = Running::start(self.kubectl_command(arguments)).wait();
+        assert_eq!(output.code, 0, "kubectl {}: {}", arguments.join(" "), output.stderr);
+        output.stdout
+    }
+
+    /// Returns the pods that a label selector selects, terminating ones too, by name.
+    pub(crate) fn pods(&self, selector: &str) -> Vec<Value> {
+        let list: Value = serde_json::from_str(&self.kubectl(&["get", "pods", "-l", selector, "-o", "json"]))
+            .expect("kubectl prints JSON when asked to");
+        let mut pods = list["items"].as_array().cloned().unwrap_or_default();
+        pods.sort_by(|left, right| left["metadata"]["name"].as_str().cmp(&right["metadata"]["name"].as_str()));
+        pods
+    }
+
+    /// Waits until the selector selects exactly `count` pods, each Ready and none terminating, and returns them by name.
+    pub(crate) fn wait_ready(&self, selector: &str, count: usize) -> Vec<Value> {
+        self.wait_pods(selector, |pods| pods.len() == count && pods.iter().all(is_ready))
+    }
+
+    /// Waits until the selected pods are as wanted, and returns them by name.
+    pub(crate) fn wait_pods(&self, selector: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        let mut last = Vec::new();
+        poll(|| {
+            last = self.pods(selector);
+            wanted(&last).then(|| last.clone())
+        })
+        .unwrap_or_else(|| panic!("the pods {selector} of {} never came to be as wanted: {last:#?}", self.name))
+    }
+
+    /// Runs the binary under test to its end, with `-n` and the namespace appended, nothing on its stdin.
+    pub(crate) fn inplace(&self, arguments: &[&str]) -> Output {
+        self.inplace_spawn(arguments).wait()
+    }
+
+    /// Starts the binary under test as [`Namespace::inplace`] does, for a test that does something while it runs.
+    pub(crate) fn inplace_spawn(&self, arguments: &[&str]) -> Running {
+        let mut binary = command(env!("CARGO_BIN_EXE_kubectl-inplace"), "real-home");
+        binary.args(arguments).args(["-n", &self.name]);
+        Running::start(binary)
+    }
+
+    fn kubectl_command(&self, arguments: &[&str]) -> Command {
+        let mut kubectl = command("kubectl", "real-kubectl");
+        kubectl.args(arguments).args(["-n", &self.name]);
+        kubectl
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            for what in [["get", "pods", "-o", "wide"], ["get", "events", "--sort-by", ".metadata.creationTimestamp"]] {
+                let seen = Running::start(self.kubectl_command(&what)).wait();
+                eprintln!("{} in {}:\n{}{}", what.join(" "), self.name, seen.stdout, seen.stderr);
+            }
+        }
+        Running::start(self.kubectl_command(&["delete", "namespace", &self.name, "--wait=false"])).wait();
+    }
+}
+
+#[test]
+fn the_binary_under_test_runs() {
+    let namespace = Namespace::new("support-binary");
+    let output = namespace.inplace(&["version"]);
+    assert_eq!(output.code, 0, "{output:?}");
+}

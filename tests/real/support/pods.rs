@@ -1,0 +1,52 @@
+//! What a pod's JSON says about its containers.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Whether the pod's Ready condition is True and it is not about to end.
+pub(super) fn is_ready(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
+    pod["metadata"]["deletionTimestamp"].is_null()
+        && conditions.into_iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+}
+
+/// Returns the statuses of the pod's containers, init containers (and so sidecars) first.
+fn container_statuses(pod: &Value) -> impl Iterator<Item = &Value> {
+    ["initContainerStatuses", "containerStatuses"]
+        .into_iter()
+        .flat_map(|list| pod["status"][list].as_array().into_iter().flatten())
+}
+
+/// Returns the status of one container of the pod; a missing one fails the test.
+pub(crate) fn container_status<'a>(pod: &'a Value, name: &str) -> &'a Value {
+    container_statuses(pod)
+        .find(|status| status["name"] == name)
+        .unwrap_or_else(|| panic!("no container {name} in {}", pod["status"]))
+}
+
+/// Returns the containers with another containerID than before, each as `pod/container`, in the order of `before`.
+///
+/// Panics unless both lists hold the very same pods (name, uid, node and IP): then something was replaced.
+pub(crate) fn restarted(before: &[Value], after: &[Value]) -> Vec<String> {
+    assert_eq!(identities(before), identities(after), "the pods are not the same ones");
+    let mut restarted = Vec::new();
+    for (old, new) in before.iter().zip(after) {
+        for status in container_statuses(old) {
+            let name = status["name"].as_str().unwrap_or_default();
+            if container_status(new, name)["containerID"] != status["containerID"] {
+                restarted.push(format!("{}/{name}", old["metadata"]["name"].as_str().unwrap_or_default()));
+            }
+        }
+    }
+    restarted
+}
+
+fn identities(pods: &[Value]) -> BTreeMap<&str, [&Value; 3]> {
+    pods.iter()
+        .map(|pod| {
+            let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+            (name, [&pod["metadata"]["uid"], &pod["spec"]["nodeName"], &pod["status"]["podIP"]])
+        })
+        .collect()
+}

@@ -1,0 +1,96 @@
+//! Sample workloads as YAML: containers `app` and `side`, labelled `app: NAME`, on the real node.
+
+use super::registry;
+
+const METADATA: &str = "metadata:\n  labels: {app: NAME}\n";
+
+/// A pod's spec, as YAML lines without indentation. Short grace, because the images end at once when asked to.
+fn spec(sidecar: bool) -> String {
+    let registry = registry();
+    let (init, side) = match sidecar {
+        true => (
+            format!("initContainers:\n- {{name: side, image: '{registry}/side:v1', restartPolicy: Always}}\n"),
+            String::new(),
+        ),
+        false => (String::new(), format!("- {{name: side, image: '{registry}/side:v1'}}\n")),
+    };
+    format!(
+        "nodeSelector: {{kubernetes.io/hostname: node-1}}\nterminationGracePeriodSeconds: 2\n\
+         {init}containers:\n- {{name: app, image: '{registry}/app:v1'}}\n{side}"
+    )
+}
+
+fn indent(text: &str, by: usize) -> String {
+    text.lines().map(|line| format!("{:by$}{line}\n", "")).collect()
+}
+
+/// The pod template of an owner, at the depth where `spec:` of the owner wants it.
+fn template(name: &str, sidecar: bool) -> String {
+    let metadata = METADATA.replace("NAME", name);
+    format!(
+        "  selector: {{matchLabels: {{app: {name}}}}}\n  template:\n{}    spec:\n{}",
+        indent(&metadata, 4),
+        indent(&spec(sidecar), 6)
+    )
+}
+
+fn owner(kind: &str, name: &str, fields: &str, sidecar: bool) -> String {
+    format!("apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:\n{fields}{}", template(name, sidecar))
+}
+
+/// Returns a Deployment.
+pub(crate) fn deployment(name: &str, replicas: usize) -> String {
+    owner("Deployment", name, &format!("  replicas: {replicas}\n"), false)
+}
+
+/// Returns a Deployment whose `side` is a native sidecar: an init container with restartPolicy Always.
+pub(crate) fn deployment_with_sidecar(name: &str, replicas: usize) -> String {
+    owner("Deployment", name, &format!("  replicas: {replicas}\n"), true)
+}
+
+/// Returns a StatefulSet, its pods made side by side.
+pub(crate) fn stateful_set(name: &str, replicas: usize) -> String {
+    let fields = format!("  replicas: {replicas}\n  serviceName: {name}\n  podManagementPolicy: Parallel\n");
+    owner("StatefulSet", name, &fields, false)
+}
+
+/// Returns a DaemonSet: one pod, on the real node.
+pub(crate) fn daemon_set(name: &str) -> String {
+    owner("DaemonSet", name, "", false)
+}
+
+/// Returns a ReplicaSet without a Deployment.
+pub(crate) fn replica_set(name: &str, replicas: usize) -> String {
+    owner("ReplicaSet", name, &format!("  replicas: {replicas}\n"), false)
+}
+
+/// Returns a Pod without an owner.
+pub(crate) fn pod(name: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, labels: {{app: {name}}}}}\nspec:\n{}",
+        indent(&spec(false), 2)
+    )
+}
+
+#[test]
+fn every_sample_comes_up() {
+    let namespace = super::Namespace::new("support-samples");
+    let samples = [
+        ("web", 2, deployment("web", 2)),
+        ("mesh", 1, deployment_with_sidecar("mesh", 1)),
+        ("db", 2, stateful_set("db", 2)),
+        ("agent", 1, daemon_set("agent")),
+        ("set", 1, replica_set("set", 1)),
+        ("alone", 1, pod("alone")),
+    ];
+    for (_, _, manifest) in &samples {
+        namespace.apply(manifest);
+    }
+    for (name, count, _) in &samples {
+        for pod in namespace.wait_ready(&format!("app={name}"), *count) {
+            for container in ["app", "side"] {
+                assert!(super::container_status(&pod, container)["state"]["running"].is_object(), "{name}: {pod}");
+            }
+        }
+    }
+}
