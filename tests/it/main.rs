@@ -3,6 +3,7 @@
 mod container_hash;
 mod defaults;
 mod fake_server;
+mod plan;
 #[cfg(test)]
 mod render;
 mod runner;
