@@ -1,8 +1,10 @@
 //! One integration binary: a module a theme, linked once.
 
+mod apply;
 mod container_hash;
 mod defaults;
 mod fake_server;
+mod follow;
 mod plan;
 #[cfg(test)]
 mod render;
