@@ -1,9 +1,12 @@
 //! One integration binary: a module a theme, linked once.
 
 mod apply;
+mod cli;
+mod connection;
 mod container_hash;
 mod defaults;
 mod fake_server;
+mod faults;
 mod follow;
 mod plan;
 #[cfg(test)]
