@@ -178,10 +178,10 @@ impl Shell {
     }
 
     /// Shows what clap says: help and version on stdout, anything else is wrong usage.
-    pub(super) fn tell_usage(&self, error: &clap::Error) -> EndResult {
+    pub(super) fn tell_usage(&self, error: &clap::Error, arguments: &[String]) -> EndResult {
         drop(error.print());
         if error.use_stderr() {
-            let command = next::command_of(&error.to_string());
+            let command = next::command_of(arguments);
             drop(writeln!(io::stderr().lock(), "\nSee '{command} -h' for help and examples"));
             EndResult::Error
         } else {
