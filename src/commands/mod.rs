@@ -6,6 +6,7 @@ mod complete;
 mod completion;
 mod follow;
 mod next;
+mod notices;
 mod plan;
 mod planning;
 mod shell;

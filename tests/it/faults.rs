@@ -76,6 +76,18 @@ fn a_busy_server_is_given_the_time_that_it_asks_for() {
 }
 
 #[test]
+fn a_wait_is_told_while_it_lasts() {
+    let server = web();
+    server.fault(When::verb("list").of("pods").times(1), Effect::Throttle(Some(3)));
+    let began = clock::now();
+    let running = typed(&server, "plan deploy/web side=:v2").spawn();
+    running.wait_for_stderr("note: the server is busy; trying again in 3s");
+    assert!(clock::now().duration_since(began) < Duration::from_millis(2900), "before it is over");
+    running.wait().ends_with(0);
+    run(&server, "plan deploy/web side=:v2 -q").ends_with(0).is_silent_about("trying again");
+}
+
+#[test]
 fn a_busy_server_that_names_no_time_is_asked_again_later() {
     let server = web();
     server.fault(sent().times(1), Effect::Throttle(None));
