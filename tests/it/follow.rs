@@ -32,16 +32,11 @@ fn an_update_of_its_own_is_followed_by_its_record() {
     server.kubelet(Times { restart: Duration::from_millis(500), ..Times::default() });
     let first = typed(&server, APPLY).spawn();
     first.wait_for_stderr("patch sent");
-    server.wait_for(
-        "pods",
-        &server.objects("pods")[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
-        |pod| pod["spec"]["containers"][1]["image"] == "acme/side:v2",
-    );
+    let name = server.objects("pods")[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    server.wait_for("pods", &name, |pod| pod["spec"]["containers"][1]["image"] == "acme/side:v2");
     first.signal("INT");
     first.wait().ends_with(130);
-    let followed = run(&server, "follow pod/none").ends_with(1);
-    followed.says("not found");
-    let name = server.objects("pods")[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    run(&server, "follow pod/none").ends_with(1).says("not found");
     let output = run(&server, &format!("follow pod/{name} --min-ready-seconds 0")).ends_with(0);
     output.prints("Complete:").prints("Restarted: side in 1 pod");
     assert_eq!(patches(&server).len(), 1, "following sent nothing");

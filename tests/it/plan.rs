@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::api_server::{ApiServer, image_id};
+use crate::support::api_server::{ApiServer, Logged, image_id};
 use crate::support::builders::{self, Workload};
 use crate::support::run::{Binary, Output};
 use crate::support::scene::{APPLY, images, patches, run, server_with, two_containers, typed, web};
@@ -64,8 +64,7 @@ fn a_plan_says_what_would_happen_and_changes_nothing() {
 fn what_the_dry_run_asked_is_what_apply_sends() {
     let server = web();
     run(&server, PLAN).ends_with(0);
-    let plan: Vec<Value> =
-        server.requests().iter().filter(|request| request.dry_run).map(|request| request.json()).collect();
+    let plan: Vec<Value> = server.requests().iter().filter(|request| request.dry_run).map(Logged::json).collect();
     run(&server, APPLY).ends_with(0);
     let asked: Vec<_> = server.requests().into_iter().filter(|request| request.dry_run).skip(plan.len()).collect();
     let sent = patches(&server);
@@ -281,22 +280,18 @@ fn the_detailed_exit_code_tells_nothing_in_place_and_not() {
         typed(&server, line).file("env.yaml", &env).run().ends_with(code);
     }
     let blocked = typed(&server, "plan -f env.yaml").file("env.yaml", &env).run().ends_with(0);
-    let blocked =
-        blocked.prints("TemplateFieldNotInPlace").prints("env").prints("Not eligible:").is_silent_about("Next:");
+    let blocked = blocked.prints("TemplateFieldNotInPlace").prints("env").prints("Not eligible:").omits("Next:");
     assert!(blocked.stdout.contains("hint:"), "{}", blocked.stdout);
     let refused = typed(&server, "apply -f env.yaml --pods-only --yes").file("env.yaml", &env).run();
     refused.ends_with(3).prints("TemplateFieldNotInPlace");
-    run(&server, "plan deploy/web side=:v1").ends_with(0).prints("No changes.").is_silent_about("Next:");
+    run(&server, "plan deploy/web side=:v1").ends_with(0).prints("No changes.").omits("Next:");
     assert!(server.writes().is_empty() && images(&server, "side").iter().all(|image| image == "acme/side:v1"));
 }
 
 #[test]
 fn nothing_to_do_asks_nobody_and_sends_nothing() {
     let server = web();
-    run(&server, "apply deploy/web side=acme/side:v1 --pods-only")
-        .ends_with(0)
-        .prints("No changes.")
-        .is_silent_about("terminal");
+    run(&server, "apply deploy/web side=acme/side:v1 --pods-only").ends_with(0).prints("No changes.").omits("terminal");
     let json = run(&server, "apply deploy/web side=acme/side:v1 -o json").ends_with(0);
     assert_eq!(json.json()["result"], "nothingToDo");
     assert!(server.requests().iter().all(|request| request.method == "GET"));

@@ -183,7 +183,7 @@ impl Stream {
         String::from_utf8_lossy(&self.bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 
-    fn to_the_end(self) -> String {
+    fn finish(self) -> String {
         let bytes = self.bytes;
         drop(self.reader.join());
         let bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -241,8 +241,8 @@ impl Running {
         };
         Output {
             code: status.code(),
-            stdout: self.stdout.to_the_end(),
-            stderr: self.stderr.to_the_end(),
+            stdout: self.stdout.finish(),
+            stderr: self.stderr.finish(),
             folder: self.folder,
             redaction: self.redaction,
         }

@@ -88,7 +88,7 @@ impl Output {
 
     /// Asserts that neither stream holds a text.
     #[track_caller]
-    pub(crate) fn is_silent_about(self, text: &str) -> Self {
+    pub(crate) fn omits(self, text: &str) -> Self {
         assert!(!self.stdout.contains(text) && !self.stderr.contains(text), "{text:?} is told\n{}", self.block());
         self
     }
