@@ -261,11 +261,10 @@ fn a_pod_that_is_down_already_goes_first() {
         server.objects("pods").iter().filter_map(|pod| pod["metadata"]["name"].as_str().map(str::to_owned)).collect();
     make_unready(&server, &names[2]);
     let running = typed(&server, APPLY).spawn();
-    running.wait_for_stderr(&format!("{}  patch sent", names[2]));
-    assert_eq!(patched(&server), [names[2].as_str()], "the others wait: it is down, and one may be");
-    server.edit("pods", &names[2], |pod| pod["status"]["containerStatuses"][0]["ready"] = true.into());
     server.wait_for("pods", &names[2], |pod| pod["status"]["containerStatuses"][1]["restartCount"] == 1);
+    assert_eq!(patched(&server), [names[2].as_str()], "the others wait: it is down, and one may be");
     server.edit("pods", &names[2], |pod| {
+        pod["status"]["containerStatuses"][0]["ready"] = true.into();
         for condition in pod["status"]["conditions"].as_array_mut().into_iter().flatten() {
             condition["status"] = "True".into();
         }
