@@ -6,6 +6,7 @@ mod complete;
 mod completion;
 mod follow;
 mod next;
+mod notices;
 mod plan;
 mod planning;
 mod saved;
@@ -31,7 +32,7 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> EndResult {
     }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return shell.tell_usage(&error),
+        Err(error) => return shell.tell_usage(&error, &arguments),
     };
     shell.configure(&cli.global, &arguments);
     let result = dispatch(cli, shell).await;
