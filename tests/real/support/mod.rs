@@ -9,7 +9,7 @@ mod proxy;
 pub(crate) mod samples;
 mod watch;
 
-pub(crate) use cluster::{containerd, registry};
+pub(crate) use cluster::{command, containerd, kubeconfig, registry};
 pub(crate) use namespace::Namespace;
 pub(crate) use pods::{container_status, image, images, is_ready, name, restarted};
 pub(crate) use process::{Output, Running};

@@ -30,6 +30,11 @@ impl Namespace {
         namespace
     }
 
+    /// Returns its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Applies a manifest.
     pub(crate) fn apply(&self, yaml: &str) {
         self.kubectl_input(&["apply", "-f", "-"], yaml);
@@ -107,11 +112,6 @@ impl Namespace {
     pub(crate) fn watch(&self, selector: &str) -> Watch {
         let count = self.pods(selector).len();
         Watch::start(self.kubectl_command(&["get", "pods", "-l", selector, "--watch", "-o", "json"]), count)
-    }
-
-    /// Returns its name.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
     }
 
     fn kubectl_command(&self, arguments: &[&str]) -> Command {
