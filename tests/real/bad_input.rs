@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use serde_json::Value;
 
-use crate::support::{Namespace, Output, Running, samples};
+use crate::support::{Namespace, Output, Running, kubeconfig, samples};
 
 /// Asserts the exit code and that the program says each of the words, on stdout or stderr.
 fn assert_says(output: &Output, code: i32, words: &[&str]) {
@@ -82,7 +82,7 @@ fn a_missing_permission_is_named_with_verb_and_resource() {
 
     // Without the watch nothing could be seen through, so nothing is begun.
     let no_watch = web.user("nowatch", &[owners[0], owners[1], ("", "pods", &["get", "list", "patch"])]);
-    assert_says(&apply(&no_watch), 1, &["cannot watch resource \"pods\""]);
+    assert_says(&apply(&no_watch), 3, &["PermissionMissing", "watch pods"]);
     let follow = web.namespace.inplace(&["follow", "deploy/web", "--as", &no_watch]);
     assert_says(&follow, 1, &["cannot watch resource \"pods\""]);
 
@@ -146,7 +146,7 @@ fn manifests_that_are_none_are_refused_with_their_place() {
     let twice = format!("{0}---\n{0}", samples::with_tag(&samples::deployment("web", 2), "side", "v2"));
     let cases = [
         ("kind: Deployment\napiVersion: apps/v1\nmetadata: {name: web\n", 1, vec!["standard input:3:11", "unclosed"]),
-        ("kind: Deployment\nmetadata:\n\tname: web\n", 1, vec!["standard input:3:1"]),
+        ("kind: Deployment\nmetadata:\n\tname: web\n", 1, vec!["standard input:3:2", "tabs"]),
         ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", 1, vec!["ConfigMap", "no workload"]),
         ("apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n", 1, vec!["Job", "workloads are Deployment"]),
         ("apiVersion: apps/v1\nkind: Deployment\n", 1, vec!["metadata.name"]),
@@ -180,13 +180,14 @@ fn a_server_that_cannot_be_reached_is_told() {
     assert_says(&silent, 1, &["did not answer within 1s"]);
     assert!(silent.elapsed.as_secs() < 5, "{silent:#?}");
 
-    let mut nowhere = namespace.inplace_command(&["plan", "deploy/web", "side=:v2"]);
-    nowhere.env_remove("KUBECONFIG");
-    let nowhere = Running::start(nowhere).wait();
-    assert_says(&nowhere, 1, &["error: ", "kubeconfig"]);
-    let mut missing = namespace.inplace_command(&["plan", "deploy/web", "side=:v2"]);
-    missing.env("KUBECONFIG", "/no/such/kubeconfig");
-    assert_says(&Running::start(missing).wait(), 1, &["error: ", "/no/such/kubeconfig"]);
+    let without = |flags: &[&str]| {
+        let mut nowhere = namespace.inplace_command(&[&["plan", "pod/nix", "side=:v2"], flags].concat());
+        nowhere.env_remove("KUBECONFIG");
+        Running::start(nowhere).wait()
+    };
+    assert_says(&without(&[]), 1, &["error: ", "kubeconfig"]);
+    assert_says(&without(&["--kubeconfig", kubeconfig()]), 1, &["pods \"nix\" not found"]);
+    assert_says(&without(&["--kubeconfig", "/no/such/kubeconfig"]), 1, &["error: ", "/no/such/kubeconfig"]);
 }
 
 #[test]

@@ -5,16 +5,18 @@ use kubectl_inplace::engine::container_hash::{HashEra, container_hash};
 use kubectl_inplace::engine::kubelet_version::KubeletVersion;
 use serde_json::Value;
 
-use crate::support::{Namespace, container_status, containerd, samples};
+use crate::support::{Namespace, Running, command, container_status, containerd, samples};
 
 /// Reads the annotation that the kubelet gave a container when it had it made: containerd keeps the whole CRI request
 /// in an extension of its record.
-fn hash_in_the_runtime(namespace: &Namespace, socket: &str, status: &Value) -> String {
+fn hash_in_the_runtime(socket: &str, status: &Value) -> String {
     let id = status["containerID"]
         .as_str()
         .and_then(|id| id.strip_prefix("containerd://"))
         .expect("a container of containerd");
-    let output = namespace.type_line(&format!("ctr --address '{socket}' --namespace k8s.io containers info {id}"));
+    let mut ctr = command("ctr", "real-home");
+    ctr.args(["--address", socket, "--namespace", "k8s.io", "containers", "info", id]);
+    let output = Running::start(ctr).wait();
     assert_eq!(output.code, 0, "{output:#?}");
     let record: Value = serde_json::from_str(&output.stdout).expect("ctr prints JSON");
     let metadata = record["Extensions"]["io.cri-containerd.container.metadata"]["value"].clone();
@@ -47,7 +49,7 @@ fn the_kubelets_hash_is_the_one_that_the_engine_computes() {
         let pod = pods.first().expect("one pod");
         let spec = pod["spec"][list].as_array().into_iter().flatten().find(|each| each["name"] == container);
         let computed = container_hash(era, spec.expect("the container is there")).to_string();
-        (hash_in_the_runtime(&namespace, socket, container_status(pod, container)), computed)
+        (hash_in_the_runtime(socket, container_status(pod, container)), computed)
     };
     let (kubelets_app, app) = hashes(&after, "containers", "app");
     assert_eq!(kubelets_app, app);

@@ -80,7 +80,8 @@ fn a_pod_that_restarts_by_itself_is_not_mistaken_for_the_update() {
     namespace.apply(&samples::pod("alone"));
     let before = namespace.wait_ready("app=alone", 1);
     // The container's own end: another containerID, with the image from before.
-    namespace.kubectl(&["exec", "alone", "-c", "side", "--", "kill", "1"]);
+    let ended = namespace.type_line(&format!("kubectl exec alone -n {} -c side -- kill 1", namespace.name()));
+    assert_eq!(ended.code, 0, "{ended:#?}");
     let restarted_alone = namespace.wait_pods("app=alone", |pods| {
         pods.iter().all(|pod| {
             container_status(pod, "side")["restartCount"] == 1 && container_status(pod, "side")["ready"] == true
