@@ -147,7 +147,11 @@ fn manifests_that_are_none_are_refused_with_their_place() {
     let cases = [
         ("kind: Deployment\napiVersion: apps/v1\nmetadata: {name: web\n", 1, vec!["standard input:3:11", "unclosed"]),
         ("kind: Deployment\nmetadata:\n\tname: web\n", 1, vec!["standard input:3:2", "tabs"]),
-        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", 1, vec!["ConfigMap", "no workload"]),
+        (
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+            1,
+            vec!["ConfigMap", "no workload in standard input"],
+        ),
         ("apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n", 1, vec!["Job", "workloads are Deployment"]),
         ("apiVersion: apps/v1\nkind: Deployment\n", 1, vec!["metadata.name"]),
         ("just a sentence\n", 1, vec!["expected an object"]),

@@ -32,7 +32,7 @@ fn somebody_elses_failure_is_found() {
     let named = output
         .stdout
         .lines()
-        .any(|line| line.contains("pod/alone") && line.contains("side") && line.contains("ErrImagePull"));
+        .any(|line| line.contains("pod/alone") && line.contains("side") && line.contains("ImagePull"));
     assert!(named, "{output:#?}");
 }
 

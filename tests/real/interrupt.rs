@@ -10,12 +10,12 @@ use crate::support::{Namespace, Proxy, Running, image, images, restarted, sample
 const ARGUMENTS: [&str; 7] =
     ["apply", "deploy/web", "app=:v2", "side=:v2", "--pods-only", "--yes", "--min-ready-seconds"];
 
-/// Starts an update of both containers in three pods, and returns once one pod is done and the second is in hand.
-fn in_the_middle(namespace: &Namespace, more: &[&str]) -> (Vec<Value>, Running) {
+/// Starts an update of both containers in three pods, and returns while the first pod has to stay ready for two seconds.
+fn begun(namespace: &Namespace, more: &[&str]) -> (Vec<Value>, Running) {
     namespace.apply(&samples::deployment("web", 3));
     let before = namespace.wait_ready("app=web", 3);
-    let mut running = namespace.inplace_spawn(&[ARGUMENTS.as_slice(), &["3"], more].concat());
-    running.wait_for("done after");
+    let mut running = namespace.inplace_spawn(&[ARGUMENTS.as_slice(), &["2"], more].concat());
+    running.wait_for("must stay so for 2 s");
     (before, running)
 }
 
@@ -32,8 +32,9 @@ fn whole_pods(pods: &[Value]) -> usize {
 
 fn signal_in_the_middle(name: &str, signal: &str, code: i32) {
     let namespace = Namespace::new(name);
-    let (before, mut running) = in_the_middle(&namespace, &[]);
-    running.wait_for("must stay so for 3 s");
+    let (before, mut running) = begun(&namespace, &[]);
+    // In the very turn in which the first is done, the second is taken.
+    running.wait_for("done after");
     let asked = Instant::now();
     running.signal(signal);
     let output = running.wait();
@@ -65,11 +66,13 @@ fn a_termination_leaves_no_pod_half_patched() {
     signal_in_the_middle("interrupt-term", "TERM", 143);
 }
 
-/// Brings a run to where the answer to its second patch is outstanding and will not come.
-fn with_an_answer_outstanding(namespace: &Namespace) -> Running {
+/// Brings a run to where the answer to its second patch is outstanding and will not come, and interrupts it once.
+fn interrupted_with_an_answer_outstanding(namespace: &Namespace) -> Running {
     let proxy = Proxy::start(namespace);
-    let (_, mut running) = in_the_middle(namespace, &proxy.flags());
+    let (_, mut running) = begun(namespace, &proxy.flags());
+    // The first pod's time is over without any word of the server; then the second patch is sent.
     proxy.hold();
+    running.wait_for("done after");
     running.signal("INT");
     running.wait_for("stopping");
     running
@@ -78,12 +81,13 @@ fn with_an_answer_outstanding(namespace: &Namespace) -> Running {
 #[test]
 fn an_outstanding_answer_is_waited_for_but_not_for_long() {
     let namespace = Namespace::new("interrupt-outstanding");
-    let running = with_an_answer_outstanding(&namespace);
+    let running = interrupted_with_an_answer_outstanding(&namespace);
     let asked = Instant::now();
     let output = running.wait();
     assert_eq!(output.code, 130, "{output:#?}");
     let waited = output.ended - asked;
-    assert!(waited < Duration::from_millis(5500), "{waited:?}: {output:#?}");
+    // Five seconds, and what a busy machine takes; at once would mean that no answer was outstanding.
+    assert!((3..7).contains(&waited.as_secs()), "{waited:?}: {output:#?}");
     whole_pods(&namespace.pods("app=web"));
     printed(&output, "To go on:");
 }
@@ -91,13 +95,13 @@ fn an_outstanding_answer_is_waited_for_but_not_for_long() {
 #[test]
 fn a_second_interrupt_leaves_at_once() {
     let namespace = Namespace::new("interrupt-twice");
-    let running = with_an_answer_outstanding(&namespace);
+    let running = interrupted_with_an_answer_outstanding(&namespace);
     let asked = Instant::now();
     running.signal("INT");
     let output = running.wait();
     assert_eq!(output.code, 130, "{output:#?}");
     let waited = output.ended - asked;
-    assert!(waited < Duration::from_secs(1), "{waited:?}: {output:#?}");
+    assert!(waited < Duration::from_secs(2), "{waited:?}: {output:#?}");
     whole_pods(&namespace.pods("app=web"));
     printed(&output, "To go on:");
 }

@@ -44,7 +44,7 @@ fn a_plan_changes_nothing_and_tells_each_pod() {
         assert_eq!((&planned["uid"], &planned["verdict"]), (&pod["metadata"]["uid"], &"update".into()));
         let change = &planned["changes"][0];
         let expected = [format!("{}/side:v1", registry()), format!("{}/side:v2", registry())];
-        assert_eq!([&change["from"], &change["to"]], expected.each_ref().map(|image| image.as_str()));
+        assert_eq!([&change["from"], &change["to"]], expected.each_ref().map(String::as_str));
     }
 
     let none = namespace.inplace(&["plan", "deployment/web", "side=:v1", "--detailed-exitcode"]);
