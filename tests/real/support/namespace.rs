@@ -56,8 +56,11 @@ impl Namespace {
 
     /// Returns the pods that a label selector selects, terminating ones too, by name.
     pub(crate) fn pods(&self, selector: &str) -> Vec<Value> {
-        let list: Value = serde_json::from_str(&self.kubectl(&["get", "pods", "-l", selector, "-o", "json"]))
-            .expect("kubectl prints JSON when asked to");
+        // The plain path, because it costs kubectl a third of what it takes to find out what `pods` are.
+        let selector = selector.replace('=', "%3D");
+        let path = format!("/api/v1/namespaces/{}/pods?labelSelector={selector}", self.name);
+        let list: Value =
+            serde_json::from_str(&self.kubectl(&["get", "--raw", &path])).expect("the server answers in JSON");
         let mut pods = list["items"].as_array().cloned().unwrap_or_default();
         pods.sort_by(|left, right| left["metadata"]["name"].as_str().cmp(&right["metadata"]["name"].as_str()));
         pods
