@@ -11,3 +11,4 @@ mod runner;
 mod strategic_merge;
 #[path = "../support/mod.rs"]
 mod support;
+mod watch;

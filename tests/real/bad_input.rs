@@ -77,7 +77,7 @@ fn a_missing_permission_is_named_with_verb_and_resource() {
     let blind = web.user("blind", &owners);
     assert_says(&apply(&blind), 1, &["cannot list resource \"pods\"", "Forbidden"]);
 
-    let half = web.user("half", &[owners[0]]);
+    let half = web.user("half", &[owners[0], ("", "pods", READ)]);
     assert_says(&apply(&half), 1, &["cannot list resource \"replicasets\""]);
 
     // Without the watch nothing could be seen through, so nothing is begun.
