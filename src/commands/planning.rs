@@ -161,6 +161,12 @@ async fn check(
         }
         plan.verdict = Verdict::NotEligible;
     }
+    // Whoever may list and patch but not watch would change a pod and never see what came of it.
+    if let Err(ClusterError::Forbidden { message, .. }) = cluster.check_watch(&plan.workload.namespace).await {
+        let (verb, resource) = ("watch".into(), "pods".into());
+        plan.reasons.push(Reason::PermissionMissing { verb, resource, message });
+        plan.verdict = Verdict::NotEligible;
+    }
     plan.checked_by_server = true;
     Ok(())
 }

@@ -17,3 +17,4 @@ mod runner;
 mod strategic_merge;
 #[path = "../support/mod.rs"]
 mod support;
+mod watch;
