@@ -17,6 +17,8 @@ pub enum Baseline {
     Recorded(ContainerRecord),
     /// Somebody else set the image: who and when, as managedFields tell.
     Set(ImageSet),
+    /// The pod's spec is the one that it was created with: every container of it is the right one.
+    Created,
     /// Nothing is known.
     Unknown,
 }
@@ -38,6 +40,7 @@ impl Baseline {
         let record = UpdateRecord::of(pod);
         match record.as_ref().and_then(|record| record.container(pod, name)) {
             Some(record) => Self::Recorded(record.clone()),
+            None if is_as_created(pod, name) => Self::Created,
             None => pod.image_set.get(name).cloned().map_or(Self::Unknown, Self::Set),
         }
     }
@@ -53,6 +56,7 @@ impl Baseline {
                 std::cmp::Ordering::Equal => None,
                 std::cmp::Ordering::Greater => Some(true),
             },
+            Self::Created => Some(true),
             Self::Unknown => None,
         }
     }
@@ -95,6 +99,7 @@ impl Baseline {
                     set.manager, set.time
                 )),
             },
+            Self::Created => Proof::New,
             Self::Unknown => {
                 Proof::Unproven("nothing tells when the image was set: no record and no managedFields".into())
             }
@@ -114,6 +119,12 @@ fn shows_other_image(record: &ContainerRecord, status: &ContainerStatus, wanted:
         }
         (before, now) => before != now,
     }
+}
+
+/// Whether the image is the one that the pod was created with: nobody has written since the second of its creation, and
+/// the API server has counted no change of the spec. (1 alone would not do: pods born before 1.33 began at 0.)
+fn is_as_created(pod: &Pod, name: &ContainerName) -> bool {
+    pod.generation == Some(1) && pod.image_set.get(name).is_some_and(|set| set.time == pod.created)
 }
 
 fn same_image(a: &str, b: &str) -> bool {

@@ -143,6 +143,7 @@ fn the_record_counts_only_for_the_image_that_it_set() {
         let container = Container { name: "side".into(), image: WANTED.into(), ..Container::default() };
         let pod = Pod {
             key: PodKey { namespace: "prod".into(), name: "web-0".into(), uid: "uid".into() },
+            created: "2026-01-01T00:00:00Z".into(),
             resource_version: 1,
             generation: None,
             labels: BTreeMap::new(),
@@ -156,8 +157,23 @@ fn the_record_counts_only_for_the_image_that_it_set() {
         let found = match Baseline::of(&pod, &"side".into()) {
             Baseline::Recorded(_) => "recorded",
             Baseline::Set(_) => "set",
+            Baseline::Created => "created",
             Baseline::Unknown => "unknown",
         };
         assert_eq!(found, expected, "{case}");
     }
+}
+
+#[test]
+fn a_pod_that_nobody_changed_runs_what_it_was_created_with() {
+    let pod = |generation: i64, set: &str| {
+        let managed = serde_json::json!([{"manager": "kubectl", "time": set, "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}]);
+        let object = serde_json::json!({"metadata": {"name": "p", "generation": generation, "creationTimestamp": "2026-01-01T00:00:00Z", "managedFields": managed},
+            "spec": {"containers": [{"name": "side", "image": WANTED}]}});
+        Baseline::of(&Pod::from_object(&object).expect("a pod"), &"side".into())
+    };
+    assert_eq!(pod(1, "2026-01-01T00:00:00Z"), Baseline::Created);
+    // Born before 1.33 with generation 0, and changed once since.
+    assert!(matches!(pod(1, "2026-01-02T00:00:00Z"), Baseline::Set(_)));
+    assert!(matches!(pod(2, "2026-01-01T00:00:00Z"), Baseline::Set(_)));
 }

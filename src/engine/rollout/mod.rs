@@ -18,7 +18,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use goal::{CANARY_HOLD_SECONDS, ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal, Policy};
+pub use goal::{
+    CANARY_HOLD_SECONDS, ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal, Policy, RESTARTED_HOLD_SECONDS,
+};
 pub use ledger::Ledger;
 pub use world::{Observation, Watch, World};
 

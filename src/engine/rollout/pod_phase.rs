@@ -11,7 +11,7 @@ use crate::engine::report::PodPhase;
 
 use super::Now;
 use super::fault::Fault;
-use super::goal::{CANARY_HOLD_SECONDS, ContainerGoal, Goal, PodGoal};
+use super::goal::{CANARY_HOLD_SECONDS, ContainerGoal, Goal, PodGoal, RESTARTED_HOLD_SECONDS};
 use super::ledger::{Entry, Ledger, MAX_SENDS, ReadyKey, Request};
 use super::world::{Watch, World};
 
@@ -223,7 +223,7 @@ fn failing(
             let same = !record.image_id.is_empty() && record.image_id == status.image_id;
             (Some(record.from.as_str()), record.waiting.as_deref(), same)
         }
-        Baseline::Set(_) | Baseline::Unknown => (None, None, false),
+        Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
     };
     let is_new = |ended: &crate::engine::pod::Terminated| {
         baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) != Some(false)
@@ -312,8 +312,20 @@ fn hold_seconds(goal: &Goal, pod: &Pod, restarted: &[&ContainerName], ledger: &L
         .map(|probe| probe.period_seconds.unwrap_or(10))
         .max();
     let base = goal.policy.owner_min_ready_seconds.max(startup.unwrap_or(0));
+    let base =
+        if restarted.iter().any(|name| has_ended_once(pod, name)) { base.max(RESTARTED_HOLD_SECONDS) } else { base };
     let blind = containers().any(|container| container.readiness_probe.is_none());
     if blind && ledger.is_canary(&pod.key, goal) { base.max(CANARY_HOLD_SECONDS) } else { base }
+}
+
+/// Whether a container that came after the change has ended already, and this is another one.
+pub(super) fn has_ended_once(pod: &Pod, name: &ContainerName) -> bool {
+    let status = pod.container_status(name).map(|(_, _, status)| status);
+    let ended = status.and_then(|status| status.last_state.terminated.as_ref());
+    ended.is_some_and(|ended| {
+        let baseline = Baseline::of(pod, name);
+        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) == Some(true)
+    })
 }
 
 #[cfg(test)]

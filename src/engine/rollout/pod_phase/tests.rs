@@ -44,6 +44,7 @@ fn goal() -> Goal {
 fn old_pod() -> Pod {
     Pod {
         key: key(),
+        created: "2026-01-01T00:00:00Z".into(),
         resource_version: 1,
         generation: Some(1),
         labels: BTreeMap::new(),

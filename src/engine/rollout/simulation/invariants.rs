@@ -11,7 +11,10 @@ use crate::engine::record::UpdateRecord;
 use crate::engine::report::{Notice, PodPhase};
 
 use super::super::ledger::MAX_SENDS;
-use super::super::{Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, Turn, World};
+use super::super::pod_phase::has_ended_once;
+use super::super::{
+    Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, RESTARTED_HOLD_SECONDS, Turn, World,
+};
 use super::kubelet::Kubelet;
 use super::nature::{DECISIVE, STARTUP_PERIOD};
 
@@ -115,6 +118,8 @@ impl Truth<'_> {
         let startup = containers().any(|container| container.startup_probe.is_some());
         let blind = containers().any(|container| container.readiness_probe.is_none());
         let base = u64::from(policy.owner_min_ready_seconds).max(if startup { STARTUP_PERIOD } else { 0 });
+        let ended_once = goal.containers.keys().any(|name| has_ended_once(pod, name));
+        let base = base.max(if ended_once { u64::from(RESTARTED_HOLD_SECONDS) } else { 0 });
         let canary = if blind && canary { u64::from(CANARY_HOLD_SECONDS) } else { 0 };
         Duration::from_secs(policy.min_ready_seconds_given.map_or(base.max(canary), u64::from))
     }

@@ -303,6 +303,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
     });
     Pod {
         key: key.clone(),
+        created: "2026-01-01T00:00:00Z".into(),
         resource_version: 0,
         generation: Some(1),
         labels: BTreeMap::new(),
