@@ -53,11 +53,14 @@ impl<'d> Unified<'d> {
         for mark in &diff.marks {
             unified.place(mark);
         }
-        // A container that comes or goes is marked in both lists, and stands in one.
+        // What is left alone needs no line; a container that comes or goes is marked in both lists, and stands in one.
         let seen: Vec<&Effect> = unified.marked.iter().flat_map(BTreeMap::values).map(|mark| &mark.effect).collect();
-        let twin = |mark: &&Mark| matches!(mark.effect, Effect::NotInPlace("ContainerAdded" | "ContainerRemoved"));
-        let unseen = unified.unseen.iter().filter(|mark| !(twin(mark) && seen.contains(&&mark.effect)));
-        unified.unseen = unseen.copied().collect();
+        let is_missed = |mark: &&&Mark| match mark.effect {
+            Effect::NotInPlace("ContainerAdded" | "ContainerRemoved") => !seen.contains(&&mark.effect),
+            Effect::NotInPlace(_) => true,
+            Effect::Restarts(_) | Effect::SidecarRestarts(_) | Effect::NoEffectNow | Effect::LeftAlone => false,
+        };
+        unified.unseen = unified.unseen.iter().filter(is_missed).copied().collect();
         unified
     }
 

@@ -113,7 +113,7 @@ pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
     let mut marks = BTreeSet::new();
     for container in plan.containers.iter().filter(|container| container.to.is_some()) {
         let path = format!("spec.{}[{}].image", container.list.spec_field(), container.container);
-        marks.insert(Mark { path: in_template(&path), effect: effect(container, &plan.reasons) });
+        marks.insert(Mark { path: in_template(&path), effect: effect(container, plan) });
     }
     for reason in &plan.reasons {
         for path in paths(reason) {
@@ -128,9 +128,11 @@ pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
     marks.into_iter().collect()
 }
 
-fn effect(container: &ContainerPlan, reasons: &[Reason]) -> Effect {
+fn effect(container: &ContainerPlan, plan: &WorkloadPlan) -> Effect {
     let malformed = |reason: &&Reason| matches!(reason, Reason::ImageMalformed { container: name, .. } if *name == container.container);
-    if let Some(reason) = reasons.iter().find(malformed) {
+    // Only a bare pod is planned itself; what blocks it, blocks its images.
+    let of_pod = plan.pods.iter().flat_map(|pod| &pod.reasons);
+    if let Some(reason) = plan.reasons.iter().filter(malformed).chain(of_pod).next() {
         return Effect::NotInPlace(reason.code());
     }
     match (container.effect, container.list) {

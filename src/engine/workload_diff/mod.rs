@@ -4,7 +4,7 @@
 //! that nothing that would change is hidden. Containers stand in one order on both sides: another order alone is no
 //! change. What each change means for running pods is the plan's word ([`Mark`]), not a rule of this module.
 //!
-//! Not done here: pods. Whether a single pod could be updated is for `plan` to say.
+//! Not done here: a workload's pods. Whether each of them could be updated is for `plan` to say.
 
 mod clean;
 mod mark;
@@ -20,9 +20,10 @@ use serde_json::Value;
 use super::names::WorkloadRef;
 use super::new_images;
 use super::plan::{self, Desired, LiveWorkload, Options, WorkloadPlan};
+use super::pod::Pod;
 use super::reason::Reason;
 use super::target::Images;
-use super::workload::Workload;
+use super::workload::{Workload, WorkloadKind};
 
 /// The difference that a change makes to one workload.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,14 +79,15 @@ pub fn with_images(live: &Workload, images: &Images) -> Result<Value, Vec<Reason
     Ok(object)
 }
 
-/// The plan of a workload without pods: what it says of the template alone.
+/// The plan of a workload without its pods: what it says of the template alone, or of the one pod that it is.
 fn plan(live: &Workload, desired: &Value) -> WorkloadPlan {
     let kind = live.reference.kind;
     let desired = Desired::Object { object: clean::as_stored(kind, desired), removals_unseen: false };
+    let itself = Pod::from_object(&live.object).ok().filter(|_| kind == WorkloadKind::Pod);
     let live = LiveWorkload {
         workload: Workload { object: clean::as_stored(kind, &live.object), ..live.clone() },
         controllers: BTreeSet::new(),
-        pods: Vec::new(),
+        pods: itself.into_iter().collect(),
         kubelets: BTreeMap::new(),
         not_read: Vec::new(),
     };

@@ -161,6 +161,16 @@ fn a_pod_is_shown_without_what_admission_added() {
 }
 
 #[test]
+fn what_blocks_a_bare_pod_blocks_its_image() {
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n", "uid": "u"},
+        "spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a:1"}]}});
+    let mut after = pod.clone();
+    after["spec"]["containers"][0]["image"] = "a:2".into();
+    let effects: Vec<Effect> = build(&live(pod), &after).marks.into_iter().map(|mark| mark.effect).collect();
+    assert_eq!(effects, [Effect::NotInPlace("RestartPolicyNotAlways")]);
+}
+
+#[test]
 fn images_by_hand_go_into_the_template() {
     let images = |word: &str| target::parse(&[word.to_owned()], &[], false, false).unwrap().images;
     let live = live(stored());
