@@ -26,7 +26,8 @@ pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell)
     let request = request(&args.targets)?;
     let images = request.images.clone();
     let manifests = manifests(&args.targets, shell)?;
-    let objects = if request.named.is_empty() && request.selected.is_empty() {
+    let is_live = !request.named.is_empty() || !request.selected.is_empty();
+    let objects = if !is_live {
         of_manifests(&manifests, &images, given, global)?
     } else {
         let cluster = shell.connect(global).await?;
@@ -43,7 +44,7 @@ pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell)
     };
     render::hashes(args.output, &objects, &shell.terminal.stdout, &mut io::stdout().lock())?;
     if args.output == HashFormat::Text {
-        notes(&objects, manifests.is_empty(), shell);
+        notes(&objects, is_live, shell);
     }
     Ok(EndResult::Complete)
 }
@@ -198,7 +199,7 @@ impl Nodes<'_> {
 }
 
 /// Says what the hashes rest on.
-fn notes(objects: &[HashComparison], only_live: bool, shell: &Shell) {
+fn notes(objects: &[HashComparison], is_live: bool, shell: &Shell) {
     if objects.iter().any(|object| object.kubelet == Kubelet::Assumed) {
         shell.note(&format!(
             "no kubelet is known, so {ASSUMED_KUBELET} or newer was assumed, where name and image alone count; \
@@ -206,7 +207,7 @@ fn notes(objects: &[HashComparison], only_live: bool, shell: &Shell) {
         ));
     }
     let whole = |object: &&HashComparison| !object.kubelet.version().at_least(1, 31);
-    let made = |object: &&HashComparison| !only_live || object.workload.kind != WorkloadKind::Pod;
+    let made = |object: &&HashComparison| !is_live || object.workload.kind != WorkloadKind::Pod;
     if objects.iter().filter(whole).any(|object| made(&object)) {
         shell.note(
             "below kubelet 1.31 every field of the container counts; of a template or manifest the API server's defaults were \

@@ -66,15 +66,14 @@ pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<Dif
     };
     let mut child =
         Command::new(&program.name).args([&live.0, &merged.0]).args(&program.arguments).spawn().map_err(failed)?;
-    // A signal goes to the program too, where a terminal sends it. It is waited for, so that the folders go after it.
+    // Ctrl-C goes to the program too, from the terminal: its end is waited for, unless it is asked for twice. SIGTERM does not.
     let mut stopped = None;
     let status = loop {
         tokio::select! {
             status = child.wait() => break status.map_err(failed)?,
             result = signal() => {
-                if stopped.replace(result).is_some() {
-                    // Asked twice: its end is not waited for any longer.
-                    child.kill().await.map_err(failed)?;
+                if stopped.replace(result).is_some() || result == EndResult::Terminated {
+                    child.start_kill().map_err(failed)?;
                 }
             }
         }
