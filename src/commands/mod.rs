@@ -10,6 +10,7 @@ mod hash;
 mod next;
 mod plan;
 mod planning;
+mod saved;
 mod shell;
 mod targets;
 mod version;

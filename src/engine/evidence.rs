@@ -59,8 +59,11 @@ impl Baseline {
 
     /// Weighs what is known of a running container.
     ///
-    /// `kubelet_knew` says that an earlier status already carried the new generation while the container from before was
-    /// still there; `definition_changed` is the time of the kubelet's event of that name.
+    /// `kubelet_knew` says that an earlier status already carried the new generation while another container was still
+    /// there; `definition_changed` is the time of the kubelet's event of that name, not older than the change.
+    ///
+    /// Assumes that a container that started in the very second of the event started after it: a restart within a
+    /// second is the rule, a crash in that second the exception.
     pub fn proof(
         &self,
         status: &ContainerStatus,
@@ -77,15 +80,7 @@ impl Baseline {
                 if status.container_id.is_none() || status.container_id == record.container_id {
                     return Proof::Old;
                 }
-                // A container that crashed between the patch and the kubelet's seeing it comes back with the old image.
-                let other_bits =
-                    !status.image_id.is_empty() && !record.image_id.is_empty() && status.image_id != record.image_id;
-                if kubelet_knew
-                    || record.container_id.is_none()
-                    || other_bits
-                    || same_image(&status.image, wanted)
-                    || event("")
-                {
+                if kubelet_knew || event("") || shows_other_image(record, status, wanted) {
                     Proof::New
                 } else {
                     Proof::Unproven("the container is another one than before, but nothing shows that the kubelet knew the new image when it made it".into())
@@ -93,7 +88,7 @@ impl Baseline {
             }
             Self::Set(set) => match self.is_newer(status.container_id.as_deref(), started_at) {
                 Some(true) => Proof::New,
-                _ if event(&set.time) => Proof::New,
+                _ if kubelet_knew || event(&set.time) => Proof::New,
                 Some(false) => Proof::Old,
                 None => Proof::Unproven(format!(
                     "the container started in the second in which {} set the image ({})",
@@ -107,9 +102,26 @@ impl Baseline {
     }
 }
 
+/// Whether the status shows an image that the container from before cannot have been made of.
+///
+/// A container that crashed between the patch and the kubelet's seeing it comes back with the image from before. Where
+/// old and new are the same digest, the runtime may show any of its tags, also the wanted one for the old container.
+fn shows_other_image(record: &ContainerRecord, status: &ContainerStatus, wanted: &str) -> bool {
+    match (record.image_id.as_str(), status.image_id.as_str()) {
+        ("", _) | (_, "") => {
+            same_image(&status.image, wanted)
+                || (record.container_id.is_none() && !same_image(&status.image, &record.from))
+        }
+        (before, now) => before != now,
+    }
+}
+
 fn same_image(a: &str, b: &str) -> bool {
     match (ImageReference::parse(a), ImageReference::parse(b)) {
         (Ok(a), Ok(b)) => a.normalised() == b.normalised(),
         (Err(_), _) | (_, Err(_)) => a == b,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,10 @@
 //! One integration binary: a module a theme, linked once.
 
+mod architecture;
 mod container_hash;
 mod defaults;
 mod fake_server;
+mod generated;
 #[cfg(test)]
 mod render;
 mod runner;

@@ -80,5 +80,5 @@ pub struct Policy {
 /// a container is ready as soon as it runs, also one that dies a second later.
 pub const CANARY_HOLD_SECONDS: u32 = 5;
 
-/// Seconds per pod, besides its termination grace, after which a rollout gives up.
+/// Seconds per pod, besides its termination grace and the time that ready must hold, after which a rollout gives up.
 pub const DEFAULT_TIMEOUT_SECONDS: u64 = 300;
