@@ -12,7 +12,9 @@ use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 
+use futures::future::{self, Either};
 use tokio::process::Command;
 
 use crate::engine::outcome::{DiffResult, EndResult};
@@ -69,9 +71,16 @@ pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<Dif
     // Ctrl-C goes to the program too, from the terminal: its end is waited for, unless it is asked for twice. SIGTERM does not.
     let mut stopped = None;
     let status = loop {
-        tokio::select! {
-            status = child.wait() => break status.map_err(failed)?,
-            result = signal() => {
+        let ended = {
+            let (waiting, signalled) = (pin!(child.wait()), pin!(signal()));
+            match future::select(waiting, signalled).await {
+                Either::Left((status, _)) => Ok(status.map_err(failed)?),
+                Either::Right((result, _)) => Err(result),
+            }
+        };
+        match ended {
+            Ok(status) => break status,
+            Err(result) => {
                 if stopped.replace(result).is_some() || result == EndResult::Terminated {
                     child.start_kill().map_err(failed)?;
                 }
@@ -96,9 +105,10 @@ pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<Dif
 async fn signal() -> EndResult {
     #[cfg(unix)]
     if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        return tokio::select! {
-            _ = terminate.recv() => EndResult::Terminated,
-            result = interrupt() => result,
+        let (terminated, interrupted) = (pin!(terminate.recv()), pin!(interrupt()));
+        return match future::select(terminated, interrupted).await {
+            Either::Left(_) => EndResult::Terminated,
+            Either::Right((result, _)) => result,
         };
     }
     interrupt().await
@@ -107,7 +117,7 @@ async fn signal() -> EndResult {
 async fn interrupt() -> EndResult {
     if tokio::signal::ctrl_c().await.is_err() {
         // Signals cannot be heard: the process ends by them as any other does.
-        std::future::pending::<()>().await;
+        future::pending::<()>().await;
     }
     EndResult::Interrupted
 }

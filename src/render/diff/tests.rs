@@ -138,7 +138,7 @@ proptest! {
     #[test]
     fn any_two_objects_are_compared(before in any_json(), after in any_json(), context in 0_usize..5) {
         let diff = WorkloadDiff { before, after, ..sample() };
-        let shown = text(&[diff.clone()], context, &Style::PLAIN);
+        let shown = text(std::slice::from_ref(&diff), context, &Style::PLAIN);
         prop_assert_eq!(shown.is_empty(), diff.is_empty());
     }
 }
