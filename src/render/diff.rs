@@ -5,14 +5,15 @@
 
 mod document;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+use std::ops::Range;
 
 use anstyle::AnsiColor;
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
-use crate::engine::workload_diff::{Effect, Mark, Step, WorkloadDiff};
+use crate::engine::workload_diff::{Effect, Mark, MarkIndex, Step, WorkloadDiff};
 
 use super::style::{Meaning, Style};
 use document::Line;
@@ -50,9 +51,7 @@ impl<'d> Unified<'d> {
         let texts = |lines: &[Line]| lines.iter().map(|line| line.text.clone()).collect::<Vec<String>>();
         let operations = capture_diff_slices(Algorithm::Myers, &texts(&before), &texts(&after));
         let mut unified = Self { before, after, operations, marked: Default::default(), unseen: Vec::new() };
-        for mark in &diff.marks {
-            unified.place(mark);
-        }
+        let marks = unified.place(&diff.marks);
         // What is left alone needs no line; a container that comes or goes is marked in both lists, and stands in one.
         let seen: Vec<&Effect> = unified.marked.iter().flat_map(BTreeMap::values).map(|mark| &mark.effect).collect();
         let is_missed = |mark: &&&Mark| match mark.effect {
@@ -60,22 +59,27 @@ impl<'d> Unified<'d> {
             Effect::NotInPlace(_) => true,
             Effect::Restarts(_) | Effect::SidecarRestarts(_) | Effect::NoEffectNow | Effect::LeftAlone => false,
         };
-        unified.unseen = unified.unseen.iter().filter(is_missed).copied().collect();
+        unified.unseen = marks.iter().filter(is_missed).copied().collect();
         unified
     }
 
-    /// Puts a mark at the first new line of its field, else at the first old one.
-    fn place(&mut self, mark: &'d Mark) {
-        let changed = || self.operations.iter().filter(|operation| operation.tag() != DiffTag::Equal);
-        let covered = |lines: &[Line], index: &usize| lines.get(*index).is_some_and(|line| mark.covers(&line.path));
-        let comes = changed().flat_map(DiffOp::new_range).find(|index| covered(&self.after, index));
-        let goes = changed().flat_map(DiffOp::old_range).find(|index| covered(&self.before, index));
+    /// Puts each mark at the first new line of its field, else at the first old one. Returns those without either.
+    fn place(&mut self, marks: &'d [Mark]) -> Vec<&'d Mark> {
+        let index = MarkIndex::new(marks);
+        let mut unplaced: BTreeSet<&Mark> = marks.iter().collect();
+        let ranges: [fn(&DiffOp) -> Range<usize>; 2] = [DiffOp::new_range, DiffOp::old_range];
         let [old, new] = &mut self.marked;
-        match (comes, goes) {
-            (Some(index), _) => drop(new.entry(index).or_insert(mark)),
-            (None, Some(index)) => drop(old.entry(index).or_insert(mark)),
-            (None, None) => self.unseen.push(mark),
+        for (lines, range, marked) in [(&self.after, ranges[0], new), (&self.before, ranges[1], old)] {
+            let changed = self.operations.iter().filter(|operation| operation.tag() != DiffTag::Equal);
+            for at in changed.flat_map(range) {
+                let covering = lines.get(at).map(|line| index.covering(&line.path)).unwrap_or_default();
+                if let Some(mark) = covering.into_iter().find(|mark| unplaced.contains(mark)) {
+                    unplaced.remove(mark);
+                    marked.insert(at, mark);
+                }
+            }
         }
+        unplaced.into_iter().collect()
     }
 
     fn write(&self, diff: &WorkloadDiff, context: usize, style: &Style, out: &mut dyn Write) -> io::Result<()> {

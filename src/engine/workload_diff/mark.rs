@@ -1,6 +1,6 @@
 //! What a changed field means for running pods, and which lines of the object a mark belongs to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -61,6 +61,9 @@ pub enum Step {
     Element(Vec<String>),
 }
 
+/// How the plan ends the path of a list whose elements only change places (`template.rs`).
+const ORDER: &str = " (order)";
+
 /// The keys that the plan may tell a list's elements by (`template.rs`).
 const ELEMENT_KEYS: [&str; 5] = ["name", "mountPath", "devicePath", "containerPort", "key"];
 
@@ -78,10 +81,10 @@ impl Step {
 
 impl Mark {
     /// Returns whether the field at the end of these steps is the mark's, or below it.
-    pub fn covers(&self, steps: &[Step]) -> bool {
+    pub(super) fn covers(&self, steps: &[Step]) -> bool {
         let mut rest = self.path.as_str();
         for step in steps {
-            if rest.is_empty() || rest == " (order)" {
+            if rest.is_empty() || rest == ORDER {
                 return true;
             }
             let after = match step {
@@ -96,8 +99,49 @@ impl Mark {
                 Some(_) | None => return false,
             }
         }
-        rest.is_empty() || rest == " (order)"
+        rest.is_empty() || rest == ORDER
     }
+}
+
+/// Marks by path: an object may have as many marks as fields.
+#[derive(Debug)]
+pub struct MarkIndex<'m> {
+    by_path: BTreeMap<String, Vec<&'m Mark>>,
+}
+
+impl<'m> MarkIndex<'m> {
+    /// Indexes marks.
+    pub fn new(marks: &'m [Mark]) -> Self {
+        let mut by_path: BTreeMap<String, Vec<&Mark>> = BTreeMap::new();
+        for mark in marks {
+            let path = mark.path.strip_suffix(ORDER).unwrap_or(&mark.path);
+            by_path.entry(plain(path)).or_default().push(mark);
+        }
+        Self { by_path }
+    }
+
+    /// Finds the marks whose field is at the end of these steps, or above it; the widest first.
+    pub fn covering(&self, steps: &[Step]) -> Vec<&'m Mark> {
+        let mut found = Vec::new();
+        // A list's element goes by several names, so that a path can be written in as many ways.
+        let mut ways = vec![String::new()];
+        for step in steps {
+            let labels = match step {
+                Step::Key(key) => std::slice::from_ref(key),
+                Step::Element(labels) => labels.as_slice(),
+            };
+            ways =
+                ways.iter().flat_map(|way| labels.iter().map(move |label| format!("{way}.{}", plain(label)))).collect();
+            let marks = ways.iter().filter_map(|way| self.by_path.get(way.get(1..)?)).flatten();
+            found.extend(marks.filter(|mark| mark.covers(steps)));
+        }
+        found
+    }
+}
+
+/// The same for `a.b[c]`, `a[b].c` and `a.b.c`: where two paths fall together, [`Mark::covers`] tells them apart.
+fn plain(path: &str) -> String {
+    path.replace('[', ".").replace(']', "")
 }
 
 fn in_brackets<'p>(path: &'p str, label: &str) -> Option<&'p str> {

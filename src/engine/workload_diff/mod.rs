@@ -11,7 +11,7 @@ mod mark;
 #[cfg(test)]
 mod tests;
 
-pub use mark::{Effect, Mark, Step};
+pub use mark::{Effect, Mark, MarkIndex, Step};
 
 use std::collections::{BTreeMap, BTreeSet};
 

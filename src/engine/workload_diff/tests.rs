@@ -131,6 +131,9 @@ fn a_mark_covers_its_field_and_what_is_below_and_nothing_else() {
     for (path, steps, expected) in cases {
         let mark = Mark { path: path.into(), effect: Effect::LeftAlone };
         assert_eq!(mark.covers(steps), expected, "{path}");
+        let marks = [Mark { path: "spec.containers[other]".into(), ..mark.clone() }, mark.clone()];
+        let found = MarkIndex::new(&marks).covering(steps);
+        assert_eq!(found, if expected { vec![&mark] } else { vec![] }, "{path}");
     }
 }
 
