@@ -5,10 +5,12 @@
 
 mod apply;
 mod bad_input;
+mod diff;
 mod facts;
 mod failure;
 mod follow;
 mod hash;
+mod hash_command;
 mod interrupt;
 mod plan;
 mod plugin;
