@@ -17,7 +17,7 @@ pub enum Baseline {
     Recorded(ContainerRecord),
     /// Somebody else set the image: who and when, as managedFields tell.
     Set(ImageSet),
-    /// The pod's spec is the one that it was created with: every container of it is the right one.
+    /// The image is the one that the pod was created with: every container that ever ran is the right one.
     Created,
     /// Nothing is known.
     Unknown,
@@ -121,10 +121,11 @@ fn shows_other_image(record: &ContainerRecord, status: &ContainerStatus, wanted:
     }
 }
 
-/// Whether the image is the one that the pod was created with: nobody has written since the second of its creation, and
-/// the API server has counted no change of the spec. (1 alone would not do: pods born before 1.33 began at 0.)
+/// Whether the image is the one that the pod was created with: its last writer wrote in the second of the creation.
+///
+/// Assumes that nobody changes an image within the second in which the pod is created, before its containers start.
 fn is_as_created(pod: &Pod, name: &ContainerName) -> bool {
-    pod.generation == Some(1) && pod.image_set.get(name).is_some_and(|set| set.time == pod.created)
+    pod.image_set.get(name).is_some_and(|set| !set.time.is_empty() && set.time == pod.created)
 }
 
 fn same_image(a: &str, b: &str) -> bool {
