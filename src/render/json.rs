@@ -49,7 +49,7 @@ struct Document<'a> {
 }
 
 /// How many pods have which verdict.
-#[derive(Serialize, Default)]
+#[derive(Serialize, Clone, Copy, Default)]
 #[serde(rename_all = "camelCase")]
 struct Summary {
     pods: usize,

@@ -83,7 +83,7 @@ impl Narrator {
         let pods = words::count(run.pods(), "pod");
         let text = match run.mode {
             Mode::PodsOnly => {
-                format!("{workload} in namespace {namespace}: {pods}, {} down at a time", run.max_unavailable)
+                format!("{workload} in namespace {namespace}: {pods}, at most {} down at a time", run.max_unavailable)
             }
             Mode::Follow => format!("{workload} in namespace {namespace}: following {pods}"),
         };
@@ -109,7 +109,7 @@ impl Narrator {
                 (Meaning::Waiting, "stopping: nothing new is sent; a second interrupt leaves now".into())
             }
         };
-        let clock = format!("[{:>5}.{}s]", elapsed.as_secs(), elapsed.subsec_millis() / 100);
+        let clock = format!("[{:>3}.{}s]", elapsed.as_secs(), elapsed.subsec_millis() / 100);
         Some(format!("{} {}", self.style.paint(Meaning::Quiet, &clock), self.style.paint(meaning, &text)))
     }
 

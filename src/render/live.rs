@@ -182,9 +182,11 @@ impl<'a> Live<'a> {
             String::new()
         } else {
             let full = (done * BAR_COLUMNS).checked_div(total).unwrap_or(BAR_COLUMNS).min(BAR_COLUMNS);
-            format!("  [{}{}]", "#".repeat(full), ".".repeat(BAR_COLUMNS - full))
+            format!(" [{}{}]", "#".repeat(full), ".".repeat(BAR_COLUMNS - full))
         };
-        format!("{spinner} {name}{bar}  {done} of {} done  {}", words::count(total, "pod"), words::duration(elapsed))
+        let (total, time) = (words::count(total, "pod"), words::duration(elapsed));
+        // The name goes last: it is the part that may be cut.
+        format!("{spinner}{bar} {done} of {total} done  {time}  {name}")
     }
 }
 

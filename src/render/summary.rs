@@ -70,10 +70,18 @@ pub(super) fn write(run: Option<&Run>, outcome: &Outcome, style: &Style, out: &m
     ending.heading(out)?;
     ending.deciding_pods(out)?;
     ending.unplanned(out)?;
-    if ending.is_whole() {
-        ending.down(out)?;
-    } else {
-        ending.other_pods(out)?;
+    match outcome.result {
+        EndResult::Complete | EndResult::Aborted => ending.down(out)?,
+        EndResult::NothingToDo => {}
+        EndResult::Paused
+        | EndResult::Error
+        | EndResult::Changes
+        | EndResult::NotEligible
+        | EndResult::Failed
+        | EndResult::TimedOut
+        | EndResult::Superseded
+        | EndResult::Interrupted
+        | EndResult::Terminated => ending.all_pods(out)?,
     }
     ending.next_steps(out)
 }
@@ -118,10 +126,11 @@ impl Ending<'_> {
             EndResult::Error => ("Ended with an error", format!("{after}: {name}.")),
             EndResult::Changes => ("Changes:", format!("{name}.")),
             EndResult::NotEligible => ("Not eligible:", format!("{name} cannot be changed in place.")),
-            EndResult::Failed => ("Failed", format!("{after}: {name}. No further pod is touched.")),
+            EndResult::Failed => ("Failed", format!("{after}: {name}.{}", self.acts(" No further pod is touched."))),
             EndResult::TimedOut => ("Timed out", format!("{after}: {name}.")),
             EndResult::Superseded => {
-                ("Stopped", format!("{after}: {name}. Its pods are not as they were; this run leaves them alone."))
+                let alone = self.acts(" This run leaves them alone.");
+                ("Stopped", format!("{after}: {name}. Its pods are not as they were.{alone}"))
             }
             EndResult::Interrupted => ("Interrupted", format!("{after} (Ctrl-C): {name}.{}", self.goes_on())),
             EndResult::Terminated => ("Interrupted", format!("{after} (SIGTERM): {name}.{}", self.goes_on())),
@@ -131,6 +140,11 @@ impl Ending<'_> {
             Some(why) => writeln!(out, "  {}", words::sentence(&self.style.show(why))),
             None => Ok(()),
         }
+    }
+
+    /// Returns a sentence that is true only of a run that acts.
+    fn acts(&self, sentence: &'static str) -> &'static str {
+        if self.follows() { "" } else { sentence }
     }
 
     fn goes_on(&self) -> &'static str {
@@ -147,8 +161,10 @@ impl Ending<'_> {
         let (name, seconds) = (&self.name, words::duration(words::from_seconds(self.outcome.seconds)));
         let ok = |word: &str| self.style.paint(Meaning::Ok, word);
         let pods = |number| words::count(number, "pod");
-        if self.follows() {
-            let number = self.outcome.pods.len();
+        let number = self.outcome.pods.len();
+        if self.follows() && number == 0 {
+            writeln!(out, "{} {name} has no pod to wait for.", ok("Complete:"))
+        } else if self.follows() {
             writeln!(
                 out,
                 "{} {name}: {} with new containers that stayed ready, seen within {seconds}.{}",
@@ -168,26 +184,31 @@ impl Ending<'_> {
 
     /// Which containers restarted in how many pods; begins with a blank.
     fn restarted(&self) -> String {
-        let mut counts: BTreeMap<&ContainerName, usize> = BTreeMap::new();
-        for (pod, container) in self.done_containers() {
-            if self.restarts(pod, container) {
-                *counts.entry(container).or_default() += 1;
-            }
-        }
-        let counts: Vec<String> = counts
-            .into_iter()
-            .map(|(name, number)| format!("{} in {}", self.style.show(name.as_str()), words::count(number, "pod")))
-            .collect();
-        let restarted = if counts.is_empty() { "nothing".into() } else { counts.join(", ") };
+        let restarted = self.done_containers().filter(|(pod, container)| self.restarts(pod, container));
+        let restarted = self.in_pods(restarted.map(|(_, container)| container));
+        let restarted = if restarted.is_empty() { "nothing".into() } else { restarted };
         if self.follows() {
             return format!(" Restarted: {restarted}.");
         }
-        let else_restarted = if self.outcome.pods.iter().all(|pod| pod.unplanned.is_empty()) {
-            "nothing else restarted"
+        let unplanned = self.in_pods(self.outcome.pods.iter().flat_map(|pod| &pod.unplanned));
+        let others = if unplanned.is_empty() {
+            "nothing else restarted".into()
         } else {
-            "NOT planned, but restarted: see below"
+            format!("NOT planned, but restarted: {unplanned}")
         };
-        format!(" Restarted as planned: {restarted}; {else_restarted}; pods replaced: {}.", self.tally.gone)
+        format!(" Restarted as planned: {restarted}; {others}; pods replaced: {}.", self.tally.gone)
+    }
+
+    /// Returns `app in 1 pod, side in 3 pods`: how often each container occurs.
+    fn in_pods<'a>(&self, containers: impl Iterator<Item = &'a ContainerName>) -> String {
+        let mut counts: BTreeMap<&ContainerName, usize> = BTreeMap::new();
+        for container in containers {
+            *counts.entry(container).or_default() += 1;
+        }
+        let counts = counts
+            .into_iter()
+            .map(|(name, number)| format!("{} in {}", self.style.show(name.as_str()), words::count(number, "pod")));
+        counts.collect::<Vec<_>>().join(", ")
     }
 
     fn done_containers(&self) -> impl Iterator<Item = (&PodEnd, &ContainerName)> {
@@ -221,23 +242,27 @@ impl Ending<'_> {
             let text = self.style.paint(meaning, &text);
             writeln!(out, "  {}  {text}", words::pod(self.style, &end.pod))?;
         }
-        match pods.len().saturating_sub(NAMED_PODS) {
+        self.and_more(pods.len(), out)
+    }
+
+    fn unplanned(&self, out: &mut dyn Write) -> io::Result<()> {
+        let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(|end| !end.unplanned.is_empty()).collect();
+        for end in pods.iter().take(NAMED_PODS) {
+            let names = end.unplanned.iter().map(|name| self.style.show(name.as_str()));
+            let text = format!("{} restarted, which was not planned", names.collect::<Vec<_>>().join(", "));
+            writeln!(out, "  {}  {}", words::pod(self.style, &end.pod), self.style.paint(Meaning::Failing, &text))?;
+        }
+        self.and_more(pods.len(), out)
+    }
+
+    fn and_more(&self, pods: usize, out: &mut dyn Write) -> io::Result<()> {
+        match pods.saturating_sub(NAMED_PODS) {
             0 => Ok(()),
             left => writeln!(out, "  and {}", words::count(left, "more pod")),
         }
     }
 
-    fn unplanned(&self, out: &mut dyn Write) -> io::Result<()> {
-        for end in self.outcome.pods.iter().filter(|end| !end.unplanned.is_empty()) {
-            let names = end.unplanned.iter().map(|name| self.style.show(name.as_str()));
-            let names = names.collect::<Vec<_>>().join(", ");
-            let text = format!("{}: {names} restarted, which was not planned", words::pod(self.style, &end.pod));
-            writeln!(out, "  {}", self.style.paint(Meaning::Failing, &text))?;
-        }
-        Ok(())
-    }
-
-    fn other_pods(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn all_pods(&self, out: &mut dyn Write) -> io::Result<()> {
         let tally = &self.tally;
         let counts = [
             (tally.updated, if self.follows() { "done" } else { "updated" }),

@@ -84,15 +84,16 @@ fn workload(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Resu
         writeln!(out)?;
         containers(&plan.containers, style, out)?;
     }
+    let mut hints = BTreeSet::new();
     if !plan.reasons.is_empty() {
         writeln!(out, "\n  {}", style.paint(Meaning::Failing, "Not in place:"))?;
         for reason in &plan.reasons {
-            workload_reason(reason, style, out)?;
+            workload_reason(reason, &mut hints, style, out)?;
         }
     }
     if !plan.pods.is_empty() {
         writeln!(out)?;
-        pods(plan, style, out)?;
+        pods(plan, hints, style, out)?;
     }
     writeln!(out)?;
     closing(plan, &name, style, out)
@@ -131,16 +132,42 @@ fn containers(containers: &[ContainerPlan], style: &Style, out: &mut dyn Write) 
     Ok(())
 }
 
-fn workload_reason(reason: &Reason, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+/// The path that is in the way, marked, and below it why and what to do.
+fn workload_reason(
+    reason: &Reason,
+    hints: &mut BTreeSet<String>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut indent = "    ";
     if let Some(path) = reason.path() {
-        let mark = style.paint(Meaning::Failing, "# not in place");
-        writeln!(out, "    {}  {mark}", style.show(&path))?;
+        let mark = if is_of_the_template(reason) { "# not changeable in place" } else { "# in the way" };
+        writeln!(out, "{indent}{}  {}", style.show(&path), style.paint(Meaning::Failing, mark))?;
+        indent = "      ";
     }
-    writeln!(out, "      {}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
-    writeln!(out, "      hint: {}", style.show(&reason.hint()))
+    writeln!(out, "{indent}{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
+    hint(reason, hints, style, out)
 }
 
-/// How the lines of pods are laid out, and which hints have been given: the same advice forty times is noise.
+fn is_of_the_template(reason: &Reason) -> bool {
+    matches!(
+        reason,
+        Reason::TemplateFieldNotInPlace { .. } | Reason::ContainerAdded { .. } | Reason::ContainerRemoved { .. }
+    )
+}
+
+/// Writes a reason's hint unless it has been given: the same advice forty times is noise.
+fn hint(reason: &Reason, given: &mut BTreeSet<String>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let hint = reason.hint();
+    if given.contains(&hint) {
+        return Ok(());
+    }
+    writeln!(out, "      hint: {}", style.show(&hint))?;
+    given.insert(hint);
+    Ok(())
+}
+
+/// How the lines of pods are laid out, and which hints have been given.
 struct Pods<'a> {
     plan: &'a WorkloadPlan,
     style: &'a Style,
@@ -149,7 +176,7 @@ struct Pods<'a> {
     hints: BTreeSet<String>,
 }
 
-fn pods(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn pods(plan: &WorkloadPlan, hints: BTreeSet<String>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let columns = |text: &dyn Fn(&PodPlan) -> String| {
         plan.pods.iter().map(|pod| text(pod).chars().count()).max().unwrap_or(0).min(NAME_COLUMNS)
     };
@@ -158,17 +185,21 @@ fn pods(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<(
         style,
         name_columns: columns(&|pod| style.show(&pod.pod.name)),
         node_columns: columns(&|pod| node(pod, style)),
-        hints: BTreeSet::new(),
+        hints,
     };
     if plan.pods.len() <= MANY_PODS {
         for pod in &plan.pods {
             lines.pod(pod, out)?;
         }
     } else {
+        let mut left_out = 0;
         for verdict in VERDICTS {
-            lines.some_of(verdict, out)?;
+            left_out += lines.some_of(verdict, out)?;
         }
-        writeln!(out, "\n  Of {} not all are shown; -o json has them all.", words::count(plan.pods.len(), "pod"))?;
+        if left_out > 0 {
+            let pods = words::count(plan.pods.len(), "pod");
+            writeln!(out, "\n  {left_out} of {pods} are not shown; -o json has them all.")?;
+        }
     }
     let used = VERDICTS.into_iter().filter(|verdict| plan.count(*verdict) > 0);
     let legend: Vec<String> = used.map(|verdict| format!("{} {}", symbol(verdict), meaning_of(verdict))).collect();
@@ -176,20 +207,26 @@ fn pods(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<(
 }
 
 impl Pods<'_> {
-    fn some_of(&mut self, verdict: PodVerdict, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes the first and last pods of a verdict; returns how many are left out.
+    fn some_of(&mut self, verdict: PodVerdict, out: &mut dyn Write) -> io::Result<usize> {
         let plan = self.plan;
         let pods: Vec<&PodPlan> = plan.pods.iter().filter(|pod| pod.verdict == verdict).collect();
-        let left_out = pods.len().saturating_sub(FIRST_PODS + LAST_PODS);
-        for (index, pod) in pods.iter().enumerate() {
-            if left_out > 0 && (FIRST_PODS..FIRST_PODS + left_out).contains(&index) {
-                if index == FIRST_PODS {
-                    writeln!(out, "  {} ... {left_out} more", symbol(verdict))?;
-                }
-                continue;
-            }
+        // A line that says "1 more" is no shorter than the pod's own.
+        let left_out = match pods.len().saturating_sub(FIRST_PODS + LAST_PODS) {
+            1 => 0,
+            many => many,
+        };
+        let (first, rest) = pods.split_at(FIRST_PODS.min(pods.len()));
+        for pod in first {
             self.pod(pod, out)?;
         }
-        Ok(())
+        if left_out > 0 {
+            writeln!(out, "  {} ... {left_out} more", symbol(verdict))?;
+        }
+        for pod in rest.iter().skip(left_out) {
+            self.pod(pod, out)?;
+        }
+        Ok(left_out)
     }
 
     fn pod(&mut self, pod: &PodPlan, out: &mut dyn Write) -> io::Result<()> {
@@ -219,10 +256,8 @@ impl Pods<'_> {
         for text in texts {
             writeln!(out, "      {text}")?;
         }
-        for hint in pod.reasons.iter().map(Reason::hint) {
-            if self.hints.insert(hint.clone()) {
-                writeln!(out, "      hint: {}", style.show(&hint))?;
-            }
+        for reason in &pod.reasons {
+            hint(reason, &mut self.hints, style, out)?;
         }
         Ok(())
     }
@@ -280,14 +315,15 @@ fn meaning(verdict: PodVerdict) -> Meaning {
 }
 
 fn closing(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let counts = counts(plan);
     match plan.verdict {
         Verdict::NothingToDo => {
             let heading = style.paint(Meaning::Ok, "No changes.");
-            writeln!(out, "{heading} Every pod of {name} that counts runs these images already.")
+            let others = if plan.count(PodVerdict::Skipped) > 0 { " that is not left out" } else { "" };
+            writeln!(out, "{heading} Every pod of {name}{others} runs these images already.")
         }
         Verdict::InPlace => {
             let heading = style.paint(Meaning::Heading, "Plan:");
+            let counts = counts(plan, "to update in place");
             writeln!(
                 out,
                 "{heading} {counts}; {}, about {}.",
@@ -303,14 +339,18 @@ fn closing(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dyn Write) 
         }
         Verdict::NotEligible => {
             let heading = style.paint(Meaning::Failing, "Not eligible:");
-            writeln!(out, "{heading} {counts}. As long as anything is in the way, nothing of {name} is changed.")
+            let rule = format!("as long as anything is in the way, nothing of {name} is changed.");
+            match plan.pods.len() {
+                0 => writeln!(out, "{heading} {rule}"),
+                _ => writeln!(out, "{heading} {}; {rule}", counts(plan, "could be updated in place")),
+            }
         }
     }
 }
 
-fn counts(plan: &WorkloadPlan) -> String {
+fn counts(plan: &WorkloadPlan, update: &str) -> String {
     let number = |verdict| plan.count(verdict);
-    let mut counts = format!("{} to update in place", words::count(number(PodVerdict::Update), "pod"));
+    let mut counts = format!("{} {update}", words::count(number(PodVerdict::Update), "pod"));
     let under_way = number(PodVerdict::InProgress);
     if under_way > 0 {
         counts.push_str(&format!(", {under_way} under way already"));

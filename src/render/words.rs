@@ -107,7 +107,7 @@ fn patched(style: &Style, goal: Option<&PodGoal>) -> String {
         wanted.to.as_ref().map(|to| format!("{} to {}", style.show(name.as_str()), style.show(to)))
     });
     let images: Vec<String> = images.collect();
-    if images.is_empty() { "patched".into() } else { format!("patched: {}", first_of(images.into_iter(), 4)) }
+    if images.is_empty() { "patch sent".into() } else { format!("patch sent: {}", first_of(images.into_iter(), 4)) }
 }
 
 /// Returns `side: CrashLoopBackOff (exit code 3): message`.

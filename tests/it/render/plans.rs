@@ -1,0 +1,223 @@
+//! Plans that every format is fed.
+
+use kubectl_inplace::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
+use kubectl_inplace::engine::plan::{
+    ContainerPlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan,
+};
+use kubectl_inplace::engine::pod::ContainerList;
+use kubectl_inplace::engine::reason::{Reason, Warning};
+use kubectl_inplace::engine::rollout::Policy;
+use kubectl_inplace::engine::workload::WorkloadKind;
+
+pub(super) struct Sample {
+    pub(super) name: &'static str,
+    pub(super) plan: Plan,
+}
+
+/// ESC, carriage return, a line that pretends to be the program's, right-to-left override, zero width, C1.
+pub(super) const HOSTILE: &str = "\u{1b}[2J\u{7}\r\nFORGED \u{202e}elif\u{200b} \u{9b}31m";
+
+pub(super) fn samples() -> Vec<Sample> {
+    let sample = |name, workloads| Sample { name, plan: Plan { workloads } };
+    vec![
+        sample("empty", vec![]),
+        sample("in-place", vec![in_place()]),
+        sample("mixed", vec![mixed()]),
+        sample("nothing-to-do", vec![nothing_to_do()]),
+        sample("no-pods", vec![no_pods()]),
+        sample("many-pods", vec![many_pods()]),
+        sample("several", vec![in_place(), nothing_to_do(), no_pods()]),
+        sample("every-reason", vec![every_reason()]),
+        sample("hostile", vec![hostile()]),
+    ]
+}
+
+pub(super) fn workload() -> WorkloadRef {
+    WorkloadRef { kind: WorkloadKind::Deployment, namespace: "prod".into(), name: "web".into() }
+}
+
+pub(super) fn policy() -> Policy {
+    Policy {
+        max_unavailable: 1,
+        min_ready_seconds_given: None,
+        owner_min_ready_seconds: 0,
+        timeout_given: None,
+        total_timeout: None,
+        ordered: false,
+    }
+}
+
+pub(super) fn key(name: &str) -> PodKey {
+    PodKey { namespace: "prod".into(), name: name.into(), uid: Uid::from(format!("uid-of-{name}")) }
+}
+
+fn side(from: &str) -> (ContainerName, ImageChange) {
+    ("side".into(), ImageChange { from: from.into(), to: "acme/side:1.27.2".into(), effect: Effect::Restart })
+}
+
+fn pod(name: &str, node: &str, verdict: PodVerdict) -> PodPlan {
+    let changes = match verdict {
+        PodVerdict::Update => [side("acme/side:1.27.1")].into(),
+        PodVerdict::InProgress => [side("acme/side:1.27.2")].into(),
+        PodVerdict::AlreadyThere | PodVerdict::Blocked | PodVerdict::Skipped => [].into(),
+    };
+    PodPlan { pod: key(name), node: node.into(), verdict, changes, reasons: vec![] }
+}
+
+fn blocked(name: &str, reasons: Vec<Reason>) -> PodPlan {
+    PodPlan { reasons, ..pod(name, "node-b", PodVerdict::Blocked) }
+}
+
+fn container(name: &str, from: &str, to: Option<&str>, effect: Effect) -> ContainerPlan {
+    ContainerPlan {
+        container: name.into(),
+        list: ContainerList::Containers,
+        from: from.into(),
+        to: to.map(str::to_owned),
+        effect,
+    }
+}
+
+fn in_place() -> WorkloadPlan {
+    WorkloadPlan {
+        workload: workload(),
+        uid: "uid-of-web".into(),
+        verdict: Verdict::InPlace,
+        reasons: vec![],
+        warnings: vec![Warning::TemplateKeepsImage, Warning::NoReadinessProbe { container: "side".into() }],
+        containers: vec![
+            container("side", "acme/side:1.27.1", Some("acme/side:1.27.2"), Effect::Restart),
+            container("app", "acme/app:9.3", None, Effect::Unchanged),
+        ],
+        pods: vec![
+            pod("web-6b867cfc99-2x7kq", "node-a", PodVerdict::Update),
+            pod("web-6b867cfc99-b9t4z", "node-b", PodVerdict::Update),
+            pod("web-6b867cfc99-kk2ln", "node-a", PodVerdict::AlreadyThere),
+        ],
+        policy: policy(),
+        controllers: ["uid-of-web-6b867cfc99".into()].into(),
+        replicas: 3,
+        pods_only: true,
+        estimate_seconds: 40,
+        checked_by_server: true,
+    }
+}
+
+/// Every verdict of a pod, a plain init container, a pod of another image, two pods with the same hint.
+fn mixed() -> WorkloadPlan {
+    let mut plan = in_place();
+    plan.verdict = Verdict::NotEligible;
+    let init = container("init-db", "acme/migrate:1", Some("acme/migrate:2"), Effect::NoEffectNow);
+    plan.containers.push(ContainerPlan { list: ContainerList::InitContainers, ..init });
+    let mut other = pod("web-6b867cfc99-old4x", "node-with-a-longer-name", PodVerdict::Update);
+    other.changes = [side("acme/side:1.26.0")].into();
+    let migrate =
+        ImageChange { from: "acme/migrate:1".into(), to: "acme/migrate:2".into(), effect: Effect::NoEffectNow };
+    other.changes.insert("init-db".into(), migrate);
+    plan.pods.push(other);
+    plan.pods.push(pod("web-6b867cfc99-going", "node-a", PodVerdict::InProgress));
+    plan.pods.push(blocked("web-6b867cfc99-zzzzz", vec![Reason::PodTerminating]));
+    plan.pods.push(blocked(
+        "web-6b867cfc99-yyyyy",
+        vec![Reason::PodTerminating, Reason::ContainerNotInPod { container: "side".into() }],
+    ));
+    let finished = Reason::PodFinished { phase: "Failed".into() };
+    plan.pods.push(PodPlan { reasons: vec![finished], ..pod("web-6b867cfc99-ended", "", PodVerdict::Skipped) });
+    plan
+}
+
+fn nothing_to_do() -> WorkloadPlan {
+    let mut plan = in_place();
+    plan.verdict = Verdict::NothingToDo;
+    plan.warnings.clear();
+    plan.containers = vec![container("side", "acme/side:1.27.2", None, Effect::Unchanged)];
+    plan.pods = vec![pod("web-6b867cfc99-2x7kq", "node-a", PodVerdict::AlreadyThere)];
+    plan
+}
+
+fn no_pods() -> WorkloadPlan {
+    let mut plan = in_place();
+    plan.verdict = Verdict::NotEligible;
+    plan.warnings.clear();
+    plan.reasons = vec![Reason::NoPods];
+    plan.pods.clear();
+    plan
+}
+
+fn many_pods() -> WorkloadPlan {
+    let mut plan = in_place();
+    plan.policy.max_unavailable = 25;
+    plan.estimate_seconds = 3_785;
+    plan.checked_by_server = false;
+    let verdicts = [(100, PodVerdict::Update), (14, PodVerdict::AlreadyThere), (13, PodVerdict::InProgress)];
+    let pods = verdicts.into_iter().flat_map(|(number, verdict)| {
+        (0..number).map(move |index| pod(&format!("web-{verdict:?}-{index}").to_lowercase(), "node-a", verdict))
+    });
+    plan.pods = pods.collect();
+    plan
+}
+
+fn every_reason() -> WorkloadPlan {
+    let container = || ContainerName::from("side");
+    let mut plan = no_pods();
+    plan.reasons = vec![
+        Reason::TemplateFieldNotInPlace { path: "spec.containers[app].env".into() },
+        Reason::ContainerAdded { container: container() },
+        Reason::ContainerRemoved { container: container() },
+        Reason::ContainerNotFound {
+            container: "sied".into(),
+            suggestion: Some("side".into()),
+            known: vec!["app".into(), container()],
+        },
+        Reason::ContainerNotFound { container: "x".into(), suggestion: None, known: vec!["app".into()] },
+        Reason::ContainerNotInPod { container: container() },
+        Reason::ImageMalformed { container: container(), image: "A B".into(), why: "it has a blank".into() },
+        Reason::PodTerminating,
+        Reason::PodFinished { phase: "Succeeded".into() },
+        Reason::MirrorPod,
+        Reason::RestartPolicyNotAlways { policy: "Never".into() },
+        Reason::SidecarNeedsNewerKubelet { container: container(), kubelet: "v1.31.4".into() },
+        Reason::SidecarStartupPending { container: container() },
+        Reason::OrphanPod,
+        Reason::NoPods,
+        Reason::OwnerRollingOut { status: "1 of 3 replicas are updated".into() },
+        Reason::NoUnavailabilityAllowed,
+        Reason::PermissionMissing { verb: "patch".into(), resource: "pods".into(), message: "forbidden".into() },
+        Reason::AdmissionRefused { message: "images must come from registry.k8s.io".into() },
+    ];
+    plan.warnings = vec![
+        Warning::TemplateKeepsImage,
+        Warning::ContainerInjected { container: container() },
+        Warning::NoReadinessProbe { container: container() },
+        Warning::RepositoryChanges { container: container(), from: "acme/side".into(), to: "other/side".into() },
+        Warning::MutableTag { container: container(), image: "acme/side:latest".into() },
+        Warning::OutsideTemplate { paths: vec!["spec.replicas".into()] },
+        Warning::RemovalsUnseen,
+        Warning::PodsDiffer { container: container(), images: vec!["acme/side:1".into(), "acme/side:2".into()] },
+        Warning::NotRead { what: "the Services could not be read: draining is off".into() },
+        Warning::ServerWarning { message: "spec.x is deprecated".into() },
+    ];
+    plan
+}
+
+fn hostile() -> WorkloadPlan {
+    let mut plan = in_place();
+    plan.verdict = Verdict::NotEligible;
+    plan.workload.name = format!("web{HOSTILE}");
+    plan.workload.namespace = HOSTILE.into();
+    plan.uid = HOSTILE.into();
+    plan.reasons = vec![
+        Reason::TemplateFieldNotInPlace { path: format!("spec{HOSTILE}") },
+        Reason::AdmissionRefused { message: "x".repeat(10_000) },
+    ];
+    plan.warnings = vec![Warning::ServerWarning { message: HOSTILE.into() }];
+    plan.containers = vec![container(HOSTILE, HOSTILE, Some(HOSTILE), Effect::Restart)];
+    let mut pod = pod(&format!("web-0{HOSTILE}"), HOSTILE, PodVerdict::Update);
+    pod.changes = [(
+        ContainerName::from(HOSTILE),
+        ImageChange { from: format!("{HOSTILE}1"), to: HOSTILE.into(), effect: Effect::Restart },
+    )]
+    .into();
+    plan.pods = vec![pod, blocked("web-1", vec![Reason::AdmissionRefused { message: HOSTILE.into() }])];
+    plan
+}

@@ -1,0 +1,296 @@
+//! Rollouts that every listener is fed: a goal, notices with their time, an outcome.
+
+use std::time::Duration;
+
+use kubectl_inplace::engine::failure::Failure;
+use kubectl_inplace::engine::outcome::EndResult;
+use kubectl_inplace::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, PodPhase};
+use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
+
+use super::plans::{HOSTILE, key, policy, workload};
+
+pub(super) struct Rollout {
+    pub(super) name: &'static str,
+    pub(super) goal: Goal,
+    pub(super) notices: Vec<(Duration, Notice)>,
+    pub(super) outcome: Outcome,
+}
+
+const PODS: [&str; 3] = ["web-6b867cfc99-2x7kq", "web-6b867cfc99-b9t4z", "web-6b867cfc99-kk2ln"];
+
+pub(super) fn samples() -> Vec<Rollout> {
+    vec![
+        complete(),
+        failed(),
+        timed_out(),
+        superseded(),
+        interrupted(),
+        followed(),
+        every_phase(),
+        every_notice(),
+        many_in_hand(),
+        no_pods(),
+        unplanned(),
+        hostile(),
+    ]
+}
+
+/// A rollout that stopped half way, with a given result.
+pub(super) fn ended(result: EndResult) -> Rollout {
+    let phases = match result {
+        EndResult::Complete | EndResult::Aborted => [PodPhase::Done, PodPhase::Done, PodPhase::Done],
+        EndResult::Failed => [PodPhase::Done, crash(), PodPhase::Waiting],
+        EndResult::Superseded => [PodPhase::Done, gone(), PodPhase::Waiting],
+        EndResult::NothingToDo
+        | EndResult::Paused
+        | EndResult::Error
+        | EndResult::Changes
+        | EndResult::NotEligible
+        | EndResult::TimedOut
+        | EndResult::Interrupted
+        | EndResult::Terminated => [PodPhase::Done, PodPhase::Starting, PodPhase::Waiting],
+    };
+    rollout("ended", goal(&PODS, Mode::PodsOnly), vec![], outcome(result, &phases))
+}
+
+fn goal(pods: &[&str], mode: Mode) -> Goal {
+    let side = ContainerGoal {
+        from: Some("acme/side:1.27.1".into()),
+        to: (mode == Mode::PodsOnly).then(|| "acme/side:1.27.2".into()),
+        restarts: true,
+    };
+    Goal {
+        id: "20261105t101500-abcd".into(),
+        workload: workload(),
+        mode,
+        controllers: [].into(),
+        replicas: u32::try_from(pods.len()).unwrap(),
+        pods: pods
+            .iter()
+            .map(|name| PodGoal { key: key(name), containers: [("side".into(), side.clone())].into() })
+            .collect(),
+        policy: policy(),
+        field_manager: "kubectl-inplace".into(),
+    }
+}
+
+fn rollout(name: &'static str, goal: Goal, notices: Vec<(u64, Notice)>, outcome: Outcome) -> Rollout {
+    let notices = notices.into_iter().map(|(millis, notice)| (Duration::from_millis(millis), notice)).collect();
+    Rollout { name, goal, notices, outcome }
+}
+
+fn pod(name: &str, phase: PodPhase) -> Notice {
+    Notice::Pod { pod: key(name), phase }
+}
+
+/// The life of one pod from `at` on, in milliseconds.
+fn life(name: &str, at: u64) -> Vec<(u64, Notice)> {
+    vec![
+        (at, pod(name, PodPhase::Patched)),
+        (at + 600, pod(name, PodPhase::Restarting { waiting: None })),
+        (at + 1_200, pod(name, PodPhase::Restarting { waiting: Some("ContainerCreating".into()) })),
+        // Told twice: said once.
+        (at + 1_300, pod(name, PodPhase::Restarting { waiting: Some("ContainerCreating".into()) })),
+        (at + 2_000, pod(name, PodPhase::Starting)),
+        (at + 3_000, pod(name, PodPhase::Settling { hold_seconds: 5 })),
+        (at + 4_100, pod(name, PodPhase::Done)),
+    ]
+}
+
+fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
+    let pods = phases.iter().zip(PODS).enumerate().map(|(index, (phase, name))| PodEnd {
+        pod: key(name),
+        phase: phase.clone(),
+        patched: !matches!(phase, PodPhase::Waiting),
+        containers: vec![ContainerEnd {
+            container: "side".into(),
+            from: Some("acme/side:1.27.1".into()),
+            to: Some("acme/side:1.27.2".into()),
+            down_seconds: matches!(phase, PodPhase::Done).then(|| i64::try_from(1 + index / 2).unwrap()),
+        }],
+        unplanned: vec![],
+    });
+    Outcome { workload: workload(), result, pods: pods.collect(), why: None, seconds: 12.34 }
+}
+
+fn failing(reason: &str, message: &str, exit_code: Option<i64>) -> PodPhase {
+    PodPhase::Failing(Failure {
+        container: Some("side".into()),
+        reason: reason.into(),
+        message: message.into(),
+        exit_code,
+    })
+}
+
+fn crash() -> PodPhase {
+    failing("CrashLoopBackOff", "back-off 10s restarting failed container", Some(3))
+}
+
+fn gone() -> PodPhase {
+    PodPhase::Gone { why: "it was deleted".into() }
+}
+
+fn complete() -> Rollout {
+    let notices = PODS.into_iter().zip([0, 4_100, 8_200]).flat_map(|(name, at)| life(name, at)).collect();
+    let done = [PodPhase::Done, PodPhase::Done, PodPhase::Done];
+    rollout("complete", goal(&PODS, Mode::PodsOnly), notices, outcome(EndResult::Complete, &done))
+}
+
+fn failed() -> Rollout {
+    let mut notices = life(PODS[0], 0);
+    notices.push((4_100, pod(PODS[1], PodPhase::Patched)));
+    notices.push((4_800, pod(PODS[1], PodPhase::Restarting { waiting: None })));
+    notices.push((5_900, pod(PODS[1], crash())));
+    let ends = outcome(EndResult::Failed, &[PodPhase::Done, crash(), PodPhase::Waiting]);
+    rollout("failed", goal(&PODS, Mode::PodsOnly), notices, ends)
+}
+
+fn timed_out() -> Rollout {
+    let waiting = PodPhase::Restarting { waiting: Some("ErrImagePull".into()) };
+    let notices = vec![
+        (0, pod(PODS[0], PodPhase::Patched)),
+        (700, pod(PODS[0], waiting.clone())),
+        (30_700, Notice::StillWaiting { done: 0, total: 3, pods: vec![key(PODS[0])] }),
+    ];
+    let mut ends = outcome(EndResult::TimedOut, &[waiting, PodPhase::Waiting, PodPhase::Waiting]);
+    ends.why = Some("330 s have passed in all (--total-timeout)".into());
+    ends.seconds = 330.0;
+    rollout("timed-out", goal(&PODS, Mode::PodsOnly), notices, ends)
+}
+
+fn superseded() -> Rollout {
+    let moved = PodPhase::Moved { container: "side".into(), image: "acme/side:3".into() };
+    let mut notices = life(PODS[0], 0);
+    notices.push((4_200, pod(PODS[1], moved.clone())));
+    notices.push((4_200, pod(PODS[2], gone())));
+    let mut ends = outcome(EndResult::Superseded, &[PodPhase::Done, moved, gone()]);
+    for end in ends.pods.iter_mut().skip(1) {
+        end.patched = false;
+    }
+    rollout("superseded", goal(&PODS, Mode::PodsOnly), notices, ends)
+}
+
+fn interrupted() -> Rollout {
+    let notices = vec![(600, Notice::Stopping)];
+    let ends = outcome(EndResult::Interrupted, &[PodPhase::Waiting, PodPhase::Waiting, PodPhase::Waiting]);
+    rollout("interrupted-at-once", goal(&PODS, Mode::PodsOnly), notices, Outcome { seconds: 0.7, ..ends })
+}
+
+fn followed() -> Rollout {
+    let notices = vec![
+        (100, pod(PODS[0], PodPhase::Done)),
+        (100, pod(PODS[1], PodPhase::Restarting { waiting: None })),
+        (900, pod(PODS[1], PodPhase::Unproven { why: "its start is as old as the change".into() })),
+        (2_000, pod(PODS[1], PodPhase::Done)),
+        (2_500, pod(PODS[2], PodPhase::Done)),
+    ];
+    let mut ends = outcome(EndResult::Complete, &[PodPhase::Done, PodPhase::Done, PodPhase::Done]);
+    for end in &mut ends.pods {
+        end.patched = false;
+    }
+    ends.seconds = 2.5;
+    rollout("followed", goal(&PODS, Mode::Follow), notices, ends)
+}
+
+fn every_phase() -> Rollout {
+    let phases = [
+        PodPhase::Waiting,
+        PodPhase::Patched,
+        PodPhase::Restarting { waiting: None },
+        PodPhase::Restarting { waiting: Some("PodInitializing".into()) },
+        PodPhase::Starting,
+        PodPhase::Settling { hold_seconds: 90 },
+        PodPhase::Unproven { why: "nothing tells the containers apart".into() },
+        PodPhase::Done,
+        failing("InvalidImageName", "couldn't parse image name", None),
+        PodPhase::Failing(Failure {
+            container: None,
+            reason: "PodFinished".into(),
+            message: String::new(),
+            exit_code: None,
+        }),
+        PodPhase::Moved { container: "side".into(), image: "acme/side:3".into() },
+        gone(),
+    ];
+    let notices = phases.into_iter().zip(1..).map(|(phase, at)| (at * 500, pod(PODS[0], phase))).collect();
+    let ends = outcome(EndResult::Terminated, &[gone(), PodPhase::Starting, PodPhase::Waiting]);
+    rollout("every-phase", goal(&PODS, Mode::PodsOnly), notices, ends)
+}
+
+fn every_notice() -> Rollout {
+    let notices = vec![
+        (300, pod(PODS[0], PodPhase::Patched)),
+        (500, Notice::Retrying { pod: key(PODS[0]), why: "429 too many requests".into() }),
+        (1_000, Notice::WatchLost { why: "connection reset".into() }),
+        (1_500, Notice::WatchRestored),
+        (2_000, Notice::BudgetHolds { down: 1, allowed: 1 }),
+        (32_000, Notice::StillWaiting { done: 0, total: 3, pods: vec![key(PODS[0]), key(PODS[1])] }),
+        (62_000, Notice::StillWaiting { done: 0, total: 3, pods: vec![] }),
+        (63_000, Notice::Stopping),
+    ];
+    let ends = outcome(EndResult::Interrupted, &[PodPhase::Patched, PodPhase::Waiting, PodPhase::Waiting]);
+    rollout("every-notice", goal(&PODS, Mode::PodsOnly), notices, Outcome { seconds: 63.1, ..ends })
+}
+
+fn many_in_hand() -> Rollout {
+    let names: Vec<String> = (0..40).map(|index| format!("web-{index:02}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let restarting = || PodPhase::Restarting { waiting: Some("ContainerCreating".into()) };
+    let mut notices: Vec<(u64, Notice)> = names.iter().take(25).map(|name| (500, pod(name, restarting()))).collect();
+    notices.extend(names.iter().take(2).map(|name| (1_500, pod(name, PodPhase::Done))));
+    let pods = names.iter().enumerate().map(|(index, name)| PodEnd {
+        pod: key(name),
+        phase: if index < 2 { PodPhase::Done } else { restarting() },
+        patched: index < 25,
+        containers: vec![],
+        unplanned: vec![],
+    });
+    let ends = Outcome { pods: pods.collect(), seconds: 3.0, ..outcome(EndResult::TimedOut, &[]) };
+    // The screen after each of 25 equal notices is one screen.
+    let notices = notices.into_iter().collect();
+    rollout("many-in-hand", goal(&names, Mode::PodsOnly), notices, ends)
+}
+
+fn no_pods() -> Rollout {
+    rollout("no-pods", goal(&[], Mode::Follow), vec![], outcome(EndResult::Complete, &[]))
+}
+
+fn unplanned() -> Rollout {
+    let mut ends = outcome(EndResult::Complete, &[PodPhase::Done, PodPhase::Done, PodPhase::Done]);
+    ends.pods[1].unplanned = vec!["app".into()];
+    ends.pods[2].patched = false;
+    let mut goal = goal(&PODS, Mode::PodsOnly);
+    // A plain init container: its new image is used when the pod is next made.
+    let init = ContainerGoal { from: None, to: Some("acme/migrate:2".into()), restarts: false };
+    goal.pods[0].containers.insert("init-db".into(), init);
+    ends.pods[0].containers.push(ContainerEnd {
+        container: "init-db".into(),
+        from: None,
+        to: Some("acme/migrate:2".into()),
+        down_seconds: None,
+    });
+    rollout("unplanned", goal, vec![(0, pod(PODS[0], PodPhase::Patched))], ends)
+}
+
+fn hostile() -> Rollout {
+    let failure = PodPhase::Failing(Failure {
+        container: Some(HOSTILE.into()),
+        reason: HOSTILE.into(),
+        message: format!("{HOSTILE}{}", "y".repeat(10_000)),
+        exit_code: Some(137),
+    });
+    let notices = vec![
+        (300, pod(PODS[0], PodPhase::Restarting { waiting: Some(HOSTILE.into()) })),
+        (600, Notice::Retrying { pod: key(PODS[0]), why: HOSTILE.into() }),
+        (900, Notice::WatchLost { why: HOSTILE.into() }),
+        (1_200, pod(HOSTILE, PodPhase::Unproven { why: HOSTILE.into() })),
+        (1_500, pod(PODS[0], failure.clone())),
+    ];
+    let mut goal = goal(&PODS, Mode::PodsOnly);
+    goal.workload.namespace = HOSTILE.into();
+    goal.workload.name = HOSTILE.into();
+    let mut ends = outcome(EndResult::Failed, &[failure, PodPhase::Waiting, PodPhase::Waiting]);
+    ends.workload = goal.workload.clone();
+    ends.why = Some(HOSTILE.into());
+    rollout("hostile", goal, notices, ends)
+}
