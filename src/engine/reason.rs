@@ -117,6 +117,18 @@ pub enum Reason {
         /// The server's words.
         message: String,
     },
+    /// A field of the owner, outside its template, that the API server never lets change.
+    #[serde(rename = "OwnerFieldImmutable")]
+    OwnerFieldImmutable {
+        /// The path in the owner.
+        path: String,
+    },
+    /// The manifests cannot be merged as `kubectl apply` would.
+    #[serde(rename = "ManifestsNotMergeable")]
+    ManifestsNotMergeable {
+        /// Why.
+        message: String,
+    },
 }
 
 impl Reason {
@@ -141,13 +153,15 @@ impl Reason {
             Self::NoUnavailabilityAllowed => "NoUnavailabilityAllowed",
             Self::PermissionMissing { .. } => "PermissionMissing",
             Self::AdmissionRefused { .. } => "AdmissionRefused",
+            Self::OwnerFieldImmutable { .. } => "OwnerFieldImmutable",
+            Self::ManifestsNotMergeable { .. } => "ManifestsNotMergeable",
         }
     }
 
     /// Returns the path that is meant, where there is one.
     pub fn path(&self) -> Option<String> {
         match self {
-            Self::TemplateFieldNotInPlace { path } => Some(path.clone()),
+            Self::TemplateFieldNotInPlace { path } | Self::OwnerFieldImmutable { path } => Some(path.clone()),
             Self::ContainerAdded { container }
             | Self::ContainerRemoved { container }
             | Self::ContainerNotFound { container, .. }
@@ -165,7 +179,8 @@ impl Reason {
             Self::NoPods
             | Self::OwnerRollingOut { .. }
             | Self::PermissionMissing { .. }
-            | Self::AdmissionRefused { .. } => None,
+            | Self::AdmissionRefused { .. }
+            | Self::ManifestsNotMergeable { .. } => None,
         }
     }
 
@@ -209,6 +224,8 @@ impl Reason {
             }
             Self::PermissionMissing { verb, resource, .. } => format!("you may not {verb} {resource}"),
             Self::AdmissionRefused { message } => format!("the server refuses the patch: {message}"),
+            Self::OwnerFieldImmutable { path } => format!("{path} cannot change once the object exists"),
+            Self::ManifestsNotMergeable { message } => format!("the manifests cannot be merged: {message}"),
         }
     }
 
@@ -240,6 +257,10 @@ impl Reason {
             Self::AdmissionRefused { .. } => {
                 "the words are the API server's or an admission webhook's; change what they name".into()
             }
+            Self::OwnerFieldImmutable { .. } => {
+                "leave it out of this change; only deleting and making the object anew changes it (kubectl delete --cascade=orphan keeps its pods)".into()
+            }
+            Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest".into(),
         }
     }
 }
@@ -310,6 +331,12 @@ pub enum Warning {
         /// Its words.
         message: String,
     },
+    /// Of two manifests only the newer has the workload.
+    #[serde(rename = "WorkloadAdded")]
+    WorkloadAdded,
+    /// Of two manifests only the older has the workload.
+    #[serde(rename = "WorkloadRemoved")]
+    WorkloadRemoved,
 }
 
 impl Warning {
@@ -326,6 +353,8 @@ impl Warning {
             Self::PodsDiffer { .. } => "PodsDiffer",
             Self::NotRead { .. } => "NotRead",
             Self::ServerWarning { .. } => "ServerWarning",
+            Self::WorkloadAdded => "WorkloadAdded",
+            Self::WorkloadRemoved => "WorkloadRemoved",
         }
     }
 
@@ -342,6 +371,8 @@ impl Warning {
             Self::PodsDiffer { container, images } => format!("the pods run different images of {container} now: {}", images.join(", ")),
             Self::NotRead { what } => what.clone(),
             Self::ServerWarning { message } => format!("the server says: {message}"),
+            Self::WorkloadAdded => "the workload is new: its pods are made, and there is nothing to do in place".into(),
+            Self::WorkloadRemoved => "the workload is removed: the newer manifests do not have it".into(),
         }
     }
 }

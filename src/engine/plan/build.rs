@@ -439,7 +439,7 @@ fn warnings(desired: &Desired, live: &LiveWorkload, wanted: &Wanted<'_>, pods: &
     warnings.into_iter().collect()
 }
 
-fn image_warnings(name: &ContainerName, change: &ImageChange, warnings: &mut BTreeSet<Warning>) {
+pub(super) fn image_warnings(name: &ContainerName, change: &ImageChange, warnings: &mut BTreeSet<Warning>) {
     let (Ok(from), Ok(to)) = (ImageReference::parse(&change.from), ImageReference::parse(&change.to)) else { return };
     if from.repository() != to.repository() {
         warnings.insert(Warning::RepositoryChanges {

@@ -2,6 +2,7 @@
 
 mod build;
 mod goal;
+pub mod offline;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +34,7 @@ pub struct Plan {
 pub struct WorkloadPlan {
     /// The workload.
     pub workload: WorkloadRef,
-    /// Its uid.
+    /// Its uid; empty where two manifests were compared.
     pub uid: Uid,
     /// What it says as a whole.
     pub verdict: Verdict,
@@ -144,6 +145,11 @@ pub struct ImageChange {
 }
 
 impl WorkloadPlan {
+    /// Returns whether the plan is of manifests alone, made with no cluster: then there is no uid, and no pod to speak of.
+    pub fn is_offline(&self) -> bool {
+        self.uid.as_str().is_empty()
+    }
+
     /// Returns how many pods have a verdict.
     pub fn count(&self, verdict: PodVerdict) -> usize {
         self.pods.iter().filter(|pod| pod.verdict == verdict).count()
