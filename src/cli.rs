@@ -1,5 +1,7 @@
 //! What a person may type: clap types without behaviour. The doc comments are the help texts.
 
+use std::path::PathBuf;
+
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::render::{ColorChoice, OutputFormat};
@@ -139,6 +141,9 @@ pub struct PlanArgs {
     /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
     pub detailed_exitcode: bool,
+    /// Save the plan, for apply --plan FILE
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
     /// Name of the writer in the objects' managed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
@@ -156,6 +161,9 @@ pub struct ApplyArgs {
     /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
+    /// Do exactly what a saved plan says, without asking; refused if anything moved since
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "field_manager"])]
+    pub plan: Option<PathBuf>,
     /// Output format; json is one object a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub output: OutputFormat,

@@ -25,8 +25,8 @@ const IN_FLIGHT: usize = 10;
 /// Observations taken in before the next turn, so that a burst costs one turn.
 const AT_ONCE: usize = 1000;
 
-/// How often a live view may move.
-const TICK: Duration = Duration::from_millis(200);
+/// How long to sleep when nobody names a time.
+const IDLE: Duration = Duration::from_secs(30);
 
 /// What ends a drive without an outcome.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +70,6 @@ pub async fn drive(
     };
     let mut signals = Signals::listen()?;
     let mut watch = cluster.watch(&goal.workload.namespace, scope);
-    let mut tick = tokio::time::interval(TICK);
     loop {
         let now = driver.now();
         let turn = rollout::turn(goal, &driver.world, &mut driver.ledger, now);
@@ -84,14 +83,15 @@ pub async fn drive(
             listener.outcome(&outcome)?;
             return Ok(outcome);
         }
-        let wake = driver.began + turn.wake.unwrap_or(now + TICK);
+        let tick = listener.next_tick();
+        let wake = [turn.wake, tick].into_iter().flatten().min().unwrap_or(now + IDLE);
         tokio::select! {
             Some(item) = watch.next() => {
                 driver.observe(item)?;
                 driver.drain(&mut watch)?;
             }
             Some(answered) = driver.answers.next() => driver.answered(answered),
-            () = tokio::time::sleep_until(wake) => {}
+            () = tokio::time::sleep_until(driver.began + wake) => {}
             stop = signals.next() => {
                 if driver.stop(stop) {
                     let outcome = rollout::leave(goal, &driver.world, &driver.ledger, driver.now());
@@ -99,7 +99,10 @@ pub async fn drive(
                     return Ok(outcome);
                 }
             }
-            _ = tick.tick() => listener.tick(driver.now())?,
+        }
+        let now = driver.now();
+        if tick.is_some_and(|tick| tick <= now) {
+            listener.tick(now)?;
         }
     }
 }

@@ -8,6 +8,7 @@ mod follow;
 mod next;
 mod plan;
 mod planning;
+mod saved;
 mod shell;
 mod targets;
 mod version;

@@ -1,6 +1,7 @@
 //! Commands that are printed for a person to copy.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::cli::GlobalArgs;
 use crate::cluster::Cluster;
@@ -70,6 +71,13 @@ pub(super) fn apply(
     let images =
         images.iter().map(|(container, image)| quoted(&format!("{container}={image}"))).collect::<Vec<_>>().join(" ");
     format!("kubectl inplace apply {workload} {images} --pods-only{}", place(workload, global, cluster))
+}
+
+/// Returns the command that carries out a saved plan.
+pub(super) fn apply_saved(file: &Path, global: &GlobalArgs) -> String {
+    let place = [("--context", &global.context), ("--kubeconfig", &global.kubeconfig), ("--server", &global.server)];
+    let place = place.into_iter().filter_map(|(flag, value)| Some(format!(" {flag} {}", quoted(value.as_ref()?))));
+    format!("kubectl inplace apply --plan {}{}", quoted(&file.to_string_lossy()), place.collect::<String>())
 }
 
 /// Returns the command that watches a workload's update.

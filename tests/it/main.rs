@@ -1,6 +1,13 @@
 //! One integration binary: a module a theme, linked once.
+
+mod architecture;
 mod container_hash;
 mod defaults;
+mod fake_server;
+mod generated;
 #[cfg(test)]
 mod render;
+mod runner;
 mod strategic_merge;
+#[path = "../support/mod.rs"]
+mod support;

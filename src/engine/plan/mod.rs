@@ -3,6 +3,7 @@
 mod build;
 mod goal;
 pub mod offline;
+mod saved;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,7 @@ use crate::engine::rollout::Policy;
 
 pub use build::{Desired, LAST_APPLIED, LiveWorkload, Options, build};
 pub use goal::{follow, way_back};
+pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
 
 /// The version of the plan's JSON document.
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";

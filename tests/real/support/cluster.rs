@@ -56,9 +56,14 @@ pub(crate) fn registry() -> &'static str {
     &cluster().registry
 }
 
+/// Returns the kubeconfig's path.
+pub(crate) fn kubeconfig() -> &'static str {
+    &cluster().kubeconfig
+}
+
 /// Returns a command in a bare environment: the cluster's kubeconfig and programs, and a home folder of its own, so that
 /// nothing of the person who runs the tests has a say.
-pub(super) fn command(program: &str, home: &str) -> Command {
+pub(crate) fn command(program: &str, home: &str) -> Command {
     let cluster = cluster();
     let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(home);
     fs::create_dir_all(&home).expect("a folder in the target folder can be made");

@@ -7,7 +7,7 @@ mod pods;
 mod process;
 pub(crate) mod samples;
 
-pub(crate) use cluster::registry;
+pub(crate) use cluster::{command, kubeconfig, registry};
 pub(crate) use namespace::Namespace;
 pub(crate) use pods::{container_status, restarted};
 

@@ -30,6 +30,11 @@ impl Namespace {
         namespace
     }
 
+    /// Returns its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Applies a manifest.
     pub(crate) fn apply(&self, yaml: &str) {
         let mut kubectl = self.kubectl_command(&["apply", "-f", "-"]);

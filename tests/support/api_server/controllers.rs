@@ -1,0 +1,149 @@
+//! Simulated controllers of the stock workloads, level-triggered: as much as a durable rollout leans on.
+//!
+//! They keep status and revisions, recreate what is missing, and, which matters most, they *replace pods* where a real
+//! controller would: after a wrong order of writes a test sees another uid. Off until [`ApiServer::run_controllers`]
+//! switches them on, as most tests want their objects left alone. Simpler than real: surge and availability are not
+//! looked at, and a Deployment's conditions stay as they were.
+//!
+//! [`ApiServer::run_controllers`]: super::ApiServer::run_controllers
+
+mod deployment;
+mod sets;
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::State;
+use super::resource::Resource;
+use super::store::Key;
+
+const MANAGER: &str = "kube-controller-manager";
+
+/// Whether they run, how late, and what they have seen.
+#[derive(Debug)]
+pub(crate) struct Controllers {
+    pub(crate) running: bool,
+    pub(crate) delay: Duration,
+    seen: u64,
+    due: Option<Instant>,
+}
+
+impl Default for Controllers {
+    fn default() -> Self {
+        Self { running: false, delay: Duration::from_millis(10), seen: 0, due: None }
+    }
+}
+
+impl Controllers {
+    /// Returns when they look next.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        if self.running { self.due } else { None }
+    }
+}
+
+/// Looks at everything, if something was written and the delay is over; tells whether they looked.
+pub(crate) fn run_due(state: &mut State, now: Instant) -> bool {
+    if !state.controllers.running {
+        return false;
+    }
+    if state.store.revision() > state.controllers.seen && state.controllers.due.is_none() {
+        state.controllers.due = Some(now + state.controllers.delay);
+    }
+    if state.controllers.due.is_none_or(|due| due > now) {
+        return false;
+    }
+    state.controllers.due = None;
+    state.controllers.seen = state.store.revision();
+    for object in state.all("deployments") {
+        deployment::reconcile(state, &object);
+    }
+    for object in state.all("replicasets") {
+        deployment::reconcile_replica_set(state, &object);
+    }
+    for object in state.all("statefulsets") {
+        sets::reconcile_stateful_set(state, &object);
+    }
+    for object in state.all("daemonsets") {
+        sets::reconcile_daemon_set(state, &object);
+    }
+    true
+}
+
+fn text(object: &Value, pointer: &str) -> String {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn number(object: &Value, pointer: &str) -> u64 {
+    object.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn key_of(plural: &str, object: &Value) -> Key {
+    let resource = Resource::of_plural(plural).expect("the fake serves this resource");
+    Key::new(resource, &text(object, "/metadata/namespace"), &text(object, "/metadata/name"))
+}
+
+/// Returns the objects whose controller is `owner`.
+fn owned(state: &State, plural: &str, owner: &Value) -> Vec<Value> {
+    let mut all = state.all(plural);
+    all.retain(|object| {
+        let references = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+        references.into_iter().flatten().any(|one| one["controller"] == true && one["uid"] == owner["metadata"]["uid"])
+    });
+    all
+}
+
+fn reference(owner: &Value) -> Value {
+    json!([{"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"], "controller": true, "blockOwnerDeletion": true}])
+}
+
+/// `EqualIgnoreHash`: the whole template but the label `pod-template-hash`; empty and absent are the same.
+fn same_template(one: &Value, other: &Value) -> bool {
+    let plain = |template: &Value| {
+        let mut template = template.clone();
+        if let Some(map) = template.as_object_mut() {
+            map.shift_remove("$patch");
+        }
+        if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+            labels.shift_remove("pod-template-hash");
+        }
+        if let Some(metadata) = template.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.retain(|_, value| !value.is_null() && *value != json!({}));
+        }
+        template
+    };
+    plain(one) == plain(other)
+}
+
+fn is_ready(pod: &Value) -> bool {
+    let conditions = pod.pointer("/status/conditions").and_then(Value::as_array);
+    conditions.into_iter().flatten().any(|one| one["type"] == "Ready" && one["status"] == "True")
+}
+
+/// Creates a pod from a template; `name` ends in `-` where a suffix is wanted.
+fn create_pod(state: &mut State, owner: &Value, template: &Value, name: &str, labels: &[(&str, &str)], node: &str) {
+    let name = if name.ends_with('-') { format!("{name}{:05}", state.store.next_serial()) } else { name.to_owned() };
+    let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": template["metadata"], "spec": template["spec"],
+        "status": {"phase": "Pending"}});
+    pod["metadata"]["name"] = name.into();
+    pod["metadata"]["namespace"] = owner["metadata"]["namespace"].clone();
+    pod["metadata"]["ownerReferences"] = reference(owner);
+    for (label, value) in labels {
+        pod["metadata"]["labels"][*label] = (*value).into();
+    }
+    if !node.is_empty() {
+        pod["spec"]["nodeName"] = node.into();
+    }
+    state.insert(pod);
+}
+
+/// Writes fields of a status; nothing happens if they are there already.
+fn set_status(state: &mut State, plural: &str, object: &Value, fields: &Value) {
+    state.edit_key(&key_of(plural, object), MANAGER, |object| {
+        if object["status"].is_null() {
+            object["status"] = json!({});
+        }
+        json_patch::merge(&mut object["status"], fields);
+    });
+}

@@ -1,0 +1,196 @@
+//! Everything a server knows, under one lock.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::controllers::Controllers;
+use super::faults::Faults;
+use super::http::Request;
+use super::kubelet::Kubelet;
+use super::managed_fields::Writer;
+use super::resource::{Resource, Target};
+use super::selector::Selector;
+use super::store::{Key, Store};
+use super::{defaults, verbs};
+use crate::support::clock;
+
+/// A request as tests look at it; `{}` is one line: method, path, kind of patch.
+#[derive(Debug, Clone)]
+pub(crate) struct Logged {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) content_type: String,
+    pub(crate) user_agent: String,
+    pub(crate) body: String,
+    pub(crate) dry_run: bool,
+}
+
+impl Logged {
+    /// Notes a request.
+    pub(crate) fn new(request: &Request) -> Self {
+        let header = |name| request.header(name).unwrap_or_default().to_owned();
+        Self {
+            method: request.method.clone(),
+            path: request.path.clone(),
+            query: request.query.clone(),
+            content_type: header("content-type"),
+            user_agent: header("user-agent"),
+            body: String::from_utf8_lossy(&request.body).into_owned(),
+            dry_run: request.is_dry_run(),
+        }
+    }
+
+    /// Returns the first value of a query parameter.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the body as JSON; null if it is none.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_default()
+    }
+
+    /// Tells whether it would change an object.
+    pub(crate) fn is_write(&self) -> bool {
+        let review = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
+        self.method != "GET" && !self.dry_run && !review.iter().any(|review| self.path.ends_with(review))
+    }
+}
+
+impl fmt::Display for Logged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.path)?;
+        let kind = self.content_type.trim_start_matches("application/");
+        if self.method == "PATCH" {
+            write!(f, " {}", kind.trim_end_matches("+json").trim_end_matches("+yaml"))?;
+        }
+        if self.dry_run { write!(f, " (dry run)") } else { Ok(()) }
+    }
+}
+
+/// Objects, faults, the kubelet, and what was asked.
+pub(crate) struct State {
+    pub(crate) store: Store,
+    pub(crate) faults: Faults,
+    pub(crate) kubelet: Kubelet,
+    pub(crate) controllers: Controllers,
+    pub(crate) requests: Vec<Logged>,
+    /// Logs by pod and container.
+    pub(crate) logs: BTreeMap<(String, String), String>,
+    /// What `/version` says.
+    pub(crate) version: String,
+    /// A watch that asks for bookmarks gets one after so long a silence.
+    pub(crate) bookmark_every: Duration,
+    pub(crate) stopped: bool,
+}
+
+impl State {
+    /// Returns the state of an empty server.
+    pub(crate) fn new() -> Self {
+        let mut state = Self {
+            store: Store::new(),
+            faults: Faults::default(),
+            kubelet: Kubelet::new(),
+            controllers: Controllers::default(),
+            requests: Vec::new(),
+            logs: BTreeMap::new(),
+            version: "v1.36.3".to_owned(),
+            bookmark_every: Duration::from_millis(500),
+            stopped: false,
+        };
+        state.insert(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}));
+        state
+    }
+
+    /// Adds an object as it is, status included; what is missing of its metadata and the defaults are filled in.
+    pub(crate) fn insert(&mut self, mut object: Value) {
+        let text = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
+        let resource = Resource::of_kind(&text("apiVersion"), &text("kind")).expect("the fake serves this kind");
+        let name = object.pointer("/metadata/name").and_then(Value::as_str).expect("an object has a name").to_owned();
+        let namespace = object.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or("default").to_owned();
+        if resource.namespaced {
+            super::store::set_metadata(&mut object, "namespace", namespace.as_str().into());
+        }
+        defaults::fill(&mut object);
+        self.store.complete(resource, &mut object, &Writer::new("kubectl-create"));
+        self.commit(&Key::new(resource, &namespace, &name), object);
+    }
+
+    /// Stores an object, and lets the kubelet see it.
+    pub(crate) fn commit(&mut self, key: &Key, object: Value) -> Value {
+        let stored = self.store.put(key, object);
+        if key.plural == "pods" {
+            self.kubelet.pod_written(key, &stored, clock::now());
+        }
+        (*stored).clone()
+    }
+
+    /// Deletes an object by key.
+    pub(crate) fn remove(&mut self, key: &Key) {
+        self.store.remove(key);
+    }
+
+    /// Returns an object by plural and name, in any namespace.
+    pub(crate) fn find(&self, resource: &str, name: &str) -> Option<(Key, Arc<Value>)> {
+        self.list(resource).into_iter().find(|(key, _)| key.name == name)
+    }
+
+    /// Returns all objects of a resource.
+    pub(crate) fn all(&self, resource: &str) -> Vec<Value> {
+        self.list(resource).iter().map(|(_, object)| (**object).clone()).collect()
+    }
+
+    fn list(&self, resource: &str) -> Vec<(Key, Arc<Value>)> {
+        let resource = Resource::of_plural(resource).expect("the fake serves this resource");
+        let target = Target { resource, namespace: String::new(), name: String::new(), subresource: String::new() };
+        self.store.list(&target, &Selector::default())
+    }
+
+    /// Edits an object as a writer of that name; generation and owners follow.
+    pub(crate) fn edit(&mut self, resource: &str, name: &str, manager: &str, edit: impl FnOnce(&mut Value)) {
+        if let Some((key, _)) = self.find(resource, name) {
+            self.edit_key(&key, manager, edit);
+        }
+    }
+
+    /// Edits an object by key, likewise.
+    pub(crate) fn edit_key(&mut self, key: &Key, manager: &str, edit: impl FnOnce(&mut Value)) {
+        let Some(live) = self.store.get(key) else { return };
+        let mut next = (*live).clone();
+        edit(&mut next);
+        let api_version = live["apiVersion"].as_str().unwrap_or_default().to_owned();
+        verbs::finish_update(&live, &mut next, &Writer::new(manager), false, &api_version);
+        self.commit(key, next);
+    }
+
+    /// Deletes an object by plural and name.
+    pub(crate) fn delete(&mut self, resource: &str, name: &str) {
+        if let Some((key, _)) = self.find(resource, name) {
+            self.remove(&key);
+        }
+    }
+
+    /// Sets what a container's log says.
+    pub(crate) fn set_log(&mut self, pod: &str, container: &str, text: &str) {
+        self.logs.insert((pod.to_owned(), container.to_owned()), text.to_owned());
+    }
+
+    /// Returns the name of a disruption budget that selects the pod and allows nothing.
+    pub(crate) fn exhausted_budget(&self, pod: &Value) -> Option<String> {
+        let namespace = pod.pointer("/metadata/namespace")?;
+        self.all("poddisruptionbudgets").iter().find_map(|budget| {
+            let labels = budget.pointer("/spec/selector/matchLabels").and_then(Value::as_object)?;
+            let selects = labels
+                .iter()
+                .all(|(key, value)| pod.pointer("/metadata/labels").and_then(|labels| labels.get(key)) == Some(value));
+            let exhausted = budget.pointer("/status/disruptionsAllowed").and_then(Value::as_u64).unwrap_or(0) == 0;
+            let same = budget.pointer("/metadata/namespace") == Some(namespace);
+            (same && selects && exhausted).then(|| budget["metadata"]["name"].as_str().unwrap_or_default().to_owned())
+        })
+    }
+}

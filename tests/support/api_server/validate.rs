@@ -1,0 +1,134 @@
+//! What the API server refuses about a changed object: `ValidatePodUpdate`, immutable metadata, and a few workload rules.
+
+use serde_json::{Value, json};
+
+use super::http::Answer;
+use super::resource::Resource;
+use super::status::{self, Cause};
+
+/// The text since Kubernetes 1.32; the real message goes on with a diff.
+pub(crate) const POD_FORBIDDEN: &str = "Forbidden: pod updates may not change fields other than \
+    `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
+    `spec.tolerations` (only additions to existing tolerations),\
+    `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+/// Checks an update of an object; the error is the answer to send.
+pub(crate) fn update(resource: &Resource, live: &Value, next: &Value) -> Result<(), Answer> {
+    let name = live.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    let field = |object: &Value, field: &str| object.pointer(&format!("/metadata/{field}")).cloned();
+    for (key, what) in [("name", "name"), ("namespace", "namespace")] {
+        let (old, new) = (field(live, key).unwrap_or_default(), field(next, key).unwrap_or_default());
+        if old != new {
+            let (old, new) = (old.as_str().unwrap_or_default(), new.as_str().unwrap_or_default());
+            let message = format!("the {what} of the object ({new}) does not match the {what} on the URL ({old})");
+            return Err(status::bad_request(&message));
+        }
+    }
+    let version = field(next, "resourceVersion").filter(|version| !version.is_null() && version != "");
+    if version.is_some() && version != field(live, "resourceVersion") {
+        let why = "the object has been modified; please apply your changes to the latest version and try again";
+        return Err(status::conflict(resource, name, why));
+    }
+    let mut causes = Vec::new();
+    if let Some(uid) = field(next, "uid").filter(|uid| Some(uid) != field(live, "uid").as_ref()) {
+        let message = format!("Invalid value: {uid}: field is immutable");
+        let cause = Cause { reason: "FieldValueInvalid", field: "metadata.uid".to_owned(), message };
+        causes.extend([cause.clone(), cause]);
+    }
+    match resource.kind {
+        "Pod" => causes.extend(pod(&live["spec"], &next["spec"])),
+        "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" => causes.extend(workload(live, next)),
+        _ => {}
+    }
+    if causes.is_empty() { Ok(()) } else { Err(status::invalid(resource, name, &causes)) }
+}
+
+fn forbidden(field: &str, message: &str) -> Cause {
+    Cause { reason: "FieldValueForbidden", field: field.to_owned(), message: message.to_owned() }
+}
+
+/// `ValidatePodUpdate`: containers are compared by index; all but the mutable fields must be equal.
+fn pod(live: &Value, next: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let mut munged = next.clone();
+    for list in ["containers", "initContainers"] {
+        let old = live[list].as_array().cloned().unwrap_or_default();
+        let new = next[list].as_array().cloned().unwrap_or_default();
+        if old.len() != new.len() {
+            return vec![forbidden(&format!("spec.{list}"), "Forbidden: pod updates may not add or remove containers")];
+        }
+        for (index, (old, new)) in old.iter().zip(&new).enumerate() {
+            causes.extend(image(&format!("spec.{list}[{index}].image"), &new["image"]));
+            munged[list][index]["image"] = old["image"].clone();
+        }
+    }
+    if !causes.is_empty() {
+        return causes;
+    }
+    for field in ["activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"] {
+        let (old, new) = (&live[field], &next[field]);
+        let allowed = match field {
+            "tolerations" => {
+                old.as_array().into_iter().flatten().all(|one| new.as_array().is_some_and(|all| all.contains(one)))
+            }
+            "activeDeadlineSeconds" => new.as_i64().is_some_and(|new| old.as_i64().is_none_or(|old| new <= old)),
+            _ => old.as_i64().is_some_and(|old| old < 0) && *new == json!(1),
+        };
+        if old != new && allowed {
+            munged[field] = old.clone();
+        }
+    }
+    drop_nulls(&mut munged);
+    let mut live = live.clone();
+    drop_nulls(&mut live);
+    if munged == live { Vec::new() } else { vec![forbidden("spec", POD_FORBIDDEN)] }
+}
+
+/// Removes null fields of the spec itself: an absent field and a null one are the same.
+fn drop_nulls(spec: &mut Value) {
+    if let Some(map) = spec.as_object_mut() {
+        map.retain(|_, value| !value.is_null());
+    }
+}
+
+/// An image must be there and not be surrounded by blanks. The server validates twice and lists every cause twice.
+fn image(field: &str, image: &Value) -> Vec<Cause> {
+    let text = image.as_str().unwrap_or_default();
+    let (reason, message) = if text.is_empty() {
+        ("FieldValueRequired", "Required value".to_owned())
+    } else if text.trim() != text {
+        ("FieldValueInvalid", format!("Invalid value: {image}: must not have leading or trailing whitespace"))
+    } else {
+        return Vec::new();
+    };
+    let cause = Cause { reason, field: field.to_owned(), message };
+    vec![cause.clone(), cause]
+}
+
+/// Selectors never change, and OnDelete has no `rollingUpdate` (StatefulSets only).
+fn workload(live: &Value, next: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    if live["spec"]["selector"] != next["spec"]["selector"] {
+        let message = format!("Invalid value: {}: field is immutable", next["spec"]["selector"]);
+        causes.push(Cause { reason: "FieldValueInvalid", field: "spec.selector".to_owned(), message });
+    }
+    let strategy = &next["spec"]["updateStrategy"];
+    if next["kind"] == "StatefulSet" && strategy["type"] == "OnDelete" && !strategy["rollingUpdate"].is_null() {
+        let message =
+            format!("Invalid value: {}: only allowed for updateStrategy 'RollingUpdate'", strategy["rollingUpdate"]);
+        causes.push(Cause {
+            reason: "FieldValueInvalid",
+            field: "spec.updateStrategy.rollingUpdate".to_owned(),
+            message,
+        });
+    }
+    for (index, container) in
+        next["spec"]["template"]["spec"]["containers"].as_array().into_iter().flatten().enumerate()
+    {
+        if container["image"].as_str().unwrap_or_default().is_empty() {
+            let field = format!("spec.template.spec.containers[{index}].image");
+            causes.push(Cause { reason: "FieldValueRequired", field, message: "Required value".to_owned() });
+        }
+    }
+    causes
+}

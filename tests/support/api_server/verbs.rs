@@ -1,0 +1,317 @@
+//! GET, LIST, POST, PATCH and DELETE on the store, as the generic registry carries them out.
+
+use serde_json::{Value, json};
+
+use super::http::{Answer, Request};
+use super::managed_fields::{self, Writer};
+use super::patch;
+use super::resource::Target;
+use super::selector::Selector;
+use super::store::{Key, copy_field, set_metadata};
+use super::{State, defaults, status, validate};
+use crate::support::clock;
+
+/// A request whose path names a kind.
+pub(crate) struct Call<'a> {
+    pub(crate) verb: &'static str,
+    pub(crate) target: Target,
+    pub(crate) request: &'a Request,
+}
+
+impl Call<'_> {
+    /// Returns the verb as RBAC names it.
+    pub(crate) fn verb_of(request: &Request, target: &Target) -> &'static str {
+        let watch = request.parameter("watch").is_some_and(|value| value == "true" || value == "1");
+        match (request.method.as_str(), target.name.is_empty()) {
+            ("GET", _) if watch => "watch",
+            ("GET", true) => "list",
+            ("GET", false) => "get",
+            ("POST", _) => "create",
+            ("PATCH", _) => "patch",
+            ("DELETE", true) => "deletecollection",
+            ("DELETE", false) => "delete",
+            _ => "update",
+        }
+    }
+
+    /// Reads both selectors of the query.
+    pub(crate) fn selector(&self) -> Result<Selector, Answer> {
+        let parameter = |name| self.request.parameter(name).unwrap_or_default();
+        Selector::parse(parameter("labelSelector"), parameter("fieldSelector")).map_err(|why| status::bad_request(&why))
+    }
+
+    fn key(&self) -> Key {
+        Key::new(self.target.resource, &self.target.namespace, &self.target.name)
+    }
+
+    /// Returns the field manager: the parameter, else the first word of the user agent, as the server derives it.
+    fn writer(&self) -> Writer {
+        let agent = self.request.header("user-agent").unwrap_or("unknown");
+        let derived = agent.split('/').next().unwrap_or(agent);
+        let manager = self.request.parameter("fieldManager").unwrap_or(derived);
+        let subresource = self.target.subresource.clone();
+        Writer { manager: manager.to_owned(), subresource }
+    }
+}
+
+/// Carries out a request; both arms are answers.
+pub(crate) fn execute(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
+    match (call.verb, call.target.subresource.as_str()) {
+        ("get", "log") => log(state, call),
+        ("get", _) => {
+            let object = state.store.get(&call.key());
+            let missing = || status::not_found(call.target.resource, &call.target.name);
+            Ok(Answer::json(200, (*object.ok_or_else(missing)?).clone()))
+        }
+        ("list", _) => list(state, call),
+        ("create", "eviction") => evict(state, call),
+        ("create", _) => create(state, call),
+        ("patch", _) => patch_object(state, call),
+        ("delete", _) => delete(state, call),
+        ("deletecollection", _) => delete_collection(state, call),
+        _ => {
+            let message = "the server does not allow this method on the requested resource";
+            Err(status::failure(405, "MethodNotAllowed", message, json!({})))
+        }
+    }
+}
+
+fn list(state: &State, call: &Call<'_>) -> Result<Answer, Answer> {
+    let selector = call.selector()?;
+    let resource = call.target.resource;
+    let limit: usize = call.request.parameter("limit").and_then(|limit| limit.parse().ok()).unwrap_or(0);
+    let mut revision = state.store.revision();
+    let mut rows = state.store.list(&call.target, &selector);
+    if let Some(token) = call.request.parameter("continue").filter(|token| !token.is_empty()) {
+        // REVISION:NAMESPACE:NAME of the last object that was sent; the real token is opaque.
+        let words: Vec<&str> = token.splitn(3, ':').collect();
+        let [from, namespace, name] = words.as_slice() else {
+            return Err(status::bad_request("invalid continue token: continue key is not valid"));
+        };
+        revision = from.parse().map_err(|_| status::bad_request("invalid continue token"))?;
+        if revision < state.store.compacted() {
+            let message = "The provided continue parameter is too old to display a consistent list result. You can \
+                start a new list without the continue parameter.";
+            return Err(status::expired(message));
+        }
+        rows.retain(|(key, _)| (key.namespace.as_str(), key.name.as_str()) > (*namespace, *name));
+    }
+    let mut metadata = json!({"resourceVersion": revision.to_string()});
+    if limit > 0 && rows.len() > limit {
+        metadata["remainingItemCount"] = (rows.len() - limit).into();
+        rows.truncate(limit);
+        if let Some((key, _)) = rows.last() {
+            metadata["continue"] = format!("{revision}:{}:{}", key.namespace, key.name).into();
+        }
+    }
+    let items: Vec<Value> = rows
+        .iter()
+        .map(|(_, object)| {
+            let mut item = (**object).clone();
+            if let Some(map) = item.as_object_mut() {
+                map.shift_remove("kind");
+                map.shift_remove("apiVersion");
+            }
+            item
+        })
+        .collect();
+    let kind = format!("{}List", resource.kind);
+    Ok(Answer::json(
+        200,
+        json!({"kind": kind, "apiVersion": resource.api_version(), "metadata": metadata, "items": items}),
+    ))
+}
+
+fn create(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
+    let object = patch::parse(&call.request.body)?;
+    create_object(state, call, object)
+}
+
+fn create_object(state: &mut State, call: &Call<'_>, mut object: Value) -> Result<Answer, Answer> {
+    let resource = call.target.resource;
+    let name = object.pointer("/metadata/name").and_then(Value::as_str).map(ToOwned::to_owned);
+    let prefix = object.pointer("/metadata/generateName").and_then(Value::as_str).map(ToOwned::to_owned);
+    let name = match (name, prefix) {
+        (Some(name), _) => name,
+        (None, Some(prefix)) => format!("{prefix}{:05x}", state.store.next_serial()),
+        (None, None) => {
+            let message = "Required value: name or generateName is required".to_owned();
+            let cause = status::Cause { reason: "FieldValueRequired", field: "metadata.name".to_owned(), message };
+            return Err(status::invalid(resource, "", &[cause]));
+        }
+    };
+    let key = Key::new(resource, &call.target.namespace, &name);
+    if state.store.get(&key).is_some() {
+        return Err(status::already_exists(resource, &name));
+    }
+    object["kind"] = resource.kind.into();
+    object["apiVersion"] = resource.api_version().into();
+    set_metadata(&mut object, "name", name.into());
+    if resource.namespaced {
+        set_metadata(&mut object, "namespace", call.target.namespace.as_str().into());
+    }
+    defaults::fill(&mut object);
+    if resource.subresources.contains(&"status") {
+        object["status"] =
+            if resource.kind == "Pod" { json!({"phase": "Pending", "qosClass": "BestEffort"}) } else { json!({}) };
+    }
+    state.store.complete(resource, &mut object, &call.writer());
+    if call.request.is_dry_run() {
+        return Ok(Answer::json(201, object));
+    }
+    Ok(Answer::json(201, state.commit(&key, object)))
+}
+
+fn patch_object(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
+    let resource = call.target.resource;
+    let (key, writer) = (call.key(), call.writer());
+    let content_type = call.request.header("content-type").unwrap_or_default();
+    let is_apply = content_type.starts_with("application/apply-patch");
+    if is_apply && call.request.parameter("fieldManager").is_none_or(str::is_empty) {
+        let message =
+            "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch";
+        return Err(status::failure(422, "Invalid", message, json!({"group": "meta.k8s.io", "kind": "PatchOptions"})));
+    }
+    let Some(live) = state.store.get(&key) else {
+        if !is_apply {
+            return Err(status::not_found(resource, &call.target.name));
+        }
+        let empty = json!({"apiVersion": resource.api_version(), "kind": resource.kind, "metadata": {"name": call.target.name}});
+        let object = patch::apply(content_type, &empty, &call.request.body, &writer, true)?;
+        return create_object(state, call, object);
+    };
+    let force = call.request.parameter("force").is_some_and(|value| value == "true");
+    let mut next = patch::apply(content_type, &live, &call.request.body, &writer, force)?;
+    restore(&live, &mut next, call);
+    defaults::fill(&mut next);
+    validate::update(resource, &live, &next)?;
+    finish_update(&live, &mut next, &writer, is_apply, &resource.api_version());
+    if call.request.is_dry_run() {
+        copy_field(&live, &mut next, "/metadata", "resourceVersion");
+        return Ok(Answer::json(200, next));
+    }
+    Ok(Answer::json(200, state.commit(&key, next)))
+}
+
+/// Takes back what a client cannot write through this endpoint.
+fn restore(live: &Value, next: &mut Value, call: &Call<'_>) {
+    for field in ["creationTimestamp", "generation", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        copy_field(live, next, "/metadata", field);
+    }
+    if next.pointer("/metadata/uid").is_none_or(Value::is_null) {
+        copy_field(live, next, "/metadata", "uid");
+    }
+    let kept: &[&str] = match call.target.subresource.as_str() {
+        "status" => &["spec"],
+        "resize" => &["status"],
+        _ if call.target.resource.subresources.contains(&"status") => &["status"],
+        _ => &[],
+    };
+    for field in kept {
+        copy_field(live, next, "", field);
+    }
+}
+
+/// Sets the generation and the owners of an update. A Deployment's generation counts annotations too.
+pub(crate) fn finish_update(live: &Value, next: &mut Value, writer: &Writer, applied: bool, api_version: &str) {
+    let annotations = |object: &Value| object.pointer("/metadata/annotations").cloned();
+    let counts = live.get("spec") != next.get("spec")
+        || (live["kind"] == "Deployment" && annotations(live) != annotations(next));
+    if counts && live.get("spec").is_some() {
+        let generation = live.pointer("/metadata/generation").and_then(Value::as_u64).unwrap_or(0);
+        set_metadata(next, "generation", (generation + 1).into());
+    }
+    if !applied {
+        managed_fields::record(Some(live), next, writer, api_version);
+    }
+}
+
+fn delete(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
+    let resource = call.target.resource;
+    let key = call.key();
+    let live = state.store.get(&key).ok_or_else(|| status::not_found(resource, &call.target.name))?;
+    let options: Value = serde_json::from_slice(&call.request.body).unwrap_or_default();
+    let uid = live.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if let Some(wanted) = options.pointer("/preconditions/uid").and_then(Value::as_str).filter(|wanted| *wanted != uid)
+    {
+        let message = format!(
+            "Operation cannot be fulfilled on {} \"{}\": the UID in the precondition ({wanted}) does not match the UID in \
+             record ({uid}). The object might have been deleted and then recreated",
+            resource.kind, call.target.name
+        );
+        return Err(status::failure(
+            409,
+            "Conflict",
+            &message,
+            status::details(resource, resource.kind, &call.target.name),
+        ));
+    }
+    let asked = options["gracePeriodSeconds"].as_u64();
+    let asked = asked.or_else(|| call.request.parameter("gracePeriodSeconds").and_then(|text| text.parse().ok()));
+    let grace =
+        asked.or_else(|| live.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_u64)).unwrap_or(30);
+    let dry_run = call.request.is_dry_run() || options["dryRun"].as_array().is_some_and(|all| !all.is_empty());
+    let on_node = live.pointer("/spec/nodeName").and_then(Value::as_str).is_some_and(|node| !node.is_empty());
+    if resource.kind == "Pod" {
+        let grace = if on_node { grace } else { 0 };
+        let mut next = (*live).clone();
+        if next.pointer("/metadata/deletionTimestamp").is_none() {
+            let generation = live.pointer("/metadata/generation").and_then(Value::as_u64).unwrap_or(0);
+            set_metadata(&mut next, "deletionTimestamp", clock::now_text().into());
+            set_metadata(&mut next, "deletionGracePeriodSeconds", grace.into());
+            set_metadata(&mut next, "generation", (generation + 1).into());
+        }
+        if dry_run {
+            return Ok(Answer::json(200, next));
+        }
+        let next = state.commit(&key, next);
+        if grace == 0 {
+            state.remove(&key);
+        }
+        return Ok(Answer::json(200, next));
+    }
+    if !dry_run {
+        state.remove(&key);
+    }
+    let mut details = status::details(resource, resource.plural, &call.target.name);
+    details["uid"] = uid.into();
+    let body = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details});
+    Ok(Answer::json(200, body))
+}
+
+/// Deletes what is selected, at once.
+fn delete_collection(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
+    let answer = list(state, call)?;
+    if !call.request.is_dry_run() {
+        for (key, _) in state.store.list(&call.target, &call.selector()?) {
+            state.remove(&key);
+        }
+    }
+    Ok(answer)
+}
+
+/// The eviction subresource: a budget that allows no disruption answers 429.
+fn evict(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
+    let pod = state.store.get(&call.key()).ok_or_else(|| status::not_found(call.target.resource, &call.target.name))?;
+    let body: Value = serde_json::from_slice(&call.request.body).unwrap_or_default();
+    if let Some(budget) = state.exhausted_budget(&pod) {
+        let message = "Cannot evict pod as it would violate the pod's disruption budget.";
+        let cause = json!({"reason": "DisruptionBudget", "message": format!("The disruption budget {budget} needs more healthy pods")});
+        return Err(status::failure(429, "TooManyRequests", message, json!({"causes": [cause]})));
+    }
+    let dry_run = call.request.is_dry_run() || body.pointer("/deleteOptions/dryRun").is_some();
+    if !dry_run {
+        state.remove(&call.key());
+    }
+    let body = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
+    Ok(Answer::json(201, body))
+}
+
+/// The log of a container: what the test has set, else one line.
+fn log(state: &State, call: &Call<'_>) -> Result<Answer, Answer> {
+    let pod = state.store.get(&call.key()).ok_or_else(|| status::not_found(call.target.resource, &call.target.name))?;
+    let first = || pod.pointer("/spec/containers/0/name").and_then(Value::as_str).unwrap_or_default();
+    let container = call.request.parameter("container").unwrap_or_else(first);
+    let text = state.logs.get(&(call.target.name.clone(), container.to_owned()));
+    Ok(Answer::text(200, text.map_or("", String::as_str)))
+}

@@ -1,0 +1,41 @@
+//! The real clock, for the fake server and the tests: the one file that asks for the time and waits.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the fake server lives in real time; the engine's clock fence is not for it"
+)]
+
+use std::time::{Duration, Instant};
+
+/// Returns the current instant of the monotonic clock.
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// Returns the current time as the API writes it: RFC 3339, whole seconds, `Z`.
+pub(crate) fn now_text() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Returns the time an hour ago, likewise: when the builders' objects were made.
+pub(crate) fn earlier_text() -> String {
+    let earlier = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
+    earlier.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Waits.
+pub(crate) fn sleep(duration: Duration) {
+    std::thread::sleep(duration);
+}
+
+/// Waits until `met` answers with a value; panics after ten seconds, naming what it waited for.
+#[track_caller]
+pub(crate) fn eventually<T>(what: &str, mut met: impl FnMut() -> Option<T>) -> T {
+    let deadline = now() + Duration::from_secs(10);
+    loop {
+        if let Some(value) = met() {
+            return value;
+        }
+        assert!(now() < deadline, "waited ten seconds for {what}");
+        sleep(Duration::from_millis(2));
+    }
+}

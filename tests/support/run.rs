@@ -1,0 +1,209 @@
+//! Runs the binary as a person would: in an environment of its own, with a kubeconfig, and what it printed kept apart.
+#![expect(clippy::disallowed_methods, reason = "tests write the kubeconfig and the manifests that the binary reads")]
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::JoinHandle;
+
+use super::api_server::ApiServer;
+use super::redact::Redaction;
+
+/// A folder that is gone when dropped.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Makes an empty folder below the system's temporary one.
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("kubectl-inplace-test-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
+        Self { path }
+    }
+
+    /// Returns where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a file, and the folders above it.
+    pub(crate) fn write(&self, name: &str, content: &str) -> PathBuf {
+        let path = self.path.join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).expect("the temporary folder can be written");
+        }
+        std::fs::write(&path, content).expect("the temporary folder can be written");
+        path
+    }
+
+    /// Returns what a file holds.
+    pub(crate) fn read(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.path.join(name)).ok()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system.
+        drop(std::fs::remove_dir_all(&self.path));
+    }
+}
+
+/// The binary about to be run. HOME is a folder of its own, which is also where it is started.
+#[derive(Debug)]
+pub(crate) struct Binary {
+    program: PathBuf,
+    folder: Folder,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+    stdin: Option<Vec<u8>>,
+    redaction: Redaction,
+}
+
+impl Binary {
+    /// Prepares a run against a server.
+    pub(crate) fn against<S: AsRef<str>>(server: &ApiServer, arguments: impl IntoIterator<Item = S>) -> Self {
+        let mut binary = Self::alone(arguments);
+        let path = binary.folder.write("kubeconfig", &server.kubeconfig().to_string());
+        binary.environment.push(("KUBECONFIG".to_owned(), path.display().to_string()));
+        binary.redaction = binary.redaction.replace(&server.address().to_string(), "127.0.0.1:PORT");
+        binary
+    }
+
+    /// Prepares a run without any cluster.
+    pub(crate) fn alone<S: AsRef<str>>(arguments: impl IntoIterator<Item = S>) -> Self {
+        let folder = Folder::new();
+        let redaction = Redaction::default().replace(&folder.path().display().to_string(), "FOLDER");
+        Self {
+            program: PathBuf::from(env!("CARGO_BIN_EXE_kubectl-inplace")),
+            folder,
+            arguments: arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect(),
+            environment: Vec::new(),
+            stdin: None,
+            redaction,
+        }
+    }
+
+    /// Runs another program in the binary's place, under the same conditions.
+    pub(crate) fn program(mut self, program: &str) -> Self {
+        self.program = PathBuf::from(program);
+        self
+    }
+
+    /// Sets a variable of the environment.
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Feeds stdin; without it stdin is empty.
+    pub(crate) fn stdin(mut self, bytes: &[u8]) -> Self {
+        self.stdin = Some(bytes.to_owned());
+        self
+    }
+
+    /// Writes a file into the folder where the binary is started.
+    pub(crate) fn file(self, name: &str, content: &str) -> Self {
+        self.folder.write(name, content);
+        self
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(self) -> Output {
+        self.spawn().wait()
+    }
+
+    /// Starts it.
+    pub(crate) fn spawn(self) -> Running {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).env_clear().current_dir(self.folder.path());
+        command.env("HOME", self.folder.path()).env("PATH", "/usr/bin:/bin");
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        let stdin = if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary starts");
+        let stdout = collect(child.stdout.take());
+        let stderr = collect(child.stderr.take());
+        if let (Some(mut pipe), Some(bytes)) = (child.stdin.take(), self.stdin) {
+            // A program that does not read its stdin closes it: no error of the test's.
+            drop(pipe.write_all(&bytes));
+        }
+        Running { child, stdout, stderr, folder: self.folder, redaction: self.redaction }
+    }
+}
+
+fn collect(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // What came before an error is what there is.
+            drop(pipe.read_to_end(&mut bytes));
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// The binary at work.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    stdout: JoinHandle<String>,
+    stderr: JoinHandle<String>,
+    folder: Folder,
+    redaction: Redaction,
+}
+
+impl Running {
+    /// Sends a signal by name: `INT`, `TERM`.
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("/bin/kill").args([format!("-{name}"), self.child.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "SIG{name} was sent");
+    }
+
+    /// Waits for the end. A run that hangs is killed after a minute.
+    pub(crate) fn wait(mut self) -> Output {
+        let deadline = super::clock::now() + std::time::Duration::from_secs(60);
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("the child can be waited for") {
+                break status;
+            }
+            if super::clock::now() > deadline {
+                drop(self.child.kill());
+            }
+            super::clock::sleep(std::time::Duration::from_millis(2));
+        };
+        Output {
+            code: status.code(),
+            stdout: self.stdout.join().unwrap_or_default(),
+            stderr: self.stderr.join().unwrap_or_default(),
+            folder: self.folder,
+            redaction: self.redaction,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// The exit code; `None` if a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// Where it ran, with what it left there.
+    pub(crate) folder: Folder,
+    redaction: Redaction,
+}
+
+impl Output {
+    /// Returns exit status, stdout and stderr as one text without what changes from run to run.
+    pub(crate) fn block(&self) -> String {
+        let code = self.code.map_or_else(|| "signal".to_owned(), |code| code.to_string());
+        let text = format!("exit {code}\n----- stdout -----\n{}----- stderr -----\n{}", self.stdout, self.stderr);
+        self.redaction.apply(&text)
+    }
+}
