@@ -8,6 +8,7 @@ mod generated;
 #[cfg(test)]
 mod render;
 mod runner;
+mod situations;
 mod strategic_merge;
 #[path = "../support/mod.rs"]
 mod support;

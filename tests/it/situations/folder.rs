@@ -1,0 +1,237 @@
+//! One situation's files, read as the program reads the server's answers and a person's words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use kubectl_inplace::cli::{Cli, Command, PlanArgs};
+use kubectl_inplace::engine::duration;
+use kubectl_inplace::engine::kubelet_version::KubeletVersion;
+use kubectl_inplace::engine::names::Uid;
+use kubectl_inplace::engine::plan::{Desired, LAST_APPLIED, LiveWorkload, Options};
+use kubectl_inplace::engine::pod::{Container, Pod};
+use kubectl_inplace::engine::target;
+use kubectl_inplace::engine::workload::{Workload, WorkloadKind};
+use kubectl_inplace::manifest;
+use serde_json::Value;
+
+/// A folder, and which of its files have been asked for.
+pub(super) struct Folder {
+    path: PathBuf,
+    asked: BTreeSet<&'static str>,
+}
+
+/// What a file is, for the message that it is missing.
+fn what(file: &str) -> &'static str {
+    match file {
+        "workload.yaml" => "the owner, as kubectl get -o yaml gives it",
+        "pods.yaml" => "the pods that its selector matches, a List or several documents",
+        "replicasets.yaml" => "the Deployment's ReplicaSets",
+        "revisions.yaml" => "the ControllerRevisions of a StatefulSet or DaemonSet",
+        "nodes.yaml" => "the nodes of pods that have a sidecar (or say in not-read that they may not be read)",
+        "old.yaml" => "the manifests before",
+        "new.yaml" => "the manifests after",
+        _ => "see the README",
+    }
+}
+
+impl Folder {
+    pub(super) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), asked: BTreeSet::new() }
+    }
+
+    /// Returns the path of a file that holds what is expected.
+    pub(super) fn expected(&mut self, file: &'static str) -> PathBuf {
+        self.asked.insert(file);
+        self.path.join(file)
+    }
+
+    fn text(&mut self, file: &'static str) -> Result<Option<String>, String> {
+        self.asked.insert(file);
+        let path = self.path.join(file);
+        if !path.exists() {
+            return Ok(None);
+        }
+        fs::read_to_string(path).map(Some).map_err(|error| format!("{file}: {error}"))
+    }
+
+    fn optional(&mut self, file: &'static str) -> Result<Option<Vec<Value>>, String> {
+        let Some(text) = self.text(file)? else { return Ok(None) };
+        let manifests = manifest::parse(file, text.as_bytes()).map_err(|error| error.to_string())?;
+        Ok(Some(manifests.into_iter().map(|manifest| manifest.object).collect()))
+    }
+
+    /// Reads the objects of a file that must be there.
+    pub(super) fn objects(&mut self, file: &'static str) -> Result<Vec<Value>, String> {
+        self.optional(file)?.ok_or_else(|| format!("{file} is missing: {}", what(file)))
+    }
+
+    fn words(&mut self, file: &'static str) -> Result<Option<Vec<String>>, String> {
+        Ok(self.text(file)?.map(|text| text.split_whitespace().map(str::to_owned).collect()))
+    }
+
+    fn object(&mut self, file: &'static str, kind: WorkloadKind) -> Result<Value, String> {
+        let mut objects = self.objects(file)?;
+        let is_kind = |object: &Value| object.get("kind").and_then(Value::as_str) == Some(kind.facts().kind);
+        match objects.pop() {
+            Some(object) if objects.is_empty() && is_kind(&object) => Ok(object),
+            Some(_) | None => Err(format!("{file} is no {kind}")),
+        }
+    }
+
+    /// Reads what is there.
+    pub(super) fn live(&mut self, kind: WorkloadKind) -> Result<LiveWorkload, String> {
+        let object = self.object("workload.yaml", kind)?;
+        let workload = Workload::from_object(kind, object).ok_or("workload.yaml has no name or no uid")?;
+        let read = |object: &Value| Pod::from_object(object).map_err(|error| format!("a pod: {error}"));
+        let (controllers, pods) = if kind == WorkloadKind::Pod {
+            (workload.controller_uid().into_iter().collect(), vec![read(&workload.object)?])
+        } else {
+            let pods = self.objects("pods.yaml")?.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+            (self.controllers(&workload)?, pods)
+        };
+        for pod in &pods {
+            selected(&workload, pod)?;
+        }
+        let not_read = self.text("not-read")?.map(|text| text.lines().map(str::to_owned).collect()).unwrap_or_default();
+        let mut live = LiveWorkload { workload, controllers, pods, kubelets: BTreeMap::new(), not_read };
+        self.kubelets(&mut live)?;
+        Ok(live)
+    }
+
+    fn controllers(&mut self, workload: &Workload) -> Result<BTreeSet<Uid>, String> {
+        if !workload.reference.kind.owns_through_replica_sets() {
+            let revisions = self.optional("revisions.yaml")?.unwrap_or_default();
+            let owner = |object: &Value| object.pointer("/metadata/ownerReferences/0/uid").cloned();
+            let foreign = revisions.iter().find(|object| owner(object) != Some(workload.uid.as_str().into()));
+            return match foreign {
+                Some(_) => Err("revisions.yaml: the workload does not own all of them".into()),
+                None => Ok([workload.uid.clone()].into()),
+            };
+        }
+        let sets = self.objects("replicasets.yaml")?;
+        let sets = sets.into_iter().filter_map(|set| Workload::from_object(WorkloadKind::ReplicaSet, set));
+        Ok(sets.filter(|set| set.controller_uid().as_ref() == Some(&workload.uid)).map(|set| set.uid).collect())
+    }
+
+    fn kubelets(&mut self, live: &mut LiveWorkload) -> Result<(), String> {
+        if !live.pods.iter().any(|pod| pod.spec.init_containers.iter().any(Container::is_sidecar)) {
+            return Ok(());
+        }
+        let Some(nodes) = self.optional("nodes.yaml")? else {
+            let said = !live.not_read.is_empty();
+            return if said { Ok(()) } else { Err(format!("nodes.yaml is missing: {}", what("nodes.yaml"))) };
+        };
+        for node in nodes {
+            let text = |pointer: &str| node.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+            let version = text("/status/nodeInfo/kubeletVersion").parse::<KubeletVersion>();
+            let version = version.map_err(|error| format!("nodes.yaml: {error}"))?;
+            live.kubelets.insert(text("/metadata/name").to_owned(), version);
+        }
+        Ok(())
+    }
+
+    /// Reads what is wanted.
+    pub(super) fn desired(&mut self, live: &LiveWorkload) -> Result<Desired, String> {
+        let given = ["desired.yaml", "images", "refused"].map(|file| self.path.join(file).exists());
+        match given {
+            [true, false, false] => {
+                let object = self.object("desired.yaml", live.workload.reference.kind)?;
+                Ok(Desired::Object { object, removals_unseen: removals_unseen(&live.workload.object) })
+            }
+            [false, true, false] => {
+                let args = self.args()?;
+                let targets = &args.targets;
+                let request = target::parse(&targets.words, &targets.image, false, targets.all_containers);
+                Ok(Desired::Images(request.map_err(|error| format!("images: {error}"))?.images))
+            }
+            [false, false, true] => {
+                let message = self.text("refused")?.unwrap_or_default().trim_end().to_owned();
+                Ok(Desired::Refused { message })
+            }
+            [false, false, false] => Err("one of desired.yaml, images and refused is missing".into()),
+            _ => Err("desired.yaml, images and refused exclude each other".into()),
+        }
+    }
+
+    /// The command line that `images` and `options` make.
+    fn args(&mut self) -> Result<PlanArgs, String> {
+        let mut words = vec!["kubectl-inplace".to_owned(), "plan".to_owned()];
+        words.extend(self.words("images")?.unwrap_or_default());
+        words.extend(self.words("options")?.unwrap_or_default());
+        let cli = Cli::try_parse_from(words).map_err(|error| format!("options: {error}"))?;
+        match cli.command {
+            Some(Command::Plan(args)) => Ok(args),
+            Some(_) | None => Err("options hold more than flags".into()),
+        }
+    }
+
+    /// Reads the flags.
+    pub(super) fn options(&mut self) -> Result<Options, String> {
+        let policy = self.args()?.policy;
+        let seconds = |given: Option<String>| {
+            let duration = given.map(|given| duration::parse(&given)).transpose();
+            duration.map(|duration| duration.map(|d| d.as_secs())).map_err(|error| format!("options: {error}"))
+        };
+        Ok(Options {
+            max_unavailable: policy
+                .max_unavailable
+                .map(|given| given.parse().map_err(|error| format!("options: {error}")))
+                .transpose()?,
+            min_ready_seconds: policy.min_ready_seconds,
+            timeout: seconds(policy.timeout)?,
+            total_timeout: seconds(policy.total_timeout)?,
+        })
+    }
+
+    /// The command that carries the plan out.
+    pub(super) fn command(&mut self, live: &LiveWorkload) -> String {
+        let reference = &live.workload.reference;
+        let images = self.words("images").ok().flatten();
+        let target = images.map_or_else(
+            || format!("-f {}.yaml", reference.name),
+            |images| format!("{reference} {}", images.join(" ")),
+        );
+        let options = self.words("options").ok().flatten().unwrap_or_default();
+        let words: Vec<String> =
+            [format!("kubectl inplace apply {target} --pods-only")].into_iter().chain(options).collect();
+        words.join(" ")
+    }
+
+    /// Fails for a file that was not read: somebody means something by it.
+    pub(super) fn nothing_else(&self) -> Result<(), String> {
+        let entries = fs::read_dir(&self.path).map_err(|error| error.to_string())?;
+        let mut odd: Vec<String> = entries
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|file| !self.asked.contains(file.as_str()))
+            .collect();
+        odd.sort();
+        if odd.is_empty() { Ok(()) } else { Err(format!("{} is not read", odd.join(", "))) }
+    }
+}
+
+/// The server lists only what the selector matches; a pod that it would not list proves nothing.
+fn selected(workload: &Workload, pod: &Pod) -> Result<(), String> {
+    let labels = workload.object.pointer("/spec/selector/matchLabels").and_then(Value::as_object);
+    let missing = labels
+        .filter(|_| workload.reference.kind != WorkloadKind::Pod)
+        .into_iter()
+        .flatten()
+        .find(|(key, value)| pod.labels.get(*key).map(String::as_str) != value.as_str());
+    match missing {
+        Some((key, _)) => Err(format!("pods.yaml: the selector does not match {}, for its label {key}", pod.key.name)),
+        None => Ok(()),
+    }
+}
+
+/// As for a live object: nothing tells which fields an earlier manifest had.
+fn removals_unseen(object: &Value) -> bool {
+    let applied =
+        object.pointer("/metadata/annotations").is_some_and(|annotations| annotations.get(LAST_APPLIED).is_some());
+    let managers = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+    let server_side =
+        managers.into_iter().flatten().any(|entry| entry.get("operation").and_then(Value::as_str) == Some("Apply"));
+    !applied && !server_side
+}
