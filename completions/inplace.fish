@@ -75,10 +75,13 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l min-ready-seconds -d 'Seconds that a pod must stay ready before the next one is taken [default: the owner\'s own; 5 for the first pod without a readiness probe]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l timeout -d 'How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l total-timeout -d 'How long everything may take [default: no limit]' -r
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "text\t'For a person'
-json\t'For a script: one document for a plan, one object a line for a rollout'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l against -d 'Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s o -l output -d 'Output format; markdown is a comment for a pull request' -r -f -a "text\t'For a person'
+json\t'For a script: one document for a plan, one object a line for a rollout'
+markdown\t'For a pull request\'s comment; of a plan alone'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l detailed-exitcode -d 'Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l out -d 'Save the plan, for apply --plan FILE' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l field-manager -d 'Name of the writer in the objects\' managed fields' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s n -l namespace -d 'Namespace' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l kubeconfig -d 'The kubeconfig to use' -r -F
@@ -122,6 +125,7 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l min-ready-seconds -d 'Seconds that a pod must stay ready before the next one is taken [default: the owner\'s own; 5 for the first pod without a readiness probe]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l timeout -d 'How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l total-timeout -d 'How long everything may take [default: no limit]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l plan -d 'Do exactly what a saved plan says, without asking; refused if anything moved since' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -s o -l output -d 'Output format; json is one object a line' -r -f -a "text\t'For a person'
 json\t'For a script: one document for a plan, one object a line for a rollout'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -s y -l yes -d 'Do not ask; required where there is no terminal' -r -f -a "true\t''

@@ -71,11 +71,15 @@ _arguments "${_arguments_options[@]}" : \
 '--min-ready-seconds=[Seconds that a pod must stay ready before the next one is taken \[default\: the owner'\''s own; 5 for the first pod without a readiness probe\]]:SECONDS:_default' \
 '--timeout=[How long one pod may take, such as 90s or 10m \[default\: 5m and its termination grace\]]:DURATION:_default' \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
-'-o+[Output format]:FORMAT:((text\:"For a person"
-json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
-'--output=[Output format]:FORMAT:((text\:"For a person"
-json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'*--against=[Compare -f with these older manifests, with no cluster at all\: files, folders, or - for standard input]:FILE:_files' \
+'-o+[Output format; markdown is a comment for a pull request]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"
+markdown\:"For a pull request'\''s comment; of a plan alone"))' \
+'--output=[Output format; markdown is a comment for a pull request]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"
+markdown\:"For a pull request'\''s comment; of a plan alone"))' \
 '--detailed-exitcode=[Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else]::BOOL:(true false)' \
+'--out=[Save the plan, for apply --plan FILE]:FILE:_files' \
 '--field-manager=[Name of the writer in the objects'\'' managed fields]:NAME:_default' \
 '-n+[Namespace]:NAME:_default' \
 '--namespace=[Namespace]:NAME:_default' \
@@ -126,6 +130,7 @@ _arguments "${_arguments_options[@]}" : \
 '--min-ready-seconds=[Seconds that a pod must stay ready before the next one is taken \[default\: the owner'\''s own; 5 for the first pod without a readiness probe\]]:SECONDS:_default' \
 '--timeout=[How long one pod may take, such as 90s or 10m \[default\: 5m and its termination grace\]]:DURATION:_default' \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
+'(--image -f --filename -l --selector -A --all-namespaces --all-containers -R --recursive --max-unavailable --min-ready-seconds --timeout --total-timeout --field-manager)--plan=[Do exactly what a saved plan says, without asking; refused if anything moved since]:FILE:_files' \
 '-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"

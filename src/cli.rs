@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::render::{ColorChoice, OutputFormat};
@@ -64,6 +65,9 @@ Examples:
   # Can this manifest's change be rolled out in place? (0 nothing to do, 2 yes, 3 no)
   kubectl inplace plan -f web.yaml --detailed-exitcode
 
+  # Can what a pull request changes be rolled out in place? Needs no cluster
+  git show main:web.yaml | kubectl inplace plan --against - -f web.yaml --detailed-exitcode -o markdown
+
   # The same tag on every workload with a label, as JSON
   kubectl inplace plan deployments,daemonsets -l team=shop side=:1.27.2 -o json";
 
@@ -93,19 +97,19 @@ pub struct TargetArgs {
     #[arg(long, value_name = "CONTAINER=IMAGE")]
     pub image: Vec<String>,
     /// Let '*=IMAGE' stand for every container
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub all_containers: bool,
     /// Manifests whose workloads are meant: files, folders, or - for standard input
     #[arg(short, long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub filename: Vec<String>,
     /// Read folders with their subfolders
-    #[arg(short = 'R', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(short = 'R', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub recursive: bool,
     /// Label selector of the workloads
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
     /// In all namespaces; with -l
-    #[arg(short = 'A', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(short = 'A', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub all_namespaces: bool,
 }
 
@@ -135,11 +139,14 @@ pub struct PlanArgs {
     /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Output format
+    /// Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input
+    #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
+    pub against: Vec<String>,
+    /// Output format; markdown is a comment for a pull request
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub output: OutputFormat,
     /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub detailed_exitcode: bool,
     /// Save the plan, for apply --plan FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -147,6 +154,17 @@ pub struct PlanArgs {
     /// Name of the writer in the objects' managed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
+}
+
+/// The formats of everything but a plan: markdown is for a plan alone.
+fn text_or_json() -> impl TypedValueParser<Value = OutputFormat> {
+    let formats = [OutputFormat::Text, OutputFormat::Json];
+    let named = formats.into_iter().filter_map(|format| Some((format.to_possible_value()?, format)));
+    let named: Vec<(PossibleValue, OutputFormat)> = named.collect();
+    PossibleValuesParser::new(named.iter().map(|(value, _)| value.clone()).collect::<Vec<_>>()).map(move |word| {
+        let found = named.iter().find(|(value, _)| value.matches(&word, false));
+        found.map_or(OutputFormat::Text, |(_, format)| *format)
+    })
 }
 
 /// The default of `--field-manager`.
@@ -165,13 +183,13 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "field_manager"])]
     pub plan: Option<PathBuf>,
     /// Output format; json is one object a line
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
     /// Do not ask; required where there is no terminal
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub yes: bool,
     /// Patch the pods and leave the owner's template: pods made later get the template's image
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub pods_only: bool,
     /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
@@ -202,7 +220,7 @@ pub struct FollowArgs {
     #[command(flatten)]
     pub policy: FollowPolicyArgs,
     /// Output format; json is one object a line
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
 }
 
@@ -251,10 +269,10 @@ impl CompletionShell {
 #[derive(Debug, Args)]
 pub struct VersionArgs {
     /// Do not ask the server
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub client: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
 }
 
@@ -301,7 +319,7 @@ pub struct GlobalArgs {
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub client_key: Option<String>,
     /// Do not check the server's certificate
-    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub insecure_skip_tls_verify: bool,
     /// Name that the server's certificate must have
     #[arg(long, global = true, value_name = "NAME")]
@@ -322,16 +340,16 @@ pub struct GlobalArgs {
     #[arg(long, global = true, value_name = "DURATION")]
     pub request_timeout: Option<String>,
     /// Ask the server not to compress its answers
-    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub disable_compression: bool,
     /// End with an error if the server warned
-    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub warnings_as_errors: bool,
     /// Colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
     /// Show results and errors only
-    #[arg(short, long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(short, long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub quiet: bool,
     /// Log level: 6 shows requests, 8 more
     #[arg(short = 'v', long = "v", global = true, value_name = "LEVEL", default_value_t = 0)]

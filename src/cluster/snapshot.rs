@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::NODES;
-use super::send::read_pod;
+use super::send::{ListedPod, read_pod};
 use super::watch::PodScope;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{Uid, WorkloadRef};
@@ -56,7 +56,7 @@ impl Cluster {
                 let selectors = [("labelSelector", selector.as_str())];
                 let pods = self.list(WorkloadKind::Pod.into(), Some(&namespace), &selectors);
                 let (controllers, pods) = futures::try_join!(controllers, pods)?;
-                (controllers, pods.iter().map(read_pod).collect::<Result<_, _>>()?)
+                (controllers, pods.into_iter().map(|ListedPod(pod)| pod).collect())
             }
         };
         let mut live = LiveWorkload { workload, controllers, pods, kubelets: BTreeMap::new(), not_read: Vec::new() };

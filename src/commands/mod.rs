@@ -1,5 +1,6 @@
 //! Thin glue, one file a verb: arguments to engine values, engine values to renderers.
 
+mod against;
 mod apply;
 mod approve;
 mod complete;
@@ -50,6 +51,7 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<EndResult, CommandError
             shell.print(&Cli::command().render_help().to_string())?;
             Ok(EndResult::Complete)
         }
+        Some(Command::Plan(args)) if !args.against.is_empty() => against::run(&args, &cli.global, shell),
         Some(Command::Plan(args)) => plan::run(&args, &cli.global, shell).await,
         Some(Command::Apply(args)) => apply::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,

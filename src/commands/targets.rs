@@ -62,13 +62,7 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
             |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         match WorkloadKind::from_manifest(&text("/apiVersion"), &text("/kind")) {
             Some(kind) => workloads.push((kind, manifest)),
-            None => shell.note(&format!(
-                "{}: {} {}/{} has no containers that this program can update in place; it is left out",
-                manifest.source,
-                text("/apiVersion"),
-                text("/kind"),
-                text("/metadata/name")
-            )),
+            None => note_left_out(&manifest, shell),
         }
     }
     if workloads.is_empty() {
@@ -77,6 +71,18 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
         return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
     }
     Ok(Asked::Manifests(workloads))
+}
+
+/// Says that a manifest is of no kind that is updated in place.
+pub(super) fn note_left_out(manifest: &Manifest, shell: &Shell) {
+    let text = |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    shell.note(&format!(
+        "{}: {} {}/{} has no containers that this program can update in place; it is left out",
+        manifest.source,
+        text("/apiVersion"),
+        text("/kind"),
+        text("/metadata/name")
+    ));
 }
 
 /// Finds the workloads in the cluster, in the order in which they were named.
@@ -92,7 +98,7 @@ pub(super) async fn find(
             for (kind, name) in &request.named {
                 let reference =
                     WorkloadRef { kind: *kind, namespace: cluster.namespace().to_owned(), name: name.clone() };
-                let workload = cluster.workload(&reference).await.map_err(|error| missing(error, &reference))?;
+                let workload = workload(&reference, cluster).await?;
                 found.push((workload, Wish::Images(request.images.clone())));
             }
             let namespace = (!args.all_namespaces).then(|| cluster.namespace());
@@ -114,12 +120,19 @@ pub(super) async fn find(
         Asked::Manifests(manifests) => {
             for (kind, manifest) in manifests {
                 let reference = reference_of(kind, &manifest, global, cluster)?;
-                let workload = cluster.workload(&reference).await.map_err(|error| missing(error, &reference))?;
+                let workload = workload(&reference, cluster).await?;
                 found.push((workload, Wish::Manifest(manifest.object)));
             }
         }
     }
     Ok(found)
+}
+
+async fn workload(reference: &WorkloadRef, cluster: &Cluster) -> Result<Workload, CommandError> {
+    match cluster.workload(reference).await {
+        Ok(workload) => Ok(workload),
+        Err(error) => Err(missing(error, reference, cluster).await),
+    }
 }
 
 fn reference_of(
@@ -128,8 +141,15 @@ fn reference_of(
     global: &GlobalArgs,
     cluster: &Cluster,
 ) -> Result<WorkloadRef, CommandError> {
-    let text = |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    let given = text("/metadata/namespace");
+    let name = manifest.object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    let namespace = namespace_of(manifest, global)?.unwrap_or_else(|| cluster.namespace().to_owned());
+    Ok(WorkloadRef { kind, namespace, name: name.to_owned() })
+}
+
+/// Returns the namespace that a manifest names, which must be that of `-n` where both are given.
+pub(super) fn namespace_of(manifest: &Manifest, global: &GlobalArgs) -> Result<Option<String>, CommandError> {
+    let given = manifest.object.pointer("/metadata/namespace").and_then(Value::as_str);
+    let given = given.filter(|given| !given.is_empty()).map(str::to_owned);
     if let (Some(given), Some(flag)) = (&given, &global.namespace)
         && given != flag
     {
@@ -138,23 +158,19 @@ fn reference_of(
             "the namespace from the provided object \"{given}\" does not match the namespace \"{flag}\". You must pass '--namespace={given}' to perform this operation."
         )));
     }
-    Ok(WorkloadRef {
-        kind,
-        namespace: given.unwrap_or_else(|| cluster.namespace().to_owned()),
-        name: text("/metadata/name").unwrap_or_default(),
-    })
+    Ok(given)
 }
 
-fn missing(error: ClusterError, reference: &WorkloadRef) -> CommandError {
-    let not_found = matches!(error, ClusterError::NotFound { .. });
-    let error = CommandError::from(error);
-    if not_found {
-        let kind = reference.kind.facts().plural;
-        error.hint(format!(
-            "see what there is with: kubectl get {kind} --namespace={}",
-            super::next::quoted(&reference.namespace)
-        ))
-    } else {
-        error
+/// A workload that is not there: perhaps the namespace is not, and perhaps there are others.
+async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster) -> CommandError {
+    if !matches!(error, ClusterError::NotFound { .. }) {
+        return CommandError::from(error);
     }
+    if cluster.has_namespace(&reference.namespace).await == Some(false) {
+        let message = format!("from server (NotFound): namespaces \"{}\" not found", reference.namespace);
+        return CommandError::new(ErrorKind::Cluster, message).hint("see what there is with: kubectl get namespaces");
+    }
+    let kind = reference.kind.facts().plural;
+    let namespace = super::next::quoted(&reference.namespace);
+    CommandError::from(error).hint(format!("see what there is with: kubectl get {kind} --namespace={namespace}"))
 }

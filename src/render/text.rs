@@ -13,7 +13,7 @@ use crate::engine::pod::ContainerList;
 use crate::engine::reason::Reason;
 
 use super::style::{Meaning, Style};
-use super::words;
+use super::{offline, words};
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
@@ -77,9 +77,31 @@ pub(super) fn warnings(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::R
 fn workload(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let name = words::workload(style, &plan.workload);
     write!(out, "{}", style.paint(Meaning::Heading, &name))?;
+    if plan.is_offline() {
+        return offline_workload(plan, &name, style, out);
+    }
     write!(out, "  namespace {}", style.show(&plan.workload.namespace))?;
     write!(out, "   {}", words::count(plan.pods.len(), "pod"))?;
     writeln!(out, "{}", if plan.pods_only { "   pods only" } else { "" })?;
+    let hints = containers_and_reasons(plan, style, out)?;
+    if !plan.pods.is_empty() {
+        writeln!(out)?;
+        pods(plan, hints, style, out)?;
+    }
+    writeln!(out)?;
+    closing(plan, &name, style, out)
+}
+
+/// A plan of two manifests: there are no pods to list.
+fn offline_workload(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    offline::heading(plan, style, out)?;
+    containers_and_reasons(plan, style, out)?;
+    writeln!(out)?;
+    offline::closing(plan, name, style, out)
+}
+
+/// Returns the hints that were given.
+fn containers_and_reasons(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<BTreeSet<String>> {
     if !plan.containers.is_empty() {
         writeln!(out)?;
         containers(&plan.containers, style, out)?;
@@ -91,12 +113,7 @@ fn workload(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Resu
             workload_reason(reason, &mut hints, style, out)?;
         }
     }
-    if !plan.pods.is_empty() {
-        writeln!(out)?;
-        pods(plan, hints, style, out)?;
-    }
-    writeln!(out)?;
-    closing(plan, &name, style, out)
+    Ok(hints)
 }
 
 fn containers(containers: &[ContainerPlan], style: &Style, out: &mut dyn Write) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! One integration binary: a module a theme, linked once.
 
+mod against;
 mod architecture;
 mod container_hash;
 mod defaults;

@@ -4,4 +4,5 @@
 #![expect(clippy::disallowed_macros, reason = "what a failed test saw is printed for the person who reads it")]
 
 mod facts;
+mod leaves;
 mod support;

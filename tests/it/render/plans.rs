@@ -29,6 +29,7 @@ pub(super) fn samples() -> Vec<Sample> {
         sample("several", vec![in_place(), nothing_to_do(), no_pods()]),
         sample("every-reason", vec![every_reason()]),
         sample("hostile", vec![hostile()]),
+        sample("offline", offline()),
     ]
 }
 
@@ -184,6 +185,8 @@ fn every_reason() -> WorkloadPlan {
         Reason::NoUnavailabilityAllowed,
         Reason::PermissionMissing { verb: "patch".into(), resource: "pods".into(), message: "forbidden".into() },
         Reason::AdmissionRefused { message: "images must come from registry.k8s.io".into() },
+        Reason::OwnerFieldImmutable { path: "spec.serviceName".into() },
+        Reason::ManifestsNotMergeable { message: "spec.containers[0] has no name".into() },
     ];
     plan.warnings = vec![
         Warning::TemplateKeepsImage,
@@ -196,8 +199,47 @@ fn every_reason() -> WorkloadPlan {
         Warning::PodsDiffer { container: container(), images: vec!["acme/side:1".into(), "acme/side:2".into()] },
         Warning::NotRead { what: "the Services could not be read: draining is off".into() },
         Warning::ServerWarning { message: "spec.x is deprecated".into() },
+        Warning::WorkloadAdded,
+        Warning::WorkloadRemoved,
     ];
     plan
+}
+
+/// Plans of two manifests: there are no pods, no uid, and here and there no namespace.
+fn offline() -> Vec<WorkloadPlan> {
+    let plan = |namespace: &str| WorkloadPlan {
+        uid: "".into(),
+        workload: WorkloadRef { namespace: namespace.into(), ..workload() },
+        pods: vec![],
+        controllers: [].into(),
+        warnings: vec![],
+        pods_only: false,
+        estimate_seconds: 0,
+        checked_by_server: false,
+        ..in_place()
+    };
+    let init = |name: &str, effect| ContainerPlan {
+        list: ContainerList::InitContainers,
+        ..container(name, "acme/init:1", Some("acme/init:2"), effect)
+    };
+    let mut in_place = plan("");
+    in_place.containers.extend([init("mesh", Effect::Restart), init("setup", Effect::NoEffectNow)]);
+    in_place.warnings = vec![Warning::NoReadinessProbe { container: "side".into() }];
+    let mut blocked = plan("prod");
+    blocked.verdict = Verdict::NotEligible;
+    blocked.reasons = vec![
+        Reason::TemplateFieldNotInPlace { path: "spec.containers[app].env".into() },
+        Reason::OwnerFieldImmutable { path: "spec.volumeClaimTemplates".into() },
+        Reason::ManifestsNotMergeable { message: "spec.containers[0] has no name".into() },
+    ];
+    let alone = |warning| WorkloadPlan {
+        verdict: Verdict::NothingToDo,
+        containers: vec![],
+        warnings: vec![warning],
+        ..plan("prod")
+    };
+    let later = WorkloadPlan { containers: vec![init("setup", Effect::NoEffectNow)], ..plan("") };
+    vec![in_place, later, blocked, alone(Warning::WorkloadAdded), alone(Warning::WorkloadRemoved)]
 }
 
 fn hostile() -> WorkloadPlan {

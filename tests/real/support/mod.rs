@@ -1,14 +1,18 @@
 //! What the tests against a real cluster stand on: finding or starting the cluster, a namespace per test, sample workloads,
 //! the binary under test. Every failure here panics with what was asked and what the cluster answered: it fails the test.
 
+mod api;
 mod cluster;
 mod namespace;
+mod openapi;
 mod pods;
 mod process;
 pub(crate) mod samples;
 
+pub(crate) use api::Api;
 pub(crate) use cluster::{command, kubeconfig, registry};
 pub(crate) use namespace::Namespace;
+pub(crate) use openapi::{Leaf, OpenApi, Step};
 pub(crate) use pods::{container_status, restarted};
 
 use std::thread::sleep;

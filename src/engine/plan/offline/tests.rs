@@ -3,7 +3,8 @@ use serde_json::json;
 
 use super::*;
 
-fn deployment(spec: Value) -> Value {
+fn deployment(spec: impl Into<Value>) -> Value {
+    let spec = spec.into();
     json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
         "selector": {"matchLabels": {"app": "web"}},
         "template": {"metadata": {"labels": {"app": "web"}}, "spec": spec}}})
@@ -328,11 +329,12 @@ fn workloads_pair_by_kind_namespace_and_name() {
     };
     let row = |namespace: &str, name: &str, code: &str| (namespace.to_owned(), name.to_owned(), code.to_owned());
     let (plain, prod) = (named("a", Value::Null), named("a", json!("prod")));
-    assert_eq!(verdicts(&[plain.clone()], &[plain.clone()], None), [row("", "a", "")]);
-    assert_eq!(verdicts(&[plain.clone()], &[named("a", json!(""))], None), [row("", "a", "")]);
-    assert_eq!(verdicts(&[plain.clone()], &[prod.clone()], Some("prod")), [row("prod", "a", "")]);
+    let one = std::slice::from_ref::<Value>;
+    assert_eq!(verdicts(one(&plain), one(&plain), None), [row("", "a", "")]);
+    assert_eq!(verdicts(one(&plain), &[named("a", json!(""))], None), [row("", "a", "")]);
+    assert_eq!(verdicts(one(&plain), one(&prod), Some("prod")), [row("prod", "a", "")]);
     assert_eq!(
-        verdicts(&[plain.clone()], &[prod.clone()], None),
+        verdicts(one(&plain), one(&prod), None),
         [row("prod", "a", "WorkloadAdded"), row("", "a", "WorkloadRemoved")]
     );
     let old = [named("z", Value::Null), named("gone", Value::Null), config_map.clone()];
