@@ -12,6 +12,7 @@ mod json;
 mod json_lines;
 mod lines;
 mod live;
+pub mod reasons;
 mod run;
 mod style;
 mod summary;
