@@ -48,6 +48,9 @@ pub enum Command {
     /// Watch an update, this program's or anybody's, until the pods are ready again. Changes nothing.
     #[command(visible_alias = "watch", after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
+    /// Say what a reason or warning means, why it is so, and what to do. Alone: list them all.
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
     /// Print a shell's completion script, or make completion work through kubectl.
     Completion(CompletionArgs),
     /// Print the version of this program, and of the server.
@@ -86,6 +89,14 @@ Examples:
 
   # Go on watching an update that another terminal began
   kubectl inplace follow deployment/web";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  # What does this code of a plan mean, and what can be done?
+  kubectl inplace explain TemplateFieldNotInPlace
+
+  # All codes
+  kubectl inplace explain";
 
 /// Which workloads, and which images.
 #[derive(Debug, Args, Default)]
@@ -236,6 +247,14 @@ pub struct FollowPolicyArgs {
     /// How long everything may take [default: no limit]
     #[arg(long, value_name = "DURATION")]
     pub total_timeout: Option<String>,
+}
+
+/// `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The code, as a plan shows it; upper and lower case are alike
+    #[arg(value_name = "CODE")]
+    pub code: Option<String>,
 }
 
 /// `completion`.

@@ -4,6 +4,7 @@ pub mod connect;
 mod desired;
 pub mod error;
 mod events;
+mod namespace;
 mod objects;
 mod send;
 mod snapshot;
@@ -12,6 +13,7 @@ mod watch;
 use connect::{ConnectOptions, Connection, Environment};
 use error::ClusterError;
 
+pub use namespace::NamespaceFacts;
 pub use send::answer;
 pub use watch::{PodScope, WatchedPods};
 

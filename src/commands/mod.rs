@@ -5,6 +5,7 @@ mod apply;
 mod approve;
 mod complete;
 mod completion;
+mod explain;
 mod follow;
 mod next;
 mod plan;
@@ -56,6 +57,7 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<EndResult, CommandError
         Some(Command::Apply(args)) => apply::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
         Some(Command::Completion(args)) => completion::run(&args, shell),
+        Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,
         Some(Command::Complete(args)) => Ok(complete::answer(args.words, shell)),
     }

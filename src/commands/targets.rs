@@ -23,6 +23,7 @@ pub(super) enum Asked {
 }
 
 /// What is wanted of one workload.
+#[derive(Clone)]
 pub(super) enum Wish {
     /// Images by hand; none for `follow`.
     Images(Images),

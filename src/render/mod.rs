@@ -14,6 +14,7 @@ mod lines;
 mod live;
 mod markdown;
 mod offline;
+pub mod reasons;
 mod run;
 mod style;
 mod summary;

@@ -17,11 +17,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::build::{LAST_APPLIED, LiveWorkload, Options, image_warnings, policy};
+use super::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
+use super::pods::effect;
+use super::policy::policy;
+use super::rules;
+use super::warnings::of_the_reference;
 use super::{ContainerPlan, Effect, ImageChange, Plan, Verdict, WorkloadPlan};
 use crate::engine::defaults;
-use crate::engine::image::ImageReference;
-use crate::engine::names::{Uid, WorkloadRef};
+use crate::engine::metadata::MetadataChange;
+use crate::engine::names::{ContainerName, Uid, WorkloadRef};
 use crate::engine::pod::{Container, ContainerList};
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::strategic_merge::{self, Schema};
@@ -122,9 +126,13 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     };
     let diff = template::diff(&template_of(kind, &live), &template_of(kind, &desired));
     let containers = containers(&template_of(kind, &desired), &diff);
-    reasons.extend(template_reasons(&diff));
+    let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live.clone() };
+    reasons.extend(rules::refused(&diff, &workload));
+    reasons.extend(readers(&containers, &template_of(kind, &desired), &diff.metadata));
+    reasons.extend(rules::claims_refused(&workload, &desired));
     let outside = outside::diff(kind, &live, &desired);
-    reasons.extend(outside.immutable.into_iter().map(|path| Reason::OwnerFieldImmutable { path }));
+    let immutable = outside.immutable.into_iter().filter(|path| !is_a_claim(path));
+    reasons.extend(immutable.map(|path| Reason::OwnerFieldImmutable { path }));
     let restart_policy = template_of(kind, &desired).pointer("/spec/restartPolicy").cloned();
     if let Some(Value::String(policy)) = restart_policy.filter(|policy| policy != "Always" && !diff.images.is_empty()) {
         reasons.push(Reason::RestartPolicyNotAlways { policy });
@@ -133,12 +141,19 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     if !outside.other.is_empty() {
         warnings.insert(Warning::OutsideTemplate { paths: outside.other });
     }
-    let verdict = match (reasons.is_empty(), diff.images.is_empty()) {
+    let nothing = diff.images.is_empty() && diff.metadata.is_empty();
+    let verdict = match (reasons.is_empty(), nothing) {
         (false, _) => Verdict::NotEligible,
         (true, false) => Verdict::InPlace,
         (true, true) => Verdict::NothingToDo,
     };
-    WorkloadPlan { verdict, reasons, containers, ..bare(reference, desired, warnings, options) }
+    WorkloadPlan {
+        verdict,
+        reasons,
+        containers,
+        metadata: diff.metadata,
+        ..bare(reference, desired, warnings, options)
+    }
 }
 
 /// A workload that only one side has.
@@ -156,6 +171,7 @@ fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, opt
         pods: Vec::new(),
         kubelets: BTreeMap::new(),
         not_read: Vec::new(),
+        surroundings: Surroundings::default(),
     };
     WorkloadPlan {
         workload: reference.clone(),
@@ -164,6 +180,7 @@ fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, opt
         reasons: Vec::new(),
         warnings: warnings.into_iter().collect(),
         containers: Vec::new(),
+        metadata: MetadataChange::default(),
         pods: Vec::new(),
         policy: policy(&live, options).0,
         controllers: BTreeSet::new(),
@@ -211,16 +228,26 @@ fn template_of(kind: WorkloadKind, object: &Value) -> Value {
     Value::Object(Map::from_iter([("metadata".to_owned(), Value::Object(metadata)), ("spec".to_owned(), spec)]))
 }
 
-/// Everything about the template that cannot be done in place.
-fn template_reasons(diff: &TemplateDiff) -> impl Iterator<Item = Reason> {
-    let added = diff.added.iter().map(|container| Reason::ContainerAdded { container: container.clone() });
-    let removed = diff.removed.iter().map(|container| Reason::ContainerRemoved { container: container.clone() });
-    let other = diff.other.iter().map(|path| Reason::TemplateFieldNotInPlace { path: path.clone() });
-    let malformed = diff.images.iter().filter_map(|(container, image)| {
-        let why = ImageReference::parse(&image.to).err()?.to_string();
-        Some(Reason::ImageMalformed { container: container.clone(), image: image.to.clone(), why })
-    });
-    added.chain(removed).chain(other).chain(malformed)
+/// The volume claim templates have a reason of their own.
+fn is_a_claim(path: &str) -> bool {
+    path.starts_with("spec.volumeClaimTemplates[")
+}
+
+/// Containers that have a changed label or annotation in their environment and would go on with the value from before.
+fn readers(plans: &[ContainerPlan], template: &Value, metadata: &MetadataChange) -> Vec<Reason> {
+    let restarts =
+        |name: &ContainerName| plans.iter().any(|plan| plan.container == *name && plan.effect == Effect::Restart);
+    let mut reasons = Vec::new();
+    for (map, key, _) in metadata.iter() {
+        for (list, container) in template_containers(template) {
+            let runs_on = effect(list, &container) == Effect::Restart && !restarts(&container.name);
+            if runs_on && map.is_read_by(key, &container) {
+                let path = map.path(key);
+                reasons.push(Reason::MetadataReadByContainer { list, container: container.name, path });
+            }
+        }
+    }
+    reasons
 }
 
 fn template_containers(template: &Value) -> impl Iterator<Item = (ContainerList, Container)> {
@@ -234,7 +261,8 @@ fn template_containers(template: &Value) -> impl Iterator<Item = (ContainerList,
 /// Each container that both templates have, with what changes.
 fn containers(template: &Value, diff: &TemplateDiff) -> Vec<ContainerPlan> {
     template_containers(template)
-        .filter(|(_, container)| !diff.added.contains(&container.name))
+        .filter(|(_, container)| !diff.added.iter().any(|added| added.name == container.name))
+        .filter(|(_, container)| !diff.renamed.iter().any(|(_, to)| *to == container.name))
         .map(|(list, container)| {
             let (from, to, effect) = match diff.images.get(&container.name) {
                 Some(image) => (image.from.clone(), Some(image.to.clone()), effect(list, &container)),
@@ -245,21 +273,17 @@ fn containers(template: &Value, diff: &TemplateDiff) -> Vec<ContainerPlan> {
         .collect()
 }
 
-fn effect(list: ContainerList, container: &Container) -> Effect {
-    match list {
-        ContainerList::Containers => Effect::Restart,
-        ContainerList::InitContainers if container.is_sidecar() => Effect::Restart,
-        ContainerList::InitContainers => Effect::NoEffectNow,
-    }
-}
-
 fn warnings(containers: &[ContainerPlan], template: &Value) -> BTreeSet<Warning> {
     let mut warnings = BTreeSet::new();
     let written: Vec<(ContainerList, Container)> = template_containers(template).collect();
     for plan in containers {
         let (Some(to), name) = (&plan.to, &plan.container) else { continue };
         let change = ImageChange { from: plan.from.clone(), to: to.clone(), effect: plan.effect };
-        image_warnings(name, &change, &mut warnings);
+        for (list, container) in &written {
+            if *list == plan.list && container.name == *name {
+                of_the_reference(container, &change, &mut warnings);
+            }
+        }
         if plan.effect != Effect::Restart {
             continue;
         }

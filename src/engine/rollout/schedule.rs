@@ -88,7 +88,8 @@ fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &m
         }
         let missing = usize::try_from(goal.replicas).unwrap_or(0).saturating_sub(ledger.present.len());
         let is_down = ledger.down.contains(&pod_goal.key);
-        if !is_down && ledger.down.len() + missing >= allowed && !ledger.has(Fault::IgnoresBudget) {
+        let takes_down = pod_goal.containers.values().any(|container| container.restarts);
+        if takes_down && !is_down && ledger.down.len() + missing >= allowed && !ledger.has(Fault::IgnoresBudget) {
             held = true;
             say_that_the_budget_holds(goal, ledger, missing, turn);
             break;
@@ -141,7 +142,7 @@ fn send(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, ledger: &mut Ledger, positio
             (container.image != *to).then(|| NewImage { container: name.clone(), to: to.clone() })
         })
         .collect();
-    let Ok(patch) = pod_patch(pod, &images, &goal.id, &goal.field_manager) else { return };
+    let Ok(patch) = pod_patch(pod, &images, &pod_goal.metadata, &goal.id, &goal.field_manager) else { return };
     let unbounded = ledger.has(Fault::RetriesForever);
     let Some(entry) = ledger.entries.get_mut(position) else { return };
     if entry.sends >= MAX_SENDS && !unbounded {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kubectl_inplace::engine::failure::Failure;
+use kubectl_inplace::engine::metadata::MetadataChange;
 use kubectl_inplace::engine::outcome::EndResult;
 use kubectl_inplace::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, PodPhase};
 use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
@@ -67,7 +68,11 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         replicas: u32::try_from(pods.len()).unwrap(),
         pods: pods
             .iter()
-            .map(|name| PodGoal { key: key(name), containers: [("side".into(), side.clone())].into() })
+            .map(|name| PodGoal {
+                key: key(name),
+                containers: [("side".into(), side.clone())].into(),
+                metadata: MetadataChange::default(),
+            })
             .collect(),
         policy: policy(),
         field_manager: "kubectl-inplace".into(),

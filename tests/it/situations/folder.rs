@@ -9,7 +9,7 @@ use kubectl_inplace::cli::{Cli, Command, PlanArgs};
 use kubectl_inplace::engine::duration;
 use kubectl_inplace::engine::kubelet_version::KubeletVersion;
 use kubectl_inplace::engine::names::Uid;
-use kubectl_inplace::engine::plan::{Desired, LAST_APPLIED, LiveWorkload, Options};
+use kubectl_inplace::engine::plan::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
 use kubectl_inplace::engine::pod::{Container, Pod};
 use kubectl_inplace::engine::target;
 use kubectl_inplace::engine::workload::{Workload, WorkloadKind};
@@ -28,8 +28,10 @@ fn what(file: &str) -> &'static str {
         "workload.yaml" => "the owner, as kubectl get -o yaml gives it",
         "pods.yaml" => "the pods that its selector matches, a List or several documents",
         "replicasets.yaml" => "the Deployment's ReplicaSets",
-        "revisions.yaml" => "the ControllerRevisions of a StatefulSet or DaemonSet",
-        "nodes.yaml" => "the nodes of pods that have a sidecar (or say in not-read that they may not be read)",
+        "deployment.yaml" => "the Deployment that controls the ReplicaSet",
+        "nodes.yaml" => {
+            "the nodes of pods that have a sidecar or a startup probe (or say in not-read that they may not be read)"
+        }
         "old.yaml" => "the manifests before",
         "new.yaml" => "the manifests after",
         _ => "see the README",
@@ -85,38 +87,89 @@ impl Folder {
         let object = self.object("workload.yaml", kind)?;
         let workload = Workload::from_object(kind, object).ok_or("workload.yaml has no name or no uid")?;
         let read = |object: &Value| Pod::from_object(object).map_err(|error| format!("a pod: {error}"));
-        let (controllers, pods) = if kind == WorkloadKind::Pod {
-            (workload.controller_uid().into_iter().collect(), vec![read(&workload.object)?])
-        } else {
-            let pods = self.objects("pods.yaml")?.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-            (self.controllers(&workload)?, pods)
+        let mut live = LiveWorkload {
+            workload,
+            controllers: BTreeSet::new(),
+            pods: Vec::new(),
+            kubelets: BTreeMap::new(),
+            not_read: self.lines("not-read")?,
+            surroundings: Surroundings::default(),
         };
-        for pod in &pods {
-            selected(&workload, pod)?;
+        if kind == WorkloadKind::Pod {
+            live.pods = vec![read(&live.workload.object)?];
+            live.controllers = live.workload.controller_uid().into_iter().collect();
+        } else {
+            live.pods = self.objects("pods.yaml")?.iter().map(read).collect::<Result<_, _>>()?;
+            self.revisions(&mut live)?;
         }
-        let not_read = self.text("not-read")?.map(|text| text.lines().map(str::to_owned).collect()).unwrap_or_default();
-        let mut live = LiveWorkload { workload, controllers, pods, kubelets: BTreeMap::new(), not_read };
+        for pod in &live.pods {
+            selected(&live.workload, pod)?;
+        }
+        live.surroundings.budgets = self.optional("budgets.yaml")?.unwrap_or_default();
+        live.surroundings.autoscalers = self.optional("autoscalers.yaml")?.unwrap_or_default();
+        for line in self.lines("denied")? {
+            let mut words = line.splitn(3, ' ').map(str::to_owned);
+            let (Some(verb), Some(resource)) = (words.next(), words.next()) else {
+                return Err("denied: a line is VERB RESOURCE and the server's words".into());
+            };
+            live.surroundings.denied.push(Denied { verb, resource, message: words.next().unwrap_or_default() });
+        }
         self.kubelets(&mut live)?;
         Ok(live)
     }
 
-    fn controllers(&mut self, workload: &Workload) -> Result<BTreeSet<Uid>, String> {
-        if !workload.reference.kind.owns_through_replica_sets() {
-            let revisions = self.optional("revisions.yaml")?.unwrap_or_default();
-            let owner = |object: &Value| object.pointer("/metadata/ownerReferences/0/uid").cloned();
-            let foreign = revisions.iter().find(|object| owner(object) != Some(workload.uid.as_str().into()));
-            return match foreign {
-                Some(_) => Err("revisions.yaml: the workload does not own all of them".into()),
-                None => Ok([workload.uid.clone()].into()),
-            };
+    fn lines(&mut self, file: &'static str) -> Result<Vec<String>, String> {
+        Ok(self.text(file)?.map(|text| text.lines().map(str::to_owned).collect()).unwrap_or_default())
+    }
+
+    /// Who controls the pods, and which revisions of the template there are.
+    fn revisions(&mut self, live: &mut LiveWorkload) -> Result<(), String> {
+        let workload = &live.workload;
+        live.controllers = [workload.uid.clone()].into();
+        let (file, hash, objects) = match workload.reference.kind {
+            WorkloadKind::Deployment => ("replicasets.yaml", "pod-template-hash", self.objects("replicasets.yaml")?),
+            WorkloadKind::DaemonSet | WorkloadKind::StatefulSet => {
+                ("revisions.yaml", "controller-revision-hash", self.optional("revisions.yaml")?.unwrap_or_default())
+            }
+            WorkloadKind::ReplicaSet => {
+                live.surroundings.newer_in_deployment = self.newer_deployment(&live.workload)?;
+                return Ok(());
+            }
+            WorkloadKind::Pod => return Ok(()),
+        };
+        let owner = |object: &Value| object.pointer("/metadata/ownerReferences/0/uid").cloned();
+        let owned = objects.iter().filter(|object| owner(object) == Some(workload.uid.as_str().into()));
+        let revisions: Vec<Revision> = owned.filter_map(|object| revision(object, hash)).collect();
+        if revisions.len() != objects.len() && file == "revisions.yaml" {
+            return Err(format!("{file}: the workload does not own all of them"));
         }
-        let sets = self.objects("replicasets.yaml")?;
-        let sets = sets.into_iter().filter_map(|set| Workload::from_object(WorkloadKind::ReplicaSet, set));
-        Ok(sets.filter(|set| set.controller_uid().as_ref() == Some(&workload.uid)).map(|set| set.uid).collect())
+        if workload.reference.kind.owns_through_replica_sets() {
+            live.controllers = revisions.iter().map(|revision| revision.uid.clone()).collect();
+        }
+        // A StatefulSet names its current revision itself, so the program reads none.
+        if workload.reference.kind != WorkloadKind::StatefulSet {
+            live.surroundings.revisions = revisions;
+        }
+        Ok(())
+    }
+
+    /// The Deployment of a ReplicaSet, if it has gone on to another revision.
+    fn newer_deployment(&mut self, workload: &Workload) -> Result<Option<String>, String> {
+        let controller = workload.controller().filter(|(kind, _, _)| kind == "Deployment");
+        let Some((_, name, uid)) = controller else { return Ok(None) };
+        let deployment = self.object("deployment.yaml", WorkloadKind::Deployment)?;
+        if deployment.pointer("/metadata/uid").and_then(Value::as_str) != Some(uid.as_str()) {
+            return Err("deployment.yaml is not the ReplicaSet's".into());
+        }
+        Ok((number(&deployment) > number(&workload.object)).then_some(name))
     }
 
     fn kubelets(&mut self, live: &mut LiveWorkload) -> Result<(), String> {
-        if !live.pods.iter().any(|pod| pod.spec.init_containers.iter().any(Container::is_sidecar)) {
+        let is_asked = |pod: &Pod| {
+            pod.spec.init_containers.iter().any(Container::is_sidecar)
+                || pod.spec.containers.iter().any(|container| container.startup_probe.is_some())
+        };
+        if !live.pods.iter().any(is_asked) {
             return Ok(());
         }
         let Some(nodes) = self.optional("nodes.yaml")? else {
@@ -210,6 +263,22 @@ impl Folder {
         odd.sort();
         if odd.is_empty() { Ok(()) } else { Err(format!("{} is not read", odd.join(", "))) }
     }
+}
+
+fn number(object: &Value) -> Option<i64> {
+    let annotation =
+        || object.pointer("/metadata/annotations/deployment.kubernetes.io~1revision")?.as_str()?.parse().ok();
+    object.get("revision").and_then(Value::as_i64).or_else(annotation)
+}
+
+fn revision(object: &Value, hash: &str) -> Option<Revision> {
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
+    Some(Revision {
+        uid: Uid::from(text("/metadata/uid")?),
+        name: text("/metadata/name")?.to_owned(),
+        number: number(object)?,
+        hash: text(&format!("/metadata/labels/{hash}")).unwrap_or_default().to_owned(),
+    })
 }
 
 /// The server lists only what the selector matches; a pod that it would not list proves nothing.
