@@ -36,8 +36,8 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         let broken_first = if strict { std::cmp::Ordering::Equal } else { a.is_ready().cmp(&b.is_ready()) };
         broken_first.then_with(|| live.workload.order(a, b))
     });
-    of_the_owner(live, &pods, allowed, &mut reasons);
     let containers = containers(&context, &pods);
+    of_the_owner(&context, &pods, &containers, allowed, &mut reasons);
     let warnings = warnings(desired, &context, &pods, &containers);
     let changes = changes(&pods);
     let estimate_seconds = estimate(&pods, &policy);
@@ -81,9 +81,18 @@ fn changes(pods: &[(PodPlan, &Pod)]) -> bool {
 }
 
 /// What the owner's state says about any change at all.
-fn of_the_owner(live: &LiveWorkload, pods: &[(PodPlan, &Pod)], allowed: Option<u32>, reasons: &mut Vec<Reason>) {
+fn of_the_owner(
+    context: &Context<'_>,
+    pods: &[(PodPlan, &Pod)],
+    containers: &[ContainerPlan],
+    allowed: Option<u32>,
+    reasons: &mut Vec<Reason>,
+) {
+    let live = context.live;
+    let wants_something =
+        || !context.wanted.metadata().is_empty() || containers.iter().any(|container| container.to.is_some());
     let list_denied = live.surroundings.denied.iter().any(|denied| denied.verb == "list");
-    if pods.is_empty() && !list_denied {
+    if pods.is_empty() && !list_denied && wants_something() {
         reasons.push(Reason::NoPods);
     }
     let asks_for_something =
@@ -111,7 +120,8 @@ fn of_the_owner(live: &LiveWorkload, pods: &[(PodPlan, &Pod)], allowed: Option<u
     }
     let restarts = |(plan, pod): &(PodPlan, &Pod)| plan.restarted(pod).next().is_some();
     if allowed == Some(0) && pods.iter().any(restarts) {
-        reasons.push(Reason::NoUnavailabilityAllowed);
+        let path = live.workload.unavailable_path().unwrap_or_default().to_owned();
+        reasons.push(Reason::NoUnavailabilityAllowed { path });
     }
 }
 

@@ -116,7 +116,8 @@ fn followed(
 pub fn way_back(goal: &Goal) -> Option<BTreeMap<ContainerName, String>> {
     let mut back: BTreeMap<ContainerName, String> = BTreeMap::new();
     for (name, container) in goal.pods.iter().flat_map(|pod| &pod.containers) {
-        let from = container.from.clone().filter(|from| !from.is_empty())?;
+        // Of an update that was found on its way the image before may not be known.
+        let from = container.from.clone().filter(|from| !from.is_empty() && container.to.as_ref() != Some(from))?;
         if back.insert(name.clone(), from.clone()).is_some_and(|known| known != from) {
             return None;
         }

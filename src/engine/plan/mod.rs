@@ -156,7 +156,7 @@ pub enum PodVerdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageChange {
-    /// The image in the pod's spec now.
+    /// The image in the pod's spec now; of an update that is on its way the image before it, where that is known.
     pub from: String,
     /// The image wanted.
     pub to: String,

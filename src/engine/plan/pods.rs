@@ -69,7 +69,8 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
             let differs = container.image != to;
             if differs || is_in_progress(pod, container, effect) {
                 in_progress |= !differs;
-                let from = if differs { container.image.clone() } else { recorded_from(pod, &container.name) };
+                let recorded = || recorded_from(pod, &container.name).unwrap_or_else(|| to.clone());
+                let from = if differs { container.image.clone() } else { recorded() };
                 plan.changes.insert(container.name.clone(), ImageChange { from, to, effect });
             }
         }
@@ -92,8 +93,9 @@ impl PodPlan {
     }
 }
 
-fn recorded_from(pod: &Pod, name: &ContainerName) -> String {
-    UpdateRecord::of(pod).and_then(|record| Some(record.container(pod, name)?.from.clone())).unwrap_or_default()
+/// The image before an update that is on its way, where its own record tells.
+fn recorded_from(pod: &Pod, name: &ContainerName) -> Option<String> {
+    UpdateRecord::of(pod).and_then(|record| Some(record.container(pod, name)?.from.clone()))
 }
 
 pub(super) fn effect(list: ContainerList, container: &Container) -> Effect {

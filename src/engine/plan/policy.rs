@@ -25,7 +25,7 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
             (scaled(*to, *rounds_up), (*to == IntOrPercent::Percent(0)).then_some(0))
         }
     };
-    let rounds_up = matches!(owner, OwnerUnavailable::Up { rounds_up: true, .. });
+    let rounds_up = live.workload.rounds_unavailable_up();
     let (max_unavailable, allowed) = match options.max_unavailable {
         Some(given) => (scaled(given, rounds_up), None),
         None => (of_owner, literal),

@@ -161,6 +161,10 @@ fn bare(kind: WorkloadKind, template: &Value) -> Value {
     Value::Object(bare)
 }
 
+/// Annotations by which controllers count: the server's answer carries them raised, and no manifest sets them.
+const COUNTED_BY_CONTROLLERS: [&str; 2] =
+    ["deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
+
 fn without_last_applied(mut metadata: serde_json::Map<String, Value>) -> Value {
     if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
         annotations.remove(LAST_APPLIED);
@@ -169,6 +173,13 @@ fn without_last_applied(mut metadata: serde_json::Map<String, Value>) -> Value {
         }
     }
     Value::Object(metadata)
+}
+
+fn without_counters(mut metadata: Value) -> Value {
+    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+        annotations.retain(|key, _| !COUNTED_BY_CONTROLLERS.contains(&key.as_str()));
+    }
+    metadata
 }
 
 /// Returns the paths outside the template that the manifest changes: `replicas`, labels of the owner, and so on.
@@ -184,7 +195,7 @@ pub(super) fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<Stri
             if let Some(Value::Object(metadata)) = map.get("metadata").cloned() {
                 let kept =
                     metadata.into_iter().filter(|(key, _)| matches!(key.as_str(), "labels" | "annotations")).collect();
-                map.insert("metadata".into(), without_last_applied(kept));
+                map.insert("metadata".into(), without_counters(without_last_applied(kept)));
             }
             if let Some(Value::Object(spec)) = map.get_mut("spec") {
                 spec.remove("template");

@@ -180,7 +180,10 @@ pub enum Reason {
     /// The owner is being deleted.
     OwnerTerminating,
     /// The owner lets no pod be down.
-    NoUnavailabilityAllowed,
+    NoUnavailabilityAllowed {
+        /// The path of the owner's field that says so.
+        path: String,
+    },
     /// The Deployment of this ReplicaSet has a newer one.
     ReplicaSetOfOldRevision {
         /// The Deployment.
@@ -244,7 +247,7 @@ impl Reason {
             Self::OwnerNotObserved => ReasonCode::OwnerNotObserved,
             Self::OwnerPaused => ReasonCode::OwnerPaused,
             Self::OwnerTerminating => ReasonCode::OwnerTerminating,
-            Self::NoUnavailabilityAllowed => ReasonCode::NoUnavailabilityAllowed,
+            Self::NoUnavailabilityAllowed { .. } => ReasonCode::NoUnavailabilityAllowed,
             Self::ReplicaSetOfOldRevision { .. } => ReasonCode::ReplicaSetOfOldRevision,
             Self::AdmissionRefused { .. } => ReasonCode::AdmissionRefused,
             Self::AdmissionRewrites { .. } => ReasonCode::AdmissionRewrites,
@@ -294,7 +297,7 @@ impl Reason {
             | Self::OwnerNotObserved
             | Self::OwnerPaused
             | Self::OwnerTerminating
-            | Self::NoUnavailabilityAllowed
+            | Self::NoUnavailabilityAllowed { .. }
             | Self::ReplicaSetOfOldRevision { .. }
             | Self::AdmissionRefused { .. }
             | Self::AdmissionRewrites { .. }
@@ -313,6 +316,7 @@ impl Reason {
             | Self::VolumeClaimTemplateChanges { path }
             | Self::OwnerFieldImmutable { path }
             | Self::MetadataKeyReserved { path }
+            | Self::NoUnavailabilityAllowed { path }
             | Self::MetadataReadByContainer { path, .. } => Some(path.clone()),
             Self::ContainerAdded { list, container }
             | Self::ContainerRemoved { list, container }
@@ -332,7 +336,6 @@ impl Reason {
             Self::PodFinished { .. } => Some("status.phase".into()),
             Self::MirrorPod => Some("metadata.annotations[kubernetes.io/config.mirror]".into()),
             Self::OrphanPod => Some("metadata.ownerReferences".into()),
-            Self::NoUnavailabilityAllowed => Some("spec.strategy.rollingUpdate.maxUnavailable".into()),
             Self::OwnerPaused => Some("spec.paused".into()),
             Self::OwnerNotObserved => Some("status.observedGeneration".into()),
             Self::PermissionMissing { .. }

@@ -322,8 +322,12 @@ impl Warning {
             }
             Self::PodsOfOldRevision { pods, current } => {
                 format!(
-                    "{} of an older revision than {current} and differ in more than the image",
-                    if *pods == 1 { "1 pod is".to_owned() } else { format!("{pods} pods are") }
+                    "{} in more than the image",
+                    if *pods == 1 {
+                        format!("1 pod is of an older revision than {current} and differs")
+                    } else {
+                        format!("{pods} pods are of an older revision than {current} and differ")
+                    }
                 )
             }
             Self::DisruptionBudgetAllowsNone { budget, pods } => {
@@ -334,9 +338,9 @@ impl Warning {
             Self::AutoscalerActive { autoscaler } => {
                 format!("horizontalpodautoscaler/{autoscaler} may scale meanwhile; its new pods get the template's image")
             }
-            Self::ManagedByArgoCd { application, images } => managed("Argo CD", application, images),
-            Self::ManagedByFlux { source, images } => managed("Flux", source, images),
-            Self::ManagedByHelm { release, images } => managed("Helm", release, images),
+            Self::ManagedByArgoCd { application, images } => managed("Argo CD", "sync", application, images),
+            Self::ManagedByFlux { source, images } => managed("Flux", "reconciliation", source, images),
+            Self::ManagedByHelm { release, images } => managed("Helm", "upgrade", release, images),
             Self::ImageFieldOwned { container, manager } => {
                 format!("the image of {container} is applied by {manager}; its next apply of another value reports a conflict")
             }
@@ -353,8 +357,8 @@ impl Warning {
     }
 }
 
-fn managed(tool: &str, name: &str, images: &[String]) -> String {
+fn managed(tool: &str, next: &str, name: &str, images: &[String]) -> String {
     let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
     let what = if images.is_empty() { "the change".to_owned() } else { images.join(", ") };
-    format!("{tool}{name} makes this object: commit {what} at its source, or later pods and the next sync go back")
+    format!("{tool}{name} makes this object: commit {what} at its source, or later pods and the next {next} go back")
 }

@@ -46,7 +46,7 @@ impl Reason {
                 "this is the mirror of a static pod; its kubelet runs the file on the node, not this object".into()
             }
             Self::RestartPolicyNotAlways { policy } => {
-                format!("restartPolicy is {policy}: if the new image does not start, the pod has ended for good")
+                format!("restartPolicy is {policy}: if the new image does not start, the pod ends for good")
             }
             Self::SidecarNeedsNewerKubelet { container, kubelet } => {
                 format!(
@@ -69,7 +69,7 @@ impl Reason {
             Self::OwnerNotObserved => "its controller has not seen its present spec yet".into(),
             Self::OwnerPaused => "its rollouts are paused, so its pods are meant to stay as they are".into(),
             Self::OwnerTerminating => "it is being deleted, and its pods with it".into(),
-            Self::NoUnavailabilityAllowed => {
+            Self::NoUnavailabilityAllowed { .. } => {
                 "the owner lets no pod be down (maxUnavailable 0), and a restart in place takes one down".into()
             }
             Self::ReplicaSetOfOldRevision { deployment } => {
@@ -110,12 +110,12 @@ impl Reason {
             }
             Self::ContainerNotFound { suggestion: None, .. } => "name one of them",
             Self::ContainerNotInPod { .. } => {
-                "the pod is of another template; its owner makes it anew when it is deleted"
+                "the pod was made from another template, or without its injector; its owner makes it anew when it is deleted"
             }
             Self::ImageMalformed { .. } => "write it as registry/repository:tag or @sha256:digest",
             Self::ImageWhitespace { .. } => "take the whitespace away",
-            Self::PodTerminating => "wait for its replacement, which has the template's image",
-            Self::PodFinished { .. } => "delete it, so that its owner makes another",
+            Self::PodTerminating => "wait until it is gone; an owner's replacement has the template's image",
+            Self::PodFinished { .. } => "delete it: its owner makes another, and without one create it anew",
             Self::MirrorPod => "change the manifest on the node",
             Self::RestartPolicyNotAlways { .. } => "create the pod anew instead",
             Self::SidecarNeedsNewerKubelet { .. } => "replace the pod, or upgrade the node",
@@ -129,7 +129,7 @@ impl Reason {
             Self::OwnerNotObserved => "plan again in a moment",
             Self::OwnerPaused => "resume it when it may go on (kubectl rollout resume), or name the pods",
             Self::OwnerTerminating => "wait until it is gone",
-            Self::NoUnavailabilityAllowed => "say how many may be down: --max-unavailable 1",
+            Self::NoUnavailabilityAllowed { .. } => "say how many may be down: --max-unavailable 1",
             Self::ReplicaSetOfOldRevision { deployment } => return format!("name deployment/{deployment}"),
             Self::PermissionMissing { verb, resource, .. } => {
                 return format!("check it with: kubectl auth can-i {verb} {resource}");

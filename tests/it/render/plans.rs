@@ -209,7 +209,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::OwnerNotObserved,
         Reason::OwnerPaused,
         Reason::OwnerTerminating,
-        Reason::NoUnavailabilityAllowed,
+        Reason::NoUnavailabilityAllowed { path: "spec.strategy.rollingUpdate.maxUnavailable".into() },
         Reason::ReplicaSetOfOldRevision { deployment: "web".into() },
         Reason::AdmissionRefused { message: "images must come from registry.k8s.io".into() },
         Reason::OwnerFieldImmutable { path: "spec.serviceName".into() },

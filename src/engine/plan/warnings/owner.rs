@@ -20,7 +20,7 @@ pub(super) fn warn(
     warnings: &mut BTreeSet<Warning>,
 ) {
     let live = context.live;
-    if !live.controllers.is_empty() {
+    if !live.controllers.is_empty() && template_differs(context, updated) {
         warnings.insert(Warning::TemplateKeepsImage);
     }
     let images = |plan: &ContainerPlan| Some(format!("{}={}", plan.container, plan.to.as_ref()?));
@@ -32,6 +32,18 @@ pub(super) fn warn(
         let manager = apply_manager(live, &plan.container, plan.list.spec_field())?;
         Some(Warning::ImageFieldOwned { container: plan.container.clone(), manager })
     }));
+}
+
+/// Whether the owner's template says something else than the pods will: a pod's owner is not read, and may.
+fn template_differs(context: &Context<'_>, updated: &[Updated<'_>]) -> bool {
+    let template = &context.known.template;
+    let differs = |Updated { plan, pod }: &Updated<'_>| {
+        let mut changed = plan.changed(pod);
+        !plan.metadata.is_empty()
+            || changed
+                .any(|(container, change)| template.get(&container.name).is_some_and(|known| known.image != change.to))
+    };
+    context.live.workload.reference.kind == WorkloadKind::Pod || updated.iter().any(differs)
 }
 
 fn name_of(object: &Value) -> String {
