@@ -62,7 +62,14 @@ fn pod(name: &str, node: &str, verdict: PodVerdict) -> PodPlan {
         PodVerdict::InProgress => [side("acme/side:1.27.2")].into(),
         PodVerdict::AlreadyThere | PodVerdict::Blocked | PodVerdict::Skipped => [].into(),
     };
-    PodPlan { pod: key(name), node: node.into(), verdict, changes, metadata: MetadataChange::default(), reasons: vec![] }
+    PodPlan {
+        pod: key(name),
+        node: node.into(),
+        verdict,
+        changes,
+        metadata: MetadataChange::default(),
+        reasons: vec![],
+    }
 }
 
 fn blocked(name: &str, reasons: Vec<Reason>) -> PodPlan {
