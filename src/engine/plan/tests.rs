@@ -109,7 +109,7 @@ fn read(case: &Value, base: &Value) -> Case {
     let mut pods: Vec<Value> = made.collect();
     let object = if kind == WorkloadKind::Pod {
         pods.truncate(1);
-        pods[0]["metadata"]["ownerReferences"] = Value::Null;
+        pods[0]["metadata"]["ownerReferences"] = json!([]);
         pods[0].clone()
     } else {
         owner
