@@ -388,7 +388,7 @@ mod tests {
             assert!(seen.insert(explanation.code.to_ascii_lowercase()), "{}", explanation.code);
             assert!(explanation.summary.len() < 100 && !explanation.summary.ends_with('.'), "{}", explanation.code);
             for text in [explanation.meaning, explanation.why, explanation.remedy] {
-                assert!(text.len() > 20 && text.ends_with(['.', '>']), "{}: {text}", explanation.code);
+                assert!(text.len() > 15 && text.ends_with(['.', '>']), "{}: {text}", explanation.code);
             }
         }
     }
