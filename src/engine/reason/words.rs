@@ -17,7 +17,7 @@ impl Reason {
                 format!("the pod's quality of service class would change from {from} to {to}")
             }
             Self::SelectorLabelChanges { key } => format!("the owner selects its pods by the label {key}"),
-            Self::MetadataKeyReserved { path } => format!("{path} belongs to a controller and is fixed in a pod"),
+            Self::MetadataKeyReserved { path } => format!("{path} belongs to a controller, or is fixed in a pod"),
             Self::MetadataReadByContainer { container, path, .. } => {
                 format!(
                     "container {container} has {path} in its environment and does not restart, so it would keep the value from before"

@@ -153,10 +153,10 @@ fn images_change_in_place() {
             "other/side:latest",
             "side",
             Effect::Restart,
-            vec!["NoReadinessProbe", "RepositoryChanges", "MutableTag"],
+            vec!["NoReadinessProbe", "RepositoryChanges", "StaleImageStays"],
         ),
         ("initContainers/0", "setup:2", "setup", Effect::NoEffectNow, vec![]),
-        ("initContainers/1", "mesh:2", "mesh", Effect::Restart, vec!["NoReadinessProbe", "NotRead"]),
+        ("initContainers/1", "mesh:2", "mesh", Effect::Restart, vec!["NotRead", "NoReadinessProbe"]),
     ];
     for (path, image, name, effect, warnings) in cases {
         let plan = plan(&old, &with(&old, &[(&at(path), json!(image))]));
@@ -201,8 +201,11 @@ fn everything_else_in_the_template_blocks() {
         ("/spec/template/spec/hostNetwork", json!(true), "TemplateFieldNotInPlace spec.hostNetwork"),
         ("/spec/template/spec/volumes", Value::Null, "TemplateFieldNotInPlace spec.volumes"),
         ("/spec/template/spec/unknownField", json!({"a": [1]}), "TemplateFieldNotInPlace spec.unknownField"),
-        ("/spec/template/metadata/labels/tier", json!("x"), "TemplateFieldNotInPlace metadata.labels.tier"),
-        ("/spec/template/metadata/annotations", json!({"a/b": "c"}), "TemplateFieldNotInPlace metadata.annotations"),
+        (
+            "/spec/template/metadata/labels/pod-template-hash",
+            json!("x"),
+            "MetadataKeyReserved metadata.labels.pod-template-hash",
+        ),
         ("/spec/template/unknownField", json!(0), "TemplateFieldNotInPlace unknownField"),
         (
             "/spec/template/spec/containers/0/unknownField",
@@ -239,11 +242,31 @@ fn everything_else_in_the_template_blocks() {
         assert_eq!((plan.verdict, said(&plan)), (Verdict::NotEligible, vec![expected.to_owned()]), "{pointer}");
     }
     let renamed = plan(&old, &with(&old, &[(&format!("{container}/name"), json!("web"))]));
-    assert_eq!(said(&renamed), ["ContainerAdded spec.containers[web]", "ContainerRemoved spec.containers[app]"]);
+    assert_eq!(said(&renamed), ["ContainerRenamed spec.containers[app].name"]);
     let both = [(format!("{container}/image"), json!("app:2")), (format!("{SPEC}/hostPID"), json!(true))];
     let both = plan(&old, &with(&old, &both.each_ref().map(|(path, value)| (path.as_str(), value.clone()))));
     assert_eq!(said(&both), ["TemplateFieldNotInPlace spec.hostPID"]);
     assert_eq!(both.containers[0].to.as_deref(), Some("app:2"), "what would be in place is shown all the same");
+}
+
+#[test]
+fn labels_and_annotations_change_in_place_unless_a_container_reads_them() {
+    let old = deployment(spec());
+    for (pointer, value) in [
+        ("/spec/template/metadata/labels/tier", json!("x")),
+        ("/spec/template/metadata/annotations", json!({"a/b": "c"})),
+    ] {
+        let plan = plan(&old, &with(&old, &[(pointer, value)]));
+        assert_eq!((plan.verdict, said(&plan)), (Verdict::InPlace, vec![]), "{pointer}");
+        assert_eq!(plan.metadata.iter().count(), 1, "{pointer}");
+    }
+    let reads = json!([{"name": "T", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['tier']"}}}]);
+    let old = with(&old, &[("/spec/template/spec/containers/1/env", reads)]);
+    let label = ("/spec/template/metadata/labels/tier", json!("x"));
+    let blocked = plan(&old, &with(&old, &[label.clone()]));
+    assert_eq!(said(&blocked), ["MetadataReadByContainer metadata.labels.tier"]);
+    let image = ("/spec/template/spec/containers/1/image", json!("acme/side:2"));
+    assert_eq!(plan(&old, &with(&old, &[label, image])).verdict, Verdict::InPlace);
 }
 
 #[test]
@@ -268,7 +291,9 @@ fn fields_of_the_owner_block_or_are_left_alone() {
     ];
     for (pointer, value, path) in blocked {
         let plan = plan(&old, &with(&old, &[(pointer, value)]));
-        assert_eq!((plan.verdict, said(&plan)), (Verdict::NotEligible, vec![format!("OwnerFieldImmutable {path}")]));
+        let is_a_claim = path.starts_with("spec.volumeClaimTemplates[");
+        let code = if is_a_claim { "VolumeClaimTemplateChanges" } else { "OwnerFieldImmutable" };
+        assert_eq!((plan.verdict, said(&plan)), (Verdict::NotEligible, vec![format!("{code} {path}")]));
         assert_eq!(plan.warnings, []);
     }
     let alike = [
@@ -304,7 +329,7 @@ fn a_pod_is_its_own_template() {
     let cases = [
         (vec![image.clone()], vec![]),
         (vec![("/spec/enableServiceLinks", json!(true))], vec![]),
-        (vec![("/metadata/labels/a", json!("c"))], vec!["TemplateFieldNotInPlace metadata.labels.a"]),
+        (vec![("/metadata/labels/a", json!("c"))], vec![]),
         (vec![("/spec/restartPolicy", json!("Never"))], vec!["TemplateFieldNotInPlace spec.restartPolicy"]),
     ];
     for (changes, expected) in cases {

@@ -19,6 +19,7 @@ const LONG_GRACE_WITH_HOOK_SECONDS: u64 = 31;
 const LONG_SLEEP_SECONDS: u64 = 10;
 
 pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
+    unknown_kubelets(context, updated, warnings);
     let mut unreliable: BTreeMap<&ContainerName, BTreeSet<String>> = BTreeMap::new();
     for pod in updated {
         let restarted: Vec<&Container> = pod.restarted().map(|(container, _)| container).collect();
@@ -43,6 +44,27 @@ pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mu
     for (container, kubelets) in unreliable {
         let (container, kubelets) = (container.clone(), kubelets.into_iter().collect());
         warnings.insert(Warning::StartupProbeUnreliable { container, kubelets });
+    }
+}
+
+/// A node that is gone, or whose version says nothing: then nobody knows whether its sidecar restarts.
+fn unknown_kubelets(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
+    if !context.live.not_read.is_empty() {
+        return;
+    }
+    for Updated { plan, pod } in updated {
+        let node = &pod.spec.node_name;
+        let sidecar = plan.restarted(pod).find(|(container, _)| container.is_sidecar());
+        if let Some((sidecar, _)) = sidecar
+            && !node.is_empty()
+            && !context.live.kubelets.contains_key(node)
+        {
+            let name = &sidecar.name;
+            let what = format!(
+                "the kubelet's version on node {node} is not known, so it is not known whether it restarts the sidecar {name} in place (1.32 and newer do)"
+            );
+            warnings.insert(Warning::NotRead { what });
+        }
     }
 }
 
