@@ -263,7 +263,7 @@ fn labels_and_annotations_change_in_place_unless_a_container_reads_them() {
     let reads = json!([{"name": "T", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['tier']"}}}]);
     let old = with(&old, &[("/spec/template/spec/containers/1/env", reads)]);
     let label = ("/spec/template/metadata/labels/tier", json!("x"));
-    let blocked = plan(&old, &with(&old, &[label.clone()]));
+    let blocked = plan(&old, &with(&old, std::slice::from_ref(&label)));
     assert_eq!(said(&blocked), ["MetadataReadByContainer metadata.labels.tier"]);
     let image = ("/spec/template/spec/containers/1/image", json!("acme/side:2"));
     assert_eq!(plan(&old, &with(&old, &[label, image])).verdict, Verdict::InPlace);
