@@ -67,6 +67,7 @@ fn section(plan: &WorkloadPlan) -> String {
         let _ = writeln!(text, "\n{}", offline::nothing(plan, &code(&plan.workload.to_string())));
     }
     containers(&plan.containers, &mut text);
+    metadata(plan, &mut text);
     if !plan.is_offline() {
         let number = |verdict| plan.count(verdict);
         let _ = writeln!(
@@ -103,6 +104,18 @@ fn containers(containers: &[ContainerPlan], text: &mut String) {
         let _ = writeln!(text, "| {name}{list} | {from} | {to} | {restarts} |");
     }
     more(containers.len(), "container", text);
+}
+
+fn metadata(plan: &WorkloadPlan, text: &mut String) {
+    if plan.metadata.is_empty() {
+        return;
+    }
+    text.push_str("\n| label or annotation | from | to |\n|---|---|---|\n");
+    let value = |value: &Option<String>| value.as_deref().map_or_else(|| "(none)".to_owned(), code);
+    for (map, key, change) in plan.metadata.iter().take(MAX_ITEMS) {
+        let _ = writeln!(text, "| {} | {} | {} |", code(&map.path(key)), value(&change.from), value(&change.to));
+    }
+    more(plan.metadata.iter().count(), "changed value", text);
 }
 
 fn reasons(plan: &WorkloadPlan, text: &mut String) {

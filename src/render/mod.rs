@@ -13,6 +13,7 @@ mod json_lines;
 mod lines;
 mod live;
 mod markdown;
+mod metadata;
 mod offline;
 pub mod reasons;
 mod run;

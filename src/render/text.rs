@@ -13,7 +13,7 @@ use crate::engine::pod::ContainerList;
 use crate::engine::reason::Reason;
 
 use super::style::{Meaning, Style};
-use super::{offline, words};
+use super::{metadata, offline, words};
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
@@ -106,6 +106,7 @@ fn containers_and_reasons(plan: &WorkloadPlan, style: &Style, out: &mut dyn Writ
         writeln!(out)?;
         containers(&plan.containers, style, out)?;
     }
+    metadata::text(&plan.metadata, style, out)?;
     let mut hints = BTreeSet::new();
     if !plan.reasons.is_empty() {
         writeln!(out, "\n  {}", style.paint(Meaning::Failing, "Not in place:"))?;
@@ -158,19 +159,12 @@ fn workload_reason(
 ) -> io::Result<()> {
     let mut indent = "    ";
     if let Some(path) = reason.path() {
-        let mark = if is_of_the_template(reason) { "# not changeable in place" } else { "# in the way" };
+        let mark = if reason.is_of_the_template() { "# not changeable in place" } else { "# in the way" };
         writeln!(out, "{indent}{}  {}", style.show(&path), style.paint(Meaning::Failing, mark))?;
         indent = "      ";
     }
     writeln!(out, "{indent}{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
     hint(reason, hints, style, out)
-}
-
-fn is_of_the_template(reason: &Reason) -> bool {
-    matches!(
-        reason,
-        Reason::TemplateFieldNotInPlace { .. } | Reason::ContainerAdded { .. } | Reason::ContainerRemoved { .. }
-    )
 }
 
 /// Writes a reason's hint unless it has been given: the same advice forty times is noise.
@@ -294,7 +288,8 @@ impl Pods<'_> {
                 Some(_) | None => format!("{name}{effect} (from {})", self.style.show(&change.from)),
             }
         });
-        changes.collect::<Vec<_>>().join(", ")
+        let changes: Vec<String> = changes.chain(metadata::keys(&pod.metadata, self.style)).collect();
+        changes.join(", ")
     }
 }
 
