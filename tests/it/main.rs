@@ -9,6 +9,7 @@ mod generated;
 #[cfg(test)]
 mod render;
 mod runner;
+#[cfg(test)]
 mod situations;
 mod strategic_merge;
 #[path = "../support/mod.rs"]

@@ -12,7 +12,7 @@ use std::{env, fs};
 
 use folder::Folder;
 use kubectl_inplace::engine::plan::{Plan, build, offline};
-use kubectl_inplace::engine::reason::{Reason, explanations};
+use kubectl_inplace::engine::reason::{Reason, Warning, explanations};
 use kubectl_inplace::engine::workload::WorkloadKind;
 use kubectl_inplace::render::{self, OutputFormat, Style};
 
@@ -123,7 +123,7 @@ fn every_situation_has_the_plan_that_its_folder_expects() {
             match walk(&name(&kind), &case, update) {
                 Ok(plan) => codes.extend(plan.workloads.iter().flat_map(|workload| {
                     let reasons = workload.all_reasons().map(Reason::code);
-                    reasons.chain(workload.warnings.iter().map(|warning| warning.code())).collect::<Vec<_>>()
+                    reasons.chain(workload.warnings.iter().map(Warning::code)).collect::<Vec<_>>()
                 })),
                 Err(why) => {
                     let case = format!("{}/{}", name(&kind), name(&case));
