@@ -58,6 +58,7 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "pla
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "watch" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "version" -d 'Print the version of this program, and of the server'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
@@ -247,6 +248,35 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s n -l namespace -d 'Namespace' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l kubeconfig -d 'The kubeconfig to use' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l user -d 'User of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l token -d 'Bearer token' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l certificate-authority -d 'Certificate file of the server\'s authority' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l client-certificate -d 'Client certificate file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l client-key -d 'Client key file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l tls-server-name -d 'Name that the server\'s certificate must have' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l as -d 'User to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l as-group -d 'Group to impersonate; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l as-uid -d 'UID to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l as-user-extra -d 'Extra of the impersonated user; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l request-timeout -d 'How long one request may take, repetitions included; 0 is no limit' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l disable-compression -d 'Ask the server not to compress its answers' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l warnings-as-errors -d 'End with an error if the server warned' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l color -d 'Colours' -r -f -a "auto\t'On a terminal that can, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s q -l quiet -d 'Show results and errors only' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand completion" -s n -l namespace -d 'Namespace' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand completion" -l kubeconfig -d 'The kubeconfig to use' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand completion" -l context -d 'Context of the kubeconfig' -r
@@ -339,10 +369,11 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __comple
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __complete" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __complete" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow completion version __complete help" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow completion version __complete help" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow completion version __complete help" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow completion version __complete help" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow completion version __complete help" -f -a "version" -d 'Print the version of this program, and of the server'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow completion version __complete help" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow completion version __complete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "version" -d 'Print the version of this program, and of the server'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

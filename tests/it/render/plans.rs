@@ -128,7 +128,10 @@ fn mixed() -> WorkloadPlan {
     plan.pods.push(blocked("web-6b867cfc99-zzzzz", vec![Reason::PodTerminating]));
     plan.pods.push(blocked(
         "web-6b867cfc99-yyyyy",
-        vec![Reason::PodTerminating, Reason::ContainerNotInPod { container: "side".into() }],
+        vec![
+            Reason::PodTerminating,
+            Reason::ContainerNotInPod { list: ContainerList::Containers, container: "side".into() },
+        ],
     ));
     let finished = Reason::PodFinished { phase: "Failed".into() };
     plan.pods.push(PodPlan { reasons: vec![finished], ..pod("web-6b867cfc99-ended", "", PodVerdict::Skipped) });
