@@ -163,15 +163,7 @@ impl Cluster {
                     }
                 }
             }
-            Err(error) => {
-                let sidecars = live.pods.iter().any(has_sidecar);
-                let unknown = if sidecars {
-                    "whether their kubelets restart a sidecar in place (1.32 and newer do)"
-                } else {
-                    "whether their kubelets show a container as started too early (1.35 to 1.37 do)"
-                };
-                live.not_read.push(format!("the nodes could not be read ({error}), so it is not known {unknown}"));
-            }
+            Err(error) => live.surroundings.nodes_not_read = Some(error.to_string()),
         }
     }
 

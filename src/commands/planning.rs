@@ -190,7 +190,7 @@ async fn check(
             },
         };
         if let Some(reason) = reason {
-            question.pods.iter().for_each(|pod| plan.block(pod, reason.clone()));
+            question.pods.iter().for_each(|pod| plan.block(pod, &reason));
         }
     }
     if !asked_all {

@@ -186,7 +186,7 @@ mod tests {
         JsonPatch(patch.0.iter().filter(|operation| !is_null(operation)).cloned().collect())
     }
 
-    fn pod(metadata: Value) -> Value {
+    fn pod(metadata: &Value) -> Value {
         let mut object = json!({"metadata": {"name": "web-0", "namespace": "prod", "uid": "u"},
             "spec": {"containers": [{"name": "side", "image": "side:1"}]},
             "status": {"containerStatuses": [{"name": "side", "containerID": "containerd://1"}]}});
@@ -204,7 +204,7 @@ mod tests {
             annotations: [("gone".into(), change(Some("x"), None))].into(),
         };
         let images = [NewImage { container: "side".into(), to: "side:2".into() }];
-        let before = pod(json!({"labels": {"tier": "a", "app": "web"}, "annotations": {"gone": "x", "kept": "y"}}));
+        let before = pod(&json!({"labels": {"tier": "a", "app": "web"}, "annotations": {"gone": "x", "kept": "y"}}));
         let after = patched(&before, &images, &wanted).unwrap();
         assert_eq!(after["metadata"]["labels"], json!({"tier": "b", "app": "web", "new/key~": "1"}));
         assert_eq!(after["metadata"]["annotations"]["kept"], "y");
@@ -216,10 +216,10 @@ mod tests {
     #[test]
     fn metadata_alone_leaves_the_record_as_it_is() {
         let wanted = MetadataChange { labels: [("tier".into(), change(None, Some("b")))].into(), ..Default::default() };
-        let after = patched(&pod(json!({})), &[], &wanted).unwrap();
+        let after = patched(&pod(&json!({})), &[], &wanted).unwrap();
         assert_eq!(after["metadata"]["labels"], json!({"tier": "b"}));
         assert!(after["metadata"].get("annotations").is_none());
-        let before = pod(json!({"annotations": {UPDATE_ANNOTATION: "{}"}}));
+        let before = pod(&json!({"annotations": {UPDATE_ANNOTATION: "{}"}}));
         let after = patched(&before, &[], &wanted).unwrap();
         assert_eq!(after["metadata"]["annotations"], before["metadata"]["annotations"]);
     }
@@ -228,9 +228,9 @@ mod tests {
     fn a_value_that_moved_fails_the_whole_patch() {
         let wanted =
             MetadataChange { labels: [("tier".into(), change(Some("a"), Some("b")))].into(), ..Default::default() };
-        let seen = Pod::from_object(&pod(json!({"labels": {"tier": "a"}}))).unwrap();
+        let seen = Pod::from_object(&pod(&json!({"labels": {"tier": "a"}}))).unwrap();
         let patch = pod_patch(&seen, &[], &wanted, &RolloutId::from("one"), "kubectl-inplace").unwrap();
-        let mut moved = pod(json!({"labels": {"tier": "c"}}));
+        let mut moved = pod(&json!({"labels": {"tier": "c"}}));
         assert!(json_patch::patch(&mut moved, &tolerant(&patch.operations)).is_err());
     }
 }

@@ -12,19 +12,20 @@ const RESOURCES: [&str; 2] = ["cpu", "memory"];
 /// (1.34) come before those of its containers.
 pub fn class(spec: &Value) -> &'static str {
     if let Some(resources) = spec.get("resources").filter(|resources| is_set(resources)) {
-        return of_all([resources].into_iter());
+        return of_all(&[resources]);
     }
     let list = |field: &str| spec.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let containers = || list("containers").iter().chain(list("initContainers"));
+    let containers = list("containers").iter().chain(list("initContainers"));
     let none = Value::Null;
-    of_all(containers().map(|container| container.get("resources").unwrap_or(&none)))
+    let resources: Vec<&Value> = containers.map(|container| container.get("resources").unwrap_or(&none)).collect();
+    of_all(&resources)
 }
 
-fn of_all<'v>(resources: impl Iterator<Item = &'v Value> + Clone) -> &'static str {
-    if !resources.clone().any(is_set) {
+fn of_all(resources: &[&Value]) -> &'static str {
+    if !resources.iter().any(|resources| is_set(resources)) {
         return "BestEffort";
     }
-    if resources.clone().all(is_guaranteed) { "Guaranteed" } else { "Burstable" }
+    if resources.iter().all(|resources| is_guaranteed(resources)) { "Guaranteed" } else { "Burstable" }
 }
 
 fn quantity(resources: &Value, kind: &str, resource: &str) -> Option<Quantity> {

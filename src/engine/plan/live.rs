@@ -61,6 +61,8 @@ pub struct Surroundings {
     pub budgets: Vec<Value>,
     /// The HorizontalPodAutoscalers of the namespace.
     pub autoscalers: Vec<Value>,
+    /// Why the nodes could not be read: it matters only to sidecars and startup probes.
+    pub nodes_not_read: Option<String>,
     /// What the caller may not do and would have to.
     pub denied: Vec<Denied>,
 }

@@ -176,7 +176,7 @@ impl WorkloadPlan {
     }
 
     /// Adds a reason to a pod: it is blocked, and the workload with it.
-    pub fn block(&mut self, pod: &PodKey, reason: Reason) {
+    pub fn block(&mut self, pod: &PodKey, reason: &Reason) {
         for pod in self.pods.iter_mut().filter(|known| known.pod == *pod) {
             pod.verdict = PodVerdict::Blocked;
             pod.reasons.push(reason.clone());

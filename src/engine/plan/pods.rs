@@ -80,7 +80,10 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
 
 impl PodPlan {
     /// Returns the containers whose image the pod's spec does not have yet.
-    pub(super) fn changed<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> {
+    pub(super) fn changed<'a>(
+        &'a self,
+        pod: &'a Pod,
+    ) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> + Clone {
         self.changes.iter().filter_map(|(name, change)| {
             let (_, _, container) = pod.container(name)?;
             (container.image != change.to).then_some((container, change))
@@ -88,7 +91,10 @@ impl PodPlan {
     }
 
     /// Returns those of them that restart.
-    pub(super) fn restarted<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> {
+    pub(super) fn restarted<'a>(
+        &'a self,
+        pod: &'a Pod,
+    ) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> + Clone {
         self.changed(pod).filter(|(_, change)| change.effect == Effect::Restart)
     }
 }
@@ -186,7 +192,7 @@ fn readers(pod: &Pod, plan: &PodPlan) -> std::vec::IntoIter<Reason> {
 
 /// With a manifest, a pod of an older revision would still not be what the manifest says.
 fn old_revision(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason>) {
-    if context.wanted.is_by_hand() {
+    if context.wanted.is_by_hand() || pod.terminating || pod.is_finished() {
         return;
     }
     if let Some(old) = context.revision.older(pod) {

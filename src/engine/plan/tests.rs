@@ -77,6 +77,7 @@ fn codes(case: &Value, key: &str) -> BTreeSet<String> {
 
 fn surroundings(case: &Value) -> Surroundings {
     let mut found = Surroundings {
+        nodes_not_read: text(case, "/nodesNotRead").map(str::to_owned),
         newer_in_deployment: text(case, "/newerInDeployment").map(str::to_owned),
         budgets: list(case, "budgets").to_vec(),
         autoscalers: list(case, "autoscalers").to_vec(),
@@ -143,7 +144,7 @@ fn read(case: &Value, base: &Value) -> Case {
         let mut answer = live.pods[0].clone();
         answer.spec.containers[1].image = image.into();
         let reason = plan.admitted(&answer.key, &answer).unwrap();
-        plan.block(&answer.key, reason);
+        plan.block(&answer.key, &reason);
     }
     if let Some(message) = text(case, "/serverWarns") {
         plan.warnings.push(Warning::ServerWarning { message: message.into() });
@@ -252,6 +253,36 @@ fn labels_and_annotations_change_in_place_pod_by_pod() {
     assert_eq!(plan.pods[1].verdict, PodVerdict::AlreadyThere);
     assert_eq!(goal.pods.len(), 1);
     assert_eq!(goal.pods[0].metadata, plan.pods[0].metadata);
+}
+
+/// The rollout patches the labels, waits until the pod shows them, and takes nothing down for it.
+#[test]
+fn a_rollout_of_labels_alone_ends_when_the_pods_show_them() {
+    use crate::engine::rollout::{Action, Answer, Ledger, Observation, World, turn};
+    let goal = case("labels and annotations").goal(&"one".into(), "me");
+    let document = yaml(CASES);
+    let named = |case: &&Value| text(case, "/name") == Some("labels and annotations");
+    let found = list(&document, "cases").iter().find(named).unwrap();
+    let pods: Vec<Pod> = list(found, "pods")
+        .iter()
+        .enumerate()
+        .map(|(index, one)| Pod::from_object(&pod(&document["base"], index, "rs", None, one)).unwrap())
+        .collect();
+    let (mut world, mut ledger) = (World::default(), Ledger::new());
+    let now = std::time::Duration::ZERO;
+    world.observe(Observation::Relisted(pods.clone()));
+    let first = turn(&goal, &world, &mut ledger, now);
+    let [(id, Action::Patch(patch))] = first.actions.as_slice() else { panic!("{:?}", first.actions) };
+    assert!(patch.operations.0.iter().any(|operation| operation.path().to_string() == "/metadata/labels/tier"));
+    ledger.answer(*id, Answer::Accepted, now);
+    assert!(turn(&goal, &world, &mut ledger, now).end.is_none(), "the pod does not show it yet");
+    let mut patched = pods[0].clone();
+    patched.labels.insert("tier".into(), "back".into());
+    patched.annotations.insert("acme.example/level".into(), "high".into());
+    patched.resource_version += 1;
+    world.observe(Observation::Applied(Box::new(patched)));
+    let end = turn(&goal, &world, &mut ledger, now).end.unwrap();
+    assert_eq!(end.result, EndResult::Complete, "{end:?}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
             .map(|name| PodGoal {
                 key: key(name),
                 containers: [("side".into(), side.clone())].into(),
-                metadata: MetadataChange::default(),
+                metadata: Default::default(),
             })
             .collect(),
         policy: policy(),

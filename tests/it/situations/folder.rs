@@ -30,7 +30,7 @@ fn what(file: &str) -> &'static str {
         "replicasets.yaml" => "the Deployment's ReplicaSets",
         "deployment.yaml" => "the Deployment that controls the ReplicaSet",
         "nodes.yaml" => {
-            "the nodes of pods that have a sidecar or a startup probe (or say in not-read that they may not be read)"
+            "the nodes of pods that have a sidecar or a startup probe (or nodes-not-read, with the server's words)"
         }
         "old.yaml" => "the manifests before",
         "new.yaml" => "the manifests after",
@@ -172,10 +172,11 @@ impl Folder {
         if !live.pods.iter().any(is_asked) {
             return Ok(());
         }
-        let Some(nodes) = self.optional("nodes.yaml")? else {
-            let said = !live.not_read.is_empty();
-            return if said { Ok(()) } else { Err(format!("nodes.yaml is missing: {}", what("nodes.yaml"))) };
-        };
+        if let Some(words) = self.text("nodes-not-read")? {
+            live.surroundings.nodes_not_read = Some(words.trim_end().to_owned());
+            return Ok(());
+        }
+        let nodes = self.objects("nodes.yaml")?;
         for node in nodes {
             let text = |pointer: &str| node.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
             let version = text("/status/nodeInfo/kubeletVersion").parse::<KubeletVersion>();

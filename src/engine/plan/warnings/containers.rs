@@ -41,6 +41,9 @@ pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mu
             }
         }
     }
+    if let Some(error) = &context.live.surroundings.nodes_not_read {
+        warnings.extend(nodes_not_read(error, updated));
+    }
     for (container, kubelets) in unreliable {
         let (container, kubelets) = (container.clone(), kubelets.into_iter().collect());
         warnings.insert(Warning::StartupProbeUnreliable { container, kubelets });
@@ -49,7 +52,8 @@ pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mu
 
 /// A node that is gone, or whose version says nothing: then nobody knows whether its sidecar restarts.
 fn unknown_kubelets(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
-    if !context.live.not_read.is_empty() {
+    // Where the nodes could not be read, that has been said.
+    if context.live.surroundings.nodes_not_read.is_some() {
         return;
     }
     for Updated { plan, pod } in updated {
@@ -66,6 +70,20 @@ fn unknown_kubelets(context: &Context<'_>, updated: &[Updated<'_>], warnings: &m
             warnings.insert(Warning::NotRead { what });
         }
     }
+}
+
+/// Without the nodes it is not known what their kubelets do, where that differs by version.
+fn nodes_not_read(error: &str, updated: &[Updated<'_>]) -> Option<Warning> {
+    let mut restarted = updated.iter().flat_map(|pod| pod.restarted().map(|(container, _)| container));
+    let mut has_sidecar = restarted.clone().filter(|container| container.is_sidecar());
+    let unknown = if has_sidecar.next().is_some() {
+        "whether their kubelets restart a sidecar in place (1.32 and newer do)"
+    } else if restarted.any(|container| container.startup_probe.is_some()) {
+        "whether their kubelets show a container as started too early (1.35 to 1.37 do)"
+    } else {
+        return None;
+    };
+    Some(Warning::NotRead { what: format!("the nodes could not be read ({error}), so it is not known {unknown}") })
 }
 
 fn of_a_restart(context: &Context<'_>, container: &Container, pod: &Pod, warnings: &mut BTreeSet<Warning>) {

@@ -25,7 +25,7 @@ pub(super) struct Updated<'a> {
 }
 
 impl<'a> Updated<'a> {
-    fn restarted(&self) -> impl Iterator<Item = (&'a Container, &'a super::ImageChange)> {
+    fn restarted(&self) -> impl Iterator<Item = (&'a Container, &'a super::ImageChange)> + Clone {
         self.plan.restarted(self.pod)
     }
 }
