@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use kubectl_inplace::engine::failure::Failure;
-use kubectl_inplace::engine::metadata::MetadataChange;
 use kubectl_inplace::engine::outcome::EndResult;
 use kubectl_inplace::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, PodPhase};
 use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
