@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::render::{ColorChoice, HashFormat, OutputFormat};
@@ -53,6 +54,9 @@ pub enum Command {
     /// Compute the kubelet's container hashes: would it restart a container? Changes nothing.
     #[command(after_help = HASH_EXAMPLES)]
     Hash(HashArgs),
+    /// Say what a reason or warning means, why it is so, and what to do. Alone: list them all.
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
     /// Print a shell's completion script, or make completion work through kubectl.
     Completion(CompletionArgs),
     /// Print the version of this program, and of the server.
@@ -69,6 +73,9 @@ Examples:
 
   # Can this manifest's change be rolled out in place? (0 nothing to do, 2 yes, 3 no)
   kubectl inplace plan -f web.yaml --detailed-exitcode
+
+  # Can what a pull request changes be rolled out in place? Needs no cluster
+  git show main:web.yaml | kubectl inplace plan --against - -f web.yaml --detailed-exitcode -o markdown
 
   # The same tag on every workload with a label, as JSON
   kubectl inplace plan deployments,daemonsets -l team=shop side=:1.27.2 -o json";
@@ -117,6 +124,14 @@ Examples:
 
   # Go on watching an update that another terminal began
   kubectl inplace follow deployment/web";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  # What does this code of a plan mean, and what can be done?
+  kubectl inplace explain TemplateFieldNotInPlace
+
+  # All codes
+  kubectl inplace explain";
 
 /// Which workloads, and which images.
 #[derive(Debug, Args, Default)]
@@ -170,7 +185,10 @@ pub struct PlanArgs {
     /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Output format
+    /// Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input
+    #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
+    pub against: Vec<String>,
+    /// Output format; markdown is a comment for a pull request
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub output: OutputFormat,
     /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else
@@ -212,6 +230,17 @@ pub struct HashArgs {
     pub output: HashFormat,
 }
 
+/// The formats of everything but a plan: markdown is for a plan alone.
+fn text_or_json() -> impl TypedValueParser<Value = OutputFormat> {
+    let formats = [OutputFormat::Text, OutputFormat::Json];
+    let named = formats.into_iter().filter_map(|format| Some((format.to_possible_value()?, format)));
+    let named: Vec<(PossibleValue, OutputFormat)> = named.collect();
+    PossibleValuesParser::new(named.iter().map(|(value, _)| value.clone()).collect::<Vec<_>>()).map(move |word| {
+        let found = named.iter().find(|(value, _)| value.matches(&word, false));
+        found.map_or(OutputFormat::Text, |(_, format)| *format)
+    })
+}
+
 /// The default of `--field-manager`.
 pub const FIELD_MANAGER: &str = "kubectl-inplace";
 
@@ -228,7 +257,7 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "field_manager"])]
     pub plan: Option<PathBuf>,
     /// Output format; json is one object a line
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
     /// Do not ask; required where there is no terminal
     #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
@@ -265,7 +294,7 @@ pub struct FollowArgs {
     #[command(flatten)]
     pub policy: FollowPolicyArgs,
     /// Output format; json is one object a line
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
 }
 
@@ -281,6 +310,14 @@ pub struct FollowPolicyArgs {
     /// How long everything may take [default: no limit]
     #[arg(long, value_name = "DURATION")]
     pub total_timeout: Option<String>,
+}
+
+/// `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The code, as a plan shows it; upper and lower case are alike
+    #[arg(value_name = "CODE")]
+    pub code: Option<String>,
 }
 
 /// `completion`.
@@ -317,7 +354,7 @@ pub struct VersionArgs {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub client: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
 }
 

@@ -5,6 +5,7 @@ mod desired;
 pub mod error;
 mod events;
 mod kubelet;
+mod namespace;
 mod objects;
 mod send;
 mod snapshot;
@@ -13,6 +14,7 @@ mod watch;
 use connect::{ConnectOptions, Connection, Environment};
 use error::ClusterError;
 
+pub use namespace::NamespaceFacts;
 pub use send::answer;
 pub use watch::{PodScope, WatchedPods};
 

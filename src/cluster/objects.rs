@@ -27,6 +27,18 @@ const NAMESPACES: Resource = Resource { group: "", version: "v1", plural: "names
 /// `v1` Event.
 pub(super) const EVENTS: Resource = Resource { group: "", version: "v1", plural: "events" };
 
+/// `policy/v1` PodDisruptionBudget.
+pub(super) const BUDGETS: Resource = Resource { group: "policy", version: "v1", plural: "poddisruptionbudgets" };
+/// `autoscaling/v2` HorizontalPodAutoscaler.
+pub(super) const AUTOSCALERS: Resource =
+    Resource { group: "autoscaling", version: "v2", plural: "horizontalpodautoscalers" };
+/// `apps/v1` ControllerRevision.
+pub(super) const CONTROLLER_REVISIONS: Resource =
+    Resource { group: "apps", version: "v1", plural: "controllerrevisions" };
+/// `authorization.k8s.io/v1` SelfSubjectAccessReview.
+pub(super) const ACCESS_REVIEWS: Resource =
+    Resource { group: "authorization.k8s.io", version: "v1", plural: "selfsubjectaccessreviews" };
+
 impl From<&KindFacts> for Resource {
     fn from(facts: &KindFacts) -> Self {
         Self { group: facts.group, version: facts.version, plural: facts.plural }
@@ -172,6 +184,17 @@ impl Cluster {
                 return Ok(items);
             }
         }
+    }
+
+    /// Makes an object that belongs to no namespace and is not kept, such as a review.
+    pub(super) async fn review(&self, resource: Resource, object: &Value) -> Result<Value, ClusterError> {
+        let what = resource.describe(Verb::Create, None, None);
+        let body = serde_json::to_vec(object).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(resource.path(None, None))
+            .header(http::header::CONTENT_TYPE, "application/json");
+        self.request(request, body, &what).await
     }
 
     /// Sends a patch.

@@ -6,14 +6,17 @@ use serde_json::Value;
 
 use super::Cluster;
 use super::error::ClusterError;
-use super::objects::NODES;
+use super::objects::{CONTROLLER_REVISIONS, NODES};
 use super::send::{ListedPod, read_pod};
 use super::watch::PodScope;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{Uid, WorkloadRef};
-use crate::engine::plan::LiveWorkload;
+use crate::engine::plan::{Denied, LiveWorkload, Revision, Surroundings};
 use crate::engine::pod::{Container, Pod};
 use crate::engine::workload::{Workload, WorkloadKind};
+
+/// Up to so many nodes are read one by one, side by side; more of them as one list.
+const NODES_ONE_BY_ONE: usize = 8;
 
 impl Cluster {
     /// Reads one workload.
@@ -39,53 +42,117 @@ impl Cluster {
         objects.into_iter().map(|object| read_workload(kind, object)).collect()
     }
 
-    /// Reads a workload's pods, who may control them, and the kubelets of their nodes where a sidecar needs to know.
+    /// Reads a workload's pods, who may control them, their revisions, and the kubelets of their nodes where a sidecar or a
+    /// startup probe needs to know.
     ///
     /// # Errors
-    /// What the server or the way to it says about pods and ReplicaSets. Nodes that may not be read weaken the
-    /// answer and are named in it.
+    /// What the server or the way to it says about pods and ReplicaSets, unless it is that the caller may not read them:
+    /// that is part of the answer. What else may not be read weakens the answer and is named in it.
     pub async fn live(&self, workload: Workload) -> Result<LiveWorkload, ClusterError> {
-        let namespace = workload.reference.namespace.clone();
-        let (controllers, pods) = match workload.selector() {
-            None => {
-                let pod = read_pod(&workload.object)?;
-                (workload.controller_uid().into_iter().collect(), vec![pod])
-            }
-            Some(selector) => {
-                let controllers = self.controllers(&workload, &selector);
-                let selectors = [("labelSelector", selector.as_str())];
-                let pods = self.list(WorkloadKind::Pod.into(), Some(&namespace), &selectors);
-                let (controllers, pods) = futures::try_join!(controllers, pods)?;
-                (controllers, pods.into_iter().map(|ListedPod(pod)| pod).collect())
-            }
+        let mut live = LiveWorkload {
+            workload,
+            controllers: BTreeSet::new(),
+            pods: Vec::new(),
+            kubelets: BTreeMap::new(),
+            not_read: Vec::new(),
+            surroundings: Surroundings::default(),
         };
-        let mut live = LiveWorkload { workload, controllers, pods, kubelets: BTreeMap::new(), not_read: Vec::new() };
+        match live.workload.selector() {
+            None => {
+                live.pods = vec![read_pod(&live.workload.object)?];
+                live.controllers = live.workload.controller_uid().into_iter().collect();
+            }
+            Some(selector) => self.read_pods(&mut live, &selector).await?,
+        }
         self.kubelets(&mut live).await;
         Ok(live)
     }
 
-    async fn controllers(&self, workload: &Workload, selector: &str) -> Result<BTreeSet<Uid>, ClusterError> {
-        if !workload.reference.kind.owns_through_replica_sets() {
-            return Ok([workload.uid.clone()].into());
+    async fn read_pods(&self, live: &mut LiveWorkload, selector: &str) -> Result<(), ClusterError> {
+        let namespace = live.workload.reference.namespace.clone();
+        let selectors = [("labelSelector", selector)];
+        let pods = self.list::<ListedPod>(WorkloadKind::Pod.into(), Some(&namespace), &selectors);
+        let (pods, revisions, newer) =
+            futures::join!(pods, self.revisions(&live.workload, selector), self.newer_in_deployment(&live.workload));
+        match pods {
+            Ok(pods) => live.pods = pods.into_iter().map(|ListedPod(pod)| pod).collect(),
+            Err(error) => live.surroundings.denied.push(denied(error)?),
         }
-        let namespace = Some(workload.reference.namespace.as_str());
-        let sets = self.workloads(WorkloadKind::ReplicaSet, namespace, selector).await?;
-        Ok(sets
-            .into_iter()
-            .filter(|set| set.controller_uid().as_ref() == Some(&workload.uid))
-            .map(|set| set.uid)
-            .collect())
+        let owns_through_sets = live.workload.reference.kind.owns_through_replica_sets();
+        match revisions {
+            Ok(revisions) => live.surroundings.revisions = revisions,
+            // Without ReplicaSets nobody knows whose the pods are; without the others the answer is only weaker.
+            Err(error) if owns_through_sets => live.surroundings.denied.push(denied(error)?),
+            Err(error) => live.not_read.push(format!(
+                "the revisions could not be read ({error}), so it is not known whether pods are of an older one"
+            )),
+        }
+        match newer {
+            Ok(newer) => live.surroundings.newer_in_deployment = newer,
+            Err(error) => live.not_read.push(format!(
+                "the ReplicaSet's Deployment could not be read ({error}), so it is not known whether it has a newer one"
+            )),
+        }
+        live.controllers = if owns_through_sets {
+            live.surroundings.revisions.iter().map(|revision| revision.uid.clone()).collect()
+        } else {
+            [live.workload.uid.clone()].into()
+        };
+        Ok(())
     }
 
-    /// A sidecar restarts only on newer kubelets, so the node's version is needed where a pod has one.
+    /// Reads the revisions of an owner's template that pods are told apart by: a Deployment's ReplicaSets, a DaemonSet's
+    /// ControllerRevisions. A StatefulSet names its current one itself.
+    async fn revisions(&self, workload: &Workload, selector: &str) -> Result<Vec<Revision>, ClusterError> {
+        let (resource, hash): (_, &str) = match workload.reference.kind {
+            WorkloadKind::Deployment => (WorkloadKind::ReplicaSet.into(), "pod-template-hash"),
+            WorkloadKind::DaemonSet => (CONTROLLER_REVISIONS, "controller-revision-hash"),
+            WorkloadKind::StatefulSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => return Ok(Vec::new()),
+        };
+        let namespace = Some(workload.reference.namespace.as_str());
+        let objects = self.list(resource, namespace, &[("labelSelector", selector)]).await?;
+        let is_owned = |object: &&Value| {
+            let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+            let mut owners = owners.into_iter().flatten();
+            owners.any(|owner| {
+                owner.get("uid").and_then(Value::as_str) == Some(workload.uid.as_str())
+                    && owner.get("controller").and_then(Value::as_bool) == Some(true)
+            })
+        };
+        Ok(objects.iter().filter(is_owned).filter_map(|object| read_revision(object, hash)).collect())
+    }
+
+    /// Returns the Deployment of a ReplicaSet if that has gone on to another revision.
+    async fn newer_in_deployment(&self, workload: &Workload) -> Result<Option<String>, ClusterError> {
+        if workload.reference.kind != WorkloadKind::ReplicaSet {
+            return Ok(None);
+        }
+        let Some((kind, name, uid)) = workload.controller() else { return Ok(None) };
+        if kind != WorkloadKind::Deployment.facts().kind {
+            return Ok(None);
+        }
+        let deployment = self.get(WorkloadKind::Deployment.into(), Some(&workload.reference.namespace), &name).await?;
+        let is_same = deployment.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str());
+        let newer = revision_annotation(&deployment) > revision_annotation(&workload.object);
+        Ok((is_same && newer).then_some(name))
+    }
+
+    /// The node's version decides whether a sidecar restarts and whether `started` can be believed.
     async fn kubelets(&self, live: &mut LiveWorkload) {
         let nodes: BTreeSet<&str> =
-            live.pods.iter().filter(|pod| has_sidecar(pod)).map(|pod| pod.spec.node_name.as_str()).collect();
+            live.pods.iter().filter(|pod| needs_kubelet(pod)).map(|pod| pod.spec.node_name.as_str()).collect();
         let nodes: Vec<String> = nodes.into_iter().filter(|node| !node.is_empty()).map(str::to_owned).collect();
-        let read = match nodes.as_slice() {
-            [] => return,
-            [node] => self.get(NODES, None, node).await.map(|node| vec![node]),
-            _ => self.list(NODES, None, &[]).await,
+        let read = if nodes.len() <= NODES_ONE_BY_ONE {
+            let reads = nodes.iter().map(|node| async move {
+                match self.get(NODES, None, node).await {
+                    // A node that is gone has no kubelet to ask.
+                    Err(ClusterError::NotFound { .. }) => Ok(None),
+                    answer => answer.map(Some),
+                }
+            });
+            futures::future::try_join_all(reads).await.map(|nodes| nodes.into_iter().flatten().collect())
+        } else {
+            self.list(NODES, None, &[]).await
         };
         match read {
             Ok(objects) => {
@@ -96,9 +163,7 @@ impl Cluster {
                     }
                 }
             }
-            Err(error) => live.not_read.push(format!(
-                "the nodes could not be read ({error}), so it is not known whether their kubelets restart a sidecar in place (1.32 and newer do)"
-            )),
+            Err(error) => live.surroundings.nodes_not_read = Some(error.to_string()),
         }
     }
 
@@ -108,8 +173,37 @@ impl Cluster {
     }
 }
 
+fn needs_kubelet(pod: &Pod) -> bool {
+    has_sidecar(pod) || pod.spec.containers.iter().any(|container| container.startup_probe.is_some())
+}
+
 fn has_sidecar(pod: &Pod) -> bool {
     pod.spec.init_containers.iter().any(Container::is_sidecar)
+}
+
+fn revision_annotation(object: &Value) -> Option<i64> {
+    object.pointer("/metadata/annotations/deployment.kubernetes.io~1revision")?.as_str()?.parse().ok()
+}
+
+fn read_revision(object: &Value, hash: &str) -> Option<Revision> {
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
+    let number = object.get("revision").and_then(Value::as_i64).or_else(|| revision_annotation(object));
+    Some(Revision {
+        uid: Uid::from(text("/metadata/uid")?),
+        name: text("/metadata/name")?.to_owned(),
+        number: number.unwrap_or(0),
+        hash: text(&format!("/metadata/labels/{hash}")).unwrap_or_default().to_owned(),
+    })
+}
+
+/// What the caller may not read is part of the plan's answer; any other error is one.
+fn denied(error: ClusterError) -> Result<Denied, ClusterError> {
+    match error {
+        ClusterError::Forbidden { request, message } => {
+            Ok(Denied { verb: request.verb.as_str().into(), resource: request.resource, message })
+        }
+        error => Err(error),
+    }
 }
 
 fn read_workload(kind: WorkloadKind, mut object: Value) -> Result<Workload, ClusterError> {

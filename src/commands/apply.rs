@@ -65,7 +65,8 @@ async fn saved_plan(
 fn show(plan: &Plan, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError> {
     // With JSON the lines of the rollout are all that stdout carries; `plan -o json` has the document.
     match args.output {
-        OutputFormat::Text => plan::show(plan, OutputFormat::Text, None, shell),
+        // The command line has no Markdown here.
+        OutputFormat::Text | OutputFormat::Markdown => plan::show(plan, OutputFormat::Text, None, shell),
         OutputFormat::Json if plan.result() == EndResult::Changes && args.dry_run == DryRun::None => Ok(()),
         OutputFormat::Json => plan::show(plan, OutputFormat::Json, None, shell),
     }

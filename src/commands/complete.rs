@@ -21,8 +21,15 @@ const NO_FILES: &str = ":4";
 const FILES: &str = ":0";
 
 /// Flags whose value is a file.
-const FILE_FLAGS: [&str; 6] =
-    ["-f", "--filename", "--kubeconfig", "--certificate-authority", "--client-certificate", "--client-key"];
+const FILE_FLAGS: [&str; 7] = [
+    "-f",
+    "--filename",
+    "--against",
+    "--kubeconfig",
+    "--certificate-authority",
+    "--client-certificate",
+    "--client-key",
+];
 
 /// Returns whether this process was started under the helper's name.
 pub(super) fn is_asked_for(arguments: &[String]) -> bool {

@@ -23,6 +23,11 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             Wish::Manifest(_) => None,
         };
         let live = cluster.live(workload).await?;
+        if let Some(denied) = live.surroundings.denied.first() {
+            let message = format!("from server (Forbidden): {}", denied.message);
+            let hint = format!("check it with: kubectl auth can-i {} {}", denied.verb, denied.resource);
+            return Err(CommandError::new(ErrorKind::Cluster, message).hint(hint));
+        }
         let goal = plan::follow(&live, images.as_ref(), &options, &id);
         if goal.pods.is_empty() {
             let message = format!("{} has no pod to follow", goal.workload);

@@ -1,10 +1,12 @@
 //! Thin glue, one file a verb: arguments to engine values, engine values to renderers.
 
+mod against;
 mod apply;
 mod approve;
 mod complete;
 mod completion;
 mod diff;
+mod explain;
 mod follow;
 mod hash;
 mod next;
@@ -59,12 +61,14 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
             shell.print(&Cli::command().render_help().to_string())?;
             Ok(EndResult::Complete)
         }
+        Some(Command::Plan(args)) if !args.against.is_empty() => against::run(&args, &cli.global, shell),
         Some(Command::Plan(args)) => plan::run(&args, &cli.global, shell).await,
         Some(Command::Diff(args)) => return Ok(Ending::Diff(diff::run(&args, &cli.global, shell).await)),
         Some(Command::Hash(args)) => hash::run(&args, &cli.global, shell).await,
         Some(Command::Apply(args)) => apply::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
         Some(Command::Completion(args)) => completion::run(&args, shell),
+        Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,
         Some(Command::Complete(args)) => Ok(complete::answer(args.words, shell)),
     };

@@ -1,20 +1,23 @@
 //! The plan of a command: what `plan` shows and `apply` does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use futures::stream::{self, StreamExt};
+use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::Shell;
 use super::targets::{self, Wish};
 use crate::cli::{FollowPolicyArgs, GlobalArgs, PolicyArgs, TargetArgs};
-use crate::cluster::Cluster;
 use crate::cluster::error::ClusterError;
+use crate::cluster::{Cluster, NamespaceFacts};
 use crate::engine::duration;
 use crate::engine::int_or_percent::IntOrPercent;
+use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{PodKey, RolloutId};
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
-use crate::engine::plan::{self, Desired, LiveWorkload, Options, Plan, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::plan::{self, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::pod::{Pod, PodSpec};
 use crate::engine::reason::{Reason, Warning};
+use crate::engine::workload::{Workload, WorkloadKind};
 use crate::error::CommandError;
 
 /// Patches that the server is asked about, at most: more pods of one workload have the same spec anyway.
@@ -45,14 +48,14 @@ pub(super) async fn make(
     let asked = targets::read(args, true, shell)?;
     let cluster = shell.connect(global).await?;
     let id = shell.rollout_id();
+    let found = targets::find(asked, args, global, &cluster).await?;
+    let (facts, read) = futures::join!(namespaces(&found, &cluster), read_all(found.clone(), &cluster, field_manager));
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
-    for (workload, wish) in targets::find(asked, args, global, &cluster).await? {
-        let desired = match wish {
-            Wish::Images(images) => Desired::Images(images),
-            Wish::Manifest(manifest) => cluster.desired(&workload, &manifest, field_manager).await?,
-        };
-        let live = cluster.live(workload).await?;
+    for (desired, mut live) in read? {
+        if let Some(facts) = facts.get(&live.workload.reference.namespace) {
+            add_facts(&mut live, facts);
+        }
         let mut plan = plan::build(&desired, &live, &options);
         if ask_server {
             check(&mut plan, &live, &cluster, &id, field_manager).await?;
@@ -65,6 +68,55 @@ pub(super) async fn make(
         first.warnings.extend(told.into_iter().map(|message| Warning::ServerWarning { message }));
     }
     Ok(Planned { plan: Plan { workloads }, lives, cluster, id })
+}
+
+/// Reads what is wanted and what is there of every workload: side by side, in their order.
+async fn read_all(
+    found: Vec<(Workload, Wish)>,
+    cluster: &Cluster,
+    field_manager: &str,
+) -> Result<Vec<(Desired, LiveWorkload)>, CommandError> {
+    let reads = found.into_iter().map(|(workload, wish)| async move {
+        let desired = async {
+            match wish {
+                Wish::Images(images) => Ok(Desired::Images(images)),
+                Wish::Manifest(manifest) => cluster.desired(&workload, &manifest, field_manager).await,
+            }
+        };
+        let (desired, live) = futures::try_join!(desired, cluster.live(workload.clone()))?;
+        Ok((desired, live))
+    });
+    stream::iter(reads).buffered(AT_ONCE).try_collect().await
+}
+
+/// Asks each namespace once, whatever the number of its workloads.
+async fn namespaces(found: &[(Workload, Wish)], cluster: &Cluster) -> BTreeMap<String, NamespaceFacts> {
+    let mut asked: BTreeMap<&str, Vec<&Workload>> = BTreeMap::new();
+    for (workload, _) in found {
+        asked.entry(&workload.reference.namespace).or_default().push(workload);
+    }
+    let questions = asked.into_iter().map(|(namespace, workloads)| async move {
+        let pod = match workloads.as_slice() {
+            [workload] if workload.reference.kind == WorkloadKind::Pod => Some(workload.reference.name.as_str()),
+            _ => None,
+        };
+        (namespace.to_owned(), cluster.namespace_facts(namespace, pod).await)
+    });
+    stream::iter(questions).buffered(AT_ONCE).collect().await
+}
+
+/// What may not be done is told once, though both the review and a refused list say it.
+fn add_facts(live: &mut LiveWorkload, facts: &NamespaceFacts) {
+    let surroundings = &mut live.surroundings;
+    surroundings.budgets.clone_from(&facts.surroundings.budgets);
+    surroundings.autoscalers.clone_from(&facts.surroundings.autoscalers);
+    for denied in &facts.surroundings.denied {
+        let is_known = |known: &Denied| known.verb == denied.verb && known.resource == denied.resource;
+        if !surroundings.denied.iter().any(is_known) {
+            surroundings.denied.push(denied.clone());
+        }
+    }
+    live.not_read.extend(facts.not_read.iter().cloned());
 }
 
 fn seconds(flag: &str, given: Option<&String>) -> Result<Option<u64>, CommandError> {
@@ -102,7 +154,8 @@ pub(super) fn follow_options(policy: &FollowPolicyArgs) -> Result<Options, Comma
     })
 }
 
-/// Asks the server by a dry run of the very patches; what it refuses becomes a reason of that pod.
+/// Asks the server by a dry run of the very patches, one for each distinct pod spec; what it refuses becomes a reason
+/// of every pod that has the same spec.
 async fn check(
     plan: &mut WorkloadPlan,
     live: &LiveWorkload,
@@ -113,53 +166,38 @@ async fn check(
     if plan.verdict != Verdict::InPlace {
         return Ok(());
     }
-    let patches: Vec<PodPatch> = plan
-        .pods
-        .iter()
-        .filter(|pod| pod.verdict == PodVerdict::Update)
-        .take(ASKED_AT_MOST)
-        .filter_map(|pod| {
-            let images: Vec<NewImage> = pod
-                .changes
-                .iter()
-                .map(|(container, change)| NewImage { container: container.clone(), to: change.to.clone() })
-                .collect();
-            let live = live.pods.iter().find(|live| live.key == pod.pod)?;
-            pod_patch(live, &images, id, field_manager).ok()
+    let questions: Vec<Question> = questions(plan, live, id, field_manager);
+    let asked_all = questions.len() <= ASKED_AT_MOST;
+    let answers: Vec<(Question, Result<Pod, ClusterError>)> = stream::iter(questions.into_iter().take(ASKED_AT_MOST))
+        .map(|question| async move {
+            let answer = cluster.send(&question.patch, true).await;
+            (question, answer)
         })
-        .collect();
-    let answers: Vec<(PodKey, Result<_, ClusterError>)> = stream::iter(patches)
-        .map(|patch| async move { (patch.key.clone(), cluster.send(&patch, true).await) })
         .buffered(AT_ONCE)
         .collect()
         .await;
-    for (key, answer) in answers {
-        let Err(error) = answer else { continue };
-        let reason = match &error {
-            ClusterError::Forbidden { message, .. } => {
-                Reason::PermissionMissing { verb: "patch".into(), resource: "pods".into(), message: message.clone() }
-            }
-            ClusterError::AdmissionDenied { message } => Reason::AdmissionRefused { message: message.clone() },
-            ClusterError::Invalid { message, is_bare_test_failure: false, .. } => {
-                Reason::AdmissionRefused { message: message.clone() }
-            }
-            ClusterError::Rejected { message, .. } => Reason::AdmissionRefused { message: message.clone() },
-            // The pod moved since it was listed: the rollout looks at it afresh before it sends anything.
-            ClusterError::Invalid { is_bare_test_failure: true, .. }
-            | ClusterError::Conflict { .. }
-            | ClusterError::NotFound { .. } => {
-                plan.warnings.push(Warning::NotRead {
-                    what: format!("{key} changed while the plan was made; plan again to be sure"),
-                });
-                continue;
-            }
-            _ => return Err(error.into()),
+    for (question, answer) in answers {
+        let reason = match answer {
+            Ok(pod) => plan.admitted(&question.patch.key, &pod),
+            Err(error) => match refusal(&error) {
+                Some(reason) => Some(reason),
+                // The pod moved since it was listed: the rollout looks at it afresh before it sends anything.
+                None if has_moved(&error) => {
+                    let key = &question.patch.key;
+                    let what = format!("{key} changed while the plan was made; plan again to be sure");
+                    plan.warnings.push(Warning::NotRead { what });
+                    None
+                }
+                None => return Err(error.into()),
+            },
         };
-        if let Some(pod) = plan.pods.iter_mut().find(|pod| pod.pod == key) {
-            pod.verdict = PodVerdict::Blocked;
-            pod.reasons.push(reason);
+        if let Some(reason) = reason {
+            question.pods.iter().for_each(|pod| plan.block(pod, &reason));
         }
-        plan.verdict = Verdict::NotEligible;
+    }
+    if !asked_all {
+        let what = format!("the server was asked about {ASKED_AT_MOST} kinds of pods, and there are more");
+        plan.warnings.push(Warning::NotRead { what });
     }
     // Whoever may list and patch but not watch would change a pod and never see what came of it.
     if let Err(ClusterError::Forbidden { message, .. }) = cluster.check_watch(&plan.workload.namespace).await {
@@ -169,4 +207,61 @@ async fn check(
     }
     plan.checked_by_server = true;
     Ok(())
+}
+
+/// One patch that the server is asked about, and the pods that its answer holds for.
+struct Question {
+    patch: PodPatch,
+    pods: Vec<PodKey>,
+}
+
+fn questions(plan: &WorkloadPlan, live: &LiveWorkload, id: &RolloutId, field_manager: &str) -> Vec<Question> {
+    let mut questions: BTreeMap<String, Question> = BTreeMap::new();
+    let mut order: Vec<String> = Vec::new();
+    let pods: BTreeMap<&PodKey, &Pod> = live.pods.iter().map(|pod| (&pod.key, pod)).collect();
+    for planned in plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update) {
+        let Some(pod) = pods.get(&planned.pod) else { continue };
+        // The node is the one part of a spec that differs from pod to pod of one template.
+        let spec = PodSpec { node_name: String::new(), ..pod.spec.clone() };
+        let labels: BTreeMap<_, _> =
+            pod.labels.iter().filter(|(key, _)| !MetadataMap::Labels.is_reserved(key)).collect();
+        let kind = serde_json::json!([spec, labels, planned.changes, planned.metadata]).to_string();
+        if let Some(question) = questions.get_mut(&kind) {
+            question.pods.push(planned.pod.clone());
+            continue;
+        }
+        let changed = planned
+            .changes
+            .iter()
+            .filter(|(name, change)| pod.container(name).is_some_and(|(_, _, container)| container.image != change.to));
+        let images: Vec<NewImage> = changed
+            .map(|(container, change)| NewImage { container: container.clone(), to: change.to.clone() })
+            .collect();
+        if let Ok(patch) = pod_patch(pod, &images, &planned.metadata, id, field_manager) {
+            order.push(kind.clone());
+            questions.insert(kind, Question { patch, pods: vec![planned.pod.clone()] });
+        }
+    }
+    order.iter().filter_map(|kind| questions.remove(kind)).collect()
+}
+
+fn refusal(error: &ClusterError) -> Option<Reason> {
+    match error {
+        ClusterError::Forbidden { message, .. } => {
+            Some(Reason::PermissionMissing { verb: "patch".into(), resource: "pods".into(), message: message.clone() })
+        }
+        ClusterError::AdmissionDenied { message }
+        | ClusterError::Invalid { message, is_bare_test_failure: false, .. }
+        | ClusterError::Rejected { message, .. } => Some(Reason::AdmissionRefused { message: message.clone() }),
+        _ => None,
+    }
+}
+
+fn has_moved(error: &ClusterError) -> bool {
+    matches!(
+        error,
+        ClusterError::Invalid { is_bare_test_failure: true, .. }
+            | ClusterError::Conflict { .. }
+            | ClusterError::NotFound { .. }
+    )
 }

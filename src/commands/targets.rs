@@ -23,6 +23,7 @@ pub(super) enum Asked {
 }
 
 /// What is wanted of one workload.
+#[derive(Clone)]
 pub(super) enum Wish {
     /// Images by hand; none for `follow`.
     Images(Images),
@@ -62,13 +63,7 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
             |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         match WorkloadKind::from_manifest(&text("/apiVersion"), &text("/kind")) {
             Some(kind) => workloads.push((kind, manifest)),
-            None => shell.note(&format!(
-                "{}: {} {}/{} has no containers that this program can update in place; it is left out",
-                manifest.source,
-                text("/apiVersion"),
-                text("/kind"),
-                text("/metadata/name")
-            )),
+            None => note_left_out(&manifest, shell),
         }
     }
     if workloads.is_empty() {
@@ -78,6 +73,18 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
         return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
     }
     Ok(Asked::Manifests(workloads))
+}
+
+/// Says that a manifest is of no kind that is updated in place.
+pub(super) fn note_left_out(manifest: &Manifest, shell: &Shell) {
+    let text = |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    shell.note(&format!(
+        "{}: {} {}/{} has no containers that this program can update in place; it is left out",
+        manifest.source,
+        text("/apiVersion"),
+        text("/kind"),
+        text("/metadata/name")
+    ));
 }
 
 /// Finds the workloads in the cluster, in the order in which they were named.
@@ -136,8 +143,15 @@ fn reference_of(
     global: &GlobalArgs,
     cluster: &Cluster,
 ) -> Result<WorkloadRef, CommandError> {
-    let text = |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    let given = text("/metadata/namespace");
+    let name = manifest.object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    let namespace = namespace_of(manifest, global)?.unwrap_or_else(|| cluster.namespace().to_owned());
+    Ok(WorkloadRef { kind, namespace, name: name.to_owned() })
+}
+
+/// Returns the namespace that a manifest names, which must be that of `-n` where both are given.
+pub(super) fn namespace_of(manifest: &Manifest, global: &GlobalArgs) -> Result<Option<String>, CommandError> {
+    let given = manifest.object.pointer("/metadata/namespace").and_then(Value::as_str);
+    let given = given.filter(|given| !given.is_empty()).map(str::to_owned);
     if let (Some(given), Some(flag)) = (&given, &global.namespace)
         && given != flag
     {
@@ -146,11 +160,7 @@ fn reference_of(
             "the namespace from the provided object \"{given}\" does not match the namespace \"{flag}\". You must pass '--namespace={given}' to perform this operation."
         )));
     }
-    Ok(WorkloadRef {
-        kind,
-        namespace: given.unwrap_or_else(|| cluster.namespace().to_owned()),
-        name: text("/metadata/name").unwrap_or_default(),
-    })
+    Ok(given)
 }
 
 /// A workload that is not there: perhaps the namespace is not, and perhaps there are others.

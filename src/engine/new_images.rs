@@ -33,6 +33,7 @@ pub fn put(spec: &mut Value, images: &Images) -> Result<(), Vec<Reason>> {
                     }
                     Err(error) => reasons.push(Reason::ImageMalformed {
                         container: name.clone(),
+                        list,
                         image: argument.to_string(),
                         why: error.to_string(),
                     }),

@@ -1,10 +1,13 @@
 //! Requests as values: what is sent, with everything it rests on as `test` operations.
 
+use std::collections::BTreeMap;
+
 use json_patch::jsonptr::PointerBuf;
-use json_patch::{AddOperation, Patch as JsonPatch, PatchOperation, ReplaceOperation, TestOperation};
+use json_patch::{AddOperation, Patch as JsonPatch, PatchOperation, RemoveOperation, ReplaceOperation, TestOperation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::metadata::{MetadataChange, MetadataMap, ValueChange};
 use super::names::{ContainerName, PodKey, RolloutId};
 use super::pod::Pod;
 use super::record::{ContainerRecord, UPDATE_ANNOTATION, UpdateRecord};
@@ -41,11 +44,18 @@ pub enum PatchError {
 ///
 /// It tests uid, controller, absent deletionTimestamp, and each container's name, old image and containerID, and
 /// writes the record into the pod's annotation: a pod that moved in any of these is refused by the server (422 without
-/// details), never half patched.
+/// details), never half patched. Labels and annotations go with it, each tested for its value before. A patch of these
+/// alone leaves the record of the last update as it is: that is still what the containers' evidence rests on.
 ///
 /// # Errors
 /// When a container is not in the pod.
-pub fn pod_patch(pod: &Pod, images: &[NewImage], id: &RolloutId, field_manager: &str) -> Result<PodPatch, PatchError> {
+pub fn pod_patch(
+    pod: &Pod,
+    images: &[NewImage],
+    metadata: &MetadataChange,
+    id: &RolloutId,
+    field_manager: &str,
+) -> Result<PodPatch, PatchError> {
     let mut operations = Operations::default();
     operations.test(["metadata", "uid"], json!(pod.key.uid));
     match pod.owners.iter().position(|owner| owner.controller) {
@@ -64,7 +74,14 @@ pub fn pod_patch(pod: &Pod, images: &[NewImage], id: &RolloutId, field_manager: 
         let (name, container) = operations.container(pod, image)?;
         record.containers.insert(name, container);
     }
-    operations.annotate(pod, &record);
+    operations.metadata(MetadataMap::Labels, &pod.labels, &metadata.left_in(pod).labels);
+    let mut annotations = metadata.left_in(pod).annotations;
+    if !images.is_empty() {
+        let record = serde_json::to_string(&record).unwrap_or_default();
+        let from = pod.annotations.get(UPDATE_ANNOTATION).cloned();
+        annotations.insert(UPDATE_ANNOTATION.into(), ValueChange { from, to: Some(record) });
+    }
+    operations.metadata(MetadataMap::Annotations, &pod.annotations, &annotations);
     Ok(PodPatch { key: pod.key.clone(), operations: JsonPatch(operations.0), field_manager: field_manager.to_owned() })
 }
 
@@ -110,16 +127,110 @@ impl Operations {
     }
 
     /// `add` into an absent map fails, so an absent map is tested for and added whole.
-    fn annotate(&mut self, pod: &Pod, record: &UpdateRecord) {
-        let record = json!(serde_json::to_string(record).unwrap_or_default());
-        let (path, value) = if pod.annotations.is_empty() {
-            self.test(["metadata", "annotations"], Value::Null);
-            (PointerBuf::from_tokens(["metadata", "annotations"]), json!({ UPDATE_ANNOTATION: record }))
-        } else {
-            let path = ["metadata", "annotations", UPDATE_ANNOTATION];
-            self.test(path, json!(pod.annotations.get(UPDATE_ANNOTATION)));
-            (PointerBuf::from_tokens(path), record)
+    fn metadata(
+        &mut self,
+        map: MetadataMap,
+        present: &BTreeMap<String, String>,
+        changes: &BTreeMap<String, ValueChange>,
+    ) {
+        if changes.is_empty() {
+            return;
+        }
+        let field = map.field();
+        if present.is_empty() {
+            self.test(["metadata", field], Value::Null);
+            let values: BTreeMap<&String, &String> =
+                changes.iter().filter_map(|(key, change)| Some((key, change.to.as_ref()?))).collect();
+            let path = PointerBuf::from_tokens(["metadata", field]);
+            self.0.push(PatchOperation::Add(AddOperation { path, value: json!(values) }));
+            return;
+        }
+        for (key, change) in changes {
+            let path = ["metadata", field, key.as_str()];
+            self.test(path, json!(present.get(key)));
+            let path = PointerBuf::from_tokens(path);
+            match (present.contains_key(key), &change.to) {
+                (false, Some(to)) => self.0.push(PatchOperation::Add(AddOperation { path, value: json!(to) })),
+                (true, Some(to)) => self.0.push(PatchOperation::Replace(ReplaceOperation { path, value: json!(to) })),
+                (true, None) => self.0.push(PatchOperation::Remove(RemoveOperation { path })),
+                (false, None) => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(from: Option<&str>, to: Option<&str>) -> ValueChange {
+        ValueChange { from: from.map(str::to_owned), to: to.map(str::to_owned) }
+    }
+
+    /// Applies the patch of the metadata to the object as the API server would.
+    fn patched(
+        object: &Value,
+        images: &[NewImage],
+        metadata: &MetadataChange,
+    ) -> Result<Value, json_patch::PatchError> {
+        let pod = Pod::from_object(object).unwrap();
+        let patch = pod_patch(&pod, images, metadata, &RolloutId::from("one"), "kubectl-inplace").unwrap();
+        let mut object = object.clone();
+        json_patch::patch(&mut object, &tolerant(&patch.operations)).map(|()| object)
+    }
+
+    /// The API server takes an absent value for null in a test; the crate does not.
+    fn tolerant(patch: &JsonPatch) -> JsonPatch {
+        let is_null =
+            |operation: &&PatchOperation| matches!(operation, PatchOperation::Test(test) if test.value.is_null());
+        JsonPatch(patch.0.iter().filter(|operation| !is_null(operation)).cloned().collect())
+    }
+
+    fn pod(metadata: &Value) -> Value {
+        let mut object = json!({"metadata": {"name": "web-0", "namespace": "prod", "uid": "u"},
+            "spec": {"containers": [{"name": "side", "image": "side:1"}]},
+            "status": {"containerStatuses": [{"name": "side", "containerID": "containerd://1"}]}});
+        for (key, value) in metadata.as_object().unwrap() {
+            object["metadata"][key] = value.clone();
+        }
+        object
+    }
+
+    #[test]
+    fn metadata_is_added_replaced_and_removed_in_the_same_patch() {
+        let wanted = MetadataChange {
+            labels: [("tier".into(), change(Some("a"), Some("b"))), ("new/key~".into(), change(None, Some("1")))]
+                .into(),
+            annotations: [("gone".into(), change(Some("x"), None))].into(),
         };
-        self.0.push(PatchOperation::Add(AddOperation { path, value }));
+        let images = [NewImage { container: "side".into(), to: "side:2".into() }];
+        let before = pod(&json!({"labels": {"tier": "a", "app": "web"}, "annotations": {"gone": "x", "kept": "y"}}));
+        let after = patched(&before, &images, &wanted).unwrap();
+        assert_eq!(after["metadata"]["labels"], json!({"tier": "b", "app": "web", "new/key~": "1"}));
+        assert_eq!(after["metadata"]["annotations"]["kept"], "y");
+        assert!(after["metadata"]["annotations"].get("gone").is_none());
+        assert!(after["metadata"]["annotations"].get(UPDATE_ANNOTATION).is_some());
+        assert_eq!(after["spec"]["containers"][0]["image"], "side:2");
+    }
+
+    #[test]
+    fn metadata_alone_leaves_the_record_as_it_is() {
+        let wanted = MetadataChange { labels: [("tier".into(), change(None, Some("b")))].into(), ..Default::default() };
+        let after = patched(&pod(&json!({})), &[], &wanted).unwrap();
+        assert_eq!(after["metadata"]["labels"], json!({"tier": "b"}));
+        assert!(after["metadata"].get("annotations").is_none());
+        let before = pod(&json!({"annotations": {UPDATE_ANNOTATION: "{}"}}));
+        let after = patched(&before, &[], &wanted).unwrap();
+        assert_eq!(after["metadata"]["annotations"], before["metadata"]["annotations"]);
+    }
+
+    #[test]
+    fn a_value_that_moved_fails_the_whole_patch() {
+        let wanted =
+            MetadataChange { labels: [("tier".into(), change(Some("a"), Some("b")))].into(), ..Default::default() };
+        let seen = Pod::from_object(&pod(&json!({"labels": {"tier": "a"}}))).unwrap();
+        let patch = pod_patch(&seen, &[], &wanted, &RolloutId::from("one"), "kubectl-inplace").unwrap();
+        let mut moved = pod(&json!({"labels": {"tier": "c"}}));
+        assert!(json_patch::patch(&mut moved, &tolerant(&patch.operations)).is_err());
     }
 }

@@ -7,18 +7,26 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::metadata::{MetadataChange, MetadataMap};
 use super::names::ContainerName;
 use super::pod::ContainerList;
+use super::qos;
 
 /// What differs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TemplateDiff {
     /// Images that differ, by container.
     pub images: BTreeMap<ContainerName, ChangedImage>,
+    /// Labels and annotations that differ.
+    pub metadata: MetadataChange,
     /// Containers that only the second has.
-    pub added: Vec<ContainerName>,
+    pub added: Vec<ListedContainer>,
     /// Containers that only the first has.
-    pub removed: Vec<ContainerName>,
+    pub removed: Vec<ListedContainer>,
+    /// Containers of the first that the second has under another name, and that name.
+    pub renamed: Vec<(ListedContainer, ContainerName)>,
+    /// The quality of service classes, where they differ.
+    pub qos: Option<(&'static str, &'static str)>,
     /// Every other path that differs, containers by name, sorted.
     pub other: Vec<String>,
 }
@@ -34,22 +42,40 @@ pub struct ChangedImage {
     pub to: String,
 }
 
+/// A container and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedContainer {
+    /// Where it stands.
+    pub list: ContainerList,
+    /// Its name.
+    pub name: ContainerName,
+}
+
 impl TemplateDiff {
     /// Returns whether nothing differs.
     pub fn is_empty(&self) -> bool {
-        self.images.is_empty() && self.added.is_empty() && self.removed.is_empty() && self.other.is_empty()
+        *self == Self::default()
     }
 }
 
 /// Compares two templates (`metadata` and `spec`).
 pub fn diff(before: &Value, after: &Value) -> TemplateDiff {
     let mut found = TemplateDiff::default();
-    compare_but(before, after, "", &["spec"], &mut found.other);
-    let spec = |template: &Value| template.get("spec").cloned().unwrap_or(Value::Null);
-    let (before, after) = (spec(before), spec(after));
+    let (metadata, unread) = MetadataChange::between(before, after);
+    found.metadata = metadata;
+    compare_but(before, after, "", &["spec", "metadata"], &mut found.other);
+    let part = |template: &Value, name: &str| template.get(name).cloned().unwrap_or(Value::Null);
+    let read: Vec<&str> =
+        MetadataMap::ALL.map(MetadataMap::field).into_iter().filter(|f| !unread.contains(f)).collect();
+    compare_but(&part(before, "metadata"), &part(after, "metadata"), "metadata", &read, &mut found.other);
+    let (before, after) = (part(before, "spec"), part(after, "spec"));
     compare_but(&before, &after, "spec", &["containers", "initContainers"], &mut found.other);
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
         containers(&before, &after, list, &mut found);
+    }
+    if found.other.iter().any(|path| path.contains(".resources")) {
+        let classes = (qos::class(&before), qos::class(&after));
+        found.qos = (classes.0 != classes.1).then_some(classes);
     }
     found.other.sort();
     found
@@ -72,9 +98,15 @@ fn containers(before: &Value, after: &Value, list: ContainerList, found: &mut Te
         compare(old, new, &format!("spec.{field}"), &mut found.other);
         return;
     };
+    let is_new = |name: &String| !old.iter().any(|(known, _)| known == name);
+    let mut added: Vec<&(String, &Value)> = new.iter().filter(|(name, _)| is_new(name)).collect();
+    let listed = |name: &str| ListedContainer { list, name: ContainerName::from(name) };
     for (name, container) in &old {
         let Some((_, other)) = new.iter().find(|(known, _)| known == name) else {
-            found.removed.push(ContainerName::from(name.as_str()));
+            match added.iter().position(|(_, candidate)| same_but_name(container, candidate)) {
+                Some(index) => found.renamed.push((listed(name), ContainerName::from(added.remove(index).0.as_str()))),
+                None => found.removed.push(listed(name)),
+            }
             continue;
         };
         let path = format!("spec.{field}[{name}]");
@@ -85,8 +117,13 @@ fn containers(before: &Value, after: &Value, list: ContainerList, found: &mut Te
             found.images.insert(ContainerName::from(name.as_str()), ChangedImage { list, from, to });
         }
     }
-    let added = new.iter().filter(|(name, _)| !old.iter().any(|(known, _)| known == name));
-    found.added.extend(added.map(|(name, _)| ContainerName::from(name.as_str())));
+    found.added.extend(added.into_iter().map(|(name, _)| listed(name)));
+}
+
+fn same_but_name(a: &Value, b: &Value) -> bool {
+    let mut paths = Vec::new();
+    compare_but(a, b, "", &["name"], &mut paths);
+    paths.is_empty()
 }
 
 /// Pairs a list's elements with their key, if every element has one of its own.
@@ -172,7 +209,7 @@ fn compare_lists(before: &Value, after: &Value, lengths: (usize, usize), path: &
 }
 
 /// Joins a path and a key; keys with dots or slashes, such as those of labels, stand in brackets.
-fn join(path: &str, key: &str) -> String {
+pub(super) fn join(path: &str, key: &str) -> String {
     match (path.is_empty(), key.contains(['.', '/'])) {
         (true, false) => key.to_owned(),
         (false, false) => format!("{path}.{key}"),
@@ -201,8 +238,10 @@ mod tests {
             ("/spec/containers/0/newField", json!({"deep": 1}), vec!["spec.containers[app].newField"]),
             ("/spec/volumes/0/emptyDir/medium", json!("Memory"), vec!["spec.volumes[v].emptyDir.medium"]),
             ("/spec/hostNetwork", json!(true), vec!["spec.hostNetwork"]),
-            ("/metadata/labels/app", json!("api"), vec!["metadata.labels.app"]),
-            ("/metadata/annotations", json!({"a.b/c": "d"}), vec!["metadata.annotations"]),
+            ("/metadata/labels/app", json!("api"), vec![]),
+            ("/metadata/annotations", json!({"a.b/c": "d"}), vec![]),
+            ("/metadata/annotations", json!({"a": 1}), vec!["metadata.annotations"]),
+            ("/metadata/finalizers", json!(["x"]), vec!["metadata.finalizers"]),
             ("/spec/tolerations", json!([]), vec![]),
             ("/spec/nodeSelector", json!(null), vec![]),
         ];
@@ -219,9 +258,23 @@ mod tests {
         let before = template(json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:1"}]}));
         let reordered = template(json!({"containers": [{"name": "b", "image": "b:1"}, {"name": "a", "image": "a:1"}]}));
         assert!(diff(&before, &reordered).is_empty());
+        let listed = |name: &str| ListedContainer { list: ContainerList::Containers, name: name.into() };
         let renamed = template(json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "c", "image": "b:1"}]}));
-        let found = diff(&before, &renamed);
-        assert_eq!((found.added, found.removed), (vec!["c".into()], vec!["b".into()]));
+        assert_eq!(diff(&before, &renamed).renamed, [(listed("b"), "c".into())]);
+        let other = template(json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "c", "image": "c:1"}]}));
+        let found = diff(&before, &other);
+        assert_eq!((found.added, found.removed), (vec![listed("c")], vec![listed("b")]));
+    }
+
+    #[test]
+    fn metadata_and_the_class_are_told_apart_from_other_fields() {
+        let before = template(json!({"containers": [{"name": "a", "resources": {}}]}));
+        let mut after = template(json!({"containers": [{"name": "a", "resources": {"limits": {"cpu": "1"}}}]}));
+        after["metadata"]["labels"] = json!({"app": "web", "tier": "front"});
+        let found = diff(&before, &after);
+        assert_eq!(found.metadata.labels.keys().collect::<Vec<_>>(), ["tier"]);
+        assert_eq!(found.qos, Some(("BestEffort", "Burstable")));
+        assert_eq!(found.other, ["spec.containers[a].resources.limits"]);
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::Policy;
 
 use super::escape;
+use super::metadata::{self, ValueView};
 
 /// Writes the plan's document, indented, ended by a line break.
 ///
@@ -113,6 +114,8 @@ struct WorkloadView<'a> {
     reasons: Vec<ReasonView>,
     warnings: Vec<WarningView>,
     containers: Vec<ContainerView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    metadata: Vec<ValueView<'a>>,
     pods: Vec<PodView<'a>>,
 }
 
@@ -135,6 +138,7 @@ impl<'a> WorkloadView<'a> {
             reasons: plan.reasons.iter().map(ReasonView::of).collect(),
             warnings: plan.warnings.iter().map(WarningView::of).collect(),
             containers: plan.containers.iter().map(ContainerView::of).collect(),
+            metadata: metadata::views(&plan.metadata),
             pods: plan.pods.iter().map(PodView::of).collect(),
         }
     }
@@ -237,6 +241,8 @@ struct PodView<'a> {
     node: Option<&'a str>,
     verdict: &'a str,
     changes: Vec<ChangeView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    metadata: Vec<ValueView<'a>>,
     reasons: Vec<ReasonView>,
 }
 
@@ -255,6 +261,7 @@ impl<'a> PodView<'a> {
                 PodVerdict::Skipped => "skipped",
             },
             changes: plan.changes.iter().map(|(name, change)| ChangeView::of(name.as_str(), change)).collect(),
+            metadata: metadata::views(&plan.metadata),
             reasons: plan.reasons.iter().map(ReasonView::of).collect(),
         }
     }

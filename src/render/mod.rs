@@ -14,6 +14,10 @@ mod json;
 mod json_lines;
 mod lines;
 mod live;
+mod markdown;
+mod metadata;
+mod offline;
+pub mod reasons;
 mod run;
 mod style;
 mod summary;
@@ -48,11 +52,13 @@ pub enum OutputFormat {
     Text,
     /// For a script: one document for a plan, one object a line for a rollout.
     Json,
+    /// For a pull request's comment; of a plan alone.
+    Markdown,
 }
 
 impl OutputFormat {
     /// Every format.
-    pub const ALL: [Self; 2] = [Self::Text, Self::Json];
+    pub const ALL: [Self; 3] = [Self::Text, Self::Json, Self::Markdown];
 }
 
 /// Writes a plan: a result, for stdout. `next` is the command that carries it out; the text names it where the plan
@@ -70,17 +76,19 @@ pub fn plan(
     match format {
         OutputFormat::Text => text::plan(plan, next, style, out),
         OutputFormat::Json => json::plan(plan, out),
+        OutputFormat::Markdown => markdown::plan(plan, out),
     }
 }
 
-/// Writes a plan's warnings, for stderr; the JSON document has them inside, so nothing is written for it.
+/// Writes a plan's warnings, for stderr; the JSON document and the Markdown comment have them inside, so nothing is
+/// written for them.
 ///
 /// # Errors
 /// The writer's.
 pub fn plan_warnings(format: OutputFormat, plan: &Plan, style: &Style, err: &mut dyn Write) -> io::Result<()> {
     match format {
         OutputFormat::Text => text::warnings(plan, style, err),
-        OutputFormat::Json => Ok(()),
+        OutputFormat::Json | OutputFormat::Markdown => Ok(()),
     }
 }
 
@@ -120,7 +128,7 @@ pub trait Listener {
 /// A writer that a listener owns.
 pub type Writer<'a> = Box<dyn Write + Send + 'a>;
 
-/// Returns the listener for a format and a terminal. Results go to `out`, all else to `err`, which must be stderr where
+/// Returns the listener for a format and a terminal; a rollout has no Markdown, and is written as text. Results go to `out`, all else to `err`, which must be stderr where
 /// `terminal.live` says that lines can be drawn again.
 pub fn listener<'a>(
     format: OutputFormat,
@@ -130,10 +138,10 @@ pub fn listener<'a>(
 ) -> Box<dyn Listener + Send + 'a> {
     match format {
         OutputFormat::Json => Box::new(JsonLines::new(out)),
-        OutputFormat::Text if terminal.live => {
+        OutputFormat::Text | OutputFormat::Markdown if terminal.live => {
             let screen = Screen { target: terminal::draw_target(), columns: Box::new(terminal::stderr_columns) };
             Box::new(Live::new(screen, terminal, out, err))
         }
-        OutputFormat::Text => Box::new(Lines::new(terminal, out, err)),
+        OutputFormat::Text | OutputFormat::Markdown => Box::new(Lines::new(terminal, out, err)),
     }
 }

@@ -13,7 +13,7 @@ use crate::engine::pod::ContainerList;
 use crate::engine::reason::Reason;
 
 use super::style::{Meaning, Style};
-use super::words;
+use super::{metadata, offline, words};
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
@@ -77,13 +77,36 @@ pub(super) fn warnings(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::R
 fn workload(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let name = words::workload(style, &plan.workload);
     write!(out, "{}", style.paint(Meaning::Heading, &name))?;
+    if plan.is_offline() {
+        return offline_workload(plan, &name, style, out);
+    }
     write!(out, "  namespace {}", style.show(&plan.workload.namespace))?;
     write!(out, "   {}", words::count(plan.pods.len(), "pod"))?;
     writeln!(out, "{}", if plan.pods_only { "   pods only" } else { "" })?;
+    let hints = containers_and_reasons(plan, style, out)?;
+    if !plan.pods.is_empty() {
+        writeln!(out)?;
+        pods(plan, hints, style, out)?;
+    }
+    writeln!(out)?;
+    closing(plan, &name, style, out)
+}
+
+/// A plan of two manifests: there are no pods to list.
+fn offline_workload(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    offline::heading(plan, style, out)?;
+    containers_and_reasons(plan, style, out)?;
+    writeln!(out)?;
+    offline::closing(plan, name, style, out)
+}
+
+/// Returns the hints that were given.
+fn containers_and_reasons(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<BTreeSet<String>> {
     if !plan.containers.is_empty() {
         writeln!(out)?;
         containers(&plan.containers, style, out)?;
     }
+    metadata::text(&plan.metadata, style, out)?;
     let mut hints = BTreeSet::new();
     if !plan.reasons.is_empty() {
         writeln!(out, "\n  {}", style.paint(Meaning::Failing, "Not in place:"))?;
@@ -91,12 +114,7 @@ fn workload(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Resu
             workload_reason(reason, &mut hints, style, out)?;
         }
     }
-    if !plan.pods.is_empty() {
-        writeln!(out)?;
-        pods(plan, hints, style, out)?;
-    }
-    writeln!(out)?;
-    closing(plan, &name, style, out)
+    Ok(hints)
 }
 
 fn containers(containers: &[ContainerPlan], style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -141,19 +159,12 @@ fn workload_reason(
 ) -> io::Result<()> {
     let mut indent = "    ";
     if let Some(path) = reason.path() {
-        let mark = if is_of_the_template(reason) { "# not changeable in place" } else { "# in the way" };
+        let mark = if reason.is_of_the_template() { "# not changeable in place" } else { "# in the way" };
         writeln!(out, "{indent}{}  {}", style.show(&path), style.paint(Meaning::Failing, mark))?;
         indent = "      ";
     }
     writeln!(out, "{indent}{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
     hint(reason, hints, style, out)
-}
-
-fn is_of_the_template(reason: &Reason) -> bool {
-    matches!(
-        reason,
-        Reason::TemplateFieldNotInPlace { .. } | Reason::ContainerAdded { .. } | Reason::ContainerRemoved { .. }
-    )
 }
 
 /// Writes a reason's hint unless it has been given: the same advice forty times is noise.
@@ -277,7 +288,8 @@ impl Pods<'_> {
                 Some(_) | None => format!("{name}{effect} (from {})", self.style.show(&change.from)),
             }
         });
-        changes.collect::<Vec<_>>().join(", ")
+        let changes: Vec<String> = changes.chain(metadata::keys(&pod.metadata, self.style)).collect();
+        changes.join(", ")
     }
 }
 

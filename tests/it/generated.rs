@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 use kubectl_inplace::cli::{Cli, CompletionShell};
 use kubectl_inplace::commands::completion_script;
-use kubectl_inplace::render::tables;
+use kubectl_inplace::render::{reasons, tables};
 
 fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -52,6 +52,8 @@ fn the_completion_scripts_are_up_to_date() {
 fn the_readme_has_the_tables_of_the_code() {
     assert_readme("exit codes", &tables::exit_codes());
     assert_readme("commands", &commands());
+    assert_readme("reasons", &reasons::reasons());
+    assert_readme("warnings", &reasons::warnings());
 }
 
 fn commands() -> String {

@@ -1,5 +1,6 @@
 //! One integration binary: a module a theme, linked once.
 
+mod against;
 mod apply;
 mod architecture;
 mod cli;
@@ -14,6 +15,8 @@ mod plan;
 #[cfg(test)]
 mod render;
 mod runner;
+#[cfg(test)]
+mod situations;
 mod strategic_merge;
 #[path = "../support/mod.rs"]
 mod support;

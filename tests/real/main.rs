@@ -12,6 +12,7 @@ mod follow;
 mod hash;
 mod hash_command;
 mod interrupt;
+mod leaves;
 mod plan;
 mod plugin;
 mod superseded;

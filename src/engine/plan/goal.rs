@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::build::{LiveWorkload, Options, policy};
+use super::live::{LiveWorkload, Options};
+use super::policy::policy;
 use super::{Effect, PodVerdict, WorkloadPlan};
+use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::record::UpdateRecord;
@@ -23,7 +25,7 @@ impl WorkloadPlan {
                 };
                 (name.clone(), goal)
             });
-            PodGoal { key: pod.pod.clone(), containers: containers.collect() }
+            PodGoal { key: pod.pod.clone(), containers: containers.collect(), metadata: pod.metadata.clone() }
         });
         Goal {
             id: id.clone(),
@@ -53,8 +55,11 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
     let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
     pods.sort_by(|a, b| live.workload.order(a, b));
     let recorded = newest_record(&pods);
-    let goals =
-        pods.iter().map(|pod| PodGoal { key: pod.key.clone(), containers: followed(pod, images, recorded.as_ref()) });
+    let goals = pods.iter().map(|pod| PodGoal {
+        key: pod.key.clone(),
+        containers: followed(pod, images, recorded.as_ref()),
+        metadata: MetadataChange::default(),
+    });
     let goals: Vec<PodGoal> = goals.filter(|goal| !goal.containers.is_empty()).collect();
     Goal {
         id: id.clone(),
@@ -111,7 +116,8 @@ fn followed(
 pub fn way_back(goal: &Goal) -> Option<BTreeMap<ContainerName, String>> {
     let mut back: BTreeMap<ContainerName, String> = BTreeMap::new();
     for (name, container) in goal.pods.iter().flat_map(|pod| &pod.containers) {
-        let from = container.from.clone().filter(|from| !from.is_empty())?;
+        // Of an update that was found on its way the image before may not be known.
+        let from = container.from.clone().filter(|from| !from.is_empty() && container.to.as_ref() != Some(from))?;
         if back.insert(name.clone(), from.clone()).is_some_and(|known| known != from) {
             return None;
         }

@@ -2,20 +2,33 @@
 
 mod build;
 mod goal;
+mod live;
+pub mod offline;
+mod pods;
+mod policy;
+mod revision;
+mod rules;
 mod saved;
+#[cfg(test)]
+mod tests;
+mod wanted;
+mod warnings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use crate::engine::outcome::EndResult;
-use crate::engine::pod::ContainerList;
+use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::Policy;
 
-pub use build::{Desired, LAST_APPLIED, LiveWorkload, Options, build};
+pub use build::build;
 pub use goal::{follow, way_back};
+pub use live::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
+pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
 
 /// The version of the plan's JSON document.
@@ -35,7 +48,7 @@ pub struct Plan {
 pub struct WorkloadPlan {
     /// The workload.
     pub workload: WorkloadRef,
-    /// Its uid.
+    /// Its uid; empty where two manifests were compared.
     pub uid: Uid,
     /// What it says as a whole.
     pub verdict: Verdict,
@@ -45,6 +58,9 @@ pub struct WorkloadPlan {
     pub warnings: Vec<Warning>,
     /// Each container of the template, and each that is asked to change.
     pub containers: Vec<ContainerPlan>,
+    /// Labels and annotations of the template that change: in place, without a restart.
+    #[serde(default, skip_serializing_if = "MetadataChange::is_empty")]
+    pub metadata: MetadataChange,
     /// Each pod, in the order in which they are taken.
     pub pods: Vec<PodPlan>,
     /// How fast, how careful.
@@ -113,6 +129,9 @@ pub struct PodPlan {
     pub verdict: PodVerdict,
     /// The containers that change, or changed and are not proven yet.
     pub changes: BTreeMap<ContainerName, ImageChange>,
+    /// Labels and annotations that change in this pod, with its own values before: in place, without a restart.
+    #[serde(default, skip_serializing_if = "MetadataChange::is_empty")]
+    pub metadata: MetadataChange,
     /// Why it is blocked; all reasons at once.
     pub reasons: Vec<Reason>,
 }
@@ -137,7 +156,7 @@ pub enum PodVerdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageChange {
-    /// The image in the pod's spec now.
+    /// The image in the pod's spec now; of an update that is on its way the image before it, where that is known.
     pub from: String,
     /// The image wanted.
     pub to: String,
@@ -146,9 +165,36 @@ pub struct ImageChange {
 }
 
 impl WorkloadPlan {
+    /// Returns whether the plan is of manifests alone, made with no cluster: then there is no uid, and no pod to speak of.
+    pub fn is_offline(&self) -> bool {
+        self.uid.as_str().is_empty()
+    }
+
     /// Returns how many pods have a verdict.
     pub fn count(&self, verdict: PodVerdict) -> usize {
         self.pods.iter().filter(|pod| pod.verdict == verdict).count()
+    }
+
+    /// Adds a reason to a pod: it is blocked, and the workload with it.
+    pub fn block(&mut self, pod: &PodKey, reason: &Reason) {
+        for pod in self.pods.iter_mut().filter(|known| known.pod == *pod) {
+            pod.verdict = PodVerdict::Blocked;
+            pod.reasons.push(reason.clone());
+        }
+        self.verdict = Verdict::NotEligible;
+    }
+
+    /// Looks at what the server would make of a pod: admission may have set another image than the one asked for.
+    pub fn admitted(&self, pod: &PodKey, answer: &Pod) -> Option<Reason> {
+        let plan = self.pods.iter().find(|known| known.pod == *pod)?;
+        plan.changes.iter().find_map(|(name, change)| {
+            let (list, _, container) = answer.container(name)?;
+            (container.image != change.to).then(|| Reason::AdmissionRewrites {
+                list,
+                container: name.clone(),
+                image: container.image.clone(),
+            })
+        })
     }
 
     /// Returns the reasons of the workload and of its pods.

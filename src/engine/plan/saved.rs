@@ -193,7 +193,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::engine::plan::{Desired, Options, build};
+    use crate::engine::plan::{Desired, Options, Surroundings, build};
     use crate::engine::target;
     use crate::engine::workload::{Workload, WorkloadKind};
 
@@ -208,6 +208,7 @@ mod tests {
             pods: vec![Pod::from_object(&pod).unwrap()],
             kubelets: BTreeMap::new(),
             not_read: Vec::new(),
+            surroundings: Surroundings::default(),
         }
     }
 

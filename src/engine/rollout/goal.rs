@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 
 /// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
@@ -44,6 +45,9 @@ pub struct PodGoal {
     pub key: PodKey,
     /// Its containers that change, or that are followed.
     pub containers: BTreeMap<ContainerName, ContainerGoal>,
+    /// Labels and annotations that change: in place, without a restart.
+    #[serde(default, skip_serializing_if = "MetadataChange::is_empty")]
+    pub metadata: MetadataChange,
 }
 
 /// What is wanted of one container.

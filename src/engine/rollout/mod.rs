@@ -311,12 +311,13 @@ fn belongs(goal: &Goal, ledger: &Ledger, pod: &super::pod::Pod) -> bool {
 
 fn asks_for_it(world: &World, goal: &PodGoal) -> bool {
     world.pod(&goal.key).is_some_and(|pod| {
-        goal.containers.iter().all(|(name, wanted)| {
-            wanted
-                .to
-                .as_ref()
-                .is_none_or(|to| pod.container(name).is_some_and(|(_, _, container)| container.image == *to))
-        })
+        goal.metadata.left_in(pod).is_empty()
+            && goal.containers.iter().all(|(name, wanted)| {
+                wanted
+                    .to
+                    .as_ref()
+                    .is_none_or(|to| pod.container(name).is_some_and(|(_, _, container)| container.image == *to))
+            })
     })
 }
 

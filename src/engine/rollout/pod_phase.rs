@@ -59,13 +59,19 @@ pub(super) fn pod_phase(
     if let Some(failure) = &entry.refused {
         return PodPhase::Failing(failure.clone()).into();
     }
-    let progress: Vec<(ContainerName, Progress)> = pod_goal
+    if let Some(path) = pod_goal.metadata.moved_in(pod) {
+        return PodPhase::Gone { why: format!("its {path} was changed by somebody else") }.into();
+    }
+    let mut progress: Vec<(ContainerName, Progress)> = pod_goal
         .containers
         .iter()
         .map(|(name, wanted)| {
             (name.clone(), container_progress(world, ledger, pod, (name, wanted), &goal.id, entry, now))
         })
         .collect();
+    if !pod_goal.metadata.left_in(pod).is_empty() {
+        progress.push((ContainerName::default(), Progress::NotAsked));
+    }
     if let Some(judged) = decided(pod, &progress, entry, ledger.has(Fault::RetriesForever)) {
         return judged;
     }

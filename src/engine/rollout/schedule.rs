@@ -90,7 +90,8 @@ fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &m
         }
         let missing = usize::try_from(goal.replicas).unwrap_or(0).saturating_sub(ledger.present.len());
         let is_down = world.pod(&pod_goal.key).is_some_and(|pod| !pod.is_ready());
-        if !is_down && ledger.down.len() + missing >= allowed + has_place && !careless {
+        let takes_down = pod_goal.containers.values().any(|container| container.restarts);
+        if takes_down && !is_down && ledger.down.len() + missing >= allowed + has_place && !careless {
             say_that_the_budget_holds(goal, ledger, missing, turn);
             return true;
         }
@@ -141,7 +142,7 @@ fn send(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, turn: 
             (container.image != *to).then(|| NewImage { container: name.clone(), to: to.clone() })
         })
         .collect();
-    let patch = pod_patch(pod, &images, &goal.id, &goal.field_manager).ok()?;
+    let patch = pod_patch(pod, &images, &pod_goal.metadata, &goal.id, &goal.field_manager).ok()?;
     let entry = ledger.entries.get_mut(position)?;
     entry.sends = entry.sends.saturating_add(1);
     entry.request = Request::Sent;

@@ -213,6 +213,28 @@ impl Workload {
         }
     }
 
+    /// Returns whether the owner's controller rounds a share of its pods up to whole pods that may be down.
+    ///
+    /// StatefulSets (`getStatefulSetMaxUnavailable`) and DaemonSets (`util.UnavailableCount`) do; Deployments
+    /// (`deploymentutil.ResolveFenceposts`) round down, and what has no such field counts as they do.
+    pub fn rounds_unavailable_up(&self) -> bool {
+        match self.reference.kind {
+            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => true,
+            WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::Pod => false,
+        }
+    }
+
+    /// Returns the path of the field that says how many pods may be down; `None` where there is none.
+    pub fn unavailable_path(&self) -> Option<&'static str> {
+        match self.reference.kind {
+            WorkloadKind::Deployment => Some("spec.strategy.rollingUpdate.maxUnavailable"),
+            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+                Some("spec.updateStrategy.rollingUpdate.maxUnavailable")
+            }
+            WorkloadKind::ReplicaSet | WorkloadKind::Pod => None,
+        }
+    }
+
     /// Returns whether the owner's controller is replacing pods now, and in which words of its status that shows.
     pub fn rolling_out(&self) -> Option<String> {
         match self.reference.kind {

@@ -190,12 +190,8 @@ fn effect(container: &ContainerPlan, plan: &WorkloadPlan) -> Effect {
     }
 }
 
-/// The template's paths that a reason is about. A container that comes or goes may be in either list.
+/// The template's paths that a reason is about.
 fn paths(reason: &Reason) -> Vec<String> {
-    if let Reason::ContainerAdded { container } | Reason::ContainerRemoved { container } = reason {
-        let lists = [ContainerList::Containers, ContainerList::InitContainers];
-        return lists.iter().map(|list| format!("spec.{}[{container}]", list.spec_field())).collect();
-    }
     // A malformed image is marked with its container.
     let own = reason.path().filter(|_| !matches!(reason, Reason::ImageMalformed { .. }));
     own.into_iter().collect()

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::names::WorkloadRef;
 use super::new_images;
-use super::plan::{self, Desired, LiveWorkload, Options, WorkloadPlan};
+use super::plan::{self, Desired, LiveWorkload, Options, Surroundings, WorkloadPlan};
 use super::pod::Pod;
 use super::reason::Reason;
 use super::target::Images;
@@ -90,6 +90,7 @@ fn plan(live: &Workload, desired: &Value) -> WorkloadPlan {
         pods: itself.into_iter().collect(),
         kubelets: BTreeMap::new(),
         not_read: Vec::new(),
+        surroundings: Surroundings::default(),
     };
     plan::build(&desired, &live, &Options::default())
 }

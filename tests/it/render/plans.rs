@@ -1,5 +1,6 @@
 //! Plans that every format is fed.
 
+use kubectl_inplace::engine::metadata::MetadataChange;
 use kubectl_inplace::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use kubectl_inplace::engine::plan::{
     ContainerPlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan,
@@ -29,6 +30,7 @@ pub(super) fn samples() -> Vec<Sample> {
         sample("several", vec![in_place(), nothing_to_do(), no_pods()]),
         sample("every-reason", vec![every_reason()]),
         sample("hostile", vec![hostile()]),
+        sample("offline", offline()),
     ]
 }
 
@@ -61,7 +63,14 @@ fn pod(name: &str, node: &str, verdict: PodVerdict) -> PodPlan {
         PodVerdict::InProgress => [side("acme/side:1.27.2")].into(),
         PodVerdict::AlreadyThere | PodVerdict::Blocked | PodVerdict::Skipped => [].into(),
     };
-    PodPlan { pod: key(name), node: node.into(), verdict, changes, reasons: vec![] }
+    PodPlan {
+        pod: key(name),
+        node: node.into(),
+        verdict,
+        changes,
+        metadata: MetadataChange::default(),
+        reasons: vec![],
+    }
 }
 
 fn blocked(name: &str, reasons: Vec<Reason>) -> PodPlan {
@@ -89,6 +98,7 @@ fn in_place() -> WorkloadPlan {
             container("side", "acme/side:1.27.1", Some("acme/side:1.27.2"), Effect::Restart),
             container("app", "acme/app:9.3", None, Effect::Unchanged),
         ],
+        metadata: MetadataChange::default(),
         pods: vec![
             pod("web-6b867cfc99-2x7kq", "node-a", PodVerdict::Update),
             pod("web-6b867cfc99-b9t4z", "node-b", PodVerdict::Update),
@@ -119,7 +129,10 @@ fn mixed() -> WorkloadPlan {
     plan.pods.push(blocked("web-6b867cfc99-zzzzz", vec![Reason::PodTerminating]));
     plan.pods.push(blocked(
         "web-6b867cfc99-yyyyy",
-        vec![Reason::PodTerminating, Reason::ContainerNotInPod { container: "side".into() }],
+        vec![
+            Reason::PodTerminating,
+            Reason::ContainerNotInPod { list: ContainerList::Containers, container: "side".into() },
+        ],
     ));
     let finished = Reason::PodFinished { phase: "Failed".into() };
     plan.pods.push(PodPlan { reasons: vec![finished], ..pod("web-6b867cfc99-ended", "", PodVerdict::Skipped) });
@@ -160,44 +173,131 @@ fn many_pods() -> WorkloadPlan {
 fn every_reason() -> WorkloadPlan {
     let container = || ContainerName::from("side");
     let mut plan = no_pods();
+    let list = ContainerList::InitContainers;
+    let path = || "metadata.annotations[acme.example/level]".to_owned();
     plan.reasons = vec![
+        Reason::PermissionMissing { verb: "patch".into(), resource: "pods".into(), message: "forbidden".into() },
         Reason::TemplateFieldNotInPlace { path: "spec.containers[app].env".into() },
-        Reason::ContainerAdded { container: container() },
-        Reason::ContainerRemoved { container: container() },
+        Reason::VolumeClaimTemplateChanges { path: "spec.volumeClaimTemplates[data].spec.storageClassName".into() },
+        Reason::ContainerAdded { list, container: container() },
+        Reason::ContainerRemoved { list, container: container() },
+        Reason::ContainerRenamed { list, container: container(), to: "sidecar".into() },
+        Reason::QosClassChanges { from: "Burstable".into(), to: "Guaranteed".into() },
+        Reason::SelectorLabelChanges { key: "app.kubernetes.io/name".into() },
+        Reason::MetadataKeyReserved { path: "metadata.labels.pod-template-hash".into() },
+        Reason::MetadataReadByContainer { list, container: container(), path: path() },
+        Reason::RestartRequested,
         Reason::ContainerNotFound {
             container: "sied".into(),
             suggestion: Some("side".into()),
             known: vec!["app".into(), container()],
         },
         Reason::ContainerNotFound { container: "x".into(), suggestion: None, known: vec!["app".into()] },
-        Reason::ContainerNotInPod { container: container() },
-        Reason::ImageMalformed { container: container(), image: "A B".into(), why: "it has a blank".into() },
+        Reason::ContainerNotInPod { list, container: container() },
+        Reason::ImageMalformed { list, container: container(), image: "A B".into(), why: "it has a blank".into() },
+        Reason::ImageWhitespace { list, container: container(), image: "acme/side:2\n".into() },
         Reason::PodTerminating,
         Reason::PodFinished { phase: "Succeeded".into() },
         Reason::MirrorPod,
         Reason::RestartPolicyNotAlways { policy: "Never".into() },
-        Reason::SidecarNeedsNewerKubelet { container: container(), kubelet: "v1.31.4".into() },
+        Reason::SidecarNeedsNewerKubelet { container: container(), kubelet: "1.31".into() },
         Reason::SidecarStartupPending { container: container() },
         Reason::OrphanPod,
+        Reason::PodOfOldRevision { revision: "web-5d9c".into(), current: "web-6b86".into() },
         Reason::NoPods,
         Reason::OwnerRollingOut { status: "1 of 3 replicas are updated".into() },
-        Reason::NoUnavailabilityAllowed,
-        Reason::PermissionMissing { verb: "patch".into(), resource: "pods".into(), message: "forbidden".into() },
+        Reason::OwnerNotObserved,
+        Reason::OwnerPaused,
+        Reason::OwnerTerminating,
+        Reason::NoUnavailabilityAllowed { path: "spec.strategy.rollingUpdate.maxUnavailable".into() },
+        Reason::ReplicaSetOfOldRevision { deployment: "web".into() },
         Reason::AdmissionRefused { message: "images must come from registry.k8s.io".into() },
+        Reason::OwnerFieldImmutable { path: "spec.serviceName".into() },
+        Reason::ManifestsNotMergeable { message: "spec.containers[0] has no name".into() },
+        Reason::AdmissionRewrites { list, container: container(), image: "mirror.example/acme/side:2".into() },
     ];
+    let images = || vec!["side=acme/side:2".to_owned()];
     plan.warnings = vec![
+        Warning::NotRead { what: "the Services could not be read: draining is off".into() },
         Warning::TemplateKeepsImage,
         Warning::ContainerInjected { container: container() },
+        Warning::ContainerFilesLost { container: container() },
+        Warning::ConfigurationReread {
+            container: container(),
+            sources: vec!["configmap/web".into(), "secret/web".into()],
+        },
+        Warning::MetadataReadOnRestart { container: container(), path: path(), restarts: true },
+        Warning::MetadataReadOnRestart { container: container(), path: path(), restarts: false },
+        Warning::ChecksumChanges { key: "checksum/config".into() },
         Warning::NoReadinessProbe { container: container() },
+        Warning::StartupProbeUnreliable { container: container(), kubelets: vec!["1.35".into(), "1.36".into()] },
+        Warning::RestartInSeries { containers: vec!["app".into(), container()] },
+        Warning::SlowStop { container: container(), seconds: 300, pre_stop: true },
+        Warning::SlowStop { container: container(), seconds: 300, pre_stop: false },
         Warning::RepositoryChanges { container: container(), from: "acme/side".into(), to: "other/side".into() },
-        Warning::MutableTag { container: container(), image: "acme/side:latest".into() },
+        Warning::MutableTag { container: container(), image: "acme/side:main".into() },
+        Warning::StaleImageStays { container: container(), image: "acme/side:latest".into() },
+        Warning::PullNeedsRegistry { container: container(), registry: "registry.k8s.io".into() },
+        Warning::ImageNeverPulled { container: container(), image: "acme/side:2".into() },
+        Warning::SameDigest { container: container(), image: "acme/side:2".into() },
+        Warning::PodsDiffer { container: container(), images: vec!["acme/side:1".into(), "acme/side:2".into()] },
+        Warning::PodsDrifted {
+            container: container(),
+            template: "acme/side:1".into(),
+            images: vec!["acme/side:2".into()],
+            pods: 1,
+        },
+        Warning::PodsOfOldRevision { pods: 2, current: "web-6b86".into() },
+        Warning::DisruptionBudgetAllowsNone { budget: "web".into(), pods: 3 },
+        Warning::AutoscalerActive { autoscaler: "web".into() },
+        Warning::ManagedByArgoCd { application: "shop".into(), images: images() },
+        Warning::ManagedByFlux { source: "kustomization/shop".into(), images: images() },
+        Warning::ManagedByHelm { release: String::new(), images: vec![] },
+        Warning::ImageFieldOwned { container: container(), manager: "argocd-controller".into() },
         Warning::OutsideTemplate { paths: vec!["spec.replicas".into()] },
         Warning::RemovalsUnseen,
-        Warning::PodsDiffer { container: container(), images: vec!["acme/side:1".into(), "acme/side:2".into()] },
-        Warning::NotRead { what: "the Services could not be read: draining is off".into() },
         Warning::ServerWarning { message: "spec.x is deprecated".into() },
+        Warning::WorkloadAdded,
+        Warning::WorkloadRemoved,
     ];
     plan
+}
+
+/// Plans of two manifests: there are no pods, no uid, and here and there no namespace.
+fn offline() -> Vec<WorkloadPlan> {
+    let plan = |namespace: &str| WorkloadPlan {
+        uid: "".into(),
+        workload: WorkloadRef { namespace: namespace.into(), ..workload() },
+        pods: vec![],
+        controllers: [].into(),
+        warnings: vec![],
+        pods_only: false,
+        estimate_seconds: 0,
+        checked_by_server: false,
+        ..in_place()
+    };
+    let init = |name: &str, effect| ContainerPlan {
+        list: ContainerList::InitContainers,
+        ..container(name, "acme/init:1", Some("acme/init:2"), effect)
+    };
+    let mut in_place = plan("");
+    in_place.containers.extend([init("mesh", Effect::Restart), init("setup", Effect::NoEffectNow)]);
+    in_place.warnings = vec![Warning::NoReadinessProbe { container: "side".into() }];
+    let mut blocked = plan("prod");
+    blocked.verdict = Verdict::NotEligible;
+    blocked.reasons = vec![
+        Reason::TemplateFieldNotInPlace { path: "spec.containers[app].env".into() },
+        Reason::OwnerFieldImmutable { path: "spec.volumeClaimTemplates".into() },
+        Reason::ManifestsNotMergeable { message: "spec.containers[0] has no name".into() },
+    ];
+    let alone = |warning| WorkloadPlan {
+        verdict: Verdict::NothingToDo,
+        containers: vec![],
+        warnings: vec![warning],
+        ..plan("prod")
+    };
+    let later = WorkloadPlan { containers: vec![init("setup", Effect::NoEffectNow)], ..plan("") };
+    vec![in_place, later, blocked, alone(Warning::WorkloadAdded), alone(Warning::WorkloadRemoved)]
 }
 
 fn hostile() -> WorkloadPlan {

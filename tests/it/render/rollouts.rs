@@ -67,7 +67,11 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         replicas: u32::try_from(pods.len()).unwrap(),
         pods: pods
             .iter()
-            .map(|name| PodGoal { key: key(name), containers: [("side".into(), side.clone())].into() })
+            .map(|name| PodGoal {
+                key: key(name),
+                containers: [("side".into(), side.clone())].into(),
+                metadata: Default::default(),
+            })
             .collect(),
         policy: policy(),
         field_manager: "kubectl-inplace".into(),

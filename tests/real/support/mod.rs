@@ -1,16 +1,20 @@
 //! What the tests against a real cluster stand on: finding or starting the cluster, a namespace per test, sample workloads,
 //! the binary under test. Every failure here panics with what was asked and what the cluster answered: it fails the test.
 
+mod api;
 mod cluster;
 mod namespace;
+mod openapi;
 mod pods;
 mod process;
 mod proxy;
 pub(crate) mod samples;
 mod watch;
 
+pub(crate) use api::Api;
 pub(crate) use cluster::{command, containerd, kubeconfig, registry};
 pub(crate) use namespace::Namespace;
+pub(crate) use openapi::{Leaf, OpenApi, Step};
 pub(crate) use pods::{container_status, image, images, is_ready, name, restarted};
 pub(crate) use process::{Output, Running};
 pub(crate) use proxy::Proxy;

@@ -1,0 +1,91 @@
+//! What a plan asks of a namespace once, whatever the number of its workloads: permissions, budgets, autoscalers.
+
+use serde_json::{Value, json};
+
+use super::Cluster;
+use super::error::ClusterError;
+use super::objects::{ACCESS_REVIEWS, AUTOSCALERS, BUDGETS, Resource};
+use crate::engine::plan::{Denied, Surroundings};
+
+/// What an update of pods needs.
+const POD_VERBS: [&str; 4] = ["get", "list", "watch", "patch"];
+
+/// What a namespace says about every workload in it.
+#[derive(Debug, Clone, Default)]
+pub struct NamespaceFacts {
+    /// Budgets, autoscalers, missing permissions.
+    pub surroundings: Surroundings,
+    /// What could not be read, and what follows from it.
+    pub not_read: Vec<String>,
+}
+
+impl Cluster {
+    /// Asks what bears on workloads in a namespace, everything side by side. `pod` narrows the permissions to one pod by
+    /// name, as a Role with `resourceNames` does.
+    ///
+    /// Nothing here fails a plan: what could not be read is named in the answer. A kind that the server does not have is
+    /// none.
+    pub async fn namespace_facts(&self, namespace: &str, pod: Option<&str>) -> NamespaceFacts {
+        let reviews = POD_VERBS.map(|verb| self.may(verb, namespace, pod));
+        let (reviews, budgets, autoscalers) = futures::join!(
+            futures::future::join_all(reviews),
+            self.list_if_there(BUDGETS, namespace),
+            self.list_if_there(AUTOSCALERS, namespace),
+        );
+        let mut facts = NamespaceFacts::default();
+        let mut unreviewed = None;
+        for review in reviews {
+            match review {
+                Ok(denied) => facts.surroundings.denied.extend(denied),
+                Err(error) => unreviewed = Some(error),
+            }
+        }
+        if let Some(error) = unreviewed {
+            facts.not_read.push(format!(
+                "the server does not say what you may do ({error}), so a missing permission shows only when it is needed"
+            ));
+        }
+        match budgets {
+            Ok(budgets) => facts.surroundings.budgets = budgets,
+            Err(error) => facts.not_read.push(format!(
+                "the PodDisruptionBudgets could not be read ({error}), so it is not known whether one allows no pod to be down"
+            )),
+        }
+        match autoscalers {
+            Ok(autoscalers) => facts.surroundings.autoscalers = autoscalers,
+            Err(error) => facts.not_read.push(format!(
+                "the HorizontalPodAutoscalers could not be read ({error}), so it is not known whether one scales meanwhile"
+            )),
+        }
+        facts
+    }
+
+    async fn list_if_there(&self, resource: Resource, namespace: &str) -> Result<Vec<Value>, ClusterError> {
+        match self.list(resource, Some(namespace), &[]).await {
+            Err(ClusterError::UnknownResource { .. } | ClusterError::NotFound { .. }) => Ok(Vec::new()),
+            answer => answer,
+        }
+    }
+
+    /// Asks whether the caller may do something to pods; `None` is yes.
+    async fn may(&self, verb: &str, namespace: &str, pod: Option<&str>) -> Result<Option<Denied>, ClusterError> {
+        let mut attributes = json!({ "verb": verb, "resource": "pods", "namespace": namespace });
+        if let (Some(pod), Value::Object(attributes)) = (pod, &mut attributes) {
+            attributes.insert("name".into(), pod.into());
+        }
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": { "resourceAttributes": attributes },
+        });
+        let answer = self.review(ACCESS_REVIEWS, &review).await?;
+        let is_allowed = answer.pointer("/status/allowed").and_then(Value::as_bool) == Some(true);
+        let text = |key: &str| answer.pointer(&format!("/status/{key}")).and_then(Value::as_str).unwrap_or_default();
+        let message = [text("reason"), text("evaluationError")].into_iter().find(|text| !text.is_empty());
+        Ok((!is_allowed).then(|| Denied {
+            verb: verb.into(),
+            resource: "pods".into(),
+            message: message.unwrap_or_default().into(),
+        }))
+    }
+}

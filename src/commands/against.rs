@@ -1,0 +1,67 @@
+//! `plan --against`: two manifests, and nothing else: no kubeconfig is read and no server asked.
+
+use std::io;
+
+use serde_json::Value;
+
+use super::{Shell, plan, planning};
+use crate::cli::{GlobalArgs, PlanArgs};
+use crate::engine::outcome::EndResult;
+use crate::engine::plan::offline;
+use crate::engine::workload::WorkloadKind;
+use crate::error::{CommandError, ErrorKind};
+use crate::manifest::{self, Manifest};
+
+pub(super) fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+    let targets = &args.targets;
+    if targets.filename.is_empty() {
+        return Err(CommandError::usage("--against compares two manifests, and the newer one is missing")
+            .hint("give it with -f, such as: kubectl inplace plan --against old.yaml -f new.yaml"));
+    }
+    if !targets.words.is_empty() || !targets.image.is_empty() || targets.selector.is_some() || targets.all_namespaces {
+        return Err(CommandError::usage(
+            "--against compares two manifests; it goes without TYPE/NAME, CONTAINER=IMAGE, -l and -A",
+        ));
+    }
+    if args.out.is_some() {
+        return Err(CommandError::usage("a plan of two manifests names no pods, so that it cannot be saved")
+            .hint("leave out --against to plan against the cluster"));
+    }
+    let from_stdin = |names: &[String]| names.iter().any(|name| name == "-");
+    if from_stdin(&args.against) && from_stdin(&targets.filename) {
+        return Err(CommandError::usage("standard input can be the older manifest or the newer one, not both"));
+    }
+    let options = planning::options(&args.policy)?;
+    shell.standard_input_was_read = from_stdin(&args.against) || from_stdin(&targets.filename);
+    let old = objects(&args.against, targets.recursive, global, None)?;
+    let new = objects(&targets.filename, targets.recursive, global, Some(shell))?;
+    let plan = offline::compare(&old, &new, global.namespace.as_deref(), &options)
+        .map_err(|error| CommandError::new(ErrorKind::Manifest, error.to_string()))?;
+    plan::show(&plan, args.output, None, shell)?;
+    Ok(if args.detailed_exitcode { plan.result() } else { EndResult::Complete })
+}
+
+/// Reads one side; what is no workload is noted where there is a shell to note it.
+fn objects(
+    names: &[String],
+    recursive: bool,
+    global: &GlobalArgs,
+    shell: Option<&Shell>,
+) -> Result<Vec<Value>, CommandError> {
+    let manifests = manifest::read(names, recursive, &mut io::stdin().lock())?;
+    let mut workloads = Vec::new();
+    for manifest in manifests {
+        if is_workload(&manifest) {
+            super::targets::namespace_of(&manifest, global)?;
+            workloads.push(manifest.object);
+        } else if let Some(shell) = shell {
+            super::targets::note_left_out(&manifest, shell);
+        }
+    }
+    Ok(workloads)
+}
+
+fn is_workload(manifest: &Manifest) -> bool {
+    let text = |name: &str| manifest.object.get(name).and_then(Value::as_str).unwrap_or_default();
+    WorkloadKind::from_manifest(text("apiVersion"), text("kind")).is_some()
+}

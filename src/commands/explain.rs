@@ -1,0 +1,92 @@
+//! `explain`: what a code means, why it is so, and what to do.
+
+use super::Shell;
+use crate::cli::ExplainArgs;
+use crate::engine::outcome::EndResult;
+use crate::engine::reason::{self, Explanation, ReasonCode, WarningCode};
+use crate::error::CommandError;
+
+/// The text is broken at so many columns.
+const COLUMNS: usize = 100;
+
+pub(super) fn run(args: &ExplainArgs, shell: &Shell) -> Result<EndResult, CommandError> {
+    let text = match &args.code {
+        None => list(),
+        Some(code) => match reason::explain(code) {
+            Ok(explanation) => at_length(&explanation),
+            Err(nearest) => {
+                let error = CommandError::usage(format!("there is no code {code:?}"));
+                return Err(match nearest {
+                    Some(nearest) => error.hint(format!("did you mean {nearest}?")),
+                    None => error.hint("see all of them with: kubectl inplace explain"),
+                });
+            }
+        },
+    };
+    shell.print(&text)?;
+    Ok(EndResult::Complete)
+}
+
+fn list() -> String {
+    let reasons: Vec<Explanation> = ReasonCode::ALL.iter().map(|code| code.explanation()).collect();
+    let warnings: Vec<Explanation> = WarningCode::ALL.iter().map(|code| code.explanation()).collect();
+    let width = reasons.iter().chain(&warnings).map(|known| known.code.len()).max().unwrap_or(0);
+    let line = |known: &Explanation| format!("  {:width$}  {}\n", known.code, known.summary);
+    let lines = |explanations: &[Explanation]| explanations.iter().map(line).collect::<String>();
+    format!(
+        "Reasons: why something cannot be done in place\n{}\nWarnings: what is worth knowing though it can\n{}\nMore about one of them: kubectl inplace explain CODE\n",
+        lines(&reasons),
+        lines(&warnings)
+    )
+}
+
+fn at_length(explanation: &Explanation) -> String {
+    let part = |heading: &str, text: &str| format!("\n{heading}\n{}", broken(text));
+    format!(
+        "{}: {}.\n{}{}{}",
+        explanation.code,
+        explanation.summary,
+        part("What it means", explanation.meaning),
+        part("Why it is so", explanation.why),
+        part("What to do", explanation.remedy)
+    )
+}
+
+/// Breaks a text into indented lines between its words.
+fn broken(text: &str) -> String {
+    let mut lines = String::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() && line.len() + word.len() + 3 > COLUMNS {
+            lines.push_str(&format!("  {line}\n"));
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines + &format!("  {line}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_names_every_code_and_no_line_is_too_long() {
+        let list = list();
+        for explanation in reason::explanations() {
+            assert!(list.contains(explanation.code), "{}", explanation.code);
+            assert!(at_length(&explanation).lines().all(|line| line.len() <= COLUMNS + 30), "{}", explanation.code);
+        }
+    }
+
+    #[test]
+    fn words_stay_whole() {
+        let text = "word ".repeat(50);
+        let broken = broken(&text);
+        assert_eq!(broken.split_whitespace().count(), 50);
+        assert!(broken.lines().count() > 1 && broken.lines().all(|line| line.len() <= COLUMNS));
+    }
+}

@@ -1,0 +1,105 @@
+//! What a plan is made from: what is wanted, what is there, and what a person chose.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::engine::int_or_percent::IntOrPercent;
+use crate::engine::kubelet_version::KubeletVersion;
+use crate::engine::names::Uid;
+use crate::engine::pod::Pod;
+use crate::engine::target::Images;
+use crate::engine::workload::Workload;
+
+/// The annotation in which client-side apply keeps the manifest.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// What is wanted of a workload.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Desired {
+    /// Images, by hand.
+    Images(Images),
+    /// The whole object as the server would store it.
+    Object {
+        /// The object.
+        object: Value,
+        /// Nothing tells which fields an earlier manifest had.
+        removals_unseen: bool,
+    },
+    /// The server would not store it.
+    Refused {
+        /// Its words.
+        message: String,
+    },
+}
+
+/// What is there of a workload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiveWorkload {
+    /// The owner, or the pod itself.
+    pub workload: Workload,
+    /// The uids that control its pods: a Deployment's ReplicaSets, or the owner's own; a pod's controller.
+    pub controllers: BTreeSet<Uid>,
+    /// The pods that its selector matches.
+    pub pods: Vec<Pod>,
+    /// The kubelets of the pods' nodes, where they were needed and could be read.
+    pub kubelets: BTreeMap<String, KubeletVersion>,
+    /// What could not be read, and what follows from it.
+    pub not_read: Vec<String>,
+    /// What else bears on it.
+    pub surroundings: Surroundings,
+}
+
+/// What else of the cluster bears on a workload. Each part may be missing: then nothing is said about it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Surroundings {
+    /// The revisions of a Deployment (its ReplicaSets) or DaemonSet (its ControllerRevisions).
+    pub revisions: Vec<Revision>,
+    /// The Deployment that controls this ReplicaSet has a newer one.
+    pub newer_in_deployment: Option<String>,
+    /// The PodDisruptionBudgets of the namespace.
+    pub budgets: Vec<Value>,
+    /// The HorizontalPodAutoscalers of the namespace.
+    pub autoscalers: Vec<Value>,
+    /// Why the nodes could not be read: it matters only to sidecars and startup probes.
+    pub nodes_not_read: Option<String>,
+    /// What the caller may not do and would have to.
+    pub denied: Vec<Denied>,
+}
+
+/// One revision of an owner's template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revision {
+    /// The uid of the ReplicaSet or ControllerRevision.
+    pub uid: Uid,
+    /// Its name.
+    pub name: String,
+    /// Its number: the annotation `deployment.kubernetes.io/revision`, or the field `revision`.
+    pub number: i64,
+    /// The value of the pods' label: `pod-template-hash` or `controller-revision-hash`.
+    pub hash: String,
+}
+
+/// Something that the caller may not do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denied {
+    /// The verb.
+    pub verb: String,
+    /// The resource.
+    pub resource: String,
+    /// The server's words.
+    pub message: String,
+}
+
+/// What a person chose.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    /// `--max-unavailable`.
+    pub max_unavailable: Option<IntOrPercent>,
+    /// `--min-ready-seconds`.
+    pub min_ready_seconds: Option<u32>,
+    /// `--timeout`, seconds.
+    pub timeout: Option<u64>,
+    /// `--total-timeout`, seconds.
+    pub total_timeout: Option<u64>,
+}

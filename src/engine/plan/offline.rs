@@ -1,0 +1,300 @@
+//! The plan of two manifests, with no cluster: what a pull request changes, judged as the live plan judges it.
+//!
+//! The older manifest is both the last applied one and, with Kubernetes' defaults filled in, the live object; the newer
+//! one is applied to it as `kubectl apply` would, and the results are compared. So a field written out with its default,
+//! a quantity in other words, or another order of containers is no change, a field that is taken out counts as removed,
+//! and a field that this build does not know is compared like any other.
+//!
+//! Not done: what only a cluster knows. There are no pods and no nodes, no webhook is asked, and the defaults are those
+//! of one version of the server (see [`crate::engine::defaults`]).
+
+mod outside;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
+use super::pods::effect;
+use super::policy::policy;
+use super::rules;
+use super::warnings::of_the_reference;
+use super::{ContainerPlan, Effect, ImageChange, Plan, Verdict, WorkloadPlan};
+use crate::engine::defaults;
+use crate::engine::metadata::MetadataChange;
+use crate::engine::names::{ContainerName, Uid, WorkloadRef};
+use crate::engine::pod::{Container, ContainerList};
+use crate::engine::reason::{Reason, Warning};
+use crate::engine::strategic_merge::{self, Schema};
+use crate::engine::template::{self, TemplateDiff};
+use crate::engine::workload::{Workload, WorkloadKind};
+
+/// Metadata that the API server sets, and status: a manifest that was read from a cluster carries them.
+const SET_BY_THE_SERVER: [&str; 8] = [
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// Annotations that kubectl and the owners' controllers write.
+const ANNOTATIONS_SET_BY_OTHERS: [&str; 3] =
+    [LAST_APPLIED, "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
+
+/// Says why two sets of manifests cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OfflineError {
+    /// One side has two manifests of one workload.
+    #[error("{workload} is given twice in the {side} manifests: with and without namespace {namespace}")]
+    Twice {
+        /// The workload.
+        workload: String,
+        /// `older` or `newer`.
+        side: &'static str,
+        /// The namespace that makes them the same.
+        namespace: String,
+    },
+}
+
+/// Compares two sets of manifests; what is no workload is passed over.
+///
+/// Workloads are paired by kind, namespace and name; `namespace` is that of manifests that name none. One that only
+/// `new` has, or only `old`, changes no pod in place: its plan has nothing to do and a warning that says so.
+///
+/// # Errors
+/// When one side has a workload twice.
+pub fn compare(old: &[Value], new: &[Value], namespace: Option<&str>, options: &Options) -> Result<Plan, OfflineError> {
+    let (mut before, _) = by_reference(old, namespace, "older")?;
+    let (mut after, order) = by_reference(new, namespace, "newer")?;
+    let mut workloads = Vec::new();
+    for reference in order {
+        let Some(new) = after.remove(&reference) else { continue };
+        workloads.push(match before.remove(&reference) {
+            Some(old) => build(&reference, old, new, options),
+            None => alone(&reference, new, Warning::WorkloadAdded, options),
+        });
+    }
+    let removed = before.into_iter().map(|(reference, old)| alone(&reference, old, Warning::WorkloadRemoved, options));
+    workloads.extend(removed);
+    Ok(Plan { workloads })
+}
+
+type ByReference<'a> = BTreeMap<WorkloadRef, &'a Value>;
+
+fn by_reference<'a>(
+    objects: &'a [Value],
+    namespace: Option<&str>,
+    side: &'static str,
+) -> Result<(ByReference<'a>, Vec<WorkloadRef>), OfflineError> {
+    let mut found = BTreeMap::new();
+    let mut order = Vec::new();
+    for object in objects {
+        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let Some(kind) = WorkloadKind::from_manifest(text("/apiVersion"), text("/kind")) else { continue };
+        let given = Some(text("/metadata/namespace")).filter(|given| !given.is_empty()).or(namespace);
+        let namespace = given.unwrap_or_default().to_owned();
+        let reference = WorkloadRef { kind, namespace, name: text("/metadata/name").to_owned() };
+        if found.insert(reference.clone(), object).is_some() {
+            let (workload, namespace) = (reference.to_string(), reference.namespace);
+            return Err(OfflineError::Twice { workload, side, namespace });
+        }
+        order.push(reference);
+    }
+    Ok((found, order))
+}
+
+/// Builds the plan of one workload from its older and its newer manifest.
+///
+/// It has no pods: its verdict follows from the containers, and its uid is empty.
+pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Options) -> WorkloadPlan {
+    let kind = reference.kind;
+    let live = defaults::fill(kind.facts().kind, &written(old));
+    let mut reasons = Vec::new();
+    let desired = match applied(kind, &written(old), &written(new), &live) {
+        Ok(desired) => desired,
+        Err(error) => {
+            reasons.push(Reason::ManifestsNotMergeable { message: error.to_string() });
+            defaults::fill(kind.facts().kind, &written(new))
+        }
+    };
+    let diff = template::diff(&template_of(kind, &live), &template_of(kind, &desired));
+    let containers = containers(&template_of(kind, &desired), &diff);
+    let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live.clone() };
+    reasons.extend(rules::refused(&diff, &workload));
+    reasons.extend(readers(&containers, &template_of(kind, &desired), &diff.metadata));
+    reasons.extend(rules::claims_refused(&workload, &desired));
+    let outside = outside::diff(kind, &live, &desired);
+    let immutable = outside.immutable.into_iter().filter(|path| !is_a_claim(path));
+    reasons.extend(immutable.map(|path| Reason::OwnerFieldImmutable { path }));
+    let restart_policy = template_of(kind, &desired).pointer("/spec/restartPolicy").cloned();
+    if let Some(Value::String(policy)) = restart_policy.filter(|policy| policy != "Always" && !diff.images.is_empty()) {
+        reasons.push(Reason::RestartPolicyNotAlways { policy });
+    }
+    let mut warnings = warnings(&containers, &template_of(kind, &desired));
+    if !outside.other.is_empty() {
+        warnings.insert(Warning::OutsideTemplate { paths: outside.other });
+    }
+    let nothing = diff.images.is_empty() && diff.metadata.is_empty();
+    let verdict = match (reasons.is_empty(), nothing) {
+        (false, _) => Verdict::NotEligible,
+        (true, false) => Verdict::InPlace,
+        (true, true) => Verdict::NothingToDo,
+    };
+    WorkloadPlan {
+        verdict,
+        reasons,
+        containers,
+        metadata: diff.metadata,
+        ..bare(reference, desired, warnings, options)
+    }
+}
+
+/// A workload that only one side has.
+fn alone(reference: &WorkloadRef, object: &Value, warning: Warning, options: &Options) -> WorkloadPlan {
+    let object = defaults::fill(reference.kind.facts().kind, &written(object));
+    bare(reference, object, BTreeSet::from([warning]), options)
+}
+
+/// A plan without changes.
+fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, options: &Options) -> WorkloadPlan {
+    let workload = Workload { reference: reference.clone(), uid: Uid::default(), object };
+    let live = LiveWorkload {
+        workload,
+        controllers: BTreeSet::new(),
+        pods: Vec::new(),
+        kubelets: BTreeMap::new(),
+        not_read: Vec::new(),
+        surroundings: Surroundings::default(),
+    };
+    WorkloadPlan {
+        workload: reference.clone(),
+        uid: Uid::default(),
+        verdict: Verdict::NothingToDo,
+        reasons: Vec::new(),
+        warnings: warnings.into_iter().collect(),
+        containers: Vec::new(),
+        metadata: MetadataChange::default(),
+        pods: Vec::new(),
+        policy: policy(&live, options).0,
+        controllers: BTreeSet::new(),
+        replicas: live.workload.desired_replicas(),
+        pods_only: false,
+        estimate_seconds: 0,
+        checked_by_server: false,
+    }
+}
+
+/// The manifest without what others than its author write.
+fn written(manifest: &Value) -> Value {
+    let mut object = manifest.clone();
+    let Value::Object(fields) = &mut object else { return object };
+    fields.shift_remove("status");
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+        metadata.retain(|name, _| !SET_BY_THE_SERVER.contains(&name.as_str()));
+        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+            annotations.retain(|name, _| !ANNOTATIONS_SET_BY_OTHERS.contains(&name.as_str()));
+        }
+        // The pair was found by it: as written in one manifest, as given by a flag for the other.
+        metadata.shift_remove("namespace");
+    }
+    object
+}
+
+/// What the server would store after `kubectl apply` of `new`, where `old` was applied before and `live` is there.
+fn applied(kind: WorkloadKind, old: &Value, new: &Value, live: &Value) -> Result<Value, strategic_merge::Error> {
+    let kind = kind.facts().kind;
+    let schema = Schema::of_kind(kind).unwrap_or(Schema::PLAIN);
+    let patch = strategic_merge::three_way(Some(old), new, live, schema)?;
+    Ok(defaults::fill(kind, &strategic_merge::apply(live, &patch, schema)?))
+}
+
+/// The pod template; of a pod, what a template would have of it.
+fn template_of(kind: WorkloadKind, object: &Value) -> Value {
+    if kind != WorkloadKind::Pod {
+        return object.pointer(kind.template_pointer()).cloned().unwrap_or(Value::Null);
+    }
+    let metadata = ["labels", "annotations"]
+        .into_iter()
+        .filter_map(|key| Some((key.to_owned(), object.pointer(&format!("/metadata/{key}"))?.clone())));
+    let metadata: Map<String, Value> = metadata.collect();
+    let spec = object.get("spec").cloned().unwrap_or(Value::Null);
+    Value::Object(Map::from_iter([("metadata".to_owned(), Value::Object(metadata)), ("spec".to_owned(), spec)]))
+}
+
+/// The volume claim templates have a reason of their own.
+fn is_a_claim(path: &str) -> bool {
+    path.starts_with("spec.volumeClaimTemplates[")
+}
+
+/// Containers that have a changed label or annotation in their environment and would go on with the value from before.
+fn readers(plans: &[ContainerPlan], template: &Value, metadata: &MetadataChange) -> Vec<Reason> {
+    let restarts =
+        |name: &ContainerName| plans.iter().any(|plan| plan.container == *name && plan.effect == Effect::Restart);
+    let mut reasons = Vec::new();
+    for (map, key, _) in metadata.iter() {
+        for (list, container) in template_containers(template) {
+            let runs_on = effect(list, &container) == Effect::Restart && !restarts(&container.name);
+            if runs_on && map.is_read_by(key, &container) {
+                let path = map.path(key);
+                reasons.push(Reason::MetadataReadByContainer { list, container: container.name, path });
+            }
+        }
+    }
+    reasons
+}
+
+fn template_containers(template: &Value) -> impl Iterator<Item = (ContainerList, Container)> {
+    [ContainerList::Containers, ContainerList::InitContainers].into_iter().flat_map(|list| {
+        let found = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
+        let read = |container: &Value| serde_json::from_value(container.clone()).ok();
+        found.into_iter().flatten().filter_map(read).map(move |container| (list, container)).collect::<Vec<_>>()
+    })
+}
+
+/// Each container that both templates have, with what changes.
+fn containers(template: &Value, diff: &TemplateDiff) -> Vec<ContainerPlan> {
+    template_containers(template)
+        .filter(|(_, container)| !diff.added.iter().any(|added| added.name == container.name))
+        .filter(|(_, container)| !diff.renamed.iter().any(|(_, to)| *to == container.name))
+        .map(|(list, container)| {
+            let (from, to, effect) = match diff.images.get(&container.name) {
+                Some(image) => (image.from.clone(), Some(image.to.clone()), effect(list, &container)),
+                None => (container.image, None, Effect::Unchanged),
+            };
+            ContainerPlan { container: container.name, list, from, to, effect }
+        })
+        .collect()
+}
+
+fn warnings(containers: &[ContainerPlan], template: &Value) -> BTreeSet<Warning> {
+    let mut warnings = BTreeSet::new();
+    let written: Vec<(ContainerList, Container)> = template_containers(template).collect();
+    for plan in containers {
+        let (Some(to), name) = (&plan.to, &plan.container) else { continue };
+        let change = ImageChange { from: plan.from.clone(), to: to.clone(), effect: plan.effect };
+        for (list, container) in &written {
+            if *list == plan.list && container.name == *name {
+                of_the_reference(container, &change, &mut warnings);
+            }
+        }
+        if plan.effect != Effect::Restart {
+            continue;
+        }
+        let unready = |container: &Container| container.name == *name && container.readiness_probe.is_none();
+        if written.iter().any(|(list, container)| *list == plan.list && unready(container)) {
+            warnings.insert(Warning::NoReadinessProbe { container: name.clone() });
+        }
+        if plan.list == ContainerList::InitContainers {
+            let what = format!("no node was asked: the sidecar {name} restarts only on kubelets from 1.32 on");
+            warnings.insert(Warning::NotRead { what });
+        }
+    }
+    warnings
+}

@@ -1,0 +1,83 @@
+//! What of an owner changes outside its pod template, and which of that the API server would refuse.
+
+use serde_json::Value;
+
+use crate::engine::template;
+use crate::engine::workload::WorkloadKind;
+
+/// The fields of a StatefulSet's spec that may change (`ValidateStatefulSetUpdate` in
+/// `pkg/apis/apps/validation/validation.go`); any other may not, one that this build does not know among them.
+const STATEFUL_SET_MUTABLE: [&str; 7] = [
+    "minReadySeconds",
+    "ordinals",
+    "persistentVolumeClaimRetentionPolicy",
+    "replicas",
+    "revisionHistoryLimit",
+    "template",
+    "updateStrategy",
+];
+
+/// Changed paths outside the template, sorted.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct OutsideDiff {
+    /// Those that the server refuses to change.
+    pub(super) immutable: Vec<String>,
+    /// All others.
+    pub(super) other: Vec<String>,
+}
+
+/// Compares all but the template; of a pod, all but what a template has.
+pub(super) fn diff(kind: WorkloadKind, before: &Value, after: &Value) -> OutsideDiff {
+    let (before, after) = (without_template(kind, before), without_template(kind, after));
+    let mut found = OutsideDiff::default();
+    let spec = |object: &Value| object.get("spec").cloned().unwrap_or(Value::Null);
+    let (spec_before, spec_after) = (spec(&before), spec(&after));
+    for name in field_names(&spec_before, &spec_after).into_iter().filter(|name| is_immutable(kind, name)) {
+        let field = |spec: &Value| spec.get(&name).cloned().unwrap_or(Value::Null);
+        let (before, after) = (field(&spec_before), field(&spec_after));
+        found.immutable.extend(template::changed_paths(&before, &after, &format!("spec.{name}")));
+    }
+    let paths = template::changed_paths(&before, &after, "").into_iter();
+    // The same comparison named them, whether they begin with an immutable field or are one that is there on one side only.
+    found.other = paths.filter(|path| !found.immutable.contains(path)).collect();
+    found.immutable.sort();
+    found
+}
+
+fn field_names(before: &Value, after: &Value) -> Vec<String> {
+    let names = |spec: &Value| spec.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let mut all = names(before);
+    all.extend(names(after));
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Upstream: `ValidateDeploymentUpdate` and its like, and `ValidateReplicaSetUpdate`, which refuse another selector.
+fn is_immutable(kind: WorkloadKind, field: &str) -> bool {
+    match kind {
+        WorkloadKind::StatefulSet => !STATEFUL_SET_MUTABLE.contains(&field),
+        WorkloadKind::Deployment | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet => field == "selector",
+        WorkloadKind::Pod => false,
+    }
+}
+
+fn without_template(kind: WorkloadKind, object: &Value) -> Value {
+    let mut object = object.clone();
+    let Value::Object(fields) = &mut object else { return object };
+    match kind {
+        WorkloadKind::Pod => {
+            fields.shift_remove("spec");
+            if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+                metadata.shift_remove("labels");
+                metadata.shift_remove("annotations");
+            }
+        }
+        WorkloadKind::Deployment | WorkloadKind::StatefulSet | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet => {
+            if let Some(Value::Object(spec)) = fields.get_mut("spec") {
+                spec.shift_remove("template");
+            }
+        }
+    }
+    object
+}

@@ -1,0 +1,201 @@
+//! What would happen to each pod, and what blocks it.
+
+use std::collections::BTreeMap;
+
+use super::build::Context;
+use super::{Effect, ImageChange, PodPlan, PodVerdict};
+use crate::engine::evidence::{Baseline, Proof};
+use crate::engine::metadata::MetadataChange;
+use crate::engine::names::ContainerName;
+use crate::engine::pod::{Container, ContainerList, Pod};
+use crate::engine::reason::Reason;
+use crate::engine::record::UpdateRecord;
+use crate::engine::workload::WorkloadKind;
+
+/// The first kubelet that restarts a sidecar whose image changes (kubernetes#126525).
+const SIDECARS_RESTART: (u32, u32) = (1, 32);
+
+/// Returns the plan of one pod; `None` for a pod of somebody else that the selector matches too.
+pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
+    let live = context.live;
+    let is_target = live.workload.reference.kind == WorkloadKind::Pod;
+    let mut plan = PodPlan {
+        pod: pod.key.clone(),
+        node: pod.spec.node_name.clone(),
+        verdict: PodVerdict::AlreadyThere,
+        changes: BTreeMap::new(),
+        metadata: MetadataChange::default(),
+        reasons: Vec::new(),
+    };
+    match pod.controller() {
+        _ if is_target => {}
+        Some(owner) if live.controllers.contains(&owner.uid) => {}
+        Some(_) => return None,
+        None => {
+            plan.reasons.push(Reason::OrphanPod);
+            plan.verdict = PodVerdict::Skipped;
+            return Some(plan);
+        }
+    }
+    let in_progress = image_changes(context, pod, &mut plan);
+    plan.metadata = context.wanted.metadata().left_in(pod);
+    missing_containers(context, pod, &mut plan.reasons);
+    let restarts = plan.restarted(pod).next().is_some();
+    let updates = plan.changed(pod).next().is_some() || !plan.metadata.is_empty();
+    if updates {
+        of_the_pod(pod, restarts, &mut plan.reasons);
+        sidecars(context, pod, &plan.changes, &mut plan.reasons);
+        readers(pod, &plan).for_each(|reason| plan.reasons.push(reason));
+        old_revision(context, pod, &mut plan.reasons);
+    }
+    let leaves = !is_target && (pod.terminating || pod.is_finished());
+    plan.verdict = match (plan.reasons.is_empty(), updates, in_progress) {
+        (false, _, _) if leaves => PodVerdict::Skipped,
+        (false, _, _) => PodVerdict::Blocked,
+        (true, true, _) => PodVerdict::Update,
+        (true, false, true) => PodVerdict::InProgress,
+        (true, false, false) => PodVerdict::AlreadyThere,
+    };
+    Some(plan)
+}
+
+/// Notes the containers that change or changed; returns whether one is on its way already.
+fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
+    let mut in_progress = false;
+    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        for container in pod.containers(list) {
+            let Some(to) = context.wanted.image_in(pod, list, container) else { continue };
+            let effect = effect(list, container);
+            let differs = container.image != to;
+            if differs || is_in_progress(pod, container, effect) {
+                in_progress |= !differs;
+                let recorded = || recorded_from(pod, &container.name).unwrap_or_else(|| to.clone());
+                let from = if differs { container.image.clone() } else { recorded() };
+                plan.changes.insert(container.name.clone(), ImageChange { from, to, effect });
+            }
+        }
+    }
+    in_progress
+}
+
+impl PodPlan {
+    /// Returns the containers whose image the pod's spec does not have yet.
+    pub(super) fn changed<'a>(
+        &'a self,
+        pod: &'a Pod,
+    ) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> + Clone {
+        self.changes.iter().filter_map(|(name, change)| {
+            let (_, _, container) = pod.container(name)?;
+            (container.image != change.to).then_some((container, change))
+        })
+    }
+
+    /// Returns those of them that restart.
+    pub(super) fn restarted<'a>(
+        &'a self,
+        pod: &'a Pod,
+    ) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> + Clone {
+        self.changed(pod).filter(|(_, change)| change.effect == Effect::Restart)
+    }
+}
+
+/// The image before an update that is on its way, where its own record tells.
+fn recorded_from(pod: &Pod, name: &ContainerName) -> Option<String> {
+    UpdateRecord::of(pod).and_then(|record| Some(record.container(pod, name)?.from.clone()))
+}
+
+pub(super) fn effect(list: ContainerList, container: &Container) -> Effect {
+    match list {
+        ContainerList::Containers => Effect::Restart,
+        ContainerList::InitContainers if container.is_sidecar() => Effect::Restart,
+        ContainerList::InitContainers => Effect::NoEffectNow,
+    }
+}
+
+/// The pod asks for the wanted image already: does it run, as far as one look can tell?
+fn is_in_progress(pod: &Pod, container: &Container, effect: Effect) -> bool {
+    if effect == Effect::NoEffectNow || pod.terminating || pod.is_finished() {
+        return false;
+    }
+    let Some((_, _, status)) = pod.container_status(&container.name) else { return true };
+    if status.state.running.is_none() || !status.ready {
+        return true;
+    }
+    match Baseline::of(pod, &container.name).proof(status, &container.image, false, None) {
+        Proof::Old => true,
+        Proof::New | Proof::Unproven(_) => false,
+    }
+}
+
+/// Containers that are to change and that this pod, unlike the template or its siblings, does not have.
+fn missing_containers(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason>) {
+    let missing = context.wanted.named().filter(|name| pod.container(name).is_none());
+    reasons.extend(missing.filter_map(|name| {
+        Some(Reason::ContainerNotInPod { list: context.known.list(name)?, container: name.clone() })
+    }));
+}
+
+fn of_the_pod(pod: &Pod, restarts: bool, reasons: &mut Vec<Reason>) {
+    if pod.terminating {
+        reasons.push(Reason::PodTerminating);
+    }
+    if pod.is_finished() {
+        reasons.push(Reason::PodFinished { phase: pod.status.phase.clone() });
+    }
+    if pod.annotations.contains_key("kubernetes.io/config.mirror") {
+        reasons.push(Reason::MirrorPod);
+    }
+    if restarts && !matches!(pod.spec.restart_policy.as_str(), "Always" | "") {
+        reasons.push(Reason::RestartPolicyNotAlways { policy: pod.spec.restart_policy.clone() });
+    }
+}
+
+/// Why the node's kubelet would not restart a sidecar.
+fn sidecars(
+    context: &Context<'_>,
+    pod: &Pod,
+    changes: &BTreeMap<ContainerName, ImageChange>,
+    reasons: &mut Vec<Reason>,
+) {
+    for (name, change) in changes {
+        let Some((ContainerList::InitContainers, _, container)) = pod.container(name) else { continue };
+        if change.effect != Effect::Restart {
+            continue;
+        }
+        if let Some(kubelet) = context.live.kubelets.get(&pod.spec.node_name)
+            && !kubelet.at_least(SIDECARS_RESTART.0, SIDECARS_RESTART.1)
+        {
+            reasons.push(Reason::SidecarNeedsNewerKubelet { container: name.clone(), kubelet: kubelet.to_string() });
+        }
+        let started = pod.container_status(name).and_then(|(_, _, status)| status.started);
+        if container.startup_probe.is_some() && started == Some(false) {
+            reasons.push(Reason::SidecarStartupPending { container: name.clone() });
+        }
+    }
+}
+
+/// Containers that have a changed label or annotation in their environment and would go on with the value from before.
+fn readers(pod: &Pod, plan: &PodPlan) -> std::vec::IntoIter<Reason> {
+    let restarting: Vec<&ContainerName> = plan.restarted(pod).map(|(container, _)| &container.name).collect();
+    let mut reasons = Vec::new();
+    for (map, key, _) in plan.metadata.iter() {
+        for (list, container) in pod.all_containers() {
+            let runs_on = effect(list, container) == Effect::Restart && !restarting.contains(&&container.name);
+            if runs_on && map.is_read_by(key, container) {
+                let (container, path) = (container.name.clone(), map.path(key));
+                reasons.push(Reason::MetadataReadByContainer { list, container, path });
+            }
+        }
+    }
+    reasons.into_iter()
+}
+
+/// With a manifest, a pod of an older revision would still not be what the manifest says.
+fn old_revision(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason>) {
+    if context.wanted.is_by_hand() || pod.terminating || pod.is_finished() {
+        return;
+    }
+    if let Some(old) = context.revision.older(pod) {
+        reasons.push(Reason::PodOfOldRevision { revision: old.revision, current: old.current });
+    }
+}

@@ -1,0 +1,63 @@
+//! Which pods were made from an older template than the owner's present one.
+
+use serde_json::Value;
+
+use super::live::{LiveWorkload, Revision};
+use crate::engine::pod::Pod;
+use crate::engine::workload::WorkloadKind;
+
+const REVISION_HASH: &str = "controller-revision-hash";
+
+/// The owner's current revision.
+pub(super) struct CurrentRevision<'a> {
+    live: &'a LiveWorkload,
+    newest: Option<&'a Revision>,
+}
+
+/// A pod's revision where it is not the current one.
+pub(super) struct OldRevision {
+    pub(super) revision: String,
+    pub(super) current: String,
+}
+
+impl<'a> CurrentRevision<'a> {
+    pub(super) fn of(live: &'a LiveWorkload) -> Self {
+        Self { live, newest: live.surroundings.revisions.iter().max_by_key(|revision| revision.number) }
+    }
+
+    /// Returns the pod's revision if it is an older one; while a rollout goes on its pods are about to be replaced anyway.
+    pub(super) fn older(&self, pod: &Pod) -> Option<OldRevision> {
+        if !self.live.workload.is_observed() || self.live.workload.rolling_out().is_some() {
+            return None;
+        }
+        let label = || pod.labels.get(REVISION_HASH).cloned();
+        match self.live.workload.reference.kind {
+            // The controller is what counts: the hash label of a ReplicaSet is also its pods'.
+            WorkloadKind::Deployment => {
+                let (newest, owner) = (self.newest?, pod.controller()?);
+                let other = || OldRevision { revision: owner.name.clone(), current: newest.name.clone() };
+                (owner.uid != newest.uid).then(other)
+            }
+            WorkloadKind::StatefulSet => {
+                let current = self.text("/status/updateRevision")?;
+                let revision = label()?;
+                (revision != current).then_some(OldRevision { revision, current })
+            }
+            WorkloadKind::DaemonSet => {
+                let newest = self.newest?;
+                let revision = label()?;
+                let generation = self.text("/metadata/annotations/deprecated.daemonset.template.generation");
+                // `IsPodUpdated` takes either label for it.
+                let is_current = revision == newest.hash
+                    || generation.is_some() && pod.labels.get("pod-template-generation") == generation.as_ref();
+                (!is_current).then(|| OldRevision { revision, current: newest.hash.clone() })
+            }
+            WorkloadKind::ReplicaSet | WorkloadKind::Pod => None,
+        }
+    }
+
+    fn text(&self, pointer: &str) -> Option<String> {
+        let text = self.live.workload.object.pointer(pointer).and_then(Value::as_str)?;
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+}

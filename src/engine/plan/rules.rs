@@ -1,0 +1,79 @@
+//! What a difference between two templates blocks: every changed path that no rule claims, and what a rule refuses.
+
+use serde_json::Value;
+
+use crate::engine::image::{ImageError, ImageReference};
+use crate::engine::metadata::{MetadataMap, RESTARTED_AT};
+use crate::engine::reason::Reason;
+use crate::engine::selector;
+use crate::engine::template::{self, TemplateDiff};
+use crate::engine::workload::Workload;
+
+/// Returns why the difference cannot be brought into running pods; all reasons at once.
+///
+/// What depends on the pod is judged pod by pod: sidecars and their kubelets, containers that read changed metadata.
+pub fn refused(diff: &TemplateDiff, workload: &Workload) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    for added in &diff.added {
+        reasons.push(Reason::ContainerAdded { list: added.list, container: added.name.clone() });
+    }
+    for removed in &diff.removed {
+        reasons.push(Reason::ContainerRemoved { list: removed.list, container: removed.name.clone() });
+    }
+    for (container, to) in &diff.renamed {
+        let container = (container.list, container.name.clone());
+        reasons.push(Reason::ContainerRenamed { list: container.0, container: container.1, to: to.clone() });
+    }
+    reasons.extend(diff.other.iter().map(|path| Reason::TemplateFieldNotInPlace { path: path.clone() }));
+    if let Some((from, to)) = diff.qos {
+        reasons.push(Reason::QosClassChanges { from: from.into(), to: to.into() });
+    }
+    metadata(diff, workload, &mut reasons);
+    for (container, image) in &diff.images {
+        let (list, container) = (image.list, container.clone());
+        reasons.extend(match ImageReference::parse(&image.to) {
+            Ok(_) => None,
+            Err(ImageError::SurroundingWhitespace) => {
+                Some(Reason::ImageWhitespace { list, container, image: image.to.clone() })
+            }
+            Err(error) => {
+                Some(Reason::ImageMalformed { list, container, image: image.to.clone(), why: error.to_string() })
+            }
+        });
+    }
+    reasons
+}
+
+fn metadata(diff: &TemplateDiff, workload: &Workload, reasons: &mut Vec<Reason>) {
+    let nothing = Value::Null;
+    let selected = selector::keys(workload.object.pointer("/spec/selector").unwrap_or(&nothing));
+    for (map, key, change) in diff.metadata.iter() {
+        if map.is_reserved(key) {
+            reasons.push(Reason::MetadataKeyReserved { path: map.path(key) });
+        } else if map == MetadataMap::Labels && selected.contains(key) {
+            reasons.push(Reason::SelectorLabelChanges { key: key.to_owned() });
+        } else if map == MetadataMap::Annotations && key == RESTARTED_AT && change.to.is_some() {
+            reasons.push(Reason::RestartRequested);
+        }
+    }
+}
+
+/// Returns the reasons that a change of a StatefulSet's volume claim templates gives.
+pub(super) fn claims_refused(workload: &Workload, desired: &Value) -> Vec<Reason> {
+    let pointer = "/spec/volumeClaimTemplates";
+    let (Some(before), Some(after)) = (workload.object.pointer(pointer), desired.pointer(pointer)) else {
+        return Vec::new();
+    };
+    let (before, after) = (without_status(before), without_status(after));
+    let paths = template::changed_paths(&before, &after, "spec.volumeClaimTemplates");
+    paths.into_iter().map(|path| Reason::VolumeClaimTemplateChanges { path }).collect()
+}
+
+/// The API server fills in a status for each claim.
+fn without_status(claims: &Value) -> Value {
+    let mut claims = claims.clone();
+    for claim in claims.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        claim.remove("status");
+    }
+    claims
+}

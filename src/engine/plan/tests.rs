@@ -1,0 +1,300 @@
+//! Every reason and every warning, produced by a plan: a table of situations in YAML, and a test that none is forgotten.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::engine::pod::Pod;
+use crate::engine::reason::{ReasonCode, WarningCode};
+use crate::engine::strategic_merge::{Schema, apply};
+use crate::engine::target;
+use crate::engine::workload::{Workload, WorkloadKind};
+
+const CASES: &str = include_str!("tests/cases.yaml");
+
+fn yaml(text: &str) -> Value {
+    serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn merged(object: &Value, patch: Option<&Value>, kind: &str) -> Value {
+    let Some(patch) = patch else { return object.clone() };
+    apply(object, patch, Schema::of_kind(kind).unwrap()).unwrap()
+}
+
+fn text<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> {
+    value.pointer(pointer).and_then(Value::as_str)
+}
+
+fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn statuses(spec: &Value, key: &str, uid: &str) -> Value {
+    let status = |container: &Value| {
+        let (name, image) = (text(container, "/name").unwrap(), text(container, "/image").unwrap());
+        json!({"name": name, "image": image, "imageID": format!("{name}@sha256:{}", "a".repeat(64)), "ready": true,
+            "containerID": format!("containerd://{uid}-{name}"), "started": true,
+            "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}})
+    };
+    list(spec, key).iter().map(status).collect()
+}
+
+/// A pod as the owner's controller and a kubelet would have made it, then changed as the case says.
+fn pod(owner: &Value, index: usize, controller: &str, all: Option<&Value>, one: &Value) -> Value {
+    let template = &owner["spec"]["template"];
+    let uid = format!("pod-{index}");
+    let mut spec = template["spec"].clone();
+    spec["nodeName"] = "node-a".into();
+    let mut metadata = template["metadata"].clone();
+    for (key, value) in [
+        ("name", json!(format!("web-{index}"))),
+        ("namespace", "prod".into()),
+        ("uid", uid.as_str().into()),
+        ("ownerReferences", json!([{"kind": "X", "name": controller, "uid": controller, "controller": true}])),
+    ] {
+        metadata[key] = value;
+    }
+    let status = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
+        "containerStatuses": statuses(&spec, "containers", &uid),
+        "initContainerStatuses": statuses(&spec, "initContainers", &uid)});
+    let pod = json!({"metadata": metadata, "spec": spec, "status": status});
+    merged(&merged(&pod, all, "Pod"), Some(one), "Pod")
+}
+
+/// One situation of the table.
+struct Case {
+    name: String,
+    plan: WorkloadPlan,
+    reasons: BTreeSet<String>,
+    warnings: BTreeSet<String>,
+    paths: Vec<String>,
+}
+
+fn codes(case: &Value, key: &str) -> BTreeSet<String> {
+    list(case, key).iter().map(|code| code.as_str().unwrap().to_owned()).collect()
+}
+
+fn surroundings(case: &Value) -> Surroundings {
+    let mut found = Surroundings {
+        nodes_not_read: text(case, "/nodesNotRead").map(str::to_owned),
+        newer_in_deployment: text(case, "/newerInDeployment").map(str::to_owned),
+        budgets: list(case, "budgets").to_vec(),
+        autoscalers: list(case, "autoscalers").to_vec(),
+        ..Surroundings::default()
+    };
+    found.denied.extend(list(case, "denied").iter().map(|verb| Denied {
+        verb: verb.as_str().unwrap().into(),
+        resource: "pods".into(),
+        message: "no".into(),
+    }));
+    found.revisions.extend(list(case, "revisions").iter().enumerate().map(|(index, name)| Revision {
+        uid: name.as_str().unwrap().into(),
+        name: name.as_str().unwrap().into(),
+        number: i64::try_from(index).unwrap(),
+        hash: name.as_str().unwrap().into(),
+    }));
+    found
+}
+
+/// Reads one situation. `owner` and `manifest` are strategic merge patches of the base owner, `pod` one of every pod,
+/// `pods` one each.
+fn read(case: &Value, base: &Value) -> Case {
+    let kind_name = text(case, "/kind").unwrap_or("Deployment");
+    let kind = WorkloadKind::ALL.into_iter().find(|kind| kind.facts().kind == kind_name).unwrap();
+    let owner = merged(base, case.get("owner"), if kind == WorkloadKind::Pod { "Deployment" } else { kind_name });
+    let controller = text(case, "/controller").unwrap_or(if kind == WorkloadKind::Deployment { "rs" } else { "owner" });
+    let default = json!([{}, {}]);
+    let patches = case.get("pods").unwrap_or(&default).as_array().unwrap();
+    let made = patches.iter().enumerate().map(|(index, one)| pod(&owner, index, controller, case.get("pod"), one));
+    let mut pods: Vec<Value> = made.collect();
+    let object = if kind == WorkloadKind::Pod {
+        pods.truncate(1);
+        pods[0]["metadata"]["ownerReferences"] = json!([]);
+        pods[0].clone()
+    } else {
+        owner
+    };
+    let desired = match (text(case, "/images"), text(case, "/refused")) {
+        (Some(images), _) => {
+            let words: Vec<String> = images.split(' ').map(str::to_owned).collect();
+            Desired::Images(target::parse(&words, &[], false, true).unwrap().images)
+        }
+        (None, Some(message)) => Desired::Refused { message: message.into() },
+        (None, None) => Desired::Object {
+            object: merged(&object, case.get("manifest"), kind_name),
+            removals_unseen: case.get("neverApplied").is_some(),
+        },
+    };
+    let kubelets = case.get("kubelets").and_then(Value::as_object).cloned().unwrap_or_else(Map::new);
+    let mut live = LiveWorkload {
+        workload: Workload::from_object(kind, object).unwrap(),
+        controllers: if kind == WorkloadKind::Pod { [].into() } else { [controller.into()].into() },
+        pods: pods.iter().map(|pod| Pod::from_object(pod).unwrap()).collect(),
+        kubelets: kubelets
+            .into_iter()
+            .map(|(node, version)| (node, version.as_str().unwrap().parse().unwrap()))
+            .collect::<BTreeMap<_, _>>(),
+        not_read: list(case, "notRead").iter().map(|what| what.as_str().unwrap().to_owned()).collect(),
+        surroundings: surroundings(case),
+    };
+    live.controllers.extend(live.surroundings.revisions.iter().map(|revision| revision.uid.clone()));
+    let mut plan = build(&desired, &live, &Options::default());
+    if let Some(image) = text(case, "/admissionMakes") {
+        let mut answer = live.pods[0].clone();
+        answer.spec.containers[1].image = image.into();
+        let reason = plan.admitted(&answer.key, &answer).unwrap();
+        plan.block(&answer.key, &reason);
+    }
+    if let Some(message) = text(case, "/serverWarns") {
+        plan.warnings.push(Warning::ServerWarning { message: message.into() });
+    }
+    Case {
+        name: text(case, "/name").unwrap().to_owned(),
+        plan,
+        reasons: codes(case, "reasons"),
+        warnings: codes(case, "warnings"),
+        paths: codes(case, "paths").into_iter().collect(),
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let document = yaml(CASES);
+    list(&document, "cases").iter().map(|case| read(case, &document["base"])).collect()
+}
+
+#[test]
+fn every_situation_has_exactly_its_reasons_and_warnings() {
+    let mut wrong = String::new();
+    for case in cases() {
+        let reasons: BTreeSet<String> = case.plan.all_reasons().map(|reason| reason.code().to_owned()).collect();
+        let warnings: BTreeSet<String> = case.plan.warnings.iter().map(|warning| warning.code().to_owned()).collect();
+        // Said of every change of pods that belong to somebody: the table does not repeat it.
+        let warnings: BTreeSet<String> = warnings
+            .into_iter()
+            .filter(|code| code != "TemplateKeepsImage" || case.warnings.contains("TemplateKeepsImage"))
+            .collect();
+        if (&reasons, &warnings) != (&case.reasons, &case.warnings) {
+            wrong.push_str(&format!("{}:\n  {reasons:?}\n  {warnings:?}\n", case.name));
+        }
+        let blocked = case.plan.verdict == Verdict::NotEligible;
+        let skipped = case.plan.pods.iter().all(|pod| pod.reasons.is_empty() || pod.verdict == PodVerdict::Skipped);
+        assert_eq!(blocked, !(case.plan.reasons.is_empty() && skipped), "{}", case.name);
+        let paths: BTreeSet<String> = case.plan.all_reasons().filter_map(Reason::path).collect();
+        for path in &case.paths {
+            assert!(paths.contains(path), "{}: {path} is not in {paths:?}", case.name);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn no_reason_and_no_warning_is_without_a_situation() {
+    let cases = cases();
+    let reasons: BTreeSet<ReasonCode> =
+        cases.iter().flat_map(|case| case.plan.all_reasons().map(Reason::kind)).collect();
+    // Only a plan of two manifests says these; its own tests have them.
+    let offline = [ReasonCode::OwnerFieldImmutable, ReasonCode::ManifestsNotMergeable];
+    let asked = ReasonCode::ALL.iter().filter(|code| !offline.contains(code));
+    let forgotten: Vec<_> = asked.filter(|code| !reasons.contains(code)).collect();
+    assert!(forgotten.is_empty(), "{forgotten:?}");
+    let warnings: BTreeSet<WarningCode> =
+        cases.iter().flat_map(|case| case.plan.warnings.iter().map(Warning::kind)).collect();
+    let offline = [WarningCode::WorkloadAdded, WarningCode::WorkloadRemoved];
+    let asked = WarningCode::ALL.iter().filter(|code| !offline.contains(code));
+    let forgotten: Vec<_> = asked.filter(|code| !warnings.contains(code)).collect();
+    assert!(forgotten.is_empty(), "{forgotten:?}");
+}
+
+#[test]
+fn the_code_of_a_value_is_its_tag_in_json() {
+    for case in cases() {
+        for reason in case.plan.all_reasons() {
+            let value = serde_json::to_value(reason).unwrap();
+            assert_eq!(value["code"], reason.code());
+            assert_eq!(serde_json::from_value::<Reason>(value).unwrap(), *reason);
+            assert!(!reason.sentence().ends_with('.') && !reason.hint().is_empty(), "{reason:?}");
+        }
+        for warning in &case.plan.warnings {
+            let value = serde_json::to_value(warning).unwrap();
+            assert_eq!(value["code"], warning.code());
+            assert_eq!(serde_json::from_value::<Warning>(value).unwrap(), *warning);
+            assert!(!warning.sentence().ends_with('.'), "{warning:?}");
+        }
+    }
+}
+
+fn case(name: &str) -> WorkloadPlan {
+    cases().into_iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no case {name}")).plan
+}
+
+#[test]
+fn nodes_decide_pod_by_pod() {
+    let plan = case("a sidecar on nodes of two ages");
+    let verdicts: Vec<(&str, PodVerdict)> = plan.pods.iter().map(|pod| (pod.node.as_str(), pod.verdict)).collect();
+    assert_eq!(verdicts, [("node-a", PodVerdict::Update), ("node-old", PodVerdict::Blocked)]);
+}
+
+#[test]
+fn a_plain_init_container_is_recorded_and_restarts_nothing() {
+    let plan = case("a plain init container");
+    assert_eq!((plan.verdict, plan.estimate_seconds), (Verdict::InPlace, 0));
+    let goal = plan.goal(&"one".into(), "me");
+    assert!(goal.pods.iter().all(|pod| !pod.containers[&"prepare".into()].restarts));
+}
+
+#[test]
+fn labels_and_annotations_change_in_place_pod_by_pod() {
+    let plan = case("labels and annotations");
+    assert_eq!(plan.verdict, Verdict::InPlace);
+    let goal = plan.goal(&"one".into(), "me");
+    let keys = |pod: &PodPlan| pod.metadata.iter().map(|(_, key, _)| key.to_owned()).collect::<Vec<_>>();
+    assert_eq!(plan.pods.iter().map(keys).collect::<Vec<_>>(), [vec!["tier", "acme.example/level"], vec![]]);
+    assert_eq!(plan.pods[1].verdict, PodVerdict::AlreadyThere);
+    assert_eq!(goal.pods.len(), 1);
+    assert_eq!(goal.pods[0].metadata, plan.pods[0].metadata);
+}
+
+/// The rollout patches the labels, waits until the pod shows them, and takes nothing down for it.
+#[test]
+fn a_rollout_of_labels_alone_ends_when_the_pods_show_them() {
+    use crate::engine::rollout::{Action, Answer, Ledger, Observation, World, turn};
+    let goal = case("labels and annotations").goal(&"one".into(), "me");
+    let document = yaml(CASES);
+    let named = |case: &&Value| text(case, "/name") == Some("labels and annotations");
+    let found = list(&document, "cases").iter().find(named).unwrap();
+    let pods: Vec<Pod> = list(found, "pods")
+        .iter()
+        .enumerate()
+        .map(|(index, one)| Pod::from_object(&pod(&document["base"], index, "rs", None, one)).unwrap())
+        .collect();
+    let (mut world, mut ledger) = (World::default(), Ledger::new());
+    let now = std::time::Duration::ZERO;
+    world.observe(Observation::Relisted(pods.clone()));
+    let first = turn(&goal, &world, &mut ledger, now);
+    let [(id, Action::Patch(patch))] = first.actions.as_slice() else { panic!("{:?}", first.actions) };
+    assert!(patch.operations.0.iter().any(|operation| operation.path().to_string() == "/metadata/labels/tier"));
+    ledger.answer(*id, Answer::Accepted, now);
+    assert!(turn(&goal, &world, &mut ledger, now).end.is_none(), "the pod does not show it yet");
+    let mut patched = pods[0].clone();
+    patched.labels.insert("tier".into(), "back".into());
+    patched.annotations.insert("acme.example/level".into(), "high".into());
+    patched.resource_version += 1;
+    world.observe(Observation::Applied(Box::new(patched)));
+    let end = turn(&goal, &world, &mut ledger, now).end.unwrap();
+    assert_eq!(end.result, EndResult::Complete, "{end:?}");
+}
+
+#[test]
+fn a_manifest_takes_back_what_was_changed_in_the_pods() {
+    let plan = case("a pod that was changed in place before");
+    assert_eq!(plan.verdict, Verdict::InPlace);
+    let change = &plan.pods[0].changes[&"side".into()];
+    assert_eq!((change.from.as_str(), change.to.as_str()), ("acme/side:hot", "acme/side:1"));
+}
+
+#[test]
+fn a_preferred_hook_and_probe_make_the_estimate_longer() {
+    assert!(case("slow to stop").estimate_seconds >= 2 * 20);
+    assert!(case("one image").estimate_seconds < 10);
+}

@@ -1,0 +1,209 @@
+//! The images and the metadata wanted, resolved against what is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::live::{Desired, LAST_APPLIED, LiveWorkload};
+use super::rules;
+use crate::engine::metadata::MetadataChange;
+use crate::engine::names::ContainerName;
+use crate::engine::pod::{Container, ContainerList, Pod};
+use crate::engine::reason::Reason;
+use crate::engine::record::UpdateRecord;
+use crate::engine::suggest;
+use crate::engine::target::Images;
+use crate::engine::template::{self, TemplateDiff};
+use crate::engine::workload::WorkloadKind;
+
+/// The manager under which the controllers of workloads make pods.
+const CONTROLLER_MANAGER: &str = "kube-controller-manager";
+
+/// The containers that there are: the template's first, then those that only pods have.
+pub(super) struct Known {
+    pub(super) containers: Vec<(ContainerName, ContainerList)>,
+    pub(super) template: BTreeMap<ContainerName, Container>,
+}
+
+impl Known {
+    pub(super) fn of(live: &LiveWorkload) -> Self {
+        let mut known = Self { containers: Vec::new(), template: BTreeMap::new() };
+        let mut seen: BTreeSet<ContainerName> = BTreeSet::new();
+        for list in [ContainerList::Containers, ContainerList::InitContainers] {
+            for container in listed(live.workload.template(), list) {
+                if seen.insert(container.name.clone()) {
+                    known.containers.push((container.name.clone(), list));
+                    known.template.insert(container.name.clone(), container);
+                }
+            }
+            for container in live.pods.iter().flat_map(|pod| pod.containers(list)) {
+                if !seen.contains(&container.name) {
+                    seen.insert(container.name.clone());
+                    known.containers.push((container.name.clone(), list));
+                }
+            }
+        }
+        known
+    }
+
+    pub(super) fn list(&self, name: &ContainerName) -> Option<ContainerList> {
+        self.containers.iter().find(|(known, _)| known == name).map(|(_, list)| *list)
+    }
+
+    fn not_found(&self, name: &ContainerName) -> Option<Reason> {
+        if self.list(name).is_some() {
+            return None;
+        }
+        let known: Vec<ContainerName> = self.containers.iter().map(|(name, _)| name.clone()).collect();
+        let suggestion = suggest::closest(name.as_str(), known.iter().map(ContainerName::as_str)).map(str::to_owned);
+        Some(Reason::ContainerNotFound { container: name.clone(), suggestion, known })
+    }
+}
+
+fn listed(template: &Value, list: ContainerList) -> Vec<Container> {
+    let containers = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
+    containers.into_iter().flatten().filter_map(|container| serde_json::from_value(container.clone()).ok()).collect()
+}
+
+/// What is wanted of a workload's pods.
+pub(super) struct Wanted<'a> {
+    images: Option<&'a Images>,
+    diff: TemplateDiff,
+    /// Every image of the manifest's template, by container.
+    manifest: BTreeMap<ContainerName, String>,
+}
+
+impl<'a> Wanted<'a> {
+    pub(super) fn new(desired: &'a Desired, live: &LiveWorkload, known: &Known, reasons: &mut Vec<Reason>) -> Self {
+        let mut wanted = Self { images: None, diff: TemplateDiff::default(), manifest: BTreeMap::new() };
+        match desired {
+            Desired::Images(images) => {
+                reasons.extend(images.by_container.keys().filter_map(|name| known.not_found(name)));
+                wanted.images = Some(images);
+            }
+            Desired::Refused { message } => reasons.push(Reason::AdmissionRefused { message: message.clone() }),
+            Desired::Object { object, .. } => {
+                let kind = live.workload.reference.kind;
+                let after = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
+                let diff = template::diff(&bare(kind, live.workload.template()), &bare(kind, after));
+                reasons.extend(rules::refused(&diff, &live.workload));
+                reasons.extend(rules::claims_refused(&live.workload, object));
+                wanted.diff = diff;
+                if kind != WorkloadKind::Pod {
+                    let lists = [ContainerList::Containers, ContainerList::InitContainers];
+                    let containers = lists.into_iter().flat_map(|list| listed(after, list));
+                    wanted.manifest = containers.map(|container| (container.name, container.image)).collect();
+                }
+            }
+        }
+        wanted
+    }
+
+    pub(super) fn is_by_hand(&self) -> bool {
+        self.images.is_some()
+    }
+
+    pub(super) fn metadata(&self) -> &MetadataChange {
+        &self.diff.metadata
+    }
+
+    /// Returns the containers that are named by hand or that the manifest changes.
+    pub(super) fn named(&self) -> impl Iterator<Item = &ContainerName> {
+        let by_hand = self.images.into_iter().flat_map(|images| images.by_container.keys());
+        by_hand.chain(self.diff.images.keys())
+    }
+
+    /// Returns the image wanted for a container, if one is; `present` is what stands there now.
+    pub(super) fn image(&self, name: &ContainerName, list: ContainerList, present: &str) -> Option<String> {
+        if let Some(image) = self.diff.images.get(name) {
+            return Some(image.to.clone());
+        }
+        let images = self.images?;
+        // `'*=IMAGE'` means the containers, as in `kubectl set image`, and no init container.
+        let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
+        let argument = images.by_container.get(name).or(all)?;
+        // A present image that is no reference cannot keep its repository; the dry run shows what the server thinks.
+        argument.resolve(present).ok()
+    }
+
+    /// Returns the image wanted for a container of a pod.
+    ///
+    /// A manifest also says what a pod is to run that was changed in place before, or by hand: the template has not
+    /// moved, but the pod has. What a webhook made of the image when the pod was made is left alone.
+    pub(super) fn image_in(&self, pod: &Pod, list: ContainerList, container: &Container) -> Option<String> {
+        let image = self.image(&container.name, list, &container.image);
+        let of_manifest = || {
+            let image = self.manifest.get(&container.name).filter(|image| **image != container.image)?;
+            was_set_in_the_pod(pod, &container.name).then(|| image.clone())
+        };
+        image.or_else(of_manifest)
+    }
+}
+
+/// Whether the image was set after the pod was made: by an update in place, or by anybody but the pod's controller.
+fn was_set_in_the_pod(pod: &Pod, name: &ContainerName) -> bool {
+    let recorded = UpdateRecord::of(pod).is_some_and(|record| record.container(pod, name).is_some());
+    recorded || pod.image_set.get(name).is_some_and(|set| set.manager != CONTROLLER_MANAGER)
+}
+
+/// A bare pod is its own template: what the server and other writers keep in it is none.
+fn bare(kind: WorkloadKind, template: &Value) -> Value {
+    if kind != WorkloadKind::Pod {
+        return template.clone();
+    }
+    let mut bare = serde_json::Map::new();
+    bare.insert("spec".into(), template.get("spec").cloned().unwrap_or(Value::Null));
+    let metadata: serde_json::Map<String, Value> = ["labels", "annotations"]
+        .into_iter()
+        .filter_map(|key| Some((key.to_owned(), template.pointer(&format!("/metadata/{key}"))?.clone())))
+        .collect();
+    bare.insert("metadata".into(), without_last_applied(metadata));
+    Value::Object(bare)
+}
+
+/// Annotations by which controllers count: the server's answer carries them raised, and no manifest sets them.
+const COUNTED_BY_CONTROLLERS: [&str; 2] =
+    ["deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
+
+fn without_last_applied(mut metadata: serde_json::Map<String, Value>) -> Value {
+    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+        annotations.remove(LAST_APPLIED);
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
+    Value::Object(metadata)
+}
+
+fn without_counters(mut metadata: Value) -> Value {
+    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+        annotations.retain(|key, _| !COUNTED_BY_CONTROLLERS.contains(&key.as_str()));
+    }
+    metadata
+}
+
+/// Returns the paths outside the template that the manifest changes: `replicas`, labels of the owner, and so on.
+pub(super) fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<String> {
+    let kind = live.workload.reference.kind;
+    if kind == WorkloadKind::Pod {
+        return Vec::new();
+    }
+    let outside = |object: &Value| {
+        let mut object = object.clone();
+        if let Value::Object(map) = &mut object {
+            map.remove("status");
+            if let Some(Value::Object(metadata)) = map.get("metadata").cloned() {
+                let kept =
+                    metadata.into_iter().filter(|(key, _)| matches!(key.as_str(), "labels" | "annotations")).collect();
+                map.insert("metadata".into(), without_counters(without_last_applied(kept)));
+            }
+            if let Some(Value::Object(spec)) = map.get_mut("spec") {
+                spec.remove("template");
+                // A change of these is refused, not left out.
+                spec.remove("volumeClaimTemplates");
+            }
+        }
+        object
+    };
+    template::changed_paths(&outside(&live.workload.object), &outside(desired), "")
+}

@@ -1,0 +1,141 @@
+//! What a restart means for the containers that restart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Updated;
+use crate::engine::names::ContainerName;
+use crate::engine::plan::build::Context;
+use crate::engine::pod::{Container, Pod};
+use crate::engine::reason::Warning;
+
+/// Kubelets that copy `started` from the container before (kubernetes#141155).
+const STARTED_IS_COPIED: std::ops::RangeInclusive<u32> = 35..=37;
+
+/// A grace period is worth a word from so many seconds on, the default being 30.
+const LONG_GRACE_SECONDS: u64 = 120;
+const LONG_GRACE_WITH_HOOK_SECONDS: u64 = 31;
+const LONG_SLEEP_SECONDS: u64 = 10;
+
+pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
+    unknown_kubelets(context, updated, warnings);
+    let mut unreliable: BTreeMap<&ContainerName, BTreeSet<String>> = BTreeMap::new();
+    for pod in updated {
+        let restarted: Vec<&Container> = pod.restarted().map(|(container, _)| container).collect();
+        if restarted.len() > 1 {
+            let containers = restarted.iter().map(|container| container.name.clone()).collect();
+            warnings.insert(Warning::RestartInSeries { containers });
+        }
+        for (container, _) in pod.plan.changed(pod.pod) {
+            if !context.known.template.contains_key(&container.name) {
+                warnings.insert(Warning::ContainerInjected { container: container.name.clone() });
+            }
+        }
+        for container in restarted {
+            of_a_restart(context, container, pod.pod, warnings);
+            let kubelet = context.live.kubelets.get(&pod.pod.spec.node_name);
+            let copies = kubelet.filter(|kubelet| kubelet.major() == 1 && STARTED_IS_COPIED.contains(&kubelet.minor()));
+            if let (Some(_), Some(kubelet)) = (&container.startup_probe, copies) {
+                unreliable.entry(&container.name).or_default().insert(kubelet.to_string());
+            }
+        }
+    }
+    if let Some(error) = &context.live.surroundings.nodes_not_read {
+        warnings.extend(nodes_not_read(error, updated));
+    }
+    for (container, kubelets) in unreliable {
+        let (container, kubelets) = (container.clone(), kubelets.into_iter().collect());
+        warnings.insert(Warning::StartupProbeUnreliable { container, kubelets });
+    }
+}
+
+/// A node that is gone, or whose version says nothing: then nobody knows whether its sidecar restarts.
+fn unknown_kubelets(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
+    // Where the nodes could not be read, that has been said.
+    if context.live.surroundings.nodes_not_read.is_some() {
+        return;
+    }
+    for Updated { plan, pod } in updated {
+        let node = &pod.spec.node_name;
+        let sidecar = plan.restarted(pod).find(|(container, _)| container.is_sidecar());
+        if let Some((sidecar, _)) = sidecar
+            && !node.is_empty()
+            && !context.live.kubelets.contains_key(node)
+        {
+            let name = &sidecar.name;
+            let what = format!(
+                "the kubelet's version on node {node} is not known, so it is not known whether it restarts the sidecar {name} in place (1.32 and newer do)"
+            );
+            warnings.insert(Warning::NotRead { what });
+        }
+    }
+}
+
+/// Without the nodes it is not known what their kubelets do, where that differs by version.
+fn nodes_not_read(error: &str, updated: &[Updated<'_>]) -> Option<Warning> {
+    let mut restarted = updated.iter().flat_map(|pod| pod.restarted().map(|(container, _)| container));
+    let mut has_sidecar = restarted.clone().filter(|container| container.is_sidecar());
+    let unknown = if has_sidecar.next().is_some() {
+        "whether their kubelets restart a sidecar in place (1.32 and newer do)"
+    } else if restarted.any(|container| container.startup_probe.is_some()) {
+        "whether their kubelets show a container as started too early (1.35 to 1.37 do)"
+    } else {
+        return None;
+    };
+    Some(Warning::NotRead { what: format!("the nodes could not be read ({error}), so it is not known {unknown}") })
+}
+
+fn of_a_restart(context: &Context<'_>, container: &Container, pod: &Pod, warnings: &mut BTreeSet<Warning>) {
+    let name = || container.name.clone();
+    if container.readiness_probe.is_none() {
+        warnings.insert(Warning::NoReadinessProbe { container: name() });
+    }
+    let sources = sources(container);
+    if !sources.is_empty() {
+        warnings.insert(Warning::ConfigurationReread { container: name(), sources });
+    }
+    if has_storage_of_its_own(context, container) {
+        warnings.insert(Warning::ContainerFilesLost { container: name() });
+    }
+    let grace = pod.termination_grace_seconds();
+    let (slow, seconds, pre_stop) = match &container.lifecycle.pre_stop {
+        None => (grace >= LONG_GRACE_SECONDS, grace, false),
+        Some(hook) => {
+            let sleeps = hook.sleep.as_ref().is_some_and(|sleep| sleep.seconds >= LONG_SLEEP_SECONDS);
+            (sleeps || grace >= LONG_GRACE_WITH_HOOK_SECONDS, grace, true)
+        }
+    };
+    if slow {
+        warnings.insert(Warning::SlowStop { container: name(), seconds, pre_stop });
+    }
+}
+
+/// The ConfigMaps and Secrets of the container's environment; those that are mounted are kept up to date anyway.
+fn sources(container: &Container) -> Vec<String> {
+    let mut sources: BTreeSet<String> = BTreeSet::new();
+    for variable in &container.env {
+        let from = &variable.value_from;
+        sources.extend(from.config_map_key_ref.iter().map(|reference| format!("configmap/{}", reference.name)));
+        sources.extend(from.secret_key_ref.iter().map(|reference| format!("secret/{}", reference.name)));
+    }
+    for from in &container.env_from {
+        sources.extend(from.config_map_ref.iter().map(|reference| format!("configmap/{}", reference.name)));
+        sources.extend(from.secret_ref.iter().map(|reference| format!("secret/{}", reference.name)));
+    }
+    sources.into_iter().collect()
+}
+
+/// A container that asks for ephemeral-storage probably writes into its own file system; any other mostly does not.
+fn has_storage_of_its_own(context: &Context<'_>, container: &Container) -> bool {
+    let template = context.live.workload.template();
+    let lists = ["/spec/containers", "/spec/initContainers"];
+    let containers = lists.into_iter().filter_map(|list| template.pointer(list)?.as_array()).flatten();
+    let mut named =
+        containers.filter(|known| known.get("name").and_then(Value::as_str) == Some(container.name.as_str()));
+    named.any(|known| {
+        ["requests", "limits"]
+            .into_iter()
+            .any(|kind| known.pointer(&format!("/resources/{kind}/ephemeral-storage")).is_some())
+    })
+}

@@ -1,0 +1,141 @@
+//! What is worth knowing about a plan though it can be done: only what says something about this very plan.
+
+mod containers;
+mod images;
+mod owner;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) use images::of_the_reference;
+
+use super::build::Context;
+use super::live::Desired;
+use super::wanted::outside_template;
+use super::{ContainerPlan, Effect, PodPlan, PodVerdict};
+use crate::engine::metadata::{MetadataMap, RESTARTED_AT};
+use crate::engine::names::ContainerName;
+use crate::engine::pod::{Container, Pod};
+use crate::engine::reason::Warning;
+use crate::engine::workload::WorkloadKind;
+
+/// A pod that would be patched.
+pub(super) struct Updated<'a> {
+    pub(super) plan: &'a PodPlan,
+    pub(super) pod: &'a Pod,
+}
+
+impl<'a> Updated<'a> {
+    fn restarted(&self) -> impl Iterator<Item = (&'a Container, &'a super::ImageChange)> + Clone {
+        self.plan.restarted(self.pod)
+    }
+}
+
+/// Returns the warnings of a plan, each once, in the order of their codes.
+pub(super) fn warnings(
+    desired: &Desired,
+    context: &Context<'_>,
+    pods: &[(PodPlan, &Pod)],
+    containers: &[ContainerPlan],
+) -> Vec<Warning> {
+    let live = context.live;
+    let mut warnings: BTreeSet<Warning> = BTreeSet::new();
+    let updated = pods.iter().filter(|(plan, _)| plan.verdict == PodVerdict::Update);
+    let updated: Vec<Updated<'_>> = updated.map(|(plan, pod)| Updated { plan, pod }).collect();
+    containers::warn(context, &updated, &mut warnings);
+    images::warn(&updated, pods, &mut warnings);
+    if !updated.is_empty() {
+        owner::warn(context, &updated, containers, &mut warnings);
+    }
+    metadata(context, &updated, &mut warnings);
+    pods_differ(&updated, &mut warnings);
+    drifted(context, pods, containers, &mut warnings);
+    if let Desired::Object { object, removals_unseen } = desired {
+        if *removals_unseen {
+            warnings.insert(Warning::RemovalsUnseen);
+        }
+        let paths = outside_template(live, object);
+        if !paths.is_empty() {
+            warnings.insert(Warning::OutsideTemplate { paths });
+        }
+    }
+    warnings.extend(live.not_read.iter().map(|what| Warning::NotRead { what: what.clone() }));
+    warnings.into_iter().collect()
+}
+
+fn metadata(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
+    for Updated { plan, pod } in updated {
+        for (map, key, change) in plan.metadata.iter() {
+            for (list, container) in pod.all_containers().filter(|(_, container)| map.is_read_by(key, container)) {
+                let restarts = super::pods::effect(list, container) == Effect::Restart;
+                let container = container.name.clone();
+                warnings.insert(Warning::MetadataReadOnRestart { container, path: map.path(key), restarts });
+            }
+            let is_checksum = key.to_ascii_lowercase().contains("checksum") && change.to.is_some();
+            if map == MetadataMap::Annotations && key != RESTARTED_AT && is_checksum && nothing_restarts(plan, pod) {
+                warnings.insert(Warning::ChecksumChanges { key: key.to_owned() });
+            }
+        }
+    }
+    let of_old_revision: Vec<String> =
+        updated.iter().filter_map(|updated| context.revision.older(updated.pod)).map(|old| old.current).collect();
+    if let Some(current) = of_old_revision.first() {
+        warnings.insert(Warning::PodsOfOldRevision { pods: of_old_revision.len(), current: current.clone() });
+    }
+}
+
+fn nothing_restarts(plan: &PodPlan, pod: &Pod) -> bool {
+    plan.restarted(pod).next().is_none()
+}
+
+fn pods_differ(updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
+    let mut images: BTreeMap<&ContainerName, BTreeSet<&str>> = BTreeMap::new();
+    for Updated { plan, pod } in updated {
+        for (container, _) in plan.changed(pod) {
+            images.entry(&container.name).or_default().insert(&container.image);
+        }
+    }
+    for (container, images) in images.into_iter().filter(|(_, images)| images.len() > 1) {
+        let images = images.into_iter().map(str::to_owned).collect();
+        warnings.insert(Warning::PodsDiffer { container: container.clone(), images });
+    }
+}
+
+/// Containers that do not change and whose image in the pods is not the template's.
+fn drifted(
+    context: &Context<'_>,
+    pods: &[(PodPlan, &Pod)],
+    containers: &[ContainerPlan],
+    warnings: &mut BTreeSet<Warning>,
+) {
+    if context.live.workload.reference.kind == WorkloadKind::Pod {
+        return;
+    }
+    let asked: BTreeSet<&ContainerName> = context.wanted.named().collect();
+    let stays = |plan: &&ContainerPlan| plan.to.is_none() && !asked.contains(&plan.container);
+    let ours = |(plan, pod): &&(PodPlan, &Pod)| {
+        plan.verdict != PodVerdict::Skipped
+            && !pod.terminating
+            && !pod.is_finished()
+            && context.revision.older(pod).is_none()
+    };
+    for plan in containers.iter().filter(stays) {
+        let Some(template) = context.known.template.get(&plan.container) else { continue };
+        let mut images: BTreeSet<&str> = BTreeSet::new();
+        let mut count = 0;
+        for (_, pod) in pods.iter().filter(ours) {
+            let image = pod.container(&plan.container).map(|(_, _, container)| container.image.as_str());
+            if let Some(image) = image.filter(|image| *image != template.image) {
+                images.insert(image);
+                count += 1;
+            }
+        }
+        if count > 0 && context.live.workload.rolling_out().is_none() {
+            warnings.insert(Warning::PodsDrifted {
+                container: plan.container.clone(),
+                template: template.image.clone(),
+                images: images.into_iter().map(str::to_owned).collect(),
+                pods: count,
+            });
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What there is to know about the owner: who writes it, who scales it, what guards its pods.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::Updated;
+use crate::engine::names::ContainerName;
+use crate::engine::plan::ContainerPlan;
+use crate::engine::plan::build::Context;
+use crate::engine::plan::live::LiveWorkload;
+use crate::engine::reason::Warning;
+use crate::engine::selector;
+use crate::engine::workload::WorkloadKind;
+
+pub(super) fn warn(
+    context: &Context<'_>,
+    updated: &[Updated<'_>],
+    containers: &[ContainerPlan],
+    warnings: &mut BTreeSet<Warning>,
+) {
+    let live = context.live;
+    if !live.controllers.is_empty() && template_differs(context, updated) {
+        warnings.insert(Warning::TemplateKeepsImage);
+    }
+    let images = |plan: &ContainerPlan| Some(format!("{}={}", plan.container, plan.to.as_ref()?));
+    warnings.extend(manager(live, containers.iter().filter_map(images).collect()));
+    warnings.extend(live.surroundings.autoscalers.iter().filter_map(|autoscaler| scales(autoscaler, live)));
+    warnings.extend(live.surroundings.budgets.iter().filter_map(|budget| allows_none(budget, updated)));
+    let changed = containers.iter().filter(|plan| plan.to.is_some());
+    warnings.extend(changed.filter_map(|plan| {
+        let manager = apply_manager(live, &plan.container, plan.list.spec_field())?;
+        Some(Warning::ImageFieldOwned { container: plan.container.clone(), manager })
+    }));
+}
+
+/// Whether the owner's template says something else than the pods will: a pod's owner is not read, and may.
+fn template_differs(context: &Context<'_>, updated: &[Updated<'_>]) -> bool {
+    let template = &context.known.template;
+    let differs = |Updated { plan, pod }: &Updated<'_>| {
+        let mut changed = plan.changed(pod);
+        !plan.metadata.is_empty()
+            || changed
+                .any(|(container, change)| template.get(&container.name).is_some_and(|known| known.image != change.to))
+    };
+    context.live.workload.reference.kind == WorkloadKind::Pod || updated.iter().any(differs)
+}
+
+fn name_of(object: &Value) -> String {
+    object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Who makes the object, by the marks that they leave. The first one that fits: Flux and Argo CD also render charts.
+fn manager(live: &LiveWorkload, images: Vec<String>) -> Option<Warning> {
+    let object = &live.workload.object;
+    let mark = |map: &str, key: &str| {
+        let value = object.pointer(&format!("/metadata/{map}"))?.get(key)?.as_str()?;
+        Some(value.to_owned())
+    };
+    if let Some(tracking) = mark("annotations", "argocd.argoproj.io/tracking-id") {
+        // APPLICATION:GROUP/KIND:NAMESPACE/NAME
+        let application = tracking.split(':').next().unwrap_or_default().to_owned();
+        return Some(Warning::ManagedByArgoCd { application, images });
+    }
+    if let Some(application) = mark("labels", "app.kubernetes.io/instance")
+        && is_written_by(object, "argocd")
+    {
+        return Some(Warning::ManagedByArgoCd { application, images });
+    }
+    for (key, kind) in
+        [("kustomize.toolkit.fluxcd.io/name", "kustomization"), ("helm.toolkit.fluxcd.io/name", "helmrelease")]
+    {
+        if let Some(name) = mark("labels", key) {
+            return Some(Warning::ManagedByFlux { source: format!("{kind}/{name}"), images });
+        }
+    }
+    let release = mark("annotations", "meta.helm.sh/release-name");
+    if release.is_some() || mark("labels", "app.kubernetes.io/managed-by").as_deref() == Some("Helm") {
+        return Some(Warning::ManagedByHelm { release: release.unwrap_or_default(), images });
+    }
+    None
+}
+
+fn managed_fields(object: &Value) -> impl Iterator<Item = &Value> {
+    object.pointer("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn is_written_by(object: &Value, manager: &str) -> bool {
+    managed_fields(object).filter_map(|entry| entry.get("manager")?.as_str()).any(|known| known.starts_with(manager))
+}
+
+/// A HorizontalPodAutoscaler that may really scale the workload: its bounds leave room.
+fn scales(autoscaler: &Value, live: &LiveWorkload) -> Option<Warning> {
+    let target = autoscaler.pointer("/spec/scaleTargetRef")?;
+    let facts = live.workload.reference.kind.facts();
+    let text = |key: &str| target.get(key).and_then(Value::as_str).unwrap_or_default();
+    let number = |key: &str| autoscaler.pointer(&format!("/spec/{key}")).and_then(Value::as_i64);
+    let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
+    let is_target = text("kind") == facts.kind && text("name") == live.workload.reference.name && group == facts.group;
+    let has_room = number("minReplicas").unwrap_or(1) < number("maxReplicas").unwrap_or(1);
+    (is_target && has_room).then(|| Warning::AutoscalerActive { autoscaler: name_of(autoscaler) })
+}
+
+/// A PodDisruptionBudget that covers pods of which a container restarts, and allows none now.
+fn allows_none(budget: &Value, updated: &[Updated<'_>]) -> Option<Warning> {
+    let number = |pointer: &str| budget.pointer(pointer).and_then(Value::as_i64);
+    let is_observed = number("/status/observedGeneration") >= number("/metadata/generation");
+    if !is_observed || number("/status/disruptionsAllowed")? > 0 {
+        return None;
+    }
+    let selected = budget.pointer("/spec/selector")?;
+    let covered = updated.iter().filter(|pod| pod.restarted().next().is_some());
+    let pods = covered.filter(|updated| selector::matches(selected, &updated.pod.labels)).count();
+    (pods > 0).then(|| Warning::DisruptionBudgetAllowsNone { budget: name_of(budget), pods })
+}
+
+/// The server-side apply manager of a bare pod's image. The owner's template is not written, so nobody owns it anew.
+fn apply_manager(live: &LiveWorkload, container: &ContainerName, list: &str) -> Option<String> {
+    if live.workload.reference.kind != WorkloadKind::Pod {
+        return None;
+    }
+    let key = format!("k:{}", serde_json::json!({ "name": container }));
+    let owns = |entry: &&Value| {
+        entry.get("operation").and_then(Value::as_str) == Some("Apply")
+            && entry
+                .pointer(&format!("/fieldsV1/f:spec/f:{list}"))
+                .and_then(|containers| containers.get(&key)?.get("f:image"))
+                .is_some()
+    };
+    let entry = managed_fields(&live.workload.object).find(owns)?;
+    entry.get("manager").and_then(Value::as_str).map(str::to_owned)
+}

@@ -1,0 +1,395 @@
+//! Why something cannot be done in place, and what is worth knowing though it can.
+//!
+//! A closed set each: a stable CamelCase code, one sentence, one hint, and an explanation at length. Nothing is refused
+//! without a reason, and a warning says something about the very plan that it stands in.
+
+mod code;
+mod reason_code;
+mod warning;
+mod warning_code;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+pub use code::Explanation;
+pub use reason_code::ReasonCode;
+pub use warning::Warning;
+pub use warning_code::WarningCode;
+
+use super::metadata::{MetadataMap, RESTARTED_AT};
+use super::names::ContainerName;
+use super::pod::ContainerList;
+use super::suggest;
+
+/// Why something cannot be done in place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "code", rename_all_fields = "camelCase")]
+pub enum Reason {
+    /// The caller lacks a permission.
+    PermissionMissing {
+        /// The verb.
+        verb: String,
+        /// The resource.
+        resource: String,
+        /// The server's words.
+        message: String,
+    },
+    /// A changed path of the template that no rule claims.
+    TemplateFieldNotInPlace {
+        /// The path, containers by name.
+        path: String,
+    },
+    /// A changed path of a StatefulSet's volume claim templates.
+    VolumeClaimTemplateChanges {
+        /// The path, claims by name.
+        path: String,
+    },
+    /// The manifest has a container that the template has not.
+    ContainerAdded {
+        /// Where it would stand.
+        list: ContainerList,
+        /// The container.
+        container: ContainerName,
+    },
+    /// The template has a container that the manifest has not.
+    ContainerRemoved {
+        /// Where it stands.
+        list: ContainerList,
+        /// The container.
+        container: ContainerName,
+    },
+    /// The manifest has the container under another name.
+    ContainerRenamed {
+        /// Where it stands.
+        list: ContainerList,
+        /// The container.
+        container: ContainerName,
+        /// Its name in the manifest.
+        to: ContainerName,
+    },
+    /// The resources of the manifest make another class of the pod.
+    QosClassChanges {
+        /// The class before.
+        from: String,
+        /// The class after.
+        to: String,
+    },
+    /// The owner selects its pods by the label.
+    SelectorLabelChanges {
+        /// The label's key.
+        key: String,
+    },
+    /// The key belongs to a controller, or is fixed in a pod.
+    MetadataKeyReserved {
+        /// The path.
+        path: String,
+    },
+    /// A container that does not restart has the value in its environment.
+    MetadataReadByContainer {
+        /// Where the container stands.
+        list: ContainerList,
+        /// The container.
+        container: ContainerName,
+        /// The path of the label or annotation.
+        path: String,
+    },
+    /// `kubectl rollout restart`'s annotation is set.
+    RestartRequested,
+    /// Neither the template nor any pod has the container.
+    ContainerNotFound {
+        /// As it was written.
+        container: ContainerName,
+        /// What may have been meant.
+        suggestion: Option<String>,
+        /// The containers that there are.
+        known: Vec<ContainerName>,
+    },
+    /// This pod does not have the container.
+    ContainerNotInPod {
+        /// Where it stands in the template or in other pods.
+        list: ContainerList,
+        /// The container.
+        container: ContainerName,
+    },
+    /// The image is not a reference that a kubelet can pull.
+    ImageMalformed {
+        /// Where the container stands.
+        list: ContainerList,
+        /// The container.
+        container: ContainerName,
+        /// As it was written.
+        image: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The image has whitespace around it.
+    ImageWhitespace {
+        /// Where the container stands.
+        list: ContainerList,
+        /// The container.
+        container: ContainerName,
+        /// As it was written.
+        image: String,
+    },
+    /// The pod is being deleted.
+    PodTerminating,
+    /// The pod has ended for good.
+    PodFinished {
+        /// `Succeeded` or `Failed`.
+        phase: String,
+    },
+    /// A static pod's mirror: the kubelet runs the file's pod.
+    MirrorPod,
+    /// A failed start would end the pod for good.
+    RestartPolicyNotAlways {
+        /// `Never` or `OnFailure`.
+        policy: String,
+    },
+    /// The node's kubelet does not restart a sidecar whose image changes.
+    SidecarNeedsNewerKubelet {
+        /// The sidecar.
+        container: ContainerName,
+        /// The kubelet's version.
+        kubelet: String,
+    },
+    /// A sidecar's change is ignored until its startup probe has passed.
+    SidecarStartupPending {
+        /// The sidecar.
+        container: ContainerName,
+    },
+    /// The pod has no controller though the workload's selector matches it.
+    OrphanPod,
+    /// The pod is of another revision than the manifest changes.
+    PodOfOldRevision {
+        /// The pod's revision.
+        revision: String,
+        /// The owner's current revision.
+        current: String,
+    },
+    /// There is no pod to update.
+    NoPods,
+    /// The owner's controller is replacing pods.
+    OwnerRollingOut {
+        /// What of its status shows it.
+        status: String,
+    },
+    /// The owner's controller has not seen its present spec yet.
+    OwnerNotObserved,
+    /// The owner's rollouts are paused.
+    OwnerPaused,
+    /// The owner is being deleted.
+    OwnerTerminating,
+    /// The owner lets no pod be down.
+    NoUnavailabilityAllowed {
+        /// The path of the owner's field that says so.
+        path: String,
+    },
+    /// The Deployment of this ReplicaSet has a newer one.
+    ReplicaSetOfOldRevision {
+        /// The Deployment.
+        deployment: String,
+    },
+    /// The server would refuse the patch.
+    AdmissionRefused {
+        /// The server's words.
+        message: String,
+    },
+    /// Admission would make another image of it.
+    AdmissionRewrites {
+        /// Where the container stands.
+        list: ContainerList,
+        /// The container.
+        container: ContainerName,
+        /// The image that it would have.
+        image: String,
+    },
+    /// A field of the owner, outside its template, that the API server never lets change.
+    OwnerFieldImmutable {
+        /// The path in the owner.
+        path: String,
+    },
+    /// The manifests cannot be merged as `kubectl apply` would.
+    ManifestsNotMergeable {
+        /// Why.
+        message: String,
+    },
+}
+
+impl Reason {
+    /// Returns the kind of reason.
+    pub fn kind(&self) -> ReasonCode {
+        match self {
+            Self::PermissionMissing { .. } => ReasonCode::PermissionMissing,
+            Self::TemplateFieldNotInPlace { .. } => ReasonCode::TemplateFieldNotInPlace,
+            Self::VolumeClaimTemplateChanges { .. } => ReasonCode::VolumeClaimTemplateChanges,
+            Self::ContainerAdded { .. } => ReasonCode::ContainerAdded,
+            Self::ContainerRemoved { .. } => ReasonCode::ContainerRemoved,
+            Self::ContainerRenamed { .. } => ReasonCode::ContainerRenamed,
+            Self::QosClassChanges { .. } => ReasonCode::QosClassChanges,
+            Self::SelectorLabelChanges { .. } => ReasonCode::SelectorLabelChanges,
+            Self::MetadataKeyReserved { .. } => ReasonCode::MetadataKeyReserved,
+            Self::MetadataReadByContainer { .. } => ReasonCode::MetadataReadByContainer,
+            Self::RestartRequested => ReasonCode::RestartRequested,
+            Self::ContainerNotFound { .. } => ReasonCode::ContainerNotFound,
+            Self::ContainerNotInPod { .. } => ReasonCode::ContainerNotInPod,
+            Self::ImageMalformed { .. } => ReasonCode::ImageMalformed,
+            Self::ImageWhitespace { .. } => ReasonCode::ImageWhitespace,
+            Self::PodTerminating => ReasonCode::PodTerminating,
+            Self::PodFinished { .. } => ReasonCode::PodFinished,
+            Self::MirrorPod => ReasonCode::MirrorPod,
+            Self::RestartPolicyNotAlways { .. } => ReasonCode::RestartPolicyNotAlways,
+            Self::SidecarNeedsNewerKubelet { .. } => ReasonCode::SidecarNeedsNewerKubelet,
+            Self::SidecarStartupPending { .. } => ReasonCode::SidecarStartupPending,
+            Self::OrphanPod => ReasonCode::OrphanPod,
+            Self::PodOfOldRevision { .. } => ReasonCode::PodOfOldRevision,
+            Self::NoPods => ReasonCode::NoPods,
+            Self::OwnerRollingOut { .. } => ReasonCode::OwnerRollingOut,
+            Self::OwnerNotObserved => ReasonCode::OwnerNotObserved,
+            Self::OwnerPaused => ReasonCode::OwnerPaused,
+            Self::OwnerTerminating => ReasonCode::OwnerTerminating,
+            Self::NoUnavailabilityAllowed { .. } => ReasonCode::NoUnavailabilityAllowed,
+            Self::ReplicaSetOfOldRevision { .. } => ReasonCode::ReplicaSetOfOldRevision,
+            Self::AdmissionRefused { .. } => ReasonCode::AdmissionRefused,
+            Self::AdmissionRewrites { .. } => ReasonCode::AdmissionRewrites,
+            Self::OwnerFieldImmutable { .. } => ReasonCode::OwnerFieldImmutable,
+            Self::ManifestsNotMergeable { .. } => ReasonCode::ManifestsNotMergeable,
+        }
+    }
+
+    /// Returns the stable code.
+    pub fn code(&self) -> &'static str {
+        self.kind().as_str()
+    }
+
+    /// Returns what the code means, at length.
+    pub fn explanation(&self) -> Explanation {
+        self.kind().explanation()
+    }
+
+    /// Returns whether the reason is a difference between template and manifest.
+    pub fn is_of_the_template(&self) -> bool {
+        match self {
+            Self::TemplateFieldNotInPlace { .. }
+            | Self::VolumeClaimTemplateChanges { .. }
+            | Self::ContainerAdded { .. }
+            | Self::ContainerRemoved { .. }
+            | Self::ContainerRenamed { .. }
+            | Self::QosClassChanges { .. }
+            | Self::SelectorLabelChanges { .. }
+            | Self::MetadataKeyReserved { .. }
+            | Self::RestartRequested => true,
+            Self::PermissionMissing { .. }
+            | Self::MetadataReadByContainer { .. }
+            | Self::ContainerNotFound { .. }
+            | Self::ContainerNotInPod { .. }
+            | Self::ImageMalformed { .. }
+            | Self::ImageWhitespace { .. }
+            | Self::PodTerminating
+            | Self::PodFinished { .. }
+            | Self::MirrorPod
+            | Self::RestartPolicyNotAlways { .. }
+            | Self::SidecarNeedsNewerKubelet { .. }
+            | Self::SidecarStartupPending { .. }
+            | Self::OrphanPod
+            | Self::PodOfOldRevision { .. }
+            | Self::NoPods
+            | Self::OwnerRollingOut { .. }
+            | Self::OwnerNotObserved
+            | Self::OwnerPaused
+            | Self::OwnerTerminating
+            | Self::NoUnavailabilityAllowed { .. }
+            | Self::ReplicaSetOfOldRevision { .. }
+            | Self::AdmissionRefused { .. }
+            | Self::AdmissionRewrites { .. }
+            | Self::OwnerFieldImmutable { .. }
+            | Self::ManifestsNotMergeable { .. } => false,
+        }
+    }
+
+    /// Returns the path that is meant, where there is one.
+    pub fn path(&self) -> Option<String> {
+        let within = |list: &ContainerList, container, field: &str| {
+            Some(format!("spec.{}[{container}]{field}", list.spec_field()))
+        };
+        match self {
+            Self::TemplateFieldNotInPlace { path }
+            | Self::VolumeClaimTemplateChanges { path }
+            | Self::OwnerFieldImmutable { path }
+            | Self::MetadataKeyReserved { path }
+            | Self::NoUnavailabilityAllowed { path }
+            | Self::MetadataReadByContainer { path, .. } => Some(path.clone()),
+            Self::ContainerAdded { list, container }
+            | Self::ContainerRemoved { list, container }
+            | Self::ContainerNotInPod { list, container } => within(list, container, ""),
+            Self::ContainerRenamed { list, container, .. } => within(list, container, ".name"),
+            Self::ImageMalformed { list, container, .. }
+            | Self::ImageWhitespace { list, container, .. }
+            | Self::AdmissionRewrites { list, container, .. } => within(list, container, ".image"),
+            Self::SidecarNeedsNewerKubelet { container, .. } | Self::SidecarStartupPending { container } => {
+                within(&ContainerList::InitContainers, container, ".image")
+            }
+            Self::QosClassChanges { .. } => Some("status.qosClass".into()),
+            Self::SelectorLabelChanges { key } => Some(MetadataMap::Labels.path(key)),
+            Self::RestartRequested => Some(MetadataMap::Annotations.path(RESTARTED_AT)),
+            Self::RestartPolicyNotAlways { .. } => Some("spec.restartPolicy".into()),
+            Self::PodTerminating | Self::OwnerTerminating => Some("metadata.deletionTimestamp".into()),
+            Self::PodFinished { .. } => Some("status.phase".into()),
+            Self::MirrorPod => Some("metadata.annotations[kubernetes.io/config.mirror]".into()),
+            Self::OrphanPod => Some("metadata.ownerReferences".into()),
+            Self::OwnerPaused => Some("spec.paused".into()),
+            Self::OwnerNotObserved => Some("status.observedGeneration".into()),
+            Self::PermissionMissing { .. }
+            | Self::ContainerNotFound { .. }
+            | Self::PodOfOldRevision { .. }
+            | Self::NoPods
+            | Self::OwnerRollingOut { .. }
+            | Self::ReplicaSetOfOldRevision { .. }
+            | Self::AdmissionRefused { .. }
+            | Self::ManifestsNotMergeable { .. } => None,
+        }
+    }
+}
+
+/// Returns every explanation, reasons first.
+pub fn explanations() -> impl Iterator<Item = Explanation> {
+    let reasons = ReasonCode::ALL.iter().map(|code| code.explanation());
+    reasons.chain(WarningCode::ALL.iter().map(|code| code.explanation()))
+}
+
+/// Returns the explanation of a code, upper and lower case being alike; else the code that may have been meant.
+///
+/// # Errors
+/// The nearest code, if one is near.
+pub fn explain(code: &str) -> Result<Explanation, Option<&'static str>> {
+    explanations().find(|known| known.code.eq_ignore_ascii_case(code)).ok_or_else(|| {
+        let lower: Vec<String> = explanations().map(|known| known.code.to_ascii_lowercase()).collect();
+        let nearest = suggest::closest(&code.to_ascii_lowercase(), lower.iter().map(String::as_str))?;
+        explanations().map(|known| known.code).find(|known| known.eq_ignore_ascii_case(nearest))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_found_however_it_is_written_and_a_slip_is_told() {
+        assert_eq!(explain("nopods").map(|found| found.code), Ok("NoPods"));
+        assert_eq!(explain("MUTABLETAG").map(|found| found.code), Ok("MutableTag"));
+        assert_eq!(explain("NoPod"), Err(Some("NoPods")));
+        assert_eq!(explain("ownerrolingout"), Err(Some("OwnerRollingOut")));
+        assert_eq!(explain("Weather"), Err(None));
+    }
+
+    #[test]
+    fn every_explanation_says_something_and_no_code_stands_twice() {
+        let mut seen = std::collections::BTreeSet::new();
+        for explanation in explanations() {
+            assert!(seen.insert(explanation.code.to_ascii_lowercase()), "{}", explanation.code);
+            assert!(explanation.summary.len() < 100 && !explanation.summary.ends_with('.'), "{}", explanation.code);
+            for text in [explanation.meaning, explanation.why, explanation.remedy] {
+                assert!(text.len() > 15 && text.ends_with(['.', '>']), "{}: {text}", explanation.code);
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The codes of reasons, and what they mean at length.
+
+use super::code::codes;
+
+codes! {
+    /// The code of a [`Reason`](super::Reason).
+    ReasonCode {
+        TemplateFieldNotInPlace {
+            summary: "a changed field of the template cannot change in a running pod",
+            meaning: "The change touches a field of the pod template that this program has no rule for, so the change as a whole cannot be done in the pods that run. The path names containers by name.",
+            why: "The API server lets very little of a pod change: images, and a few fields that matter rarely (ValidatePodUpdate in pkg/apis/core/validation/validation.go). Environment, command, ports, probes, volumes, security context and imagePullPolicy are fixed when the pod is made. A field that this program does not know is refused as well, never dropped.",
+            remedy: "Take the field out of this change, or roll it out with kubectl apply, which replaces the pods. Where only the image is urgent, update it alone: kubectl inplace apply TYPE/NAME CONTAINER=IMAGE.",
+        }
+        VolumeClaimTemplateChanges {
+            summary: "a changed volumeClaimTemplates cannot take effect in place",
+            meaning: "The manifest changes the volume claim templates of a StatefulSet.",
+            why: "The claims exist already, and the API server forbids changing spec.volumeClaimTemplates of a StatefulSet (ValidateStatefulSetUpdate in pkg/apis/apps/validation/validation.go).",
+            remedy: "Leave it out of this change. To change it, delete the StatefulSet with --cascade=orphan, create it anew, and resize or replace the claims by hand.",
+        }
+        ContainerAdded {
+            summary: "a container would be added",
+            meaning: "The manifest has a container that the template does not have.",
+            why: "The number of containers of a pod is fixed when it is made: pod updates may not add or remove containers (ValidatePodUpdate).",
+            remedy: "Roll it out with kubectl apply, which replaces the pods. For a look inside a running pod there is kubectl debug.",
+        }
+        ContainerRemoved {
+            summary: "a container would be removed",
+            meaning: "The template has a container that the manifest does not have.",
+            why: "The number of containers of a pod is fixed when it is made: pod updates may not add or remove containers (ValidatePodUpdate).",
+            remedy: "Roll it out with kubectl apply, which replaces the pods.",
+        }
+        ContainerRenamed {
+            summary: "a container would be renamed",
+            meaning: "The manifest has a container under another name that is otherwise the same.",
+            why: "A container's name is fixed when the pod is made (ValidatePodUpdate compares everything but the image).",
+            remedy: "Keep the name, or roll it out with kubectl apply, which replaces the pods. If the name is a slip, mend it in the manifest.",
+        }
+        QosClassChanges {
+            summary: "the pod's quality of service class would change",
+            meaning: "With the resources of the manifest, the pods would be of another class (Guaranteed, Burstable or BestEffort).",
+            why: "The class is set when the pod is made and never changes, not even by a resize (ValidatePodResize: Pod QOS Class may not change as a result of resizing; classes are computed by GetPodQOS in pkg/apis/core/v1/helper/qos).",
+            remedy: "Choose resources of the same class, or roll it out with kubectl apply, which replaces the pods.",
+        }
+        SelectorLabelChanges {
+            summary: "a label that the owner selects its pods by would change",
+            meaning: "The changed label stands in the owner's selector.",
+            why: "A pod that the selector does not match any more is let go by its controller, which then makes another one (ClaimPods in pkg/controller/controller_ref_manager.go); the selector itself cannot change.",
+            remedy: "Leave the label as it is. To change it, create another workload and move the traffic over.",
+        }
+        MetadataKeyReserved {
+            summary: "a label or annotation that belongs to a controller would change",
+            meaning: "The changed key is written by a controller or fixed by the API server: pod-template-hash, controller-revision-hash, pod-template-generation, statefulset.kubernetes.io/*, apps.kubernetes.io/pod-index, AppArmor's beta annotations, kubernetes.io/config.*.",
+            why: "Controllers tell pods and revisions apart by these keys, and the API server refuses changed AppArmor and mirror annotations of a pod (ValidatePodUpdate, ValidatePodSpecificAnnotationUpdates).",
+            remedy: "Leave the key out of the manifest.",
+        }
+        MetadataReadByContainer {
+            summary: "a container reads a changed label or annotation at its start and would not restart",
+            meaning: "The container has an environment variable from this label or annotation (valueFrom.fieldRef), and nothing else of this update restarts it in this pod: it would go on with the value from before.",
+            why: "Environment variables are computed when a container is created (podFieldSelectorRuntimeValue in pkg/kubelet/kubelet_pods.go). A downwardAPI volume, in contrast, is kept up to date.",
+            remedy: "Change the container's image in the same update, so that it restarts and reads the new value; or roll it out with kubectl apply, which replaces the pods.",
+        }
+        RestartRequested {
+            summary: "kubectl.kubernetes.io/restartedAt asks for new pods",
+            meaning: "The change sets the annotation that kubectl rollout restart sets. Whoever sets it wants every pod replaced; writing it into the running pods would look done without any restart.",
+            why: "The annotation has no meaning of its own: it only makes the template another one, so that the owner's controller replaces the pods (polymorphichelpers/objectrestarter.go in kubectl). Its removal, in contrast, asks for nothing and is done in place.",
+            remedy: "For new pods: kubectl rollout restart. To restart one container in place, give it the digest that runs: CONTAINER=@sha256:... Otherwise leave the annotation out of the manifest.",
+        }
+        ContainerNotFound {
+            summary: "neither the template nor any pod has a container of that name",
+            meaning: "The name of a container on the command line is unknown in this workload.",
+            why: "Images are set by the container's name, as in kubectl set image; nothing is changed for a name that may be mistyped.",
+            remedy: "Name one of the containers that the message lists.",
+        }
+        ContainerNotInPod {
+            summary: "this pod does not have the container",
+            meaning: "Other pods of the workload, or its template, have the container; this pod does not.",
+            why: "The pod was made from another template, or its injector left it out. A container cannot be added to a pod (ValidatePodUpdate).",
+            remedy: "Delete the pod, so that its owner makes it anew, or leave it as it is.",
+        }
+        ImageMalformed {
+            summary: "the image is not a reference that a kubelet can pull",
+            meaning: "The image does not have the form of a reference.",
+            why: "The API server does not check the form, and the kubelet finds out only after it has killed the old container (InvalidImageName). The grammar is that of github.com/distribution/reference.",
+            remedy: "Write it as [registry/]repository[:tag][@sha256:digest], the repository in lower case.",
+        }
+        ImageWhitespace {
+            summary: "the image begins or ends with whitespace",
+            meaning: "There are blanks or line breaks around the image. A template takes them, a pod does not.",
+            why: "The API server refuses such an image of a pod (must not have leading or trailing whitespace, ValidatePodUpdate), and kubelets cannot pull it.",
+            remedy: "Take the whitespace away. It often comes from a template or a shell variable with a line break.",
+        }
+        PodTerminating {
+            summary: "the pod is being deleted",
+            meaning: "The pod has a deletionTimestamp. A changed image has no effect in it any more.",
+            why: "The API server would take the change, but a kubelet starts nothing in a pod that is going (test/e2e_node/container_lifecycle_test.go has it for all restart policies).",
+            remedy: "Wait for its replacement, which has the template's image.",
+        }
+        PodFinished {
+            summary: "the pod has ended for good",
+            meaning: "The pod's phase is Succeeded or Failed.",
+            why: "The API server would take the change, but a kubelet never starts a container in a pod that has ended (SyncPod in pkg/kubelet/kubelet.go).",
+            remedy: "Delete the pod, so that its owner makes another one.",
+        }
+        MirrorPod {
+            summary: "the pod only mirrors a static pod",
+            meaning: "The pod is the API's picture of a pod that the kubelet runs from a file on its node.",
+            why: "The kubelet runs what the file says; a patch of the mirror is accepted and has no effect (pkg/kubelet/pod/pod_manager.go).",
+            remedy: "Change the manifest on the node, often in /etc/kubernetes/manifests.",
+        }
+        RestartPolicyNotAlways {
+            summary: "a failed start would end the pod for good",
+            meaning: "The pod's restartPolicy is Never or OnFailure, as in Jobs. If the new image cannot be pulled or started, the kubelet does not try again and the pod has ended.",
+            why: "The kubelet kills first and pulls second; what then has exited is judged by restartPolicy (computePodActions and ShouldContainerBeRestarted in pkg/kubelet/kuberuntime).",
+            remedy: "Create the pod or Job anew with the new image.",
+        }
+        SidecarNeedsNewerKubelet {
+            summary: "the node's kubelet does not restart a sidecar whose image changes",
+            meaning: "The container is a sidecar (an init container with restartPolicy Always), and the pod's node runs a kubelet before 1.32. The pod's spec would show the new image while the old one runs on. Each node decides for its own pods.",
+            why: "Kubelets 1.28 to 1.31 look at a sidecar's image only when it dies by itself (kubernetes#121333); 1.32 restarts it (kubernetes#126525).",
+            remedy: "Upgrade the node, or replace its pods.",
+        }
+        SidecarStartupPending {
+            summary: "the sidecar's startup probe has not passed yet",
+            meaning: "A changed image of this sidecar has no effect until its startup probe has passed or failed.",
+            why: "While a sidecar has not started, the kubelet leaves computeInitContainerActions before it compares the image (pkg/kubelet/kuberuntime/kuberuntime_container.go).",
+            remedy: "Wait until the sidecar has started, then plan again. If it never starts, replace the pod.",
+        }
+        OrphanPod {
+            summary: "the pod is matched by the selector, but nobody controls it",
+            meaning: "The pod has the workload's labels and no controller. It is left out.",
+            why: "Only a pod whose owner reference says so belongs to a workload; a pod made or let go by hand may stand there on purpose.",
+            remedy: "Name the pod itself, if you mean it: pod/NAME.",
+        }
+        PodOfOldRevision {
+            summary: "the pod was made from an older template than the manifest changes",
+            meaning: "The pod's revision is not the owner's current one, so that it may differ from the manifest in more than what changes now. With the new image it would still not be what the manifest says.",
+            why: "Pods keep the spec that they were made with: a partition, OnDelete or a paused rollout leaves some at an older revision (labels pod-template-hash and controller-revision-hash).",
+            remedy: "Finish the owner's rollout first, or delete the pod; or change the image alone, by hand: CONTAINER=IMAGE.",
+        }
+        NoPods {
+            summary: "there is no pod to update",
+            meaning: "The workload has no pod now.",
+            why: "An update in place is one of pods. Without any, only the template matters.",
+            remedy: "Change the template, which costs nothing while there are no pods: kubectl apply or kubectl set image.",
+        }
+        OwnerRollingOut {
+            summary: "the owner's controller is replacing pods now",
+            meaning: "A rollout of the owner is under way: pods that are changed now would be replaced a moment later.",
+            why: "Deployments, StatefulSets and DaemonSets replace every pod of another revision, whatever runs in it (status.updatedReplicas, status.updateRevision, status.updatedNumberScheduled).",
+            remedy: "Wait for its end: kubectl rollout status. If it is stuck, undo it first: kubectl rollout undo.",
+        }
+        OwnerNotObserved {
+            summary: "the owner's controller has not seen the owner's present spec yet",
+            meaning: "status.observedGeneration is behind metadata.generation: nobody can tell yet whether pods are about to be replaced.",
+            why: "Controllers note the generation that they have acted on. It lags for less than a second, unless kube-controller-manager is down.",
+            remedy: "Plan again in a moment. If it stays so, look at kube-controller-manager.",
+        }
+        OwnerPaused {
+            summary: "the owner's rollouts are paused",
+            meaning: "Somebody has paused the Deployment (spec.paused): its pods are meant to stay as they are, and its template may hold changes that no pod has yet.",
+            why: "A paused Deployment keeps its template apart from its pods (pkg/controller/deployment); an update in place would go around the pause.",
+            remedy: "Resume it when it may go on: kubectl rollout resume. To change a pod all the same, name the pod.",
+        }
+        OwnerTerminating {
+            summary: "the owner is being deleted",
+            meaning: "The workload has a deletionTimestamp: its pods go with it.",
+            why: "The garbage collector deletes what a deleted owner controls, unless it was deleted with --cascade=orphan.",
+            remedy: "Wait until it is gone and create it anew.",
+        }
+        NoUnavailabilityAllowed {
+            summary: "the owner lets no pod be down",
+            meaning: "The owner's maxUnavailable is literally 0: it makes a new pod before it takes one away (maxSurge). A restart in place takes one down.",
+            why: "A container is stopped before the next one is started, so that its pod is down for a moment; there is no surge in place.",
+            remedy: "Say how many may be down at once: --max-unavailable 1.",
+        }
+        ReplicaSetOfOldRevision {
+            summary: "the ReplicaSet is an old revision of its Deployment",
+            meaning: "The Deployment has a newer ReplicaSet; this one is kept for kubectl rollout undo, or is being scaled down.",
+            why: "A Deployment has one current ReplicaSet, the one with its template; the others go to no pods (annotation deployment.kubernetes.io/revision).",
+            remedy: "Name the Deployment.",
+        }
+        PermissionMissing {
+            summary: "the caller lacks a permission",
+            meaning: "The API server says that you may not do what this needs.",
+            why: "Reading, watching and patching pods are verbs of their own in RBAC; the answer is the server's own (SelfSubjectAccessReview, or its refusal).",
+            remedy: "Ask for a Role with the verb and resource named. The roles edit and admin have what is needed in their namespace. Check it with kubectl auth can-i.",
+        }
+        AdmissionRefused {
+            summary: "the API server or an admission webhook would refuse the change",
+            meaning: "A dry run of the very change was refused. The words are the server's, a policy's or a webhook's.",
+            why: "Admission looks at an image change as at a new pod: PodSecurity, AlwaysPullImages, policies and webhooks all run again, and rules may be stricter than when the pod was made.",
+            remedy: "Change what the words name, or ask who keeps the policy.",
+        }
+        AdmissionRewrites {
+            summary: "an admission webhook would set another image than the one asked for",
+            meaning: "The dry run was taken, but its result has another image: a webhook or policy rewrites images, to a mirror for one. The pods would never show the image asked for.",
+            why: "Mutating admission runs on updates of pods too, after the patch is applied.",
+            remedy: "Ask for the image in the form that the webhook makes of it.",
+        }
+        OwnerFieldImmutable {
+            summary: "a field of the owner that the API server never lets change",
+            meaning: "The newer manifest changes a field outside the template, such as the selector or a StatefulSet's serviceName, that is fixed once the object exists.",
+            why: "The API server refuses it (ValidateStatefulSetUpdate and the like in pkg/apis/apps/validation/validation.go).",
+            remedy: "Leave it out of this change, or delete the object with --cascade=orphan, which keeps its pods, and create it anew.",
+        }
+        ManifestsNotMergeable {
+            summary: "the two manifests cannot be merged",
+            meaning: "What kubectl apply would send cannot be computed from the older and the newer manifest.",
+            why: "Lists are merged by the name of their elements (strategic merge patch); one of them has an element without it, or a value of another type.",
+            remedy: "Correct the manifest that the message names; kubectl apply would refuse it too.",
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The codes of warnings, and what they mean at length.
+
+use super::code::codes;
+
+codes! {
+    /// The code of a [`Warning`](super::Warning).
+    WarningCode {
+        TemplateKeepsImage {
+            summary: "the owner's template stays as it is",
+            meaning: "Only the pods change. A pod made later (scaling, eviction, a lost node) is made from the owner's template, which still says what it said before; and the owner's next rollout replaces all of them.",
+            why: "Controllers never compare running pods with the template; they only make new ones from it (pkg/controller/replicaset, statefulset, daemon).",
+            remedy: "Put the same image into the template when it suits, or see to it that nothing makes pods until then.",
+        }
+        ContainerInjected {
+            summary: "the container is in the pods and not in the template",
+            meaning: "Something adds the container when a pod is made. It is changed in the pods that run; later pods get what the injector says.",
+            why: "Mutating webhooks change the pod, never its owner's template.",
+            remedy: "Change the injector's configuration as well, so that later pods are the same.",
+        }
+        ContainerFilesLost {
+            summary: "the container may keep files of its own, which are lost",
+            meaning: "The container asks for ephemeral-storage, so that it probably writes into its own file system. That is new after the restart; volumes, emptyDir too, stay.",
+            why: "A restarted container is another container with a fresh writable layer; only the pod and its volumes stay.",
+            remedy: "If the files matter, keep them in a volume.",
+        }
+        ConfigurationReread {
+            summary: "the restart reads ConfigMaps or Secrets again",
+            meaning: "The container takes environment variables from ConfigMaps or Secrets. If these have changed since it started, the restart brings the new values together with the new image, or fails where a key is missing.",
+            why: "The environment is computed at every start of a container (makeEnvironmentVariables in pkg/kubelet/kubelet_pods.go).",
+            remedy: "Look at what has changed in them: kubectl get configmap NAME -o yaml.",
+        }
+        MetadataReadOnRestart {
+            summary: "a container reads a changed label or annotation when it restarts",
+            meaning: "The container has an environment variable from this label or annotation. It restarts in the same update and gets the new value; a plain init container has run already and does not see it.",
+            why: "Environment variables are computed when a container is created (podFieldSelectorRuntimeValue in pkg/kubelet/kubelet_pods.go).",
+            remedy: "Nothing, if that is what you want.",
+        }
+        ChecksumChanges {
+            summary: "an annotation changes that usually stands there to make new pods",
+            meaning: "Annotations such as checksum/config carry the hash of a ConfigMap or Secret, so that a changed configuration replaces the pods. In place, the annotation changes and nothing restarts.",
+            why: "Such an annotation has no meaning of its own: it only makes the template another one, so that the owner's controller replaces the pods.",
+            remedy: "If the pods are to read their configuration again, roll it out with kubectl apply, or change the image of the container that reads it in the same update.",
+        }
+        NoReadinessProbe {
+            summary: "a container without readiness probe restarts",
+            meaning: "Services go on sending traffic to the pod while the container is down, and it counts as ready as soon as it runs. The first pod of a rollout is therefore watched a little longer.",
+            why: "The kubelet publishes no NotReady for a restart that it makes itself (kubernetes#91667); only a readiness probe turns the pod unready while the container is down.",
+            remedy: "Give the container a readiness probe, or --min-ready-seconds a value.",
+        }
+        StartupProbeUnreliable {
+            summary: "these kubelets show a restarted container as started before its startup probe ran",
+            meaning: "The container has a startup probe, and its node's kubelet is 1.35, 1.36 or 1.37. Ready may be shown too early; it must therefore hold for one period of the probe before the pod counts as done.",
+            why: "The kubelet copies `started` from the container before (kubernetes#141155).",
+            remedy: "Nothing; --min-ready-seconds overrides how long ready must hold.",
+        }
+        RestartInSeries {
+            summary: "several containers of a pod restart one after the other",
+            meaning: "The kubelet stops the changed containers one by one, each with its preStop hook and grace period, and starts the first only when all have stopped.",
+            why: "One sync of a pod kills in series, then starts (SyncPod in pkg/kubelet/kuberuntime/kuberuntime_manager.go).",
+            remedy: "If one of them must not be down for so long, change them in two updates.",
+        }
+        SlowStop {
+            summary: "stopping the container may take long",
+            meaning: "The container has a preStop hook or a long grace period. Until it has stopped, nothing else happens in its pod, and the next pod waits.",
+            why: "The kubelet waits for preStop and then for the process, up to terminationGracePeriodSeconds in all, before it starts the new container (killContainer in pkg/kubelet/kuberuntime).",
+            remedy: "Give it time with --timeout, or take more pods at once with --max-unavailable.",
+        }
+        RepositoryChanges {
+            summary: "the image comes from another registry or repository",
+            meaning: "Not only tag or digest change, but where the image comes from. Patching pods to an image of one's own is also a known attack.",
+            why: "Whoever may patch pods may run any image that admission lets through.",
+            remedy: "Make sure that the repository is yours, and that the pods' pull secrets reach it.",
+        }
+        MutableTag {
+            summary: "the tag is one that is often pushed again",
+            meaning: "The same tag may name other bits on another node or another day.",
+            why: "A tag is a name that the registry resolves at each pull; only a digest stands for the same bits for ever.",
+            remedy: "Use a tag of one release, or a digest: repository:tag@sha256:...",
+        }
+        StaleImageStays {
+            summary: "a node that has an image under this tag keeps it",
+            meaning: "The tag is latest, and the pod's imagePullPolicy is IfNotPresent: a node that once pulled this tag starts what it has, however old.",
+            why: "imagePullPolicy is given its default when the pod is made, by the tag of that time, and cannot be changed later (SetDefaults_Container in pkg/apis/core/v1/defaults.go).",
+            remedy: "Use a tag of one release, or a digest.",
+        }
+        PullNeedsRegistry {
+            summary: "the registry is asked at every restart",
+            meaning: "The container's imagePullPolicy is Always. The old container is stopped before the registry is asked: if it does not answer, the container stays down.",
+            why: "The kubelet kills first and pulls second (SyncPod), and with Always it asks the registry even for an image that the node has (EnsureImageExists in pkg/kubelet/images).",
+            remedy: "Make sure that the nodes reach the registry now.",
+        }
+        ImageNeverPulled {
+            summary: "the node must have the image already",
+            meaning: "The container's imagePullPolicy is Never. On a node without the image it is stopped and does not come back (ErrImageNeverPull).",
+            why: "imagePullPolicy cannot be changed in a pod, and the kubelet looks for the image only after it has stopped the old container.",
+            remedy: "Load the image onto the nodes first.",
+        }
+        SameDigest {
+            summary: "the new image is the one that runs, under another name",
+            meaning: "The digest that runs is that of the new image. The container restarts all the same, with the same bits.",
+            why: "The kubelet compares the image's text (its container hash), not its digest.",
+            remedy: "Nothing, if a restart is wanted.",
+        }
+        PodsDiffer {
+            summary: "the pods run different images now",
+            meaning: "The pods of the workload do not all have the same image for the container before this update.",
+            why: "An earlier update in place, or one by hand, reached some of them only; or the owner keeps some at an older revision.",
+            remedy: "Nothing: each pod is taken from where it is. To take it back, each has its own way.",
+        }
+        PodsDrifted {
+            summary: "pods run another image than the owner's template says",
+            meaning: "A container that this change does not touch has another image in some pods than in the owner's template.",
+            why: "An earlier update in place left the template alone, or a webhook rewrites images when a pod is made. Pods made later get the template's.",
+            remedy: "Put the image that you want into the template, or bring the pods back to it.",
+        }
+        PodsOfOldRevision {
+            summary: "some pods are of an older revision of the owner's template",
+            meaning: "These pods were made from an older template and differ from the others in more than the image.",
+            why: "A partition, OnDelete or an unfinished rollout leaves pods at an older revision (labels pod-template-hash and controller-revision-hash).",
+            remedy: "Nothing, if they are to get the image as well.",
+        }
+        DisruptionBudgetAllowsNone {
+            summary: "a PodDisruptionBudget allows no pod to be down now",
+            meaning: "The budget covers pods of this update and allows no disruption at the moment. A restart in place does not ask budgets, so that nothing stops it.",
+            why: "Only evictions ask a budget (pkg/registry/core/pod/storage/eviction.go); a patch of a pod does not.",
+            remedy: "Find out why it allows none, often because pods are not ready: kubectl get poddisruptionbudgets.",
+        }
+        AutoscalerActive {
+            summary: "a HorizontalPodAutoscaler may make pods meanwhile",
+            meaning: "The autoscaler may scale the workload at any time. Pods that it makes come from the template and have the image from before.",
+            why: "Scaling makes pods from the owner's template, which an update of pods alone does not change.",
+            remedy: "Plan again after a scale-up, or change the template too.",
+        }
+        ManagedByArgoCd {
+            summary: "Argo CD makes this object from a repository",
+            meaning: "Argo CD compares the object with its source and brings it back. Pods that a workload owns are not compared, the object's own template is.",
+            why: "Argo CD marks what it made: annotation argocd.argoproj.io/tracking-id, or a label with its field manager.",
+            remedy: "Commit the new image to the application's source, so that later pods have it and a sync does not go back.",
+        }
+        ManagedByFlux {
+            summary: "Flux makes this object from a repository",
+            meaning: "Flux applies its source again at every interval. Pods that a workload owns are not touched by it, the object's own template is.",
+            why: "Flux labels what it made: kustomize.toolkit.fluxcd.io/* or helm.toolkit.fluxcd.io/*.",
+            remedy: "Commit the new image to the source, so that later pods have it and a reconciliation does not go back.",
+        }
+        ManagedByHelm {
+            summary: "the object belongs to a Helm release",
+            meaning: "The next helm upgrade renders the template from the chart's values again.",
+            why: "Helm marks what it made: label app.kubernetes.io/managed-by=Helm and annotation meta.helm.sh/release-name.",
+            remedy: "Set the new image in the release's values, so that later pods have it.",
+        }
+        ImageFieldOwned {
+            summary: "the image is owned by a server-side apply manager",
+            meaning: "Somebody applies this pod with server-side apply. After this update, their next apply of another image reports a conflict.",
+            why: "Setting a field makes the writer its owner (metadata.managedFields); server-side apply does not take a field over unless it is forced.",
+            remedy: "Set the same image in what they apply, or let them force it once: kubectl apply --server-side --force-conflicts.",
+        }
+        OutsideTemplate {
+            summary: "the manifest also changes fields outside the template",
+            meaning: "Replicas, strategy or the object's own labels differ as well. They are not touched.",
+            why: "This program changes pods; the rest of the object is not in them.",
+            remedy: "Apply the manifest with kubectl apply when its pods may be replaced, or change these fields on their own.",
+        }
+        RemovalsUnseen {
+            summary: "fields that the manifest leaves out are not seen as removed",
+            meaning: "The object was not made by kubectl apply, so that nothing tells which fields an earlier manifest had.",
+            why: "kubectl apply removes what the last applied manifest had and this one has not; it keeps it in the annotation kubectl.kubernetes.io/last-applied-configuration.",
+            remedy: "Nothing, if the manifest removes nothing.",
+        }
+        NotRead {
+            summary: "something could not be read, so that the answer is weaker",
+            meaning: "The plan does without what could not be read, and says what it does not know therefore.",
+            why: "Nodes, PodDisruptionBudgets, HorizontalPodAutoscalers and revisions need permissions of their own, and not every server has every kind.",
+            remedy: "Ask for the permission to read it, if the answer matters.",
+        }
+        ServerWarning {
+            summary: "the API server warned",
+            meaning: "The words are the server's own, or a webhook's.",
+            why: "API servers send warnings with their answers (HTTP header Warning), for deprecated fields for one.",
+            remedy: "Do as they say. --warnings-as-errors makes an error of them.",
+        }
+        WorkloadAdded {
+            summary: "only the newer manifests have the workload",
+            meaning: "Two manifests were compared, and the older ones do not have this workload.",
+            why: "A workload that is not there yet has no pods that could be changed.",
+            remedy: "Create it with kubectl apply.",
+        }
+        WorkloadRemoved {
+            summary: "only the older manifests have the workload",
+            meaning: "Two manifests were compared, and the newer ones do not have this workload.",
+            why: "kubectl apply leaves an object alone that no manifest names, unless it prunes; nothing of it changes in place.",
+            remedy: "Delete it if it is to go, or check whether a file was left out.",
+        }
+    }
+}

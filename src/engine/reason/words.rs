@@ -1,0 +1,148 @@
+//! What a reason says: one sentence, one hint.
+
+use super::Reason;
+use crate::engine::names::ContainerName;
+
+impl Reason {
+    /// Returns one sentence, without a full stop.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::PermissionMissing { verb, resource, .. } => format!("you may not {verb} {resource}"),
+            Self::TemplateFieldNotInPlace { path } => format!("{path} cannot change in a running pod"),
+            Self::VolumeClaimTemplateChanges { path } => format!("{path} cannot change: the claims exist already"),
+            Self::ContainerAdded { container, .. } => format!("container {container} would be added"),
+            Self::ContainerRemoved { container, .. } => format!("container {container} would be removed"),
+            Self::ContainerRenamed { container, to, .. } => format!("container {container} would be renamed to {to}"),
+            Self::QosClassChanges { from, to } => {
+                format!("the pod's quality of service class would change from {from} to {to}")
+            }
+            Self::SelectorLabelChanges { key } => format!("the owner selects its pods by the label {key}"),
+            Self::MetadataKeyReserved { path } => format!("{path} belongs to a controller, or is fixed in a pod"),
+            Self::MetadataReadByContainer { container, path, .. } => {
+                format!(
+                    "container {container} has {path} in its environment and does not restart, so it would keep the value from before"
+                )
+            }
+            Self::RestartRequested => {
+                "the annotation of kubectl rollout restart changes: it asks for new pods, not for a new annotation"
+                    .into()
+            }
+            Self::ContainerNotFound { container, known, .. } => {
+                let known = known.iter().map(ContainerName::as_str).collect::<Vec<_>>().join(", ");
+                format!("there is no container {container}; there are {known}")
+            }
+            Self::ContainerNotInPod { container, .. } => format!("this pod has no container {container}"),
+            Self::ImageMalformed { container, image, why, .. } => {
+                format!("the image {image:?} for container {container} is no image reference: {why}")
+            }
+            Self::ImageWhitespace { container, image, .. } => {
+                format!(
+                    "the image {image:?} for container {container} has whitespace around it, which a pod does not take"
+                )
+            }
+            Self::PodTerminating => "the pod is being deleted; its kubelet ignores a changed image".into(),
+            Self::PodFinished { phase } => format!("the pod has ended ({phase}); nothing is started in it any more"),
+            Self::MirrorPod => {
+                "this is the mirror of a static pod; its kubelet runs the file on the node, not this object".into()
+            }
+            Self::RestartPolicyNotAlways { policy } => {
+                format!("restartPolicy is {policy}: if the new image does not start, the pod ends for good")
+            }
+            Self::SidecarNeedsNewerKubelet { container, kubelet } => {
+                format!(
+                    "the node's kubelet {kubelet} does not restart the sidecar {container} when its image changes (1.32 does)"
+                )
+            }
+            Self::SidecarStartupPending { container } => {
+                format!(
+                    "the startup probe of the sidecar {container} has not passed; until then the kubelet ignores a changed image"
+                )
+            }
+            Self::OrphanPod => "the selector matches this pod, but the workload does not control it".into(),
+            Self::PodOfOldRevision { revision, current } => {
+                format!(
+                    "the pod was made from revision {revision} of the template, and the manifest changes {current}: it would differ in more than this change"
+                )
+            }
+            Self::NoPods => "there is no pod to update".into(),
+            Self::OwnerRollingOut { status } => format!("its controller is replacing pods now: {status}"),
+            Self::OwnerNotObserved => "its controller has not seen its present spec yet".into(),
+            Self::OwnerPaused => "its rollouts are paused, so its pods are meant to stay as they are".into(),
+            Self::OwnerTerminating => "it is being deleted, and its pods with it".into(),
+            Self::NoUnavailabilityAllowed { .. } => {
+                "the owner lets no pod be down (maxUnavailable 0), and a restart in place takes one down".into()
+            }
+            Self::ReplicaSetOfOldRevision { deployment } => {
+                format!("it is an old revision of deployment/{deployment}, which has a newer ReplicaSet")
+            }
+            Self::AdmissionRefused { message } => format!("the server refuses the patch: {message}"),
+            Self::AdmissionRewrites { container, image, .. } => {
+                format!("admission makes {image} of the image asked for container {container}")
+            }
+            Self::OwnerFieldImmutable { path } => format!("{path} cannot change once the object exists"),
+            Self::ManifestsNotMergeable { message } => format!("the manifests cannot be merged: {message}"),
+        }
+    }
+
+    /// Returns what to do about it, without a full stop.
+    pub fn hint(&self) -> String {
+        let hint = match self {
+            Self::TemplateFieldNotInPlace { .. }
+            | Self::ContainerAdded { .. }
+            | Self::ContainerRemoved { .. }
+            | Self::ContainerRenamed { .. } => {
+                "apply it with kubectl apply, which replaces the pods, or leave it out of this change"
+            }
+            Self::VolumeClaimTemplateChanges { .. } => "leave it out of this change; the StatefulSet must be made anew",
+            Self::QosClassChanges { .. } => {
+                "choose resources of the same class, or apply it with kubectl apply, which replaces the pods"
+            }
+            Self::SelectorLabelChanges { .. } => {
+                "leave the label as it is; a workload with other labels is another workload"
+            }
+            Self::MetadataKeyReserved { .. } => "leave the key out of the manifest",
+            Self::MetadataReadByContainer { container, .. } => {
+                return format!("change the image of {container} in the same update, so that it restarts");
+            }
+            Self::RestartRequested => "for new pods: kubectl rollout restart; otherwise leave the annotation out",
+            Self::ContainerNotFound { suggestion: Some(suggestion), .. } => {
+                return format!("did you mean {suggestion}?");
+            }
+            Self::ContainerNotFound { suggestion: None, .. } => "name one of them",
+            Self::ContainerNotInPod { .. } => {
+                "the pod was made from another template, or without its injector; its owner makes it anew when it is deleted"
+            }
+            Self::ImageMalformed { .. } => "write it as registry/repository:tag or @sha256:digest",
+            Self::ImageWhitespace { .. } => "take the whitespace away",
+            Self::PodTerminating => "wait until it is gone; an owner's replacement has the template's image",
+            Self::PodFinished { .. } => "delete it: its owner makes another, and without one create it anew",
+            Self::MirrorPod => "change the manifest on the node",
+            Self::RestartPolicyNotAlways { .. } => "create the pod anew instead",
+            Self::SidecarNeedsNewerKubelet { .. } => "replace the pod, or upgrade the node",
+            Self::SidecarStartupPending { .. } => "wait until the sidecar has started",
+            Self::OrphanPod => "name the pod itself if you mean it",
+            Self::PodOfOldRevision { .. } => {
+                "finish the owner's rollout first, or change the image alone: CONTAINER=IMAGE"
+            }
+            Self::NoPods => "change the template for later pods: kubectl set image",
+            Self::OwnerRollingOut { .. } => "wait for it: kubectl rollout status",
+            Self::OwnerNotObserved => "plan again in a moment",
+            Self::OwnerPaused => "resume it when it may go on (kubectl rollout resume), or name the pods",
+            Self::OwnerTerminating => "wait until it is gone",
+            Self::NoUnavailabilityAllowed { .. } => "say how many may be down: --max-unavailable 1",
+            Self::ReplicaSetOfOldRevision { deployment } => return format!("name deployment/{deployment}"),
+            Self::PermissionMissing { verb, resource, .. } => {
+                return format!("check it with: kubectl auth can-i {verb} {resource}");
+            }
+            Self::AdmissionRefused { .. } => {
+                "the words are the API server's or an admission webhook's; change what they name"
+            }
+            Self::AdmissionRewrites { .. } => "ask for the image in that form",
+            Self::OwnerFieldImmutable { .. } => {
+                "leave it out of this change; only deleting and making the object anew changes it (kubectl delete --cascade=orphan keeps its pods)"
+            }
+            Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
+        };
+        hint.into()
+    }
+}

@@ -1,0 +1,82 @@
+//! Label selectors: which labels they match, and which keys they rest on (apimachinery `metav1.LabelSelectorAsSelector`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+/// Returns whether a label selector matches. An empty one matches everything; what is no selector matches nothing.
+pub fn matches(selector: &Value, labels: &BTreeMap<String, String>) -> bool {
+    if !selector.is_object() {
+        return false;
+    }
+    let equal = |(key, value): (&String, &Value)| labels.get(key).map(String::as_str) == value.as_str();
+    let of_labels =
+        selector.get("matchLabels").and_then(Value::as_object).is_none_or(|labels| labels.iter().all(equal));
+    of_labels && expressions(selector).all(|expression| expression_matches(expression, labels))
+}
+
+/// Returns the keys that a selector looks at.
+pub fn keys(selector: &Value) -> BTreeSet<&str> {
+    let labels = selector.get("matchLabels").and_then(Value::as_object).into_iter().flatten();
+    let of_expressions = expressions(selector).filter_map(|expression| expression.get("key")?.as_str());
+    labels.map(|(key, _)| key.as_str()).chain(of_expressions).collect()
+}
+
+fn expressions(selector: &Value) -> impl Iterator<Item = &Value> {
+    selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn expression_matches(expression: &Value, labels: &BTreeMap<String, String>) -> bool {
+    let text = |field: &str| expression.get(field).and_then(Value::as_str).unwrap_or_default();
+    let present = labels.get(text("key"));
+    let listed = || {
+        let values = expression.get("values").and_then(Value::as_array).into_iter().flatten();
+        values.filter_map(Value::as_str).any(|value| present.is_some_and(|present| present == value))
+    };
+    match text("operator") {
+        "In" => listed(),
+        "NotIn" => !listed(),
+        "Exists" => present.is_some(),
+        "DoesNotExist" => present.is_none(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn selectors_match_as_the_api_says() {
+        let labels: BTreeMap<String, String> = [("app", "web"), ("tier", "front")]
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        let expression = |operator: &str, key: &str, values: Value| json!({"matchExpressions": [{"key": key, "operator": operator, "values": values}]});
+        for (selector, expected) in [
+            (json!({}), true),
+            (json!(null), false),
+            (json!({"matchLabels": {"app": "web"}}), true),
+            (json!({"matchLabels": {"app": "api"}}), false),
+            (json!({"matchLabels": {"app": "web", "zone": "a"}}), false),
+            (expression("In", "tier", json!(["front", "back"])), true),
+            (expression("In", "zone", json!(["a"])), false),
+            (expression("NotIn", "tier", json!(["back"])), true),
+            (expression("NotIn", "zone", json!(["a"])), true),
+            (expression("Exists", "tier", json!([])), true),
+            (expression("DoesNotExist", "tier", json!([])), false),
+            (expression("Near", "tier", json!([])), false),
+        ] {
+            assert_eq!(matches(&selector, &labels), expected, "{selector}");
+        }
+    }
+
+    #[test]
+    fn keys_of_both_forms_count() {
+        let selector =
+            json!({"matchLabels": {"app": "web"}, "matchExpressions": [{"key": "tier", "operator": "Exists"}]});
+        assert_eq!(keys(&selector).into_iter().collect::<Vec<_>>(), ["app", "tier"]);
+    }
+}

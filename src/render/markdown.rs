@@ -1,0 +1,251 @@
+//! The plan as a comment for a pull request, in the Markdown that GitHub, GitLab and others share.
+//!
+//! Promise: nothing that comes from a manifest or the cluster is Markdown, HTML, a mention, a link or a line of its own
+//! ([`code`], [`prose`]); colour is not the only carrier of a verdict; the comment is not longer than a host takes.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use crate::engine::outcome::EndResult;
+use crate::engine::plan::{ContainerPlan, Effect, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::pod::ContainerList;
+use crate::engine::reason::Reason;
+
+use super::style::Style;
+use super::{offline, words};
+
+/// GitHub refuses a comment of more than 65536 characters.
+const MAX_BYTES: usize = 60_000;
+/// At most so many rows or items of one list.
+const MAX_ITEMS: usize = 100;
+
+/// Writes the plan, warnings included.
+///
+/// # Errors
+/// The writer's.
+pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    let (mark, result) = match plan.result() {
+        EndResult::NotEligible => ("❌", "not everything can be done in place"),
+        EndResult::Changes => ("✅", "everything can be done in place"),
+        EndResult::Complete
+        | EndResult::NothingToDo
+        | EndResult::Paused
+        | EndResult::Aborted
+        | EndResult::Error
+        | EndResult::Failed
+        | EndResult::TimedOut
+        | EndResult::Superseded
+        | EndResult::Interrupted
+        | EndResult::Terminated => ("✅", "nothing to do"),
+    };
+    let mut text = format!("## {mark} kubectl inplace plan: {result}\n");
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let section = section(workload);
+        if text.len() + section.len() > MAX_BYTES {
+            let left = words::count(plan.workloads.len() - index, "more workload");
+            text.push_str(&format!("\n{left} left out of this comment; `-o json` has everything.\n"));
+            break;
+        }
+        text.push_str(&section);
+    }
+    out.write_all(text.as_bytes())
+}
+
+fn section(plan: &WorkloadPlan) -> String {
+    let mut text = String::new();
+    let namespace = &plan.workload.namespace;
+    let place = if namespace.is_empty() { String::new() } else { format!(" in {}", code(namespace)) };
+    let (mark, verdict) = match plan.verdict {
+        Verdict::InPlace => ("✅", "in place"),
+        Verdict::NothingToDo => ("✅", "nothing to do"),
+        Verdict::NotEligible => ("❌", "not in place"),
+    };
+    // Writing to a String does not fail, here and below.
+    let _ = writeln!(text, "\n### {mark} {}{place}: {verdict}", code(&plan.workload.to_string()));
+    if plan.verdict == Verdict::NothingToDo && plan.is_offline() {
+        let _ = writeln!(text, "\n{}", offline::nothing(plan, &code(&plan.workload.to_string())));
+    }
+    containers(&plan.containers, &mut text);
+    metadata(plan, &mut text);
+    if !plan.is_offline() {
+        let number = |verdict| plan.count(verdict);
+        let _ = writeln!(
+            text,
+            "\n{}: {} to update in place, {} unchanged, {} blocked.",
+            words::count(plan.pods.len(), "pod"),
+            number(PodVerdict::Update) + number(PodVerdict::InProgress),
+            number(PodVerdict::AlreadyThere),
+            number(PodVerdict::Blocked)
+        );
+    }
+    reasons(plan, &mut text);
+    warnings(plan, &mut text);
+    text
+}
+
+fn containers(containers: &[ContainerPlan], text: &mut String) {
+    if containers.is_empty() {
+        return;
+    }
+    text.push_str("\n| container | from | to | restarts |\n|---|---|---|---|\n");
+    for container in containers.iter().take(MAX_ITEMS) {
+        let list = match container.list {
+            ContainerList::Containers => "",
+            ContainerList::InitContainers => " (init)",
+        };
+        let restarts = match container.effect {
+            Effect::Unchanged => "no",
+            Effect::Restart => "yes, in place",
+            Effect::NoEffectNow => "no; used when the pod is next made",
+        };
+        let to = container.to.as_deref().map_or_else(|| "(unchanged)".to_owned(), code);
+        let (name, from) = (code(container.container.as_str()), code(&container.from));
+        let _ = writeln!(text, "| {name}{list} | {from} | {to} | {restarts} |");
+    }
+    more(containers.len(), "container", text);
+}
+
+fn metadata(plan: &WorkloadPlan, text: &mut String) {
+    if plan.metadata.is_empty() {
+        return;
+    }
+    text.push_str("\n| label or annotation | from | to |\n|---|---|---|\n");
+    let value = |value: &Option<String>| value.as_deref().map_or_else(|| "(none)".to_owned(), code);
+    for (map, key, change) in plan.metadata.iter().take(MAX_ITEMS) {
+        let _ = writeln!(text, "| {} | {} | {} |", code(&map.path(key)), value(&change.from), value(&change.to));
+    }
+    more(plan.metadata.iter().count(), "changed value", text);
+}
+
+fn reasons(plan: &WorkloadPlan, text: &mut String) {
+    let of_pods = |pod: &PodPlan| pod.verdict == PodVerdict::Blocked;
+    let of_pods = plan
+        .pods
+        .iter()
+        .filter(|pod| of_pods(pod))
+        .flat_map(|pod| pod.reasons.iter().map(move |reason| (Some(pod), reason)));
+    let all: Vec<(Option<&PodPlan>, &Reason)> =
+        plan.reasons.iter().map(|reason| (None, reason)).chain(of_pods).collect();
+    if all.is_empty() {
+        return;
+    }
+    text.push_str("\n**In the way:**\n\n");
+    let mut hints = BTreeSet::new();
+    for (pod, reason) in all.iter().take(MAX_ITEMS) {
+        let pod = pod.map(|pod| format!("{}: ", code(&pod.pod.to_string()))).unwrap_or_default();
+        let path = reason.path().map(|path| format!("{} ", code(&path))).unwrap_or_default();
+        let sentence = prose(&words::sentence(&reason.sentence()));
+        let _ = writeln!(text, "- {pod}{path}**{}**: {sentence}", reason.code());
+        let hint = reason.hint();
+        if hints.insert(hint.clone()) {
+            let _ = writeln!(text, "  *Hint: {}*", prose(&hint));
+        }
+    }
+    more(all.len(), "reason", text);
+}
+
+fn warnings(plan: &WorkloadPlan, text: &mut String) {
+    if plan.warnings.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n<details><summary>{}</summary>\n", words::count(plan.warnings.len(), "warning"));
+    for warning in plan.warnings.iter().take(MAX_ITEMS) {
+        let _ = writeln!(text, "- **{}**: {}", warning.code(), prose(&words::sentence(&warning.sentence())));
+    }
+    more(plan.warnings.len(), "warning", text);
+    text.push_str("\n</details>\n");
+}
+
+fn more(number: usize, noun: &str, text: &mut String) {
+    if number > MAX_ITEMS {
+        let left = words::count(number - MAX_ITEMS, &format!("more {noun}"));
+        let _ = writeln!(text, "\n{left}; `-o json` has them all.");
+    }
+}
+
+/// Returns a name or path as code, exact to a reader: as a code span where its characters are plain there, else as HTML with
+/// every other character as a reference. Hosts look for no mentions in either.
+fn code(name: &str) -> String {
+    let shown = Style::PLAIN.show(name);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+[]()#*{}".contains(c);
+    if !shown.is_empty() && shown.chars().all(is_plain) {
+        return format!("`{shown}`");
+    }
+    format!("<code>{}</code>", referenced(&shown, |c| c.is_alphanumeric() || " -/".contains(c)))
+}
+
+/// Returns a sentence in which nothing is markup, a link, a shortcode or a mention.
+fn prose(sentence: &str) -> String {
+    // A colon before a blank ends a clause; any other may be part of an address or a shortcode.
+    let clauses: Vec<String> = Style::PLAIN
+        .show(sentence)
+        .split(": ")
+        .map(|clause| referenced(clause, |c| c.is_alphanumeric() || " -.,;()[]/%'\"?=".contains(c)))
+        .collect();
+    // A character that takes no room keeps hosts from seeing a name, a number or an address there.
+    let text = clauses.join(": ").replace("](", "]&#40;");
+    text.replace("&#64;", "&#64;&#8203;").replace("&#35;", "&#35;&#8203;").replace("www.", "www&#8203;.")
+}
+
+/// Returns the text with every character but the plain ones as a character reference.
+fn referenced(text: &str, is_plain: impl Fn(char) -> bool) -> String {
+    let mut written = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_plain(character) {
+            written.push(character);
+        } else {
+            let _ = write!(written, "&#{};", u32::from(character));
+        }
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_and_sentences_are_no_markup() {
+        let codes = [
+            ("acme/side:1.2@sha256:ab", "`acme/side:1.2@sha256:ab`"),
+            ("spec.containers[app].env", "`spec.containers[app].env`"),
+            ("", "<code></code>"),
+            ("a`b", "<code>a&#96;b</code>"),
+            ("a|b\\", "<code>a&#124;b&#92;</code>"),
+            ("</code><img src=x>", "<code>&#60;/code&#62;&#60;img src&#61;x&#62;</code>"),
+            ("a\n## b", "<code>a&#92;n&#35;&#35; b</code>"),
+        ];
+        for (name, expected) in codes {
+            assert_eq!(code(name), expected);
+        }
+        let sentences = [
+            ("there is no container x; there are a, b", "there is no container x; there are a, b"),
+            ("the server says: ask @team", "the server says: ask &#64;&#8203;team"),
+            (
+                "[x](http://y) <b> *c* _d_ `e` |f|",
+                "[x]&#40;http&#58;//y) &#60;b&#62; &#42;c&#42; &#95;d&#95; &#96;e&#96; &#124;f&#124;",
+            ),
+            (":tada: #12 www.x.y", "&#58;tada: &#35;&#8203;12 www&#8203;.x.y"),
+        ];
+        for (sentence, expected) in sentences {
+            assert_eq!(prose(sentence), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_markup(text in any::<String>()) {
+            for written in [code(&text), prose(&text)] {
+                let inner = written.strip_prefix("<code>").and_then(|rest| rest.strip_suffix("</code>"));
+                let inner = inner.or_else(|| written.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')));
+                let inner = inner.unwrap_or(&written);
+                prop_assert!(!inner.contains(['<', '>', '|', '`', '\\', '\n', '\r']), "{written}");
+            }
+            let prose = prose(&text);
+            prop_assert!(!prose.contains(['*', '_', '@', '~', '$', '!', '^']) && !prose.contains("]("), "{prose}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! `plan --against` as a person or a CI job runs it: two manifests, and neither kubeconfig nor network.
+
+use serde_json::Value;
+
+use crate::support::api_server::ApiServer;
+use crate::support::run::{Binary, Output};
+
+const OLD: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: app, image: 'acme/app:9.3', resources: {limits: {memory: 1Gi}}}
+      - {name: side, image: 'acme/side:1.27.1'}
+";
+
+fn image() -> String {
+    OLD.replace("1.27.1", "1.27.2")
+}
+
+fn blocked() -> String {
+    OLD.replace("memory: 1Gi", "memory: 2Gi")
+}
+
+fn plan(arguments: &[&str], old: &str, new: &str) -> Output {
+    binary(arguments, old, new).run()
+}
+
+fn binary(arguments: &[&str], old: &str, new: &str) -> Binary {
+    let arguments = ["plan"].iter().chain(arguments);
+    // Whoever read this kubeconfig would say so.
+    let binary = Binary::alone(arguments).env("KUBECONFIG", "broken").file("broken", "{ this is no kubeconfig");
+    binary.file("old.yaml", old).file("new.yaml", new)
+}
+
+#[test]
+fn the_exit_code_says_what_the_change_needs() {
+    let explicit = OLD
+        .replace("memory: 1Gi", "memory: 1024Mi")
+        .replace("{name: side", "{imagePullPolicy: IfNotPresent, name: side");
+    let cases = [
+        (OLD, 0, "nothingToDo"),
+        (&explicit, 0, "nothingToDo"),
+        (&image(), 2, "changes"),
+        (&blocked(), 3, "notEligible"),
+    ];
+    for (new, code, word) in cases {
+        let files = ["--against", "old.yaml", "-f", "new.yaml", "-o", "json"];
+        let output = plan(&files, OLD, new);
+        assert_eq!(output.code, Some(0), "{output:?}");
+        let output = plan(&[&files[..], &["--detailed-exitcode"]].concat(), OLD, new);
+        assert_eq!(output.code, Some(code), "{output:?}");
+        let document: Value = serde_json::from_str(&output.stdout).expect("JSON");
+        assert_eq!((&document["result"], &document["kind"]), (&word.into(), &"Plan".into()));
+        assert_eq!(document["workloads"][0]["pods"], Value::Array(vec![]));
+        assert_eq!(document["workloads"][0]["verdict"], if code == 2 { "inPlace" } else { word });
+        assert_eq!(output.stderr.lines().count(), 1, "the ConfigMap is noted, once: {}", output.stderr);
+    }
+}
+
+#[test]
+fn manifests_come_from_files_folders_lists_and_standard_input() {
+    let files = plan(&["--against", "old.yaml", "-f", "new.yaml"], OLD, &image());
+    let (_, deployment) = OLD.split_once("---\n").expect("two documents");
+    let item = deployment.replace('\n', "\n  ");
+    let list = format!("apiVersion: v1\nkind: List\nitems:\n- {}\n", item.trim_end());
+    let mut outputs = vec![
+        binary(&["--against=-", "-f", "new.yaml"], "", &image()).stdin(OLD.as_bytes()).run(),
+        binary(&["--against", "old.yaml", "-f", "-"], OLD, "").stdin(image().as_bytes()).run(),
+        binary(&["--against", "a", "-f", "b", "-R"], "", "").file("a/x/web.yaml", OLD).file("b/y.yml", &image()).run(),
+        plan(
+            &["--against", "old.yaml", "-f", "new.yaml", "-n", "prod"],
+            &list,
+            &image().replace("{name: web}", "{name: web, namespace: prod}"),
+        ),
+    ];
+    let namespaced = outputs.pop().expect("the last one");
+    assert!(namespaced.stdout.starts_with("deployment/web  namespace prod   two manifests\n"), "{namespaced:?}");
+    for output in outputs {
+        assert_eq!((output.code, &output.stdout), (Some(0), &files.stdout), "{output:?}");
+    }
+    let expected = "\
+deployment/web   two manifests
+
+  container   from               to                 restarts
+  app         acme/app:9.3       (unchanged)        no
+  side        acme/side:1.27.1   acme/side:1.27.2   yes, in place
+
+In place: side restarts. Pods and nodes were not asked.
+";
+    assert_eq!(files.stdout, expected);
+}
+
+#[test]
+fn a_comment_for_a_pull_request() {
+    let output = plan(&["--against", "old.yaml", "-f", "new.yaml", "-o", "markdown", "-q"], OLD, &blocked());
+    let expected = "\
+## ❌ kubectl inplace plan: not everything can be done in place
+
+### ❌ `deployment/web`: not in place
+
+| container | from | to | restarts |
+|---|---|---|---|
+| `app` | `acme/app:9.3` | (unchanged) | no |
+| `side` | `acme/side:1.27.1` | (unchanged) | no |
+
+**In the way:**
+
+- `spec.containers[app].resources.limits.memory` **TemplateFieldNotInPlace**: spec.containers[app].resources.limits.memory cannot change in a running pod.
+  *Hint: apply it with kubectl apply, which replaces the pods, or leave it out of this change*
+";
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), (expected, ""));
+}
+
+#[test]
+fn nothing_is_asked_of_a_server() {
+    let server = ApiServer::start();
+    let arguments = ["plan", "--against", "old.yaml", "-f", "new.yaml"];
+    let output = Binary::against(&server, arguments).file("old.yaml", OLD).file("new.yaml", &image()).run();
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[test]
+fn what_both_sides_do_not_have_is_said_and_no_failure() {
+    let other = OLD.replace("name: web", "name: api");
+    let output = plan(&["--against", "old.yaml", "-f", "new.yaml", "--detailed-exitcode"], OLD, &other);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(output.stdout.contains("deployment/api is new: there is nothing to do in place."), "{output:?}");
+    assert!(output.stdout.contains("deployment/web is removed: there is nothing to do in place."), "{output:?}");
+    // A pull request may bring the first manifest, take the last one away, or have no workload at all.
+    for (old, new) in [("", OLD), (OLD, ""), ("", "")] {
+        let output = plan(&["--against", "old.yaml", "-f", "new.yaml", "--detailed-exitcode"], old, new);
+        assert_eq!(output.code, Some(0), "{output:?}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_told() {
+    let both = ["--against", "old.yaml", "-f", "new.yaml"];
+    let with = |more: &[&'static str]| [&both[..], more].concat();
+    let cases = [
+        (vec!["--against", "old.yaml"], "the newer one is missing"),
+        (vec!["--against", "-", "-f", "-"], "standard input can be the older manifest or the newer one, not both"),
+        (with(&["side=acme/side:2"]), "--against compares two manifests"),
+        (with(&["-l", "a=b"]), "--against compares two manifests"),
+        (with(&["--out", "x.plan"]), "cannot be saved"),
+        (with(&["--max-unavailable", "0"]), "--max-unavailable must be at least 1"),
+        (vec!["--against", "none.yaml", "-f", "new.yaml"], "none.yaml"),
+    ];
+    for (arguments, said) in cases {
+        let output = plan(&arguments, OLD, &image());
+        assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{output:?}");
+        assert!(output.stderr.contains(said), "{output:?}");
+    }
+    let namespaced = image().replace("{name: web}", "{name: web, namespace: prod}");
+    let output = plan(&with(&["-n", "test"]), OLD, &namespaced);
+    assert!(output.code == Some(1) && output.stderr.contains("does not match the namespace \"test\""), "{output:?}");
+    for command in ["apply", "follow", "version"] {
+        let output = Binary::alone([command, "-o", "markdown"]).run();
+        assert_eq!(output.code, Some(1), "{output:?}");
+        assert!(
+            output.stderr.contains("invalid value 'markdown'")
+                && output.stderr.contains("[possible values: text, json]"),
+            "{output:?}"
+        );
+    }
+}

@@ -1,0 +1,307 @@
+//! One situation's files, read as the program reads the server's answers and a person's words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use kubectl_inplace::cli::{Cli, Command, PlanArgs};
+use kubectl_inplace::engine::duration;
+use kubectl_inplace::engine::kubelet_version::KubeletVersion;
+use kubectl_inplace::engine::names::Uid;
+use kubectl_inplace::engine::plan::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
+use kubectl_inplace::engine::pod::{Container, Pod};
+use kubectl_inplace::engine::target;
+use kubectl_inplace::engine::workload::{Workload, WorkloadKind};
+use kubectl_inplace::manifest;
+use serde_json::Value;
+
+/// A folder, and which of its files have been asked for.
+pub(super) struct Folder {
+    path: PathBuf,
+    asked: BTreeSet<&'static str>,
+}
+
+/// What a file is, for the message that it is missing.
+fn what(file: &str) -> &'static str {
+    match file {
+        "workload.yaml" => "the owner, as kubectl get -o yaml gives it",
+        "pods.yaml" => "the pods that its selector matches, a List or several documents",
+        "replicasets.yaml" => "the Deployment's ReplicaSets",
+        "deployment.yaml" => "the Deployment that controls the ReplicaSet",
+        "nodes.yaml" => {
+            "the nodes of pods that have a sidecar or a startup probe (or nodes-not-read, with the server's words)"
+        }
+        "old.yaml" => "the manifests before",
+        "new.yaml" => "the manifests after",
+        _ => "see the README",
+    }
+}
+
+impl Folder {
+    pub(super) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), asked: BTreeSet::new() }
+    }
+
+    /// Returns the path of a file that holds what is expected.
+    pub(super) fn expected(&mut self, file: &'static str) -> PathBuf {
+        self.asked.insert(file);
+        self.path.join(file)
+    }
+
+    fn text(&mut self, file: &'static str) -> Result<Option<String>, String> {
+        self.asked.insert(file);
+        let path = self.path.join(file);
+        if !path.exists() {
+            return Ok(None);
+        }
+        fs::read_to_string(path).map(Some).map_err(|error| format!("{file}: {error}"))
+    }
+
+    fn optional(&mut self, file: &'static str) -> Result<Option<Vec<Value>>, String> {
+        let Some(text) = self.text(file)? else { return Ok(None) };
+        let manifests = manifest::parse(file, text.as_bytes()).map_err(|error| error.to_string())?;
+        Ok(Some(manifests.into_iter().map(|manifest| manifest.object).collect()))
+    }
+
+    /// Reads the objects of a file that must be there.
+    pub(super) fn objects(&mut self, file: &'static str) -> Result<Vec<Value>, String> {
+        self.optional(file)?.ok_or_else(|| format!("{file} is missing: {}", what(file)))
+    }
+
+    fn words(&mut self, file: &'static str) -> Result<Option<Vec<String>>, String> {
+        Ok(self.text(file)?.map(|text| text.split_whitespace().map(str::to_owned).collect()))
+    }
+
+    fn object(&mut self, file: &'static str, kind: WorkloadKind) -> Result<Value, String> {
+        let mut objects = self.objects(file)?;
+        let is_kind = |object: &Value| object.get("kind").and_then(Value::as_str) == Some(kind.facts().kind);
+        match objects.pop() {
+            Some(object) if objects.is_empty() && is_kind(&object) => Ok(object),
+            Some(_) | None => Err(format!("{file} is no {kind}")),
+        }
+    }
+
+    /// Reads what is there.
+    pub(super) fn live(&mut self, kind: WorkloadKind) -> Result<LiveWorkload, String> {
+        let object = self.object("workload.yaml", kind)?;
+        let workload = Workload::from_object(kind, object).ok_or("workload.yaml has no name or no uid")?;
+        let read = |object: &Value| Pod::from_object(object).map_err(|error| format!("a pod: {error}"));
+        let mut live = LiveWorkload {
+            workload,
+            controllers: BTreeSet::new(),
+            pods: Vec::new(),
+            kubelets: BTreeMap::new(),
+            not_read: self.lines("not-read")?,
+            surroundings: Surroundings::default(),
+        };
+        if kind == WorkloadKind::Pod {
+            live.pods = vec![read(&live.workload.object)?];
+            live.controllers = live.workload.controller_uid().into_iter().collect();
+        } else {
+            live.pods = self.objects("pods.yaml")?.iter().map(read).collect::<Result<_, _>>()?;
+            self.revisions(&mut live)?;
+        }
+        for pod in &live.pods {
+            selected(&live.workload, pod)?;
+        }
+        live.surroundings.budgets = self.optional("budgets.yaml")?.unwrap_or_default();
+        live.surroundings.autoscalers = self.optional("autoscalers.yaml")?.unwrap_or_default();
+        for line in self.lines("denied")? {
+            let mut words = line.splitn(3, ' ').map(str::to_owned);
+            let (Some(verb), Some(resource)) = (words.next(), words.next()) else {
+                return Err("denied: a line is VERB RESOURCE and the server's words".into());
+            };
+            live.surroundings.denied.push(Denied { verb, resource, message: words.next().unwrap_or_default() });
+        }
+        self.kubelets(&mut live)?;
+        Ok(live)
+    }
+
+    fn lines(&mut self, file: &'static str) -> Result<Vec<String>, String> {
+        Ok(self.text(file)?.map(|text| text.lines().map(str::to_owned).collect()).unwrap_or_default())
+    }
+
+    /// Who controls the pods, and which revisions of the template there are.
+    fn revisions(&mut self, live: &mut LiveWorkload) -> Result<(), String> {
+        let workload = &live.workload;
+        live.controllers = [workload.uid.clone()].into();
+        let (file, hash, objects) = match workload.reference.kind {
+            WorkloadKind::Deployment => ("replicasets.yaml", "pod-template-hash", self.objects("replicasets.yaml")?),
+            WorkloadKind::DaemonSet | WorkloadKind::StatefulSet => {
+                ("revisions.yaml", "controller-revision-hash", self.optional("revisions.yaml")?.unwrap_or_default())
+            }
+            WorkloadKind::ReplicaSet => {
+                live.surroundings.newer_in_deployment = self.newer_deployment(&live.workload)?;
+                return Ok(());
+            }
+            WorkloadKind::Pod => return Ok(()),
+        };
+        let owner = |object: &Value| object.pointer("/metadata/ownerReferences/0/uid").cloned();
+        let owned = objects.iter().filter(|object| owner(object) == Some(workload.uid.as_str().into()));
+        let revisions: Vec<Revision> = owned.filter_map(|object| revision(object, hash)).collect();
+        if revisions.len() != objects.len() && file == "revisions.yaml" {
+            return Err(format!("{file}: the workload does not own all of them"));
+        }
+        if workload.reference.kind.owns_through_replica_sets() {
+            live.controllers = revisions.iter().map(|revision| revision.uid.clone()).collect();
+        }
+        // A StatefulSet names its current revision itself, so the program reads none.
+        if workload.reference.kind != WorkloadKind::StatefulSet {
+            live.surroundings.revisions = revisions;
+        }
+        Ok(())
+    }
+
+    /// The Deployment of a ReplicaSet, if it has gone on to another revision.
+    fn newer_deployment(&mut self, workload: &Workload) -> Result<Option<String>, String> {
+        let controller = workload.controller().filter(|(kind, _, _)| kind == "Deployment");
+        let Some((_, name, uid)) = controller else { return Ok(None) };
+        let deployment = self.object("deployment.yaml", WorkloadKind::Deployment)?;
+        if deployment.pointer("/metadata/uid").and_then(Value::as_str) != Some(uid.as_str()) {
+            return Err("deployment.yaml is not the ReplicaSet's".into());
+        }
+        Ok((number(&deployment) > number(&workload.object)).then_some(name))
+    }
+
+    fn kubelets(&mut self, live: &mut LiveWorkload) -> Result<(), String> {
+        let is_asked = |pod: &Pod| {
+            pod.spec.init_containers.iter().any(Container::is_sidecar)
+                || pod.spec.containers.iter().any(|container| container.startup_probe.is_some())
+        };
+        if !live.pods.iter().any(is_asked) {
+            return Ok(());
+        }
+        if let Some(words) = self.text("nodes-not-read")? {
+            live.surroundings.nodes_not_read = Some(words.trim_end().to_owned());
+            return Ok(());
+        }
+        let nodes = self.objects("nodes.yaml")?;
+        for node in nodes {
+            let text = |pointer: &str| node.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+            let version = text("/status/nodeInfo/kubeletVersion").parse::<KubeletVersion>();
+            let version = version.map_err(|error| format!("nodes.yaml: {error}"))?;
+            live.kubelets.insert(text("/metadata/name").to_owned(), version);
+        }
+        Ok(())
+    }
+
+    /// Reads what is wanted.
+    pub(super) fn desired(&mut self, live: &LiveWorkload) -> Result<Desired, String> {
+        let given = ["desired.yaml", "images", "refused"].map(|file| self.path.join(file).exists());
+        match given {
+            [true, false, false] => {
+                let object = self.object("desired.yaml", live.workload.reference.kind)?;
+                Ok(Desired::Object { object, removals_unseen: removals_unseen(&live.workload.object) })
+            }
+            [false, true, false] => {
+                let args = self.args()?;
+                let targets = &args.targets;
+                let request = target::parse(&targets.words, &targets.image, false, targets.all_containers);
+                Ok(Desired::Images(request.map_err(|error| format!("images: {error}"))?.images))
+            }
+            [false, false, true] => {
+                let message = self.text("refused")?.unwrap_or_default().trim_end().to_owned();
+                Ok(Desired::Refused { message })
+            }
+            [false, false, false] => Err("one of desired.yaml, images and refused is missing".into()),
+            _ => Err("desired.yaml, images and refused exclude each other".into()),
+        }
+    }
+
+    /// The command line that `images` and `options` make.
+    fn args(&mut self) -> Result<PlanArgs, String> {
+        let mut words = vec!["kubectl-inplace".to_owned(), "plan".to_owned()];
+        words.extend(self.words("images")?.unwrap_or_default());
+        words.extend(self.words("options")?.unwrap_or_default());
+        let cli = Cli::try_parse_from(words).map_err(|error| format!("options: {error}"))?;
+        match cli.command {
+            Some(Command::Plan(args)) => Ok(args),
+            Some(_) | None => Err("options hold more than flags".into()),
+        }
+    }
+
+    /// Reads the flags.
+    pub(super) fn options(&mut self) -> Result<Options, String> {
+        let policy = self.args()?.policy;
+        let seconds = |given: Option<String>| {
+            let duration = given.map(|given| duration::parse(&given)).transpose();
+            duration.map(|duration| duration.map(|d| d.as_secs())).map_err(|error| format!("options: {error}"))
+        };
+        Ok(Options {
+            max_unavailable: policy
+                .max_unavailable
+                .map(|given| given.parse().map_err(|error| format!("options: {error}")))
+                .transpose()?,
+            min_ready_seconds: policy.min_ready_seconds,
+            timeout: seconds(policy.timeout)?,
+            total_timeout: seconds(policy.total_timeout)?,
+        })
+    }
+
+    /// The command that carries the plan out.
+    pub(super) fn command(&mut self, live: &LiveWorkload) -> String {
+        let reference = &live.workload.reference;
+        let images = self.words("images").ok().flatten();
+        let target = images.map_or_else(
+            || format!("-f {}.yaml", reference.name),
+            |images| format!("{reference} {}", images.join(" ")),
+        );
+        let options = self.words("options").ok().flatten().unwrap_or_default();
+        let words: Vec<String> =
+            [format!("kubectl inplace apply {target} --pods-only")].into_iter().chain(options).collect();
+        words.join(" ")
+    }
+
+    /// Fails for a file that was not read: somebody means something by it.
+    pub(super) fn nothing_else(&self) -> Result<(), String> {
+        let entries = fs::read_dir(&self.path).map_err(|error| error.to_string())?;
+        let mut odd: Vec<String> = entries
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|file| !self.asked.contains(file.as_str()))
+            .collect();
+        odd.sort();
+        if odd.is_empty() { Ok(()) } else { Err(format!("{} is not read", odd.join(", "))) }
+    }
+}
+
+fn number(object: &Value) -> Option<i64> {
+    let annotation =
+        || object.pointer("/metadata/annotations/deployment.kubernetes.io~1revision")?.as_str()?.parse().ok();
+    object.get("revision").and_then(Value::as_i64).or_else(annotation)
+}
+
+fn revision(object: &Value, hash: &str) -> Option<Revision> {
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
+    Some(Revision {
+        uid: Uid::from(text("/metadata/uid")?),
+        name: text("/metadata/name")?.to_owned(),
+        number: number(object)?,
+        hash: text(&format!("/metadata/labels/{hash}")).unwrap_or_default().to_owned(),
+    })
+}
+
+/// The server lists only what the selector matches; a pod that it would not list proves nothing.
+fn selected(workload: &Workload, pod: &Pod) -> Result<(), String> {
+    let labels = workload.object.pointer("/spec/selector/matchLabels").and_then(Value::as_object);
+    let missing = labels
+        .filter(|_| workload.reference.kind != WorkloadKind::Pod)
+        .into_iter()
+        .flatten()
+        .find(|(key, value)| pod.labels.get(*key).map(String::as_str) != value.as_str());
+    match missing {
+        Some((key, _)) => Err(format!("pods.yaml: the selector does not match {}, for its label {key}", pod.key.name)),
+        None => Ok(()),
+    }
+}
+
+/// As for a live object: nothing tells which fields an earlier manifest had.
+fn removals_unseen(object: &Value) -> bool {
+    let applied =
+        object.pointer("/metadata/annotations").is_some_and(|annotations| annotations.get(LAST_APPLIED).is_some());
+    let managers = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+    let server_side =
+        managers.into_iter().flatten().any(|entry| entry.get("operation").and_then(Value::as_str) == Some("Apply"));
+    !applied && !server_side
+}

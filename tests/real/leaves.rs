@@ -1,0 +1,108 @@
+//! Every single field that the server's own OpenAPI gives a pod template: a change of it is refused, and named.
+
+use kubectl_inplace::engine::defaults;
+use kubectl_inplace::engine::names::WorkloadRef;
+use kubectl_inplace::engine::plan::offline::build;
+use kubectl_inplace::engine::plan::{Options, Verdict};
+use kubectl_inplace::engine::template;
+use kubectl_inplace::engine::workload::WorkloadKind;
+use serde_json::{Value, json};
+
+use crate::support::{Api, Leaf, OpenApi};
+
+const TEMPLATE: &str = "io.k8s.api.core.v1.PodTemplateSpec";
+
+/// What the rules claim: these change in place.
+const IMAGES: [&str; 2] = ["spec.containers.image", "spec.initContainers.image"];
+
+/// An old name of `serviceAccountName`: the server stores both, and where they differ takes the newer name's value.
+const ALIAS: &str = "spec.serviceAccount";
+
+/// Taken out of the manifest, the value stays: the server finds it under the other of the two names.
+const NOT_REMOVED: [&str; 2] = [ALIAS, "spec.serviceAccountName"];
+
+/// Returns the fields of a path as this program names it: `spec.containers[app].env[A].value` is
+/// `spec.containers.env.value`.
+fn fields(path: &str) -> String {
+    let mut names = Vec::new();
+    let path = path.trim_end_matches(" (order)");
+    for part in path.split('.') {
+        names.push(part.split('[').next().unwrap_or_default());
+    }
+    names.join(".")
+}
+
+/// Whether one of the paths is the leaf's, one that it lies in, or, of a leaf of any content, one within it.
+fn named(paths: &[String], leaf: &str) -> bool {
+    let is_in = |path: &str, other: &str| path.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
+    paths.iter().map(|path| fields(path)).any(|path| leaf == path || is_in(leaf, &path) || is_in(&path, leaf))
+}
+
+struct Templates {
+    api: OpenApi,
+}
+
+impl Templates {
+    fn with(&self, leaf: &Leaf, value: Option<&Value>) -> Value {
+        let mut template = json!({"metadata": {}, "spec": {"containers": [{"name": "main", "image": "main:1"}]}});
+        // Without a value the leaf is null, which is as good as absent, and everything around it is there.
+        self.api.place(self.api.named(TEMPLATE), &mut template, &leaf.steps, value.unwrap_or(&Value::Null));
+        template
+    }
+}
+
+/// Paths that the comparison of two templates names, containers that come or go among them.
+fn compared(before: &Value, after: &Value) -> Vec<String> {
+    let diff = template::diff(&defaults::fill_pod_template(before), &defaults::fill_pod_template(after));
+    let containers = diff.added.iter().chain(&diff.removed);
+    // The name alone does not tell the list.
+    let containers =
+        containers.flat_map(|name| [format!("spec.containers[{name}]"), format!("spec.initContainers[{name}]")]);
+    diff.other.iter().cloned().chain(containers).collect()
+}
+
+/// The verdict on two Deployments, and the paths that it names.
+fn planned(before: &Value, after: &Value) -> (Verdict, Vec<String>) {
+    let owner = |template: &Value| json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {"template": template}});
+    let reference = WorkloadRef { kind: WorkloadKind::Deployment, namespace: String::new(), name: "web".into() };
+    let plan = build(&reference, &owner(before), &owner(after), &Options::default());
+    let paths = plan.reasons.iter().filter_map(|reason| reason.path());
+    let paths = paths.flat_map(|path| [path.replace("spec.containers[", "spec.initContainers["), path]);
+    (plan.verdict, paths.collect())
+}
+
+#[test]
+fn a_change_of_any_single_field_of_a_template_is_refused() {
+    let api = Api::open();
+    let templates = Templates { api: OpenApi::read(&api, "apis/apps/v1") };
+    let leaves = templates.api.leaves(TEMPLATE);
+    assert!(leaves.len() > 500, "the template has more than {} fields", leaves.len());
+    let mut wrong = Vec::new();
+    for leaf in &leaves {
+        let name = leaf.fields();
+        let [one, other] = [0, 1].map(|index| templates.with(leaf, leaf.values.get(index)));
+        let none = templates.with(leaf, None);
+        if IMAGES.contains(&name.as_str()) {
+            assert_eq!((planned(&one, &other).0, compared(&one, &other).len()), (Verdict::InPlace, 0), "{name}");
+            continue;
+        }
+        for (before, after) in [(&one, &other), (&other, &one)] {
+            if !named(&compared(before, after), &name) {
+                wrong.push(format!("{name}: {:?}", compared(before, after)));
+            }
+            let (verdict, paths) = planned(before, after);
+            if name != ALIAS && (verdict != Verdict::NotEligible || !named(&paths, &name)) {
+                wrong.push(format!("{name}, offline: {verdict:?}, {paths:?}"));
+            }
+        }
+        // Of two values one may be the default, and so be there already.
+        let refused = |before: &Value, after: &Value| planned(before, after).0 == Verdict::NotEligible;
+        if ![&one, &other].into_iter().any(|value| refused(&none, value)) {
+            wrong.push(format!("{name}: added and not seen"));
+        }
+        if !NOT_REMOVED.contains(&name.as_str()) && ![&one, &other].into_iter().any(|value| refused(value, &none)) {
+            wrong.push(format!("{name}: removed and not seen"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} fields:\n{}", wrong.len(), leaves.len(), wrong.join("\n"));
+}
