@@ -3,6 +3,9 @@
 #![expect(clippy::disallowed_methods, reason = "the tests start programs, wait for them and read their surroundings")]
 #![expect(clippy::disallowed_macros, reason = "what a failed test saw is printed for the person who reads it")]
 
+mod desired;
 mod facts;
 mod leaves;
+mod property;
 mod support;
+mod tables;

@@ -7,6 +7,7 @@ mod namespace;
 mod openapi;
 mod pods;
 mod process;
+mod random;
 pub(crate) mod samples;
 
 pub(crate) use api::Api;
@@ -14,6 +15,7 @@ pub(crate) use cluster::{command, kubeconfig, registry};
 pub(crate) use namespace::Namespace;
 pub(crate) use openapi::{Leaf, OpenApi, Step};
 pub(crate) use pods::{container_status, restarted};
+pub(crate) use random::Random;
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
