@@ -34,6 +34,17 @@ fn manifest(random: &mut Random, index: usize, namespace: &str) -> Value {
     manifest
 }
 
+/// Writes out the source of volumes that name none. The one that the server fills in has no owner, so that server-side apply
+/// of another one is refused.
+fn with_sources(manifest: &mut Value) {
+    let volumes = manifest.pointer_mut("/spec/template/spec/volumes").and_then(Value::as_array_mut);
+    for volume in volumes.into_iter().flatten().filter_map(Value::as_object_mut) {
+        if volume.len() == 1 {
+            volume.insert("emptyDir".to_owned(), json!({}));
+        }
+    }
+}
+
 fn path(object: &Value) -> String {
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let plural = format!("{}s", text("/kind").to_lowercase());
@@ -97,7 +108,11 @@ fn compare(name: &str, seed: u64, make: &[&str], apply: &[&str], unseen: bool) {
     let api = Api::open();
     let mut random = Random::new(seed);
     let make_manifests = |random: &mut Random| -> Vec<Value> {
-        (0..OBJECTS).map(|index| manifest(random, index, namespace.name())).collect()
+        let mut manifests: Vec<Value> = (0..OBJECTS).map(|index| manifest(random, index, namespace.name())).collect();
+        if apply.contains(&"--server-side") {
+            manifests.iter_mut().for_each(with_sources);
+        }
+        manifests
     };
     let originals = make_manifests(&mut random);
     kubectl(make, &originals);

@@ -22,9 +22,11 @@ fn bare(pod: &Value) -> Value {
 }
 
 fn edit(random: &mut Random, pod: &mut Value) {
-    let list =
-        if random.one_in(4) && pod["spec"]["initContainers"].is_array() { "initContainers" } else { "containers" };
+    let list = if random.one_in(4) { "initContainers" } else { "containers" };
     let count = pod["spec"][list].as_array().map_or(0, Vec::len);
+    if count == 0 || pod["spec"]["containers"].as_array().is_none_or(Vec::is_empty) {
+        return;
+    }
     let index = random.below(count);
     let spec = &mut pod["spec"];
     match random.below(22) {
