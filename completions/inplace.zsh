@@ -114,6 +114,54 @@ never\:"Never"))' \
 '*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
 && ret=0
 ;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+'*--image=[The same as CONTAINER=IMAGE among the words]:CONTAINER=IMAGE:_default' \
+'--all-containers=[Let '\''*=IMAGE'\'' stand for every container]::BOOL:(true false)' \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces; with -l]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces; with -l]::BOOL:(true false)' \
+'-C+[Unchanged lines around each change]:LINES:_default' \
+'--context-lines=[Unchanged lines around each change]:LINES:_default' \
+'--field-manager=[Name of the writer that the server is asked as]:NAME:_default' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
+&& ret=0
+;;
 (apply)
 _arguments "${_arguments_options[@]}" : \
 '*--image=[The same as CONTAINER=IMAGE among the words]:CONTAINER=IMAGE:_default' \
@@ -279,6 +327,56 @@ never\:"Never"))' \
 '*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
 && ret=0
 ;;
+(hash)
+_arguments "${_arguments_options[@]}" : \
+'*--image=[The same as CONTAINER=IMAGE among the words]:CONTAINER=IMAGE:_default' \
+'--all-containers=[Let '\''*=IMAGE'\'' stand for every container]::BOOL:(true false)' \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces; with -l]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces; with -l]::BOOL:(true false)' \
+'--kubelet-version=[Version of the kubelet, such as 1.29 \[default\: that of the pod'\''s node, else 1.32 or newer\]]:VERSION:_default' \
+'-o+[Output format]:FORMAT:((text\:"A table for a person"
+json\:"One document for a script"))' \
+'--output=[Output format]:FORMAT:((text\:"A table for a person"
+json\:"One document for a script"))' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
+&& ret=0
+;;
 (completion)
 _arguments "${_arguments_options[@]}" : \
 '-n+[Namespace]:NAME:_default' \
@@ -407,11 +505,19 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (apply)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
 (follow)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(hash)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -444,9 +550,11 @@ esac
 _kubectl-inplace_commands() {
     local commands; commands=(
 'plan:Say what would happen to each pod and container, what blocks it and why. Changes nothing' \
+'diff:Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing' \
 'apply:Plan, ask, patch the pods, and follow them until they are ready again' \
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
 'watch:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
+'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
 'completion:Print a shell'\''s completion script, or make completion work through kubectl' \
 'version:Print the version of this program, and of the server' \
 '__complete:Answer kubectl'\''s completion requests' \
@@ -469,17 +577,29 @@ _kubectl-inplace__subcmd__completion_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace completion commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__diff_commands] )) ||
+_kubectl-inplace__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace diff commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__follow_commands] )) ||
 _kubectl-inplace__subcmd__follow_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace follow commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__hash_commands] )) ||
+_kubectl-inplace__subcmd__hash_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace hash commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__help_commands] )) ||
 _kubectl-inplace__subcmd__help_commands() {
     local commands; commands=(
 'plan:Say what would happen to each pod and container, what blocks it and why. Changes nothing' \
+'diff:Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing' \
 'apply:Plan, ask, patch the pods, and follow them until they are ready again' \
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
+'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
 'completion:Print a shell'\''s completion script, or make completion work through kubectl' \
 'version:Print the version of this program, and of the server' \
 '__complete:Answer kubectl'\''s completion requests' \
@@ -502,10 +622,20 @@ _kubectl-inplace__subcmd__help__subcmd__completion_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help completion commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__diff_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help diff commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__follow_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__follow_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help follow commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__hash_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__hash_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help hash commands' commands "$@"
 }
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__help_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__help_commands() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::render::{ColorChoice, OutputFormat};
+use crate::render::{ColorChoice, HashFormat, OutputFormat};
 
 /// Change the image of running containers without replacing their pods.
 ///
@@ -42,12 +42,18 @@ pub enum Command {
     /// Say what would happen to each pod and container, what blocks it and why. Changes nothing.
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
+    /// Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
     /// Plan, ask, patch the pods, and follow them until they are ready again.
     #[command(after_help = APPLY_EXAMPLES)]
     Apply(ApplyArgs),
     /// Watch an update, this program's or anybody's, until the pods are ready again. Changes nothing.
     #[command(visible_alias = "watch", after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
+    /// Compute the kubelet's container hashes: would it restart a container? Changes nothing.
+    #[command(after_help = HASH_EXAMPLES)]
+    Hash(HashArgs),
     /// Print a shell's completion script, or make completion work through kubectl.
     Completion(CompletionArgs),
     /// Print the version of this program, and of the server.
@@ -70,6 +76,35 @@ Examples:
 
   # The same tag on every workload with a label, as JSON
   kubectl inplace plan deployments,daemonsets -l team=shop side=:1.27.2 -o json";
+
+const DIFF_EXAMPLES: &str = "\
+Exit codes are those of kubectl diff: 0 nothing differs, 1 something does, more than 1 an error. KUBECTL_EXTERNAL_DIFF
+names another program to show the difference, as for kubectl diff.
+
+Examples:
+  # What does this manifest change, and what of it can be done in place?
+  kubectl inplace diff -f web.yaml
+
+  # The same for an image by hand
+  kubectl inplace diff deployment/web side=acme/side:1.27.2
+
+  # In a tool of one's own
+  KUBECTL_EXTERNAL_DIFF='dyff between --omit-header --set-exit-code' kubectl inplace diff -f web.yaml";
+
+const HASH_EXAMPLES: &str = "\
+The kubelet restarts a container whose hash changes. From 1.31 on only name and image count; from 1.16 to 1.30 the whole
+container as the API stores it, so that what admission injects (such as the service account's mount) changes it: then
+compare with a live pod.
+
+Examples:
+  # Of a manifest's containers, without a cluster
+  kubectl inplace hash -f web.yaml
+
+  # Would a kubelet 1.29 restart the sidecar of this pod for another tag?
+  kubectl inplace hash pod/web-0 side=:1.27.2 --kubelet-version 1.29
+
+  # Would its own kubelet restart anything of the pod for this manifest?
+  kubectl inplace hash pod/web-0 -f web.yaml";
 
 const APPLY_EXAMPLES: &str = "\
 Examples:
@@ -165,6 +200,34 @@ fn text_or_json() -> impl TypedValueParser<Value = OutputFormat> {
         let found = named.iter().find(|(value, _)| value.matches(&word, false));
         found.map_or(OutputFormat::Text, |(_, format)| *format)
     })
+}
+
+/// `diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// Which workloads, and which images.
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// Unchanged lines around each change
+    #[arg(short = 'C', long, value_name = "LINES", default_value_t = 3)]
+    pub context_lines: u32,
+    /// Name of the writer that the server is asked as
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    pub field_manager: String,
+}
+
+/// `hash`.
+#[derive(Debug, Args)]
+pub struct HashArgs {
+    /// Which objects, and which images after. With a manifest and TYPE/NAME, the manifest is what comes after.
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// Version of the kubelet, such as 1.29 [default: that of the pod's node, else 1.32 or newer]
+    #[arg(long, value_name = "VERSION")]
+    pub kubelet_version: Option<String>,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    pub output: HashFormat,
 }
 
 /// The default of `--field-manager`.

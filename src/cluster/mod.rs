@@ -4,6 +4,7 @@ pub mod connect;
 mod desired;
 pub mod error;
 mod events;
+mod kubelet;
 mod objects;
 mod send;
 mod snapshot;

@@ -95,13 +95,12 @@ async fn follow_each(
     global: &GlobalArgs,
     shell: &mut Shell,
 ) -> Result<EndResult, CommandError> {
-    let id = shell.rollout_id();
     let mut result = EndResult::NothingToDo;
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
         if plan.verdict != Verdict::InPlace {
             continue;
         }
-        let goal = plan.goal(&id, field_manager);
+        let goal = plan.goal(&planned.id, field_manager);
         let next = NextSteps {
             take_back: way_back(&goal).map(|images| commands::apply(&plan.workload, &images, global, &planned.cluster)),
             go_on: Some(commands::same_as(&shell.arguments, "apply", &[])),

@@ -6,6 +6,7 @@ use super::{Shell, next, planning, saved};
 use crate::cli::{GlobalArgs, PlanArgs};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::Plan;
+use crate::engine::reason::Warning;
 use crate::error::CommandError;
 use crate::render;
 
@@ -30,11 +31,23 @@ pub(super) fn show(
     next: Option<&str>,
     shell: &Shell,
 ) -> Result<(), CommandError> {
+    let plan = &as_shown(plan, output);
     render::plan(output, plan, next, &shell.terminal.stdout, &mut io::stdout().lock())?;
     if !shell.is_quiet() {
         render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
     }
     Ok(())
+}
+
+/// Returns the plan without what the shell tells on stderr itself: there a server's warning would stand twice.
+fn as_shown(plan: &Plan, output: render::OutputFormat) -> Plan {
+    let mut plan = plan.clone();
+    if output == render::OutputFormat::Text {
+        for workload in &mut plan.workloads {
+            workload.warnings.retain(|warning| !matches!(warning, Warning::ServerWarning { .. }));
+        }
+    }
+    plan
 }
 
 /// Returns the flag that `apply` needs for pods whose owner's template keeps the old image.

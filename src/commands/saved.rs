@@ -69,6 +69,6 @@ pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) ->
     if !moved.is_empty() {
         return Ok(Reread::Stale(moved));
     }
-    let planned = Planned { plan: saved.plan(), lives, cluster };
+    let planned = Planned { plan: saved.plan(), lives, cluster, id: shell.rollout_id() };
     Ok(Reread::Fresh(Box::new(planned), saved.field_manager))
 }

@@ -67,7 +67,8 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
     }
     if workloads.is_empty() {
         let kinds = WorkloadKind::ALL.map(|kind| kind.facts().kind).join(", ");
-        let message = format!("{} holds no workload", args.filename.join(", "));
+        let names = args.filename.iter().map(|name| if name == "-" { "standard input" } else { name });
+        let message = format!("there is no workload in {}", names.collect::<Vec<_>>().join(", "));
         return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
     }
     Ok(Asked::Manifests(workloads))

@@ -9,9 +9,11 @@
 //! a field of a wrong type stays as it is.
 
 mod inventory;
+mod meant;
 mod table;
 
 pub use self::inventory::{Handling, handled};
+pub use self::meant::leave_out;
 
 use self::table::{Constant, Rule, Type};
 use super::image::ImageReference;
