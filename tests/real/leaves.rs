@@ -4,6 +4,7 @@ use kubectl_inplace::engine::defaults;
 use kubectl_inplace::engine::names::WorkloadRef;
 use kubectl_inplace::engine::plan::offline::build;
 use kubectl_inplace::engine::plan::{Options, Verdict};
+use kubectl_inplace::engine::reason::Reason;
 use kubectl_inplace::engine::template;
 use kubectl_inplace::engine::workload::WorkloadKind;
 use serde_json::{Value, json};
@@ -66,7 +67,7 @@ fn planned(before: &Value, after: &Value) -> (Verdict, Vec<String>) {
     let owner = |template: &Value| json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {"template": template}});
     let reference = WorkloadRef { kind: WorkloadKind::Deployment, namespace: String::new(), name: "web".into() };
     let plan = build(&reference, &owner(before), &owner(after), &Options::default());
-    let paths = plan.reasons.iter().filter_map(|reason| reason.path());
+    let paths = plan.reasons.iter().filter_map(Reason::path);
     let paths = paths.flat_map(|path| [path.replace("spec.containers[", "spec.initContainers["), path]);
     (plan.verdict, paths.collect())
 }

@@ -5,6 +5,7 @@
 
 mod apply;
 mod bad_input;
+mod desired;
 mod diff;
 mod facts;
 mod failure;
@@ -15,5 +16,7 @@ mod interrupt;
 mod leaves;
 mod plan;
 mod plugin;
+mod property;
 mod superseded;
 mod support;
+mod tables;

@@ -5,12 +5,14 @@
 //! data, in `table.rs`; defaults of other versions of the server may differ, so that a live answer is always the better one.
 //!
 //! Not done: admission (service account, token volume, tolerations, priority, limit ranges, webhooks), status, requests of
-//! the whole pod from its containers' (`spec.resources`), the defaults of the volume types RBD, ScaleIO and Azure disk, and
-//! validation: a field of a wrong type stays as it is.
+//! the whole pod from its containers' (`spec.resources`), dropping fields behind a feature gate that is off, and validation:
+//! a field of a wrong type stays as it is.
 
+mod inventory;
 mod meant;
 mod table;
 
+pub use self::inventory::{Handling, handled};
 pub use self::meant::leave_out;
 
 use self::table::{Constant, Rule, Type};

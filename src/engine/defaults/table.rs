@@ -45,6 +45,9 @@ pub(super) struct Type {
     pub(super) fields: &'static [(&'static str, &'static Self)],
 }
 
+mod volume;
+
+use self::volume::VOLUME;
 use Constant::{Boolean, Integer, Map, Text};
 
 const NONE: Type = Type { omitted: &[], rules: &[], defaults: &[], fields: &[] };
@@ -264,6 +267,7 @@ static POD_SPEC: Type = Type {
         ("initContainers", &CONTAINER),
         ("ephemeralContainers", &CONTAINER),
         ("volumes", &VOLUME),
+        ("securityContext", &SECURITY_CONTEXT),
         ("resources", &RESOURCES),
         ("tolerations", &Type { omitted: &["key", "operator", "value", "effect"], ..NONE }),
         ("imagePullSecrets", &Type { omitted: &["name"], ..NONE }),
@@ -272,6 +276,10 @@ static POD_SPEC: Type = Type {
         ("affinity", &Type { fields: &[("podAffinity", &POD_AFFINITY), ("podAntiAffinity", &POD_AFFINITY)], ..NONE }),
     ],
 };
+
+/// Of a pod and of a container.
+static SECURITY_CONTEXT: Type =
+    Type { fields: &[("seLinuxOptions", &Type { omitted: &["user", "role", "type", "level"], ..NONE })], ..NONE };
 
 static POD_AFFINITY: Type = Type {
     fields: &[
@@ -322,13 +330,7 @@ static CONTAINER: Type = Type {
         ("readinessProbe", &PROBE),
         ("startupProbe", &PROBE),
         ("lifecycle", &Type { fields: &[("postStart", &HANDLER), ("preStop", &HANDLER)], ..NONE }),
-        (
-            "securityContext",
-            &Type {
-                fields: &[("seLinuxOptions", &Type { omitted: &["user", "role", "type", "level"], ..NONE })],
-                ..NONE
-            },
-        ),
+        ("securityContext", &SECURITY_CONTEXT),
     ],
 };
 
@@ -379,74 +381,3 @@ static HTTP_GET: Type =
     Type { omitted: &["path", "host", "scheme"], defaults: &[("path", Text("/")), ("scheme", Text("HTTP"))], ..NONE };
 
 static TCP_SOCKET: Type = Type { omitted: &["host"], ..NONE };
-
-static VOLUME: Type = Type {
-    rules: &[Rule::EmptyVolume],
-    fields: &[
-        ("emptyDir", &Type { omitted: &["medium"], rules: &[Rule::Quantity("sizeLimit")], ..NONE }),
-        ("hostPath", &Type { defaults: &[("type", Text(""))], ..NONE }),
-        ("secret", &Type { omitted: &["secretName"], defaults: FILE_MODE, ..NONE }),
-        ("configMap", &Type { omitted: &["name"], defaults: FILE_MODE, ..NONE }),
-        ("downwardAPI", &Type { defaults: FILE_MODE, fields: &[("items", &DOWNWARD_API_ITEM)], ..NONE }),
-        ("projected", &PROJECTED),
-        ("persistentVolumeClaim", &Type { omitted: &["readOnly"], ..NONE }),
-        (
-            "image",
-            &Type {
-                omitted: &["reference", "pullPolicy"],
-                rules: &[Rule::PullPolicy { policy: "pullPolicy", image: "reference" }],
-                ..NONE
-            },
-        ),
-        (
-            "ephemeral",
-            &Type {
-                fields: &[(
-                    "volumeClaimTemplate",
-                    &Type {
-                        defaults: &[("metadata", Map)],
-                        fields: &[("metadata", &OBJECT_META), ("spec", &PERSISTENT_VOLUME_CLAIM_SPEC)],
-                        ..NONE
-                    },
-                )],
-                ..NONE
-            },
-        ),
-        ("csi", &Type { omitted: &["volumeAttributes"], ..NONE }),
-        ("nfs", &Type { omitted: &["readOnly"], ..NONE }),
-        (
-            "iscsi",
-            &Type {
-                omitted: &["iscsiInterface", "fsType", "readOnly", "chapAuthDiscovery", "chapAuthSession"],
-                defaults: &[("iscsiInterface", Text("default"))],
-                ..NONE
-            },
-        ),
-        ("fc", &Type { omitted: &["fsType", "readOnly"], ..NONE }),
-    ],
-    ..NONE
-};
-
-const FILE_MODE: &[(&str, Constant)] = &[("defaultMode", Integer(0o644))];
-
-static DOWNWARD_API_ITEM: Type =
-    Type { fields: &[("fieldRef", &FIELD_REF), ("resourceFieldRef", &RESOURCE_FIELD_REF)], ..NONE };
-
-static PROJECTED: Type = Type {
-    defaults: FILE_MODE,
-    fields: &[(
-        "sources",
-        &Type {
-            fields: &[
-                ("downwardAPI", &Type { fields: &[("items", &DOWNWARD_API_ITEM)], ..NONE }),
-                (
-                    "serviceAccountToken",
-                    &Type { omitted: &["audience"], defaults: &[("expirationSeconds", Integer(3600))], ..NONE },
-                ),
-                ("clusterTrustBundle", &Type { fields: &[("labelSelector", &LABEL_SELECTOR)], ..NONE }),
-            ],
-            ..NONE
-        },
-    )],
-    ..NONE
-};

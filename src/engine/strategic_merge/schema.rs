@@ -83,6 +83,11 @@ impl Schema {
         }
     }
 
+    /// Returns the fields of this type that have a rule of their own or below them.
+    pub fn fields(self) -> impl Iterator<Item = (&'static str, Rule)> {
+        self.0.iter().map(|field| (field.name, field.rule))
+    }
+
     /// Looks up the rule of a field of this type; unknown fields get the default rule.
     pub fn field(self, name: &str) -> Rule {
         self.0
@@ -122,13 +127,17 @@ const POD_SPEC: Schema = Schema(&[
     by_key("containers", "name", CONTAINER),
     by_key("initContainers", "name", CONTAINER),
     by_key("ephemeralContainers", "name", CONTAINER),
-    retaining(by_key("volumes", "name", Schema::PLAIN)),
+    retaining(by_key("volumes", "name", VOLUME)),
     by_key("imagePullSecrets", "name", Schema::PLAIN),
     by_key("hostAliases", "ip", Schema::PLAIN),
     by_key("topologySpreadConstraints", "topologyKey", Schema::PLAIN),
     by_key("schedulingGates", "name", Schema::PLAIN),
     retaining(by_key("resourceClaims", "name", Schema::PLAIN)),
 ]);
+
+/// `v1.Volume`: only the claim that an ephemeral volume makes has tags.
+const VOLUME: Schema =
+    Schema(&[map("ephemeral", Schema(&[map("volumeClaimTemplate", Schema(&[map("metadata", OBJECT_META)]))]))]);
 
 /// `v1.Container` and `v1.EphemeralContainerCommon`, whose tags are the same. The merge key of `ports` is the port alone,
 /// though two protocols may share one: server-side apply knows better (`listMapKeys`), the strategic merge does not.

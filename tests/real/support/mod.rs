@@ -8,6 +8,7 @@ mod openapi;
 mod pods;
 mod process;
 mod proxy;
+mod random;
 pub(crate) mod samples;
 mod watch;
 
@@ -18,6 +19,7 @@ pub(crate) use openapi::{Leaf, OpenApi, Step};
 pub(crate) use pods::{container_status, image, images, is_ready, name, restarted};
 pub(crate) use process::{Output, Running};
 pub(crate) use proxy::Proxy;
+pub(crate) use random::Random;
 pub(crate) use watch::Watch;
 
 use std::thread::sleep;

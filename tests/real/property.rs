@@ -1,0 +1,124 @@
+//! "In place" is said only where the server takes the patch; and what it would take besides is known.
+
+use kubectl_inplace::engine::image::ImageReference;
+use kubectl_inplace::engine::names::RolloutId;
+use kubectl_inplace::engine::patch::{NewImage, pod_patch};
+use kubectl_inplace::engine::pod::Pod;
+use kubectl_inplace::engine::template::{self, TemplateDiff};
+use serde_json::{Value, json};
+
+use crate::support::{Api, Namespace, Random};
+
+const PODS: usize = 30;
+const EDITS: usize = 15;
+
+/// What the server lets change in a pod, and no rule of this program claims.
+const TAKEN_BESIDES: [&str; 4] =
+    ["metadata.labels", "metadata.annotations", "spec.activeDeadlineSeconds", "spec.tolerations"];
+
+/// What a template would have of the pod.
+fn bare(pod: &Value) -> Value {
+    json!({"metadata": {"labels": pod["metadata"]["labels"], "annotations": pod["metadata"]["annotations"]}, "spec": pod["spec"]})
+}
+
+fn edit(random: &mut Random, pod: &mut Value) {
+    let list = if random.one_in(4) { "initContainers" } else { "containers" };
+    let count = pod["spec"][list].as_array().map_or(0, Vec::len);
+    if count == 0 || pod["spec"]["containers"].as_array().is_none_or(Vec::is_empty) {
+        return;
+    }
+    let index = random.below(count);
+    let spec = &mut pod["spec"];
+    match random.below(22) {
+        0..=7 => spec[list][index]["image"] = json!(random.image()),
+        8 => spec[list][index]["image"] = json!(random.pick(&[" nginx:3", "nginx:3 ", "", "UPPER/Case:1", "nginx:"])),
+        9 => spec[list][index]["env"] = json!([{"name": "E1", "value": random.pick(&["1", "2", "3"])}]),
+        10 => spec[list][index]["args"] = json!(["-x"]),
+        11 => spec[list][index]["imagePullPolicy"] = json!(random.pick(&["Always", "IfNotPresent"])),
+        12 => spec[list][index]["resources"] = json!({"limits": {"cpu": "2"}}),
+        13 => spec["activeDeadlineSeconds"] = json!(random.pick(&[100, 200])),
+        14 => spec["terminationGracePeriodSeconds"] = json!(random.pick(&[5, 30, 31])),
+        15 => spec["nodeSelector"] = json!({"nowhere": "2"}),
+        16 => {
+            let taint = json!({"key": random.pick(&["p", "q"]), "operator": "Exists"});
+            spec["tolerations"].as_array_mut().expect("admission has added some").push(taint);
+        }
+        17 => spec[list].as_array_mut().expect("a list").rotate_left(1),
+        18 => drop(spec[list].as_array_mut().expect("a list").pop()),
+        19 => {
+            let mut container = spec["containers"][0].clone();
+            container["name"] = json!("more");
+            spec["containers"].as_array_mut().expect("a list").push(container);
+        }
+        20 => pod["metadata"]["labels"]["tier"] = json!("x"),
+        _ => pod["metadata"]["annotations"]["a/b"] = json!("x"),
+    }
+}
+
+fn is_in_place(diff: &TemplateDiff) -> bool {
+    let is_image = |image: &str| ImageReference::parse(image).is_ok();
+    diff.other.is_empty()
+        && diff.added.is_empty()
+        && diff.removed.is_empty()
+        && diff.images.values().all(|image| is_image(&image.to))
+}
+
+/// The very patch that a rollout would send.
+fn patch(pod: &Value, diff: &TemplateDiff) -> Value {
+    let pod = Pod::from_object(pod).expect("the server's pod can be read");
+    let images: Vec<NewImage> = diff
+        .images
+        .iter()
+        .map(|(container, image)| NewImage { container: container.clone(), to: image.to.clone() })
+        .collect();
+    let patch = pod_patch(&pod, &images, &RolloutId::from("test"), "test").expect("the containers are there");
+    json!(patch.operations)
+}
+
+fn whole(edited: &Value) -> Value {
+    json!([
+        {"op": "replace", "path": "/spec", "value": edited["spec"]},
+        {"op": "replace", "path": "/metadata/labels", "value": edited["metadata"]["labels"]},
+        {"op": "replace", "path": "/metadata/annotations", "value": edited["metadata"]["annotations"]}])
+}
+
+#[test]
+fn in_place_is_said_only_where_the_server_takes_it() {
+    let namespace = Namespace::new("property");
+    let api = Api::open();
+    let mut random = Random::new(4);
+    let folder = format!("/api/v1/namespaces/{}/pods", namespace.name());
+    let (mut in_place, mut refused, mut wrong) = (0, 0, Vec::new());
+    for index in 0..PODS {
+        let metadata = json!({"name": format!("p{index}"), "labels": {"app": "p"}, "annotations": {"x": "y"}});
+        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": random.pod_spec()});
+        let (status, pod) = api.request("POST", &folder, "application/json", &pod);
+        assert_eq!(status, 201, "{pod}");
+        let path = format!("{folder}/p{index}");
+        for _ in 0..EDITS {
+            let mut edited = pod.clone();
+            for _ in 0..=random.below(2) {
+                edit(&mut random, &mut edited);
+            }
+            let diff = template::diff(&bare(&pod), &bare(&edited));
+            if is_in_place(&diff) {
+                in_place += 1;
+                let (status, answer) = api.dry_run_patch(&path, &patch(&pod, &diff));
+                if status != 200 {
+                    wrong.push(format!("said to be in place, but refused: {diff:?}: {answer}"));
+                }
+                continue;
+            }
+            refused += 1;
+            let is_known = |path: &String| TAKEN_BESIDES.iter().any(|known| path.starts_with(known));
+            let malformed = diff.images.values().any(|image| ImageReference::parse(&image.to).is_err());
+            let known = malformed || diff.other.iter().any(is_known);
+            let (status, _) = api.dry_run_patch(&path, &whole(&edited));
+            if status == 200 && !known {
+                wrong.push(format!("refused here, but not by the server: {diff:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(in_place > 80 && refused > 80, "{in_place} in place, {refused} refused");
+}
