@@ -316,7 +316,7 @@ impl Warning {
             }
             Self::PodsOfOldRevision { pods, current } => {
                 format!(
-                    "{} of an older revision than {current} and differ in more than the image",
+                    "{} of an older revision than {current}, with differences beyond the image",
                     if *pods == 1 { "1 pod is".to_owned() } else { format!("{pods} pods are") }
                 )
             }
