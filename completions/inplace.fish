@@ -55,9 +55,11 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -s v -l v 
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -l version -d 'Print the version'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "diff" -d 'Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "watch" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "hash" -d 'Compute the kubelet\'s container hashes: would it restart a container? Changes nothing'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "version" -d 'Print the version of this program, and of the server'
@@ -80,6 +82,7 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s
 json\t'For a script: one document for a plan, one object a line for a rollout'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l detailed-exitcode -d 'Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l out -d 'Save the plan, for apply --plan FILE' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l field-manager -d 'Name of the writer in the objects\' managed fields' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s n -l namespace -d 'Namespace' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l kubeconfig -d 'The kubeconfig to use' -r -F
@@ -110,6 +113,46 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l image -d 'The same as CONTAINER=IMAGE among the words' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l all-containers -d 'Let \'*=IMAGE\' stand for every container' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -s f -l filename -d 'Manifests whose workloads are meant: files, folders, or - for standard input' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -s R -l recursive -d 'Read folders with their subfolders' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -s l -l selector -d 'Label selector of the workloads' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -s A -l all-namespaces -d 'In all namespaces; with -l' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -s C -l context-lines -d 'Unchanged lines around each change' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l field-manager -d 'Name of the writer that the server is asked as' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -s n -l namespace -d 'Namespace' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l kubeconfig -d 'The kubeconfig to use' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l user -d 'User of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l token -d 'Bearer token' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l certificate-authority -d 'Certificate file of the server\'s authority' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l client-certificate -d 'Client certificate file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l client-key -d 'Client key file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l tls-server-name -d 'Name that the server\'s certificate must have' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l as -d 'User to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l as-group -d 'Group to impersonate; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l as-uid -d 'UID to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l as-user-extra -d 'Extra of the impersonated user; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l request-timeout -d 'How long one request may take, repetitions included; 0 is no limit' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l disable-compression -d 'Ask the server not to compress its answers' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l warnings-as-errors -d 'End with an error if the server warned' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -l color -d 'Colours' -r -f -a "auto\t'On a terminal that can, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -s q -l quiet -d 'Show results and errors only' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l image -d 'The same as CONTAINER=IMAGE among the words' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l all-containers -d 'Let \'*=IMAGE\' stand for every container' -r -f -a "true\t''
 false\t''"
@@ -123,6 +166,7 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l min-ready-seconds -d 'Seconds that a pod must stay ready before the next one is taken [default: the owner\'s own; 5 for the first pod without a readiness probe]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l timeout -d 'How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l total-timeout -d 'How long everything may take [default: no limit]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l plan -d 'Do exactly what a saved plan says, without asking; refused if anything moved since' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -s o -l output -d 'Output format; json is one object a line' -r -f -a "text\t'For a person'
 json\t'For a script: one document for a plan, one object a line for a rollout'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -s y -l yes -d 'Do not ask; required where there is no terminal' -r -f -a "true\t''
@@ -248,6 +292,47 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l image -d 'The same as CONTAINER=IMAGE among the words' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l all-containers -d 'Let \'*=IMAGE\' stand for every container' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s f -l filename -d 'Manifests whose workloads are meant: files, folders, or - for standard input' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s R -l recursive -d 'Read folders with their subfolders' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s l -l selector -d 'Label selector of the workloads' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s A -l all-namespaces -d 'In all namespaces; with -l' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l kubelet-version -d 'Version of the kubelet, such as 1.29 [default: that of the pod\'s node, else 1.32 or newer]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s o -l output -d 'Output format' -r -f -a "text\t'A table for a person'
+json\t'One document for a script'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s n -l namespace -d 'Namespace' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l kubeconfig -d 'The kubeconfig to use' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l user -d 'User of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l token -d 'Bearer token' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l certificate-authority -d 'Certificate file of the server\'s authority' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l client-certificate -d 'Client certificate file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l client-key -d 'Client key file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l tls-server-name -d 'Name that the server\'s certificate must have' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l as -d 'User to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l as-group -d 'Group to impersonate; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l as-uid -d 'UID to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l as-user-extra -d 'Extra of the impersonated user; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l request-timeout -d 'How long one request may take, repetitions included; 0 is no limit' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l disable-compression -d 'Ask the server not to compress its answers' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l warnings-as-errors -d 'End with an error if the server warned' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l color -d 'Colours' -r -f -a "auto\t'On a terminal that can, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s q -l quiet -d 'Show results and errors only' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s n -l namespace -d 'Namespace' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l kubeconfig -d 'The kubeconfig to use' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l context -d 'Context of the kubeconfig' -r
@@ -369,11 +454,13 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __comple
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __complete" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __complete" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "version" -d 'Print the version of this program, and of the server'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan apply follow explain completion version __complete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "diff" -d 'Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "hash" -d 'Compute the kubelet\'s container hashes: would it restart a container? Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "version" -d 'Print the version of this program, and of the server'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

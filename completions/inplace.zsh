@@ -76,7 +76,56 @@ json\:"For a script\: one document for a plan, one object a line for a rollout")
 '--output=[Output format]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--detailed-exitcode=[Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else]::BOOL:(true false)' \
+'--out=[Save the plan, for apply --plan FILE]:FILE:_files' \
 '--field-manager=[Name of the writer in the objects'\'' managed fields]:NAME:_default' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
+&& ret=0
+;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+'*--image=[The same as CONTAINER=IMAGE among the words]:CONTAINER=IMAGE:_default' \
+'--all-containers=[Let '\''*=IMAGE'\'' stand for every container]::BOOL:(true false)' \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces; with -l]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces; with -l]::BOOL:(true false)' \
+'-C+[Unchanged lines around each change]:LINES:_default' \
+'--context-lines=[Unchanged lines around each change]:LINES:_default' \
+'--field-manager=[Name of the writer that the server is asked as]:NAME:_default' \
 '-n+[Namespace]:NAME:_default' \
 '--namespace=[Namespace]:NAME:_default' \
 '--kubeconfig=[The kubeconfig to use]:FILE:_files' \
@@ -126,6 +175,7 @@ _arguments "${_arguments_options[@]}" : \
 '--min-ready-seconds=[Seconds that a pod must stay ready before the next one is taken \[default\: the owner'\''s own; 5 for the first pod without a readiness probe\]]:SECONDS:_default' \
 '--timeout=[How long one pod may take, such as 90s or 10m \[default\: 5m and its termination grace\]]:DURATION:_default' \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
+'(--image -f --filename -l --selector -A --all-namespaces --all-containers -R --recursive --max-unavailable --min-ready-seconds --timeout --total-timeout --field-manager)--plan=[Do exactly what a saved plan says, without asking; refused if anything moved since]:FILE:_files' \
 '-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
@@ -241,6 +291,56 @@ _arguments "${_arguments_options[@]}" : \
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
+&& ret=0
+;;
+(hash)
+_arguments "${_arguments_options[@]}" : \
+'*--image=[The same as CONTAINER=IMAGE among the words]:CONTAINER=IMAGE:_default' \
+'--all-containers=[Let '\''*=IMAGE'\'' stand for every container]::BOOL:(true false)' \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces; with -l]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces; with -l]::BOOL:(true false)' \
+'--kubelet-version=[Version of the kubelet, such as 1.29 \[default\: that of the pod'\''s node, else 1.32 or newer\]]:VERSION:_default' \
+'-o+[Output format]:FORMAT:((text\:"A table for a person"
+json\:"One document for a script"))' \
+'--output=[Output format]:FORMAT:((text\:"A table for a person"
+json\:"One document for a script"))' \
 '-n+[Namespace]:NAME:_default' \
 '--namespace=[Namespace]:NAME:_default' \
 '--kubeconfig=[The kubeconfig to use]:FILE:_files' \
@@ -437,11 +537,19 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (apply)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
 (follow)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(hash)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -478,9 +586,11 @@ esac
 _kubectl-inplace_commands() {
     local commands; commands=(
 'plan:Say what would happen to each pod and container, what blocks it and why. Changes nothing' \
+'diff:Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing' \
 'apply:Plan, ask, patch the pods, and follow them until they are ready again' \
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
 'watch:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
+'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
 'explain:Say what a reason or warning means, why it is so, and what to do. Alone\: list them all' \
 'completion:Print a shell'\''s completion script, or make completion work through kubectl' \
 'version:Print the version of this program, and of the server' \
@@ -504,6 +614,11 @@ _kubectl-inplace__subcmd__completion_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace completion commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__diff_commands] )) ||
+_kubectl-inplace__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace diff commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__explain_commands] )) ||
 _kubectl-inplace__subcmd__explain_commands() {
     local commands; commands=()
@@ -514,12 +629,19 @@ _kubectl-inplace__subcmd__follow_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace follow commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__hash_commands] )) ||
+_kubectl-inplace__subcmd__hash_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace hash commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__help_commands] )) ||
 _kubectl-inplace__subcmd__help_commands() {
     local commands; commands=(
 'plan:Say what would happen to each pod and container, what blocks it and why. Changes nothing' \
+'diff:Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing' \
 'apply:Plan, ask, patch the pods, and follow them until they are ready again' \
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
+'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
 'explain:Say what a reason or warning means, why it is so, and what to do. Alone\: list them all' \
 'completion:Print a shell'\''s completion script, or make completion work through kubectl' \
 'version:Print the version of this program, and of the server' \
@@ -543,6 +665,11 @@ _kubectl-inplace__subcmd__help__subcmd__completion_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help completion commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__diff_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help diff commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__explain_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__explain_commands() {
     local commands; commands=()
@@ -552,6 +679,11 @@ _kubectl-inplace__subcmd__help__subcmd__explain_commands() {
 _kubectl-inplace__subcmd__help__subcmd__follow_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help follow commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__hash_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__hash_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help hash commands' commands "$@"
 }
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__help_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__help_commands() {

@@ -1,8 +1,10 @@
 //! What a person may type: clap types without behaviour. The doc comments are the help texts.
 
+use std::path::PathBuf;
+
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::render::{ColorChoice, OutputFormat};
+use crate::render::{ColorChoice, HashFormat, OutputFormat};
 
 /// Change the image of running containers without replacing their pods.
 ///
@@ -39,12 +41,18 @@ pub enum Command {
     /// Say what would happen to each pod and container, what blocks it and why. Changes nothing.
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
+    /// Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
     /// Plan, ask, patch the pods, and follow them until they are ready again.
     #[command(after_help = APPLY_EXAMPLES)]
     Apply(ApplyArgs),
     /// Watch an update, this program's or anybody's, until the pods are ready again. Changes nothing.
     #[command(visible_alias = "watch", after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
+    /// Compute the kubelet's container hashes: would it restart a container? Changes nothing.
+    #[command(after_help = HASH_EXAMPLES)]
+    Hash(HashArgs),
     /// Say what a reason or warning means, why it is so, and what to do. Alone: list them all.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
@@ -67,6 +75,35 @@ Examples:
 
   # The same tag on every workload with a label, as JSON
   kubectl inplace plan deployments,daemonsets -l team=shop side=:1.27.2 -o json";
+
+const DIFF_EXAMPLES: &str = "\
+Exit codes are those of kubectl diff: 0 nothing differs, 1 something does, more than 1 an error. KUBECTL_EXTERNAL_DIFF
+names another program to show the difference, as for kubectl diff.
+
+Examples:
+  # What does this manifest change, and what of it can be done in place?
+  kubectl inplace diff -f web.yaml
+
+  # The same for an image by hand
+  kubectl inplace diff deployment/web side=acme/side:1.27.2
+
+  # In a tool of one's own
+  KUBECTL_EXTERNAL_DIFF='dyff between --omit-header --set-exit-code' kubectl inplace diff -f web.yaml";
+
+const HASH_EXAMPLES: &str = "\
+The kubelet restarts a container whose hash changes. From 1.31 on only name and image count; from 1.16 to 1.30 the whole
+container as the API stores it, so that what admission injects (such as the service account's mount) changes it: then
+compare with a live pod.
+
+Examples:
+  # Of a manifest's containers, without a cluster
+  kubectl inplace hash -f web.yaml
+
+  # Would a kubelet 1.29 restart the sidecar of this pod for another tag?
+  kubectl inplace hash pod/web-0 side=:1.27.2 --kubelet-version 1.29
+
+  # Would its own kubelet restart anything of the pod for this manifest?
+  kubectl inplace hash pod/web-0 -f web.yaml";
 
 const APPLY_EXAMPLES: &str = "\
 Examples:
@@ -102,19 +139,19 @@ pub struct TargetArgs {
     #[arg(long, value_name = "CONTAINER=IMAGE")]
     pub image: Vec<String>,
     /// Let '*=IMAGE' stand for every container
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub all_containers: bool,
     /// Manifests whose workloads are meant: files, folders, or - for standard input
     #[arg(short, long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub filename: Vec<String>,
     /// Read folders with their subfolders
-    #[arg(short = 'R', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(short = 'R', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub recursive: bool,
     /// Label selector of the workloads
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
     /// In all namespaces; with -l
-    #[arg(short = 'A', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(short = 'A', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub all_namespaces: bool,
 }
 
@@ -148,11 +185,42 @@ pub struct PlanArgs {
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub output: OutputFormat,
     /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub detailed_exitcode: bool,
+    /// Save the plan, for apply --plan FILE
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
     /// Name of the writer in the objects' managed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
+}
+
+/// `diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// Which workloads, and which images.
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// Unchanged lines around each change
+    #[arg(short = 'C', long, value_name = "LINES", default_value_t = 3)]
+    pub context_lines: u32,
+    /// Name of the writer that the server is asked as
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    pub field_manager: String,
+}
+
+/// `hash`.
+#[derive(Debug, Args)]
+pub struct HashArgs {
+    /// Which objects, and which images after. With a manifest and TYPE/NAME, the manifest is what comes after.
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// Version of the kubelet, such as 1.29 [default: that of the pod's node, else 1.32 or newer]
+    #[arg(long, value_name = "VERSION")]
+    pub kubelet_version: Option<String>,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    pub output: HashFormat,
 }
 
 /// The default of `--field-manager`.
@@ -167,14 +235,17 @@ pub struct ApplyArgs {
     /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
+    /// Do exactly what a saved plan says, without asking; refused if anything moved since
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "field_manager"])]
+    pub plan: Option<PathBuf>,
     /// Output format; json is one object a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub output: OutputFormat,
     /// Do not ask; required where there is no terminal
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub yes: bool,
     /// Patch the pods and leave the owner's template: pods made later get the template's image
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub pods_only: bool,
     /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
@@ -262,7 +333,7 @@ impl CompletionShell {
 #[derive(Debug, Args)]
 pub struct VersionArgs {
     /// Do not ask the server
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub client: bool,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
@@ -312,7 +383,7 @@ pub struct GlobalArgs {
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub client_key: Option<String>,
     /// Do not check the server's certificate
-    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub insecure_skip_tls_verify: bool,
     /// Name that the server's certificate must have
     #[arg(long, global = true, value_name = "NAME")]
@@ -333,16 +404,16 @@ pub struct GlobalArgs {
     #[arg(long, global = true, value_name = "DURATION")]
     pub request_timeout: Option<String>,
     /// Ask the server not to compress its answers
-    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub disable_compression: bool,
     /// End with an error if the server warned
-    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub warnings_as_errors: bool,
     /// Colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
     /// Show results and errors only
-    #[arg(short, long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_default_value = true)]
+    #[arg(short, long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub quiet: bool,
     /// Log level: 6 shows requests, 8 more
     #[arg(short = 'v', long = "v", global = true, value_name = "LEVEL", default_value_t = 0)]

@@ -6,6 +6,7 @@ use std::io;
 
 use crate::cluster::error::ClusterError;
 use crate::drive::DriveError;
+use crate::engine::reason::Reason;
 use crate::engine::target::TargetError;
 use crate::manifest::ManifestError;
 
@@ -44,6 +45,13 @@ impl CommandError {
     /// Makes an error of the command line.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
+    }
+
+    /// Makes an error of the command line from all the reasons why it cannot be done to an object.
+    pub fn reasons(object: &impl std::fmt::Display, reasons: &[Reason]) -> Self {
+        let sentences: Vec<String> = reasons.iter().map(Reason::sentence).collect();
+        let error = Self::usage(format!("{object}: {}", sentences.join("; ")));
+        reasons.iter().fold(error, |error, reason| error.hint(reason.hint()))
     }
 
     /// Adds a hint.

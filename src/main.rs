@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use kubectl_inplace::commands::{self, Shell};
-use kubectl_inplace::engine::outcome::EndResult;
+use kubectl_inplace::engine::outcome::{EndResult, Ending};
 
 fn main() -> ExitCode {
     // Arguments that are no UTF-8 name nothing in Kubernetes: they are shown as far as they can be.
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
             runtime.shutdown_background();
             result
         }
-        Err(_) => EndResult::Error,
+        Err(_) => Ending::Command(EndResult::Error),
     };
     ExitCode::from(result.exit_code())
 }

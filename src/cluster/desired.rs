@@ -38,7 +38,8 @@ impl Cluster {
         let (kind, body, manager) = match manager {
             Some(manager) if reference.kind != WorkloadKind::Pod => (PatchKind::Apply, manifest.clone(), manager),
             Some(_) | None => {
-                let patch = strategic_merge::three_way(original.as_ref(), manifest, &live.object, schema)
+                let modified = as_kubectl_reads(manifest, &reference.namespace);
+                let patch = strategic_merge::three_way(original.as_ref(), &modified, &live.object, schema)
                     .map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
                 if reference.kind == WorkloadKind::Pod {
                     let object = strategic_merge::apply(&live.object, &patch, schema)
@@ -69,6 +70,24 @@ impl Cluster {
     }
 }
 
+/// Returns a manifest with the namespace and the annotations that kubectl gives every object it reads, even if empty.
+///
+/// The last applied manifest has them, so that their absence would count as a removal, of all annotations even.
+/// Upstream: `GetModifiedConfiguration` in kubectl's `pkg/util/apply.go`.
+fn as_kubectl_reads(manifest: &Value, namespace: &str) -> Value {
+    let mut manifest = manifest.clone();
+    if let Some(Value::Object(metadata)) = manifest.get_mut("metadata") {
+        metadata.entry("namespace").or_insert_with(|| namespace.into());
+        let annotations = metadata.entry("annotations").or_insert(Value::Null);
+        match annotations {
+            Value::Object(annotations) => drop(annotations.remove(LAST_APPLIED)),
+            Value::Null => *annotations = Value::Object(serde_json::Map::new()),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {}
+        }
+    }
+    manifest
+}
+
 /// Returns the manager that owns fields of the template by server-side apply.
 fn apply_manager(object: &Value, kind: WorkloadKind) -> Option<String> {
     let template = match kind {
@@ -87,4 +106,28 @@ fn apply_manager(object: &Value, kind: WorkloadKind) -> Option<String> {
                 && entry.pointer(template).is_some()
         })
         .map(|entry| text(entry, "manager"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_kubectl_adds_to_a_manifest_is_not_seen_as_removed() {
+        let applied =
+            json!({"metadata": {"name": "web", "namespace": "prod", "annotations": {}}, "spec": {"replicas": 1}});
+        let mut live = applied.clone();
+        live["metadata"]["annotations"] = json!({"deployment.kubernetes.io/revision": "3", LAST_APPLIED: "{}"});
+        for manifest in [
+            json!({"metadata": {"name": "web"}, "spec": {"replicas": 1}}),
+            json!({"metadata": {"name": "web", "annotations": null}, "spec": {"replicas": 1}}),
+            json!({"metadata": {"name": "web", "annotations": {LAST_APPLIED: "old"}}, "spec": {"replicas": 1}}),
+        ] {
+            let modified = as_kubectl_reads(&manifest, "prod");
+            let patch = strategic_merge::three_way(Some(&applied), &modified, &live, Schema::DEPLOYMENT).unwrap();
+            assert_eq!(patch, json!({}), "{manifest}");
+        }
+    }
 }

@@ -17,7 +17,7 @@ impl Cluster {
     /// What the server or the way to it says.
     pub async fn definition_changed(&self, pod: &PodKey) -> Result<BTreeMap<ContainerName, String>, ClusterError> {
         let selector = format!("involvedObject.uid={},reason=Killing", pod.uid);
-        let events = self.list(EVENTS, Some(&pod.namespace), &[("fieldSelector", &selector)]).await?;
+        let events: Vec<Value> = self.list(EVENTS, Some(&pod.namespace), &[("fieldSelector", &selector)]).await?;
         let mut newest: BTreeMap<ContainerName, String> = BTreeMap::new();
         for event in &events {
             let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();

@@ -1,8 +1,9 @@
 //! Plain requests for objects as raw JSON, so that no field is lost.
 
 use http::{Method, Request};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription, Verb};
@@ -21,6 +22,8 @@ pub(super) struct Resource {
 
 /// `v1` Node.
 pub(super) const NODES: Resource = Resource { group: "", version: "v1", plural: "nodes" };
+/// `v1` Namespace.
+const NAMESPACES: Resource = Resource { group: "", version: "v1", plural: "namespaces" };
 /// `v1` Event.
 pub(super) const EVENTS: Resource = Resource { group: "", version: "v1", plural: "events" };
 
@@ -88,6 +91,22 @@ fn query(pairs: &[(&str, &str)]) -> String {
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
 
+/// A part of a list.
+#[derive(Deserialize)]
+struct Page<T> {
+    #[serde(default)]
+    metadata: PageMetadata,
+    #[serde(default = "Vec::new")]
+    items: Vec<T>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct PageMetadata {
+    #[serde(rename = "continue")]
+    next: String,
+}
+
 /// The content types of patches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PatchKind {
@@ -130,12 +149,12 @@ impl Cluster {
     }
 
     /// Reads all objects that match, page by page; `namespace` `None` is all namespaces.
-    pub(super) async fn list(
+    pub(super) async fn list<T: DeserializeOwned>(
         &self,
         resource: Resource,
         namespace: Option<&str>,
         selectors: &[(&str, &str)],
-    ) -> Result<Vec<Value>, ClusterError> {
+    ) -> Result<Vec<T>, ClusterError> {
         let what = resource.describe(Verb::List, namespace, None);
         let limit = PAGE.to_string();
         let mut items = Vec::new();
@@ -147,21 +166,20 @@ impl Cluster {
                 pairs.push(("continue", &next));
             }
             let uri = format!("{}{}", resource.path(namespace, None), query(&pairs));
-            let page: Result<Value, ClusterError> =
-                self.request(Request::builder().method(Method::GET).uri(uri), Vec::new(), &what).await;
-            let mut page = match page {
+            let request = Request::builder().method(Method::GET).uri(uri);
+            match self.request::<Page<T>>(request, Vec::new(), &what).await {
                 // The snapshot behind the pages has expired: from the beginning, as client-go's pager does.
                 Err(ClusterError::Gone { .. }) if !next.is_empty() => {
                     items.clear();
                     next.clear();
                     continue;
                 }
-                page => page?,
-            };
-            if let Some(Value::Array(list)) = page.get_mut("items").map(Value::take) {
-                items.extend(list);
+                Err(error) => return Err(error),
+                Ok(page) => {
+                    items.extend(page.items);
+                    next = page.metadata.next;
+                }
             }
-            next = page.pointer("/metadata/continue").and_then(Value::as_str).unwrap_or_default().to_owned();
             if next.is_empty() {
                 return Ok(items);
             }
@@ -197,6 +215,40 @@ impl Cluster {
 }
 
 impl Cluster {
+    /// Returns whether a namespace exists; `None` when the caller may not know.
+    pub async fn has_namespace(&self, name: &str) -> Option<bool> {
+        match self.get(NAMESPACES, None, name).await {
+            Ok(_) => Some(true),
+            Err(ClusterError::NotFound { .. }) => Some(false),
+            Err(_) => None,
+        }
+    }
+
+    /// Asks the server whether the caller may watch the namespace's pods, which a list and its rights do not tell.
+    ///
+    /// # Errors
+    /// [`ClusterError::Forbidden`] when the answer is no. A server that does not tell is no error.
+    pub async fn check_watch(&self, namespace: &str) -> Result<(), ClusterError> {
+        let what = RequestDescription::new(Verb::Watch, "pods").in_namespace(namespace);
+        let attributes = json!({ "namespace": namespace, "verb": what.verb.as_str(), "resource": what.resource });
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": { "resourceAttributes": attributes },
+        });
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews")
+            .header(http::header::CONTENT_TYPE, "application/json");
+        let answer: Result<Value, ClusterError> = self.request(request, review.to_string().into_bytes(), &what).await;
+        let allowed = answer.ok().and_then(|answer| answer.pointer("/status/allowed").and_then(Value::as_bool));
+        if allowed != Some(false) {
+            return Ok(());
+        }
+        let message = format!("pods is forbidden: you cannot watch resource \"pods\" in the namespace \"{namespace}\"");
+        Err(ClusterError::Forbidden { request: Box::new(what), message })
+    }
+
     /// Returns the server's version, such as `v1.36.3`.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Patches of pods, and what their answers mean.
 
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::Cluster;
@@ -7,7 +8,7 @@ use super::error::ClusterError;
 use super::objects::PatchKind;
 use crate::engine::names::PodKey;
 use crate::engine::patch::PodPatch;
-use crate::engine::pod::Pod;
+use crate::engine::pod::{Pod, PodSpec, PodStatus};
 use crate::engine::rollout::Answer;
 use crate::engine::workload::WorkloadKind;
 
@@ -45,6 +46,24 @@ impl Cluster {
             Err(ClusterError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// A pod as lists carry it: what is not read is dropped while the answer is parsed, so that thousands stay small.
+pub(super) struct ListedPod(pub(super) Pod);
+
+impl<'de> Deserialize<'de> for ListedPod {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Object {
+            metadata: Value,
+            #[serde(default)]
+            spec: PodSpec,
+            #[serde(default)]
+            status: PodStatus,
+        }
+        let object = Object::deserialize(deserializer)?;
+        Pod::from_parts(object.metadata, object.spec, object.status).map(Self).map_err(serde::de::Error::custom)
     }
 }
 

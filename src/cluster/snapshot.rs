@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::{CONTROLLER_REVISIONS, NODES};
-use super::send::read_pod;
+use super::send::{ListedPod, read_pod};
 use super::watch::PodScope;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{Uid, WorkloadRef};
@@ -75,7 +75,7 @@ impl Cluster {
         let (pods, revisions, newer) =
             futures::join!(pods, self.revisions(&live.workload, selector), self.newer_in_deployment(&live.workload));
         match pods {
-            Ok(pods) => live.pods = pods.iter().map(read_pod).collect::<Result<_, _>>()?,
+            Ok(pods) => live.pods = pods.into_iter().map(|ListedPod(pod)| pod).collect(),
             Err(error) => live.surroundings.denied.push(denied(error)?),
         }
         let owns_through_sets = live.workload.reference.kind.owns_through_replica_sets();
@@ -110,7 +110,7 @@ impl Cluster {
             WorkloadKind::StatefulSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => return Ok(Vec::new()),
         };
         let namespace = Some(workload.reference.namespace.as_str());
-        let objects = self.list(resource, namespace, &[("labelSelector", selector)]).await?;
+        let objects: Vec<Value> = self.list(resource, namespace, &[("labelSelector", selector)]).await?;
         let is_owned = |object: &&Value| {
             let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
             let mut owners = owners.into_iter().flatten();

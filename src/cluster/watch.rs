@@ -6,12 +6,12 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "the one place that pauses between two watches; names kube"
+    reason = "the one place that pauses between two watches, and knows how long one lasted; names kube"
 )]
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::stream::{self, BoxStream, StreamExt};
 use k8s_openapi::api::core::v1::Pod as ApiPod;
@@ -43,6 +43,9 @@ type Events = BoxStream<'static, Result<Event<SlimPod>, watcher::Error>>;
 /// The longest pause before the watch is opened again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
+/// A watch that was open for longer than this did open: its end is no reason to wait longer next time.
+const LASTED: Duration = Duration::from_secs(1);
+
 struct Watching {
     api: Api<SlimPod>,
     config: watcher::Config,
@@ -51,6 +54,8 @@ struct Watching {
     /// Pods of a relist that is not complete yet.
     listed: Vec<Pod>,
     pause: Duration,
+    /// When the last list was complete.
+    listed_at: Option<Instant>,
     out: VecDeque<Result<Observation, ClusterError>>,
 }
 
@@ -69,6 +74,7 @@ impl Cluster {
             events: None,
             listed: Vec::new(),
             pause: Duration::ZERO,
+            listed_at: None,
             out: VecDeque::new(),
         };
         stream::unfold(watching, |mut watching| async move {
@@ -95,6 +101,9 @@ impl Watching {
                 Some(Ok(event)) => self.take(event),
                 Some(Err(error)) => {
                     self.events = None;
+                    if self.listed_at.take().is_some_and(|at| at.elapsed() > LASTED) {
+                        self.pause = Duration::ZERO;
+                    }
                     return Err(sort(error, &self.what));
                 }
                 None => self.events = None,
@@ -110,11 +119,18 @@ impl Watching {
                 Err(error) => self.out.push_back(Err(error)),
             },
             Event::InitDone => {
-                self.pause = Duration::ZERO;
+                // No sign yet that the watch itself opens: a list that works must not undo the back-off.
+                self.listed_at = Some(Instant::now());
                 self.out.push_back(Ok(Observation::Relisted(std::mem::take(&mut self.listed))));
             }
-            Event::Apply(pod) => self.out.push_back(read(pod).map(|pod| Observation::Applied(Box::new(pod)))),
-            Event::Delete(pod) => self.out.push_back(read(pod).map(|pod| Observation::Deleted(pod.key))),
+            Event::Apply(pod) => {
+                self.pause = Duration::ZERO;
+                self.out.push_back(read(pod).map(|pod| Observation::Applied(Box::new(pod))));
+            }
+            Event::Delete(pod) => {
+                self.pause = Duration::ZERO;
+                self.out.push_back(read(pod).map(|pod| Observation::Deleted(pod.key)));
+            }
         }
     }
 }

@@ -1,19 +1,24 @@
 //! `apply`: plan, ask, patch, follow to the end.
 
+use std::path::Path;
+
 use super::planning::Planned;
-use super::{Shell, approve, next as commands, plan, planning};
+use super::saved::Reread;
+use super::{Shell, approve, next as commands, plan, planning, saved};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs};
 use crate::cluster::Cluster;
 use crate::drive;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{Plan, Verdict, way_back};
 use crate::error::CommandError;
-use crate::render::{NextSteps, OutputFormat};
+use crate::render::{Meaning, NextSteps, OutputFormat};
 
 pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
-    let planned =
-        planning::make(&args.targets, &args.policy, global, &args.field_manager, args.dry_run != DryRun::Client, shell)
-            .await?;
+    if let Some(file) = &args.plan {
+        return saved_plan(file, args, global, shell).await;
+    }
+    let ask_server = args.dry_run != DryRun::Client;
+    let planned = planning::make(&args.targets, &args.policy, global, &args.field_manager, ask_server, shell).await?;
     show(&planned.plan, args, shell)?;
     shell.tell_notices();
     match planned.plan.result() {
@@ -27,7 +32,34 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
-    follow_each(&planned, args, global, shell).await
+    follow_each(&planned, &args.field_manager, args, global, shell).await
+}
+
+/// Does exactly what a saved plan says: it was approved when it was given.
+async fn saved_plan(
+    file: &Path,
+    args: &ApplyArgs,
+    global: &GlobalArgs,
+    shell: &mut Shell,
+) -> Result<EndResult, CommandError> {
+    let (planned, field_manager) = match saved::read(file, global, shell).await? {
+        Reread::Fresh(planned, field_manager) => (planned, field_manager),
+        Reread::Stale(moved) => {
+            shell.say(
+                Meaning::Failing,
+                "stale:",
+                "the saved plan does not fit the cluster any more; nothing was changed",
+            );
+            moved.iter().for_each(|moved| shell.say(Meaning::Plain, "  -", &moved.to_string()));
+            shell.say(Meaning::Plain, "hint:", "plan again, and save the new plan");
+            return Ok(EndResult::Superseded);
+        }
+    };
+    show(&planned.plan, args, shell)?;
+    if args.dry_run != DryRun::None || planned.plan.result() != EndResult::Changes {
+        return Ok(if args.dry_run == DryRun::None { planned.plan.result() } else { EndResult::Complete });
+    }
+    follow_each(&planned, &field_manager, args, global, shell).await
 }
 
 fn show(plan: &Plan, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError> {
@@ -57,17 +89,17 @@ fn check_pods_only(plan: &Plan, given: bool) -> Result<(), CommandError> {
 /// One workload after the other; the first that does not complete is the last.
 async fn follow_each(
     planned: &Planned,
+    field_manager: &str,
     args: &ApplyArgs,
     global: &GlobalArgs,
     shell: &mut Shell,
 ) -> Result<EndResult, CommandError> {
-    let id = shell.rollout_id();
     let mut result = EndResult::NothingToDo;
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
         if plan.verdict != Verdict::InPlace {
             continue;
         }
-        let goal = plan.goal(&id, &args.field_manager);
+        let goal = plan.goal(&planned.id, field_manager);
         let next = NextSteps {
             take_back: way_back(&goal).map(|images| commands::apply(&plan.workload, &images, global, &planned.cluster)),
             go_on: Some(commands::same_as(&shell.arguments, "apply", &[])),

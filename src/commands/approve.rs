@@ -1,11 +1,14 @@
 //! The question before anything is touched.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use super::Shell;
 use crate::cluster::Cluster;
 use crate::engine::plan::{Plan, PodVerdict};
 use crate::error::CommandError;
+
+/// Bytes of an answer that are looked at.
+const LONGEST_ANSWER: u64 = 1024;
 
 /// Asks on a terminal; only the whole word is a yes. Without a terminal `--yes` is required.
 pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
@@ -25,12 +28,19 @@ pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> R
         shell.terminal.stderr.show(context),
         shell.terminal.stderr.show(cluster.server())
     );
-    let answer = dialoguer::Input::<String>::new().with_prompt(question).allow_empty(true).interact_text();
-    match answer {
-        Ok(answer) => Ok(answer == "yes"),
-        Err(error) => {
-            Err(CommandError::usage(format!("the question could not be asked, so nothing was done: {error}"))
-                .hint("say --yes to approve"))
-        }
+    let mut stderr = io::stderr().lock();
+    // A terminal that cannot be written to shows no question: nobody can have agreed to it.
+    write!(stderr, "{question}: ").and_then(|()| stderr.flush())?;
+    let mut answer = Vec::new();
+    io::stdin().lock().take(LONGEST_ANSWER).read_until(b'\n', &mut answer)?;
+    if !answer.ends_with(b"\n") {
+        // End-of-file leaves the cursor behind the question.
+        writeln!(stderr)?;
     }
+    Ok(is_yes(&answer))
+}
+
+/// Only the whole line is a yes: no blanks around it, no capitals, no end-of-file in its place.
+fn is_yes(answer: &[u8]) -> bool {
+    matches!(answer, b"yes\n" | b"yes\r\n")
 }

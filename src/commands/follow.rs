@@ -33,6 +33,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             let message = format!("{} has no pod to follow", goal.workload);
             return Err(CommandError::new(ErrorKind::Cluster, message).hint("see its pods with: kubectl get pods"));
         }
+        cluster.check_watch(&goal.workload.namespace).await?;
         let next =
             NextSteps { follow: Some(commands::follow(&goal.workload, global, &cluster)), ..NextSteps::default() };
         let mut listener = shell.listener(args.output);

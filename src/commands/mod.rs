@@ -4,11 +4,15 @@ mod apply;
 mod approve;
 mod complete;
 mod completion;
+mod diff;
 mod explain;
 mod follow;
+mod hash;
 mod next;
+mod notices;
 mod plan;
 mod planning;
+mod saved;
 mod shell;
 mod targets;
 mod version;
@@ -19,43 +23,52 @@ pub use shell::Shell;
 use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
-use crate::engine::outcome::EndResult;
+use crate::engine::outcome::{DiffResult, EndResult, Ending};
 use crate::error::CommandError;
 
 /// Parses the arguments, runs the command, and returns how it ended.
 ///
 /// `arguments` begins with the program's name. Errors have been told by then.
-pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> EndResult {
+pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     if complete::is_asked_for(&arguments) {
-        return complete::answer(arguments.into_iter().skip(1).collect(), shell);
+        return Ending::Command(complete::answer(arguments.into_iter().skip(1).collect(), shell));
     }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return shell.tell_usage(&error),
+        Err(error) => {
+            let is_wrong = error.use_stderr();
+            let result = shell.tell_usage(&error, &arguments);
+            // To `diff`, 1 means that something differs.
+            let is_diff = is_wrong && diff::is_asked_for(&arguments);
+            return if is_diff { Ending::Diff(DiffResult::Failed) } else { Ending::Command(result) };
+        }
     };
     shell.configure(&cli.global, &arguments);
-    let result = dispatch(cli, shell).await;
-    match result {
-        Ok(result) => shell.finish(result),
-        Err(error) => shell.tell_error(&error),
+    match dispatch(cli, shell).await {
+        Ok(Ending::Command(result)) => Ending::Command(shell.finish(result)),
+        Ok(ending @ Ending::Diff(_)) => ending,
+        Err(error) => Ending::Command(shell.tell_error(&error)),
     }
 }
 
-async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<EndResult, CommandError> {
+async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
     if cli.version {
-        return version::short(shell);
+        return version::short(shell).map(Ending::Command);
     }
-    match cli.command {
+    let result = match cli.command {
         None => {
             shell.print(&Cli::command().render_help().to_string())?;
             Ok(EndResult::Complete)
         }
         Some(Command::Plan(args)) => plan::run(&args, &cli.global, shell).await,
+        Some(Command::Diff(args)) => return Ok(Ending::Diff(diff::run(&args, &cli.global, shell).await)),
+        Some(Command::Hash(args)) => hash::run(&args, &cli.global, shell).await,
         Some(Command::Apply(args)) => apply::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
         Some(Command::Completion(args)) => completion::run(&args, shell),
         Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,
         Some(Command::Complete(args)) => Ok(complete::answer(args.words, shell)),
-    }
+    };
+    result.map(Ending::Command)
 }

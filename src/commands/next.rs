@@ -1,8 +1,11 @@
 //! Commands that are printed for a person to copy.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use crate::cli::GlobalArgs;
+use clap::CommandFactory;
+
+use crate::cli::{Cli, GlobalArgs};
 use crate::cluster::Cluster;
 use crate::engine::names::{ContainerName, WorkloadRef};
 
@@ -72,17 +75,25 @@ pub(super) fn apply(
     format!("kubectl inplace apply {workload} {images} --pods-only{}", place(workload, global, cluster))
 }
 
+/// Returns the command that carries out a saved plan.
+pub(super) fn apply_saved(file: &Path, global: &GlobalArgs) -> String {
+    let place = [("--context", &global.context), ("--kubeconfig", &global.kubeconfig), ("--server", &global.server)];
+    let place = place.into_iter().filter_map(|(flag, value)| Some(format!(" {flag} {}", quoted(value.as_ref()?))));
+    format!("kubectl inplace apply --plan {}{}", quoted(&file.to_string_lossy()), place.collect::<String>())
+}
+
 /// Returns the command that watches a workload's update.
 pub(super) fn follow(workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> String {
     format!("kubectl inplace follow {workload}{}", place(workload, global, cluster))
 }
 
-/// Returns the command whose help fits a usage error, read from clap's usage line.
-pub(super) fn command_of(message: &str) -> String {
-    let usage = message.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or_default();
-    let words = usage.split_whitespace().take_while(|word| word.chars().all(|c| c.is_ascii_lowercase()));
-    let words: Vec<&str> = words.collect();
-    if words.is_empty() { "kubectl inplace".to_owned() } else { words.join(" ") }
+/// Returns the command whose help fits a usage error: the first word typed that is one. A flag's value that is spelled
+/// as a command leads to that command's help, which costs nobody anything.
+pub(super) fn command_of(arguments: &[String]) -> String {
+    let root = Cli::command();
+    let typed = arguments.iter().skip(1).find_map(|word| root.find_subcommand(word));
+    let name = typed.filter(|command| !command.is_hide_set()).map(|command| format!(" {}", command.get_name()));
+    format!("kubectl inplace{}", name.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -112,7 +123,10 @@ mod tests {
 
     #[test]
     fn a_usage_error_names_its_command() {
-        assert_eq!(command_of("error: x\n\nUsage: kubectl inplace plan [OPTIONS] [X]...\n"), "kubectl inplace plan");
-        assert_eq!(command_of("error: x"), "kubectl inplace");
+        let typed = |line: &str| command_of(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(typed("x plan --nope"), "kubectl inplace plan");
+        assert_eq!(typed("x -n prod watch -o yml"), "kubectl inplace follow");
+        assert_eq!(typed("x nope"), "kubectl inplace");
+        assert_eq!(typed("x __complete"), "kubectl inplace");
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Planned {
     pub(super) plan: Plan,
     pub(super) lives: Vec<LiveWorkload>,
     pub(super) cluster: Cluster,
+    /// The id that stands in the patches of the dry run, and in those that are sent.
+    pub(super) id: RolloutId,
 }
 
 /// Reads, compares, and asks the server whether it would take the very patches.
@@ -65,7 +67,7 @@ pub(super) async fn make(
     if let Some(first) = workloads.first_mut() {
         first.warnings.extend(told.into_iter().map(|message| Warning::ServerWarning { message }));
     }
-    Ok(Planned { plan: Plan { workloads }, lives, cluster })
+    Ok(Planned { plan: Plan { workloads }, lives, cluster, id })
 }
 
 /// Reads what is wanted and what is there of every workload: side by side, in their order.
@@ -196,6 +198,12 @@ async fn check(
     if !asked_all {
         let what = format!("the server was asked about {ASKED_AT_MOST} kinds of pods, and there are more");
         plan.warnings.push(Warning::NotRead { what });
+    }
+    // Whoever may list and patch but not watch would change a pod and never see what came of it.
+    if let Err(ClusterError::Forbidden { message, .. }) = cluster.check_watch(&plan.workload.namespace).await {
+        let (verb, resource) = ("watch".into(), "pods".into());
+        plan.reasons.push(Reason::PermissionMissing { verb, resource, message });
+        plan.verdict = Verdict::NotEligible;
     }
     plan.checked_by_server = true;
     Ok(())

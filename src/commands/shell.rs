@@ -2,15 +2,14 @@
 #![expect(clippy::disallowed_methods, reason = "reads the wall clock once, for the rollout's id")]
 
 use std::io::{self, IsTerminal, Write};
-use std::pin::pin;
 
-use futures::future::Either;
 use tokio::sync::mpsc;
 
 use super::next;
+use super::notices::Notices;
 use crate::cli::GlobalArgs;
 use crate::cluster::Cluster;
-use crate::cluster::connect::{ConnectOptions, Environment, ServerNotice};
+use crate::cluster::connect::{ConnectOptions, Environment};
 use crate::engine::duration;
 use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;
@@ -28,8 +27,7 @@ pub struct Shell {
     environment: Environment,
     quiet: bool,
     warnings_as_errors: bool,
-    warned: bool,
-    notices: Option<mpsc::UnboundedReceiver<ServerNotice>>,
+    notices: Option<Notices>,
 }
 
 impl Shell {
@@ -42,7 +40,6 @@ impl Shell {
             environment: Environment::of_process(),
             quiet: false,
             warnings_as_errors: false,
-            warned: false,
             notices: None,
         }
     }
@@ -65,7 +62,7 @@ impl Shell {
         let timeout =
             duration::parse(given).map_err(|error| CommandError::usage(format!("--request-timeout: {error}")))?;
         let (sender, receiver) = mpsc::unbounded_channel();
-        self.notices = Some(receiver);
+        self.notices = Some(Notices::of(receiver, self.terminal.stderr, self.quiet));
         let options = ConnectOptions {
             kubeconfig: global.kubeconfig.clone(),
             context: global.context.clone(),
@@ -89,28 +86,7 @@ impl Shell {
             standard_input_is_terminal: io::stdin().is_terminal(),
             notices: Some(sender),
         };
-        self.while_telling(options).await
-    }
-
-    /// Connects, and meanwhile tells what a credential plugin says: it may ask a person to open a page.
-    async fn while_telling(&mut self, options: ConnectOptions) -> Result<Cluster, CommandError> {
-        let environment = self.environment.clone();
-        let mut connecting = pin!(Cluster::connect(&options, &environment));
-        loop {
-            let Some(mut receiver) = self.notices.take() else { return Ok(connecting.await?) };
-            let next = {
-                let notice = pin!(receiver.recv());
-                match futures::future::select(connecting.as_mut(), notice).await {
-                    Either::Left((cluster, _)) => Either::Left(cluster),
-                    Either::Right((notice, _)) => Either::Right(notice),
-                }
-            };
-            self.notices = Some(receiver);
-            match next {
-                Either::Left(cluster) => return Ok(cluster?),
-                Either::Right(notice) => notice.into_iter().for_each(|notice| self.tell(notice)),
-            }
-        }
+        Ok(Cluster::connect(&options, &self.environment).await?)
     }
 
     /// Writes to stdout.
@@ -142,30 +118,18 @@ impl Shell {
     }
 
     /// Tells what the server has said on the side so far.
-    pub(super) fn tell_notices(&mut self) {
-        let Some(mut receiver) = self.notices.take() else { return };
-        while let Ok(notice) = receiver.try_recv() {
-            self.tell(notice);
-        }
-        self.notices = Some(receiver);
-    }
-
-    fn tell(&mut self, notice: ServerNotice) {
-        match notice {
-            ServerNotice::Warning(text) => {
-                self.warned = true;
-                self.say(Meaning::Waiting, "Warning:", &text);
-            }
-            ServerNotice::Retrying { after, why } => {
-                self.note(&format!("{why}; trying again in {}", duration::human(after)));
-            }
-            ServerNotice::CredentialPlugin(text) => self.say(Meaning::Plain, "credential plugin:", &text),
+    pub(super) fn tell_notices(&self) {
+        if let Some(notices) = &self.notices {
+            notices.tell();
         }
     }
 
     /// Returns what shows a rollout: results on stdout, progress on stderr.
     pub(super) fn listener(&self, output: OutputFormat) -> Box<dyn Listener + Send> {
         let terminal = Terminal { live: self.terminal.live && !self.quiet, ..self.terminal };
+        if let Some(notices) = self.notices.as_ref().filter(|_| terminal.live) {
+            notices.hold();
+        }
         let progress: Writer<'static> = if self.quiet { Box::new(io::sink()) } else { Box::new(io::stderr()) };
         render::listener(output, &terminal, Box::new(io::stdout()), progress)
     }
@@ -178,10 +142,10 @@ impl Shell {
     }
 
     /// Shows what clap says: help and version on stdout, anything else is wrong usage.
-    pub(super) fn tell_usage(&self, error: &clap::Error) -> EndResult {
+    pub(super) fn tell_usage(&self, error: &clap::Error, arguments: &[String]) -> EndResult {
         drop(error.print());
         if error.use_stderr() {
-            let command = next::command_of(&error.to_string());
+            let command = next::command_of(arguments);
             drop(writeln!(io::stderr().lock(), "\nSee '{command} -h' for help and examples"));
             EndResult::Error
         } else {
@@ -190,7 +154,7 @@ impl Shell {
     }
 
     /// Shows an error and its hints.
-    pub(super) fn tell_error(&mut self, error: &CommandError) -> EndResult {
+    pub(super) fn tell_error(&self, error: &CommandError) -> EndResult {
         self.tell_notices();
         if error.closed_pipe {
             return EndResult::Complete;
@@ -203,9 +167,10 @@ impl Shell {
     }
 
     /// Ends a command that did what it was asked to.
-    pub(super) fn finish(&mut self, result: EndResult) -> EndResult {
+    pub(super) fn finish(&self, result: EndResult) -> EndResult {
         self.tell_notices();
-        if self.warnings_as_errors && self.warned && result.exit_code() == 0 {
+        let warned = self.notices.as_ref().is_some_and(Notices::warned);
+        if self.warnings_as_errors && warned && result.exit_code() == 0 {
             self.say(Meaning::Failing, "error:", "the server warned, and --warnings-as-errors was given");
             return EndResult::Error;
         }

@@ -74,7 +74,8 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
     }
     if workloads.is_empty() {
         let kinds = WorkloadKind::ALL.map(|kind| kind.facts().kind).join(", ");
-        let message = format!("{} holds no workload", args.filename.join(", "));
+        let names = args.filename.iter().map(|name| if name == "-" { "standard input" } else { name });
+        let message = format!("there is no workload in {}", names.collect::<Vec<_>>().join(", "));
         return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
     }
     Ok(Asked::Manifests(workloads))
@@ -93,7 +94,7 @@ pub(super) async fn find(
             for (kind, name) in &request.named {
                 let reference =
                     WorkloadRef { kind: *kind, namespace: cluster.namespace().to_owned(), name: name.clone() };
-                let workload = cluster.workload(&reference).await.map_err(|error| missing(error, &reference))?;
+                let workload = workload(&reference, cluster).await?;
                 found.push((workload, Wish::Images(request.images.clone())));
             }
             let namespace = (!args.all_namespaces).then(|| cluster.namespace());
@@ -115,12 +116,19 @@ pub(super) async fn find(
         Asked::Manifests(manifests) => {
             for (kind, manifest) in manifests {
                 let reference = reference_of(kind, &manifest, global, cluster)?;
-                let workload = cluster.workload(&reference).await.map_err(|error| missing(error, &reference))?;
+                let workload = workload(&reference, cluster).await?;
                 found.push((workload, Wish::Manifest(manifest.object)));
             }
         }
     }
     Ok(found)
+}
+
+async fn workload(reference: &WorkloadRef, cluster: &Cluster) -> Result<Workload, CommandError> {
+    match cluster.workload(reference).await {
+        Ok(workload) => Ok(workload),
+        Err(error) => Err(missing(error, reference, cluster).await),
+    }
 }
 
 fn reference_of(
@@ -146,16 +154,16 @@ fn reference_of(
     })
 }
 
-fn missing(error: ClusterError, reference: &WorkloadRef) -> CommandError {
-    let not_found = matches!(error, ClusterError::NotFound { .. });
-    let error = CommandError::from(error);
-    if not_found {
-        let kind = reference.kind.facts().plural;
-        error.hint(format!(
-            "see what there is with: kubectl get {kind} --namespace={}",
-            super::next::quoted(&reference.namespace)
-        ))
-    } else {
-        error
+/// A workload that is not there: perhaps the namespace is not, and perhaps there are others.
+async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster) -> CommandError {
+    if !matches!(error, ClusterError::NotFound { .. }) {
+        return CommandError::from(error);
     }
+    if cluster.has_namespace(&reference.namespace).await == Some(false) {
+        let message = format!("from server (NotFound): namespaces \"{}\" not found", reference.namespace);
+        return CommandError::new(ErrorKind::Cluster, message).hint("see what there is with: kubectl get namespaces");
+    }
+    let kind = reference.kind.facts().plural;
+    let namespace = super::next::quoted(&reference.namespace);
+    CommandError::from(error).hint(format!("see what there is with: kubectl get {kind} --namespace={namespace}"))
 }

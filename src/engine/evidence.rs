@@ -17,6 +17,8 @@ pub enum Baseline {
     Recorded(ContainerRecord),
     /// Somebody else set the image: who and when, as managedFields tell.
     Set(ImageSet),
+    /// The pod's spec is the one that it was created with: every container of it is the right one.
+    Created,
     /// Nothing is known.
     Unknown,
 }
@@ -38,6 +40,7 @@ impl Baseline {
         let record = UpdateRecord::of(pod);
         match record.as_ref().and_then(|record| record.container(pod, name)) {
             Some(record) => Self::Recorded(record.clone()),
+            None if is_as_created(pod, name) => Self::Created,
             None => pod.image_set.get(name).cloned().map_or(Self::Unknown, Self::Set),
         }
     }
@@ -53,14 +56,18 @@ impl Baseline {
                 std::cmp::Ordering::Equal => None,
                 std::cmp::Ordering::Greater => Some(true),
             },
+            Self::Created => Some(true),
             Self::Unknown => None,
         }
     }
 
     /// Weighs what is known of a running container.
     ///
-    /// `kubelet_knew` says that an earlier status already carried the new generation while the container from before was
-    /// still there; `definition_changed` is the time of the kubelet's event of that name.
+    /// `kubelet_knew` says that an earlier status already carried the new generation while another container was still
+    /// there; `definition_changed` is the time of the kubelet's event of that name, not older than the change.
+    ///
+    /// Assumes that a container that started in the very second of the event started after it: a restart within a
+    /// second is the rule, a crash in that second the exception.
     pub fn proof(
         &self,
         status: &ContainerStatus,
@@ -77,15 +84,7 @@ impl Baseline {
                 if status.container_id.is_none() || status.container_id == record.container_id {
                     return Proof::Old;
                 }
-                // A container that crashed between the patch and the kubelet's seeing it comes back with the old image.
-                let other_bits =
-                    !status.image_id.is_empty() && !record.image_id.is_empty() && status.image_id != record.image_id;
-                if kubelet_knew
-                    || record.container_id.is_none()
-                    || other_bits
-                    || same_image(&status.image, wanted)
-                    || event("")
-                {
+                if kubelet_knew || event("") || shows_other_image(record, status, wanted) {
                     Proof::New
                 } else {
                     Proof::Unproven("the container is another one than before, but nothing shows that the kubelet knew the new image when it made it".into())
@@ -93,18 +92,39 @@ impl Baseline {
             }
             Self::Set(set) => match self.is_newer(status.container_id.as_deref(), started_at) {
                 Some(true) => Proof::New,
-                _ if event(&set.time) => Proof::New,
+                _ if kubelet_knew || event(&set.time) => Proof::New,
                 Some(false) => Proof::Old,
                 None => Proof::Unproven(format!(
                     "the container started in the second in which {} set the image ({})",
                     set.manager, set.time
                 )),
             },
+            Self::Created => Proof::New,
             Self::Unknown => {
                 Proof::Unproven("nothing tells when the image was set: no record and no managedFields".into())
             }
         }
     }
+}
+
+/// Whether the status shows an image that the container from before cannot have been made of.
+///
+/// A container that crashed between the patch and the kubelet's seeing it comes back with the image from before. Where
+/// old and new are the same digest, the runtime may show any of its tags, also the wanted one for the old container.
+fn shows_other_image(record: &ContainerRecord, status: &ContainerStatus, wanted: &str) -> bool {
+    match (record.image_id.as_str(), status.image_id.as_str()) {
+        ("", _) | (_, "") => {
+            same_image(&status.image, wanted)
+                || (record.container_id.is_none() && !same_image(&status.image, &record.from))
+        }
+        (before, now) => before != now,
+    }
+}
+
+/// Whether the image is the one that the pod was created with: nobody has written since the second of its creation, and
+/// the API server has counted no change of the spec. (1 alone would not do: pods born before 1.33 began at 0.)
+fn is_as_created(pod: &Pod, name: &ContainerName) -> bool {
+    pod.generation == Some(1) && pod.image_set.get(name).is_some_and(|set| set.time == pod.created)
 }
 
 fn same_image(a: &str, b: &str) -> bool {
@@ -113,3 +133,6 @@ fn same_image(a: &str, b: &str) -> bool {
         (Err(_), _) | (_, Err(_)) => a == b,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ mod environment;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 pub use environment::{EnvFrom, EnvVar, EnvVarSource, FieldRef, NameRef};
@@ -23,6 +23,8 @@ pub struct Pod {
     pub resource_version: u64,
     /// `metadata.generation`; absent before 1.33.
     pub generation: Option<i64>,
+    /// `metadata.creationTimestamp`, RFC 3339, whole seconds.
+    pub created: String,
     /// `metadata.labels`.
     pub labels: BTreeMap<String, String>,
     /// `metadata.annotations`.
@@ -73,8 +75,10 @@ pub struct PodSpec {
     /// Seconds between SIGTERM and SIGKILL; the API's default is 30.
     pub termination_grace_period_seconds: Option<i64>,
     /// Containers, in the API's order.
+    #[serde(deserialize_with = "or_default")]
     pub containers: Vec<Container>,
     /// Init containers and sidecars, in the API's order.
+    #[serde(deserialize_with = "or_default")]
     pub init_containers: Vec<Container>,
 }
 
@@ -148,10 +152,13 @@ pub struct PodStatus {
     /// The kubelet has seen this `metadata.generation`; it has **not** necessarily acted on it.
     pub observed_generation: Option<i64>,
     /// Conditions.
+    #[serde(deserialize_with = "or_default")]
     pub conditions: Vec<Condition>,
     /// Of the containers.
+    #[serde(deserialize_with = "or_default")]
     pub container_statuses: Vec<ContainerStatus>,
     /// Of init containers and sidecars.
+    #[serde(deserialize_with = "or_default")]
     pub init_container_statuses: Vec<ContainerStatus>,
 }
 
@@ -193,8 +200,10 @@ pub struct ContainerStatus {
     /// Passed its startup probe; wrong for a replaced container on kubelets 1.35 to 1.37 (kubernetes#141155).
     pub started: Option<bool>,
     /// Now.
+    #[serde(deserialize_with = "or_default")]
     pub state: ContainerState,
     /// Before.
+    #[serde(deserialize_with = "or_default")]
     pub last_state: ContainerState,
 }
 
@@ -249,6 +258,11 @@ pub struct Terminated {
     pub container_id: Option<String>,
 }
 
+/// Reads `null` as nothing, as Go does.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
 /// In which list of the pod a container stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -292,11 +306,16 @@ struct Metadata {
     name: String,
     uid: Uid,
     resource_version: String,
+    creation_timestamp: String,
     generation: Option<i64>,
+    #[serde(deserialize_with = "or_default")]
     labels: BTreeMap<String, String>,
+    #[serde(deserialize_with = "or_default")]
     annotations: BTreeMap<String, String>,
+    #[serde(deserialize_with = "or_default")]
     owner_references: Vec<OwnerReference>,
     deletion_timestamp: Option<String>,
+    #[serde(deserialize_with = "or_default")]
     managed_fields: Vec<Value>,
 }
 
@@ -327,6 +346,7 @@ impl Pod {
             key: PodKey { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
             resource_version: metadata.resource_version.parse().unwrap_or(0),
             generation: metadata.generation,
+            created: metadata.creation_timestamp,
             labels: metadata.labels,
             annotations: metadata.annotations,
             owners: metadata.owner_references,
@@ -433,4 +453,36 @@ fn image_set(managed_fields: &[Value]) -> BTreeMap<ContainerName, ImageSet> {
 fn key_name(key: &str) -> Option<ContainerName> {
     let key: Value = serde_json::from_str(key.strip_prefix("k:")?).ok()?;
     key.get("name")?.as_str().map(ContainerName::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn null_is_nothing() {
+        let pod = Pod::from_object(
+            &json!({"metadata": {"name": "p", "labels": null, "ownerReferences": null, "managedFields": null},
+            "spec": {"containers": [], "initContainers": null}, "status": {"conditions": null, "containerStatuses": [{"name": "a", "state": null, "lastState": {}}]}}),
+        );
+        assert!(pod.is_ok_and(|pod| pod.spec.init_containers.is_empty() && pod.status.container_statuses.len() == 1));
+    }
+
+    #[test]
+    fn the_latest_writer_of_an_image_counts() {
+        let entry = |manager: &str, time: &str, subresource: &str| {
+            json!({"manager": manager, "time": time, "operation": "Update", "subresource": subresource,
+            "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {".": {}, "f:image": {}}, "k:{\"name\":\"app\"}": {"f:name": {}}}}}})
+        };
+        let fields = [
+            entry("kubelet", "2026-01-03T00:00:00Z", "status"),
+            entry("creator", "2026-01-01T00:00:00Z", ""),
+            entry("kubectl-set", "2026-01-02T00:00:00Z", ""),
+        ];
+        let set = image_set(&fields);
+        assert_eq!(set.len(), 1);
+        assert_eq!(set[&ContainerName::from("side")].manager, "kubectl-set");
+    }
 }

@@ -7,7 +7,9 @@
 //! A new format: a file, a variant of [`OutputFormat`], its arms here; the shared test in `tests/it/render.rs` walks
 //! [`OutputFormat::ALL`] and asks for its snapshots.
 
+mod diff;
 pub mod escape;
+mod hash;
 mod json;
 mod json_lines;
 mod lines;
@@ -30,6 +32,8 @@ use crate::engine::plan::Plan;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
 
+pub use diff::{diff, yaml};
+pub use hash::{HashFormat, hashes};
 pub use json_lines::JsonLines;
 pub use lines::Lines;
 pub use live::{Live, Screen};

@@ -3,5 +3,16 @@
 #![expect(clippy::disallowed_methods, reason = "the tests start programs, wait for them and read their surroundings")]
 #![expect(clippy::disallowed_macros, reason = "what a failed test saw is printed for the person who reads it")]
 
+mod apply;
+mod bad_input;
+mod diff;
 mod facts;
+mod failure;
+mod follow;
+mod hash;
+mod hash_command;
+mod interrupt;
+mod plan;
+mod plugin;
+mod superseded;
 mod support;

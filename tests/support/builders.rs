@@ -354,7 +354,7 @@ fn reference(kind: &str, name: &str, uid: &str) -> Value {
 
 /// The status of a pod whose containers all run and are ready.
 fn running(spec: &Value, pod: &str, index: usize) -> Value {
-    let now = clock::earlier_text();
+    let now = clock::started_text();
     let status = |container: &Value, init: bool| {
         let (name, image) =
             (container["name"].as_str().unwrap_or_default(), container["image"].as_str().unwrap_or_default());

@@ -18,7 +18,16 @@ pub(crate) fn now_text() -> String {
 
 /// Returns the time an hour ago, likewise: when the builders' objects were made.
 pub(crate) fn earlier_text() -> String {
-    let earlier = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
+    minutes_ago(60)
+}
+
+/// Returns the time 59 minutes ago, likewise: when the builders' containers were started.
+pub(crate) fn started_text() -> String {
+    minutes_ago(59)
+}
+
+fn minutes_ago(minutes: i64) -> String {
+    let earlier = jiff::Timestamp::now() - jiff::SignedDuration::from_mins(minutes);
     earlier.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 

@@ -8,4 +8,5 @@ pub(crate) mod builders;
 pub(crate) mod clock;
 pub(crate) mod redact;
 pub(crate) mod run;
+pub(crate) mod scene;
 pub(crate) mod snapshot;

@@ -16,7 +16,7 @@ impl Redaction {
         self
     }
 
-    /// Replaces durations (`1.2s`, `340ms`) too.
+    /// Replaces durations (`1.2s`, `0.2 s`, `340ms`) too.
     pub(crate) fn durations(mut self) -> Self {
         self.durations = true;
         self
@@ -94,7 +94,7 @@ fn starts_with_shape(text: &str, shape: &str) -> bool {
 fn duration(text: &str) -> Option<(usize, &'static str)> {
     let digits = text.find(|letter: char| letter != '.' && !letter.is_ascii_digit())?;
     let tail = text.get(digits..)?;
-    let unit = ["ms", "s"].into_iter().find(|unit| tail.starts_with(unit))?;
+    let unit = ["ms", " s", "s"].into_iter().find(|unit| tail.starts_with(unit))?;
     let ends = !tail.get(unit.len()..)?.starts_with(|letter: char| letter.is_ascii_alphanumeric());
     (digits > 0 && text.starts_with(|letter: char| letter.is_ascii_digit()) && ends)
         .then_some((digits + unit.len(), "DURATION"))

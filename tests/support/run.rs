@@ -3,8 +3,9 @@
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use super::api_server::ApiServer;
@@ -62,6 +63,7 @@ pub(crate) struct Binary {
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
     stdin: Option<Vec<u8>>,
+    keep_stdin: bool,
     redaction: Redaction,
 }
 
@@ -85,6 +87,7 @@ impl Binary {
             arguments: arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect(),
             environment: Vec::new(),
             stdin: None,
+            keep_stdin: false,
             redaction,
         }
     }
@@ -93,6 +96,20 @@ impl Binary {
     pub(crate) fn program(mut self, program: &str) -> Self {
         self.program = PathBuf::from(program);
         self
+    }
+
+    /// Runs it on a pseudo-terminal, which `script` (util-linux, bsdutils) makes: stdin, stdout and stderr are it. What is
+    /// typed comes from [`Running::type_in`]; everything shown is the stdout of the run.
+    pub(crate) fn on_a_terminal(mut self) -> Self {
+        let script = "/usr/bin/script";
+        assert!(Path::new(script).exists(), "{script} is needed for a terminal: install util-linux (Debian: bsdutils)");
+        let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
+        let program = std::mem::replace(&mut self.program, PathBuf::from(script)).display().to_string();
+        let words = std::iter::once(program).chain(self.arguments);
+        let line: Vec<String> = words.map(|word| quoted(&word)).collect();
+        self.arguments = vec!["-qec".to_owned(), line.join(" "), "/dev/null".to_owned()];
+        self.keep_stdin = true;
+        self.env("TERM", "xterm").env("SHELL", "/bin/sh")
     }
 
     /// Sets a variable of the environment.
@@ -124,36 +141,63 @@ impl Binary {
         command.args(&self.arguments).env_clear().current_dir(self.folder.path());
         command.env("HOME", self.folder.path()).env("PATH", "/usr/bin:/bin");
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        let stdin = if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
+        let stdin = if self.stdin.is_some() || self.keep_stdin { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
-        let stdout = collect(child.stdout.take());
-        let stderr = collect(child.stderr.take());
-        if let (Some(mut pipe), Some(bytes)) = (child.stdin.take(), self.stdin) {
+        let stdout = Stream::collect(child.stdout.take());
+        let stderr = Stream::collect(child.stderr.take());
+        let mut stdin = child.stdin.take();
+        if let (Some(pipe), Some(bytes)) = (&mut stdin, self.stdin) {
             // A program that does not read its stdin closes it: no error of the test's.
             drop(pipe.write_all(&bytes));
         }
-        Running { child, stdout, stderr, folder: self.folder, redaction: self.redaction }
+        let stdin = stdin.filter(|_| self.keep_stdin);
+        Running { child, stdin, stdout, stderr, folder: self.folder, redaction: self.redaction }
     }
 }
 
-fn collect(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
+/// What came through a pipe so far.
+#[derive(Debug)]
+struct Stream {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Stream {
+    fn collect(pipe: Option<impl Read + Send + 'static>) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let shared = Arc::clone(&bytes);
+        let reader = std::thread::spawn(move || {
+            let (mut pipe, mut buffer) = (pipe, [0; 4096]);
             // What came before an error is what there is.
-            drop(pipe.read_to_end(&mut bytes));
-        }
+            while let Some(count) =
+                pipe.as_mut().and_then(|pipe| pipe.read(&mut buffer).ok()).filter(|count| *count > 0)
+            {
+                shared.lock().unwrap_or_else(PoisonError::into_inner).extend(buffer.iter().take(count));
+            }
+        });
+        Self { bytes, reader }
+    }
+
+    fn so_far(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+
+    fn finish(self) -> String {
+        let bytes = self.bytes;
+        drop(self.reader.join());
+        let bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).into_owned()
-    })
+    }
 }
 
 /// The binary at work.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
-    stdout: JoinHandle<String>,
-    stderr: JoinHandle<String>,
+    stdin: Option<ChildStdin>,
+    stdout: Stream,
+    stderr: Stream,
     folder: Folder,
     redaction: Redaction,
 }
@@ -163,6 +207,24 @@ impl Running {
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("/bin/kill").args([format!("-{name}"), self.child.id().to_string()]).status();
         assert!(sent.is_ok_and(|status| status.success()), "SIG{name} was sent");
+    }
+
+    /// Waits until a text stands on stdout; on a terminal that is all that is shown.
+    #[track_caller]
+    pub(crate) fn wait_for_stdout(&self, text: &str) {
+        super::clock::eventually(text, || self.stdout.so_far().contains(text).then_some(()));
+    }
+
+    /// Waits until a text stands on stderr.
+    #[track_caller]
+    pub(crate) fn wait_for_stderr(&self, text: &str) {
+        super::clock::eventually(text, || self.stderr.so_far().contains(text).then_some(()));
+    }
+
+    /// Types at the terminal.
+    pub(crate) fn type_in(&mut self, text: &str) {
+        let typed = self.stdin.as_mut().map(|stdin| stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()));
+        assert!(typed.is_some_and(|typed| typed.is_ok()), "{text:?} was typed");
     }
 
     /// Waits for the end. A run that hangs is killed after a minute.
@@ -179,8 +241,8 @@ impl Running {
         };
         Output {
             code: status.code(),
-            stdout: self.stdout.join().unwrap_or_default(),
-            stderr: self.stderr.join().unwrap_or_default(),
+            stdout: self.stdout.finish(),
+            stderr: self.stderr.finish(),
             folder: self.folder,
             redaction: self.redaction,
         }
@@ -205,5 +267,10 @@ impl Output {
         let code = self.code.map_or_else(|| "signal".to_owned(), |code| code.to_string());
         let text = format!("exit {code}\n----- stdout -----\n{}----- stderr -----\n{}", self.stdout, self.stderr);
         self.redaction.apply(&text)
+    }
+
+    /// Returns a text of this run without what changes from run to run, durations included.
+    pub(crate) fn without_durations(&self, text: &str) -> String {
+        self.redaction.clone().durations().apply(text)
     }
 }

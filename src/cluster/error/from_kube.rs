@@ -128,6 +128,11 @@ fn from_status(status: &Status, what: &RequestDescription) -> ClusterError {
             ClusterError::Invalid { causes, message, is_bare_test_failure }
         }
         (_, code @ 400..=499) => ClusterError::Rejected { code, message },
+        // kube reads any object as a Status: one that says nothing was an event that could not be read.
+        (_, 0) if message.is_empty() => ClusterError::Unreadable {
+            request: what.to_string(),
+            why: "it is neither an object of that kind nor an error".into(),
+        },
         (_, code) => ClusterError::ServerFailed { code, message },
     }
 }

@@ -8,7 +8,10 @@
 //! the whole pod from its containers' (`spec.resources`), the defaults of the volume types RBD, ScaleIO and Azure disk, and
 //! validation: a field of a wrong type stays as it is.
 
+mod meant;
 mod table;
+
+pub use self::meant::leave_out;
 
 use self::table::{Constant, Rule, Type};
 use super::image::ImageReference;
@@ -23,7 +26,11 @@ const KEPT_LISTS: [&str; 4] = ["containers", "sources", "nodeSelectorTerms", "mo
 ///
 /// Upstream: `SetObjectDefaults_Pod` and its like in `pkg/apis/{core,apps}/v1/zz_generated.defaults.go`.
 pub fn fill(kind: &str, object: &Value) -> Value {
-    let of = match kind {
+    filled(object, type_of(kind))
+}
+
+fn type_of(kind: &str) -> Option<&'static Type> {
+    match kind {
         "Pod" => Some(&table::POD),
         "PodTemplate" => Some(&table::POD_TEMPLATE_OBJECT),
         "Deployment" => Some(&table::DEPLOYMENT),
@@ -31,8 +38,7 @@ pub fn fill(kind: &str, object: &Value) -> Value {
         "DaemonSet" => Some(&table::DAEMON_SET),
         "ReplicaSet" => Some(&table::REPLICA_SET),
         _ => None,
-    };
-    filled(object, of)
+    }
 }
 
 /// Fills in the defaults of a pod template (`v1.PodTemplateSpec`), e.g. of a Deployment's `spec.template`.

@@ -7,6 +7,7 @@ mod pods;
 mod policy;
 mod revision;
 mod rules;
+mod saved;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -27,6 +28,7 @@ pub use build::build;
 pub use goal::{follow, way_back};
 pub use live::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
 pub use rules::refused;
+pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
 
 /// The version of the plan's JSON document.
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";

@@ -84,5 +84,9 @@ pub struct Policy {
 /// a container is ready as soon as it runs, also one that dies a second later.
 pub const CANARY_HOLD_SECONDS: u32 = 5;
 
-/// Seconds per pod, besides its termination grace, after which a rollout gives up.
+/// Seconds that ready must hold where the new container has ended once already and was started again: crash back-off
+/// begins at ten seconds, and a busy kubelet shows a container that died as running for some seconds more.
+pub const RESTARTED_HOLD_SECONDS: u32 = 20;
+
+/// Seconds per pod, besides its termination grace and the time that ready must hold, after which a rollout gives up.
 pub const DEFAULT_TIMEOUT_SECONDS: u64 = 300;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
+use crate::engine::evidence::Baseline;
 use crate::engine::failure::Failure;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::{ContainerList, Pod};
@@ -66,8 +67,15 @@ pub(super) struct Entry {
     /// Since when the pod is in hand; its deadline counts from here.
     pub(super) started: Option<Now>,
     pub(super) ready_since: Option<(ReadyKey, Now)>,
-    pub(super) kubelet_knew: BTreeSet<ContainerName>,
+    /// By container: the image, and which container the first status showed that carried its generation.
+    pub(super) kubelet_knew: BTreeMap<ContainerName, (String, Option<String>)>,
+    /// By container: for which image and against what it was proven; what comes later is new as well.
+    pub(super) proven: BTreeMap<ContainerName, (String, Baseline)>,
     pub(super) failing_since: BTreeMap<ContainerName, (String, Now)>,
+    /// By container: the first that was seen to crash where nothing tells whether it is a new one.
+    pub(super) first_crash: BTreeMap<ContainerName, Option<String>>,
+    /// Why the last request has to be looked at or sent again, until it is said.
+    pub(super) retrying: Option<String>,
     pub(super) patched: bool,
     /// Ids of the containers that no change is planned for, when the pod was patched.
     pub(super) others: BTreeMap<ContainerName, Option<String>>,
@@ -87,11 +95,8 @@ impl Entry {
 
     /// Returns whether the pod counts as down though it may look ready: from our patch until it is done.
     pub(super) fn is_in_hand(&self) -> bool {
-        let requested = match self.request {
-            Request::Idle | Request::BackOff { .. } => false,
-            Request::Sent | Request::Accepted | Request::Unclear | Request::Reading | Request::ReadAt(_) => true,
-        };
-        requested || self.phase.as_ref().is_some_and(in_hand)
+        // One that was put off keeps its place: a server that throttles is not asked for the next pod instead.
+        self.request != Request::Idle || self.phase.as_ref().is_some_and(in_hand)
     }
 
     pub(super) fn note_others(&mut self, pod: &Pod, planned: &BTreeMap<ContainerName, super::goal::ContainerGoal>) {
@@ -128,6 +133,11 @@ pub struct Ledger {
     pub(super) down: BTreeSet<PodKey>,
     /// Positions by what they are: kept so that a turn costs what changed.
     pub(super) waiting: BTreeSet<usize>,
+    /// Of those that wait: put off by the server.
+    pub(super) put_off: BTreeSet<usize>,
+    /// Of those that wait: down already.
+    pub(super) broken: BTreeSet<usize>,
+    pub(super) unproven: BTreeSet<usize>,
     pub(super) in_hand: BTreeSet<usize>,
     pub(super) unanswered: BTreeSet<usize>,
     pub(super) done: BTreeSet<usize>,
@@ -138,6 +148,8 @@ pub struct Ledger {
     pub(super) timers: BTreeSet<(Now, usize)>,
     pub(super) requests: BTreeMap<ActionId, usize>,
     pub(super) next_action: u64,
+    /// The first list is in.
+    pub(super) listed: bool,
     pub(super) stop: Option<(Stop, Now)>,
     pub(super) stop_said: bool,
     pub(super) last_said: Now,
@@ -150,6 +162,9 @@ pub struct Ledger {
     pub(super) ended: bool,
     #[cfg(test)]
     pub(super) fault: Option<Fault>,
+    /// How many pods were looked at.
+    #[cfg(test)]
+    pub(super) looks: usize,
 }
 
 impl Ledger {
@@ -170,6 +185,9 @@ impl Ledger {
         let careless = self.has(Fault::SendsOnUnknown);
         let Some(position) = self.requests.remove(&id) else { return };
         let Some(entry) = self.entries.get_mut(position) else { return };
+        if let Answer::Moved { message } | Answer::NotDone { message, .. } | Answer::Unknown { message } = &answer {
+            entry.retrying = Some(message.clone());
+        }
         entry.request = match (&entry.request, answer) {
             (Request::Sent, Answer::Unknown { .. }) if careless => Request::Idle,
             (Request::Sent, Answer::Accepted) => Request::Accepted,
@@ -197,6 +215,16 @@ impl Ledger {
             Mode::PodsOnly => self.done.iter().all(|position| self.position.get(key) == Some(position)),
         }
     }
+
+    /// Counts a look at a pod: a test holds that a turn costs what changed.
+    #[cfg(test)]
+    pub(super) fn look(&mut self) {
+        self.looks += 1;
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "the same call as in tests")]
+    pub(super) const fn look(&mut self) {}
 
     #[cfg(test)]
     pub(super) fn has(&self, fault: Fault) -> bool {

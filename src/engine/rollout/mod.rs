@@ -9,6 +9,8 @@ mod goal;
 mod ledger;
 mod pod_phase;
 mod schedule;
+#[cfg(test)]
+mod simulation;
 mod verdict;
 mod world;
 
@@ -16,7 +18,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use goal::{CANARY_HOLD_SECONDS, ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal, Policy};
+pub use goal::{
+    CANARY_HOLD_SECONDS, ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal, Policy, RESTARTED_HOLD_SECONDS,
+};
 pub use ledger::Ledger;
 pub use world::{Observation, Watch, World};
 
@@ -116,8 +120,8 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
         return turn;
     }
     begin(goal, ledger, now);
-    watch_notices(world, ledger, &mut turn);
-    judge_what_changed(goal, world, ledger, now, &mut turn);
+    let is_back = watch_notices(world, ledger, &mut turn);
+    judge_what_changed(goal, world, ledger, is_back, now, &mut turn);
     if ledger.stop.is_some() && !ledger.stop_said {
         ledger.stop_said = true;
         turn.notices.push(Notice::Stopping);
@@ -149,7 +153,8 @@ fn begin(goal: &Goal, ledger: &mut Ledger, now: Now) {
     ledger.timers.extend((0..goal.pods.len()).map(|position| (now, position)));
 }
 
-fn watch_notices(world: &World, ledger: &mut Ledger, turn: &mut Turn) {
+/// Returns whether the watch is back: what rests on time alone was left open meanwhile.
+fn watch_notices(world: &World, ledger: &mut Ledger, turn: &mut Turn) -> bool {
     match world.watch() {
         Watch::Lost(why) if !ledger.watch_was_lost => {
             ledger.watch_was_lost = true;
@@ -158,13 +163,15 @@ fn watch_notices(world: &World, ledger: &mut Ledger, turn: &mut Turn) {
         Watch::Live if ledger.watch_was_lost => {
             ledger.watch_was_lost = false;
             turn.notices.push(Notice::WatchRestored);
+            return true;
         }
         Watch::Opening | Watch::Live | Watch::Lost(_) => {}
     }
+    false
 }
 
 /// Judges every pod that changed since the last turn, and every pod whose time has come.
-fn judge_what_changed(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+fn judge_what_changed(goal: &Goal, world: &World, ledger: &mut Ledger, is_back: bool, now: Now, turn: &mut Turn) {
     let changed: Vec<PodKey> = world.changed_since(ledger.seen).cloned().collect();
     ledger.seen = world.version();
     let mut positions: Vec<usize> = Vec::new();
@@ -173,6 +180,15 @@ fn judge_what_changed(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
             Some(position) => positions.push(*position),
             None => count(goal, world, ledger, &key, false),
         }
+    }
+    if is_back {
+        positions.extend(&ledger.in_hand);
+    }
+    if !ledger.listed && *world.watch() == Watch::Live {
+        ledger.listed = true;
+        // Nothing else ever tells of a pod that was gone before the first list.
+        let missing = goal.pods.iter().enumerate().filter(|(_, pod)| world.pod(&pod.key).is_none());
+        positions.extend(missing.map(|(position, _)| position));
     }
     while let Some((at, position)) = ledger.timers.first().copied()
         && at <= now
@@ -188,13 +204,17 @@ fn judge_what_changed(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
 }
 
 fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: Now, turn: &mut Turn) {
+    ledger.look();
     let (Some(pod_goal), Some(entry)) = (goal.pods.get(position), ledger.entries.get_mut(position)) else { return };
     let mut entry = std::mem::take(entry);
     if let Some(wake) = entry.wake.take() {
         ledger.timers.remove(&(wake, position));
     }
-    if entry.request == Request::Accepted && asks_for_it(world, pod_goal) {
+    if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && asks_for_it(world, pod_goal) {
         entry.request = Request::Idle;
+    }
+    if let Some(why) = entry.retrying.take() {
+        turn.notices.push(Notice::Retrying { pod: pod_goal.key.clone(), why });
     }
     let judged = pod_phase::pod_phase(goal, pod_goal, world, ledger, &mut entry, now);
     let followed = goal.mode == Mode::Follow && !matches!(judged.phase, PodPhase::Done);
@@ -230,12 +250,13 @@ fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: 
     if let Some(slot) = ledger.entries.get_mut(position) {
         *slot = entry;
     }
-    index(ledger, position);
+    let broken = world.pod(&pod_goal.key).is_some_and(|pod| !pod.is_ready());
+    index(ledger, position, broken);
     count(goal, world, ledger, &pod_goal.key, in_hand);
 }
 
 /// Keeps the sets of positions true for one of them.
-fn index(ledger: &mut Ledger, position: usize) {
+fn index(ledger: &mut Ledger, position: usize, broken: bool) {
     let Some(entry) = ledger.entries.get(position) else { return };
     let phase = entry.phase.as_ref();
     let waiting = matches!(phase, Some(PodPhase::Waiting));
@@ -243,8 +264,13 @@ fn index(ledger: &mut Ledger, position: usize) {
     let done = matches!(phase, Some(PodPhase::Done));
     let failing = matches!(phase, Some(PodPhase::Failing(_)));
     let (in_hand, unanswered) = (entry.is_in_hand(), entry.is_unanswered());
+    let put_off = waiting && matches!(entry.request, Request::BackOff { .. });
+    let unproven = matches!(phase, Some(PodPhase::Unproven { .. }));
     for (set, belongs) in [
         (&mut ledger.waiting, waiting),
+        (&mut ledger.put_off, put_off),
+        (&mut ledger.broken, waiting && broken),
+        (&mut ledger.unproven, unproven),
         (&mut ledger.lost, lost),
         (&mut ledger.done, done),
         (&mut ledger.failing, failing),
@@ -261,6 +287,7 @@ fn index(ledger: &mut Ledger, position: usize) {
 
 /// Keeps the counts of the owner's pods true for one of them: the budget counts every pod of the owner.
 fn count(goal: &Goal, world: &World, ledger: &mut Ledger, key: &PodKey, in_hand: bool) {
+    ledger.look();
     let pod = world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished() && belongs(goal, ledger, pod));
     let Some(pod) = pod else {
         ledger.present.remove(key);

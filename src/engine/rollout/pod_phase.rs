@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use crate::engine::evidence::{Baseline, Proof};
 use crate::engine::failure::{self, Failure, LASTING_SECONDS, STALE_REASON_SECONDS, Urgency};
-use crate::engine::names::ContainerName;
+use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{Container, ContainerStatus, Pod};
+use crate::engine::record::UpdateRecord;
 use crate::engine::report::PodPhase;
 
 use super::Now;
 use super::fault::Fault;
-use super::goal::{CANARY_HOLD_SECONDS, ContainerGoal, Goal, PodGoal};
-use super::ledger::{Entry, Ledger, ReadyKey, Request};
+use super::goal::{CANARY_HOLD_SECONDS, ContainerGoal, Goal, PodGoal, RESTARTED_HOLD_SECONDS};
+use super::ledger::{Entry, Ledger, MAX_SENDS, ReadyKey, Request};
 use super::world::{Watch, World};
 
 /// The phase, and when it may change without any observation.
@@ -64,19 +65,36 @@ pub(super) fn pod_phase(
     let mut progress: Vec<(ContainerName, Progress)> = pod_goal
         .containers
         .iter()
-        .map(|(name, wanted)| (name.clone(), container_progress(world, ledger, pod, name, wanted, entry, now)))
+        .map(|(name, wanted)| {
+            (name.clone(), container_progress(world, ledger, pod, (name, wanted), &goal.id, entry, now))
+        })
         .collect();
     if !pod_goal.metadata.left_in(pod).is_empty() {
         progress.push((ContainerName::default(), Progress::NotAsked));
     }
-    if let Some(judged) = decided(pod, &progress, entry) {
+    if let Some(judged) = decided(pod, &progress, entry, ledger.has(Fault::RetriesForever)) {
         return judged;
     }
-    settle(goal, pod_goal, pod, ledger, entry, now)
+    settle(goal, pod_goal, pod, world, ledger, entry, now)
+}
+
+/// The pod does not ask for the wanted images: it waits, or a request is under way, or there were enough of them.
+fn not_asked_yet(entry: &Entry, unbounded: bool) -> PodPhase {
+    match entry.request {
+        Request::Idle | Request::BackOff { .. } if entry.sends >= MAX_SENDS && !unbounded => {
+            let message =
+                format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh look at the pod");
+            PodPhase::Failing(Failure { container: None, reason: "TooManyTries".into(), message, exit_code: None })
+        }
+        Request::Idle | Request::BackOff { .. } => PodPhase::Waiting,
+        Request::Sent | Request::Accepted | Request::Unclear | Request::Reading | Request::ReadAt(_) => {
+            PodPhase::Patched
+        }
+    }
 }
 
 /// Everything short of "the right containers run".
-fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry) -> Option<Judged> {
+fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unbounded: bool) -> Option<Judged> {
     let mut wake = None;
     let (mut not_asked, mut restarting, mut unproven) = (false, None, None);
     for (name, progress) in progress {
@@ -95,9 +113,11 @@ fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry) -> 
             Progress::Runs => {}
         }
     }
+    if not_asked && pod.is_finished() {
+        return Some(PodPhase::Gone { why: format!("it is {} for good", pod.status.phase) }.into());
+    }
     if not_asked {
-        let idle = matches!(entry.request, Request::Idle | Request::BackOff { .. });
-        return Some(if idle { PodPhase::Waiting } else { PodPhase::Patched }.into());
+        return Some(not_asked_yet(entry, unbounded).into());
     }
     if pod.is_finished() {
         let message = format!("the pod is {} for good: its restartPolicy lets nothing start again", pod.status.phase);
@@ -129,8 +149,8 @@ fn container_progress(
     world: &World,
     ledger: &Ledger,
     pod: &Pod,
-    name: &ContainerName,
-    goal: &ContainerGoal,
+    (name, goal): (&ContainerName, &ContainerGoal),
+    id: &RolloutId,
     entry: &mut Entry,
     now: Now,
 ) -> Progress {
@@ -139,38 +159,59 @@ fn container_progress(
         && container.image != *to
     {
         let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
-        return if untouched { Progress::NotAsked } else { Progress::Moved(container.image.clone()) };
+        let asked = untouched && !was_ours(pod, id);
+        return if asked { Progress::NotAsked } else { Progress::Moved(container.image.clone()) };
     }
     if !goal.restarts {
         return Progress::Runs;
     }
     let Some((_, _, status)) = pod.container_status(name) else { return Progress::Restarting(None) };
     let baseline = Baseline::of(pod, name);
-    if let Some(progress) = failing(&baseline, container, status, entry, now) {
+    let proven = entry.proven.get(name).is_some_and(|(image, by)| *image == container.image && *by == baseline);
+    // A status from before the kubelet saw the spec says nothing about it, neither good nor bad.
+    if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) && !proven {
+        return Progress::Restarting(None);
+    }
+    let live = *world.watch() == Watch::Live;
+    let knew = kubelet_knew(entry, pod, container, status) || proven;
+    if let Some(progress) = failing(&baseline, container, status, entry, (knew, live), now) {
         return progress;
     }
-    let saw = pod.generation.is_some() && pod.status.observed_generation >= pod.generation;
     if status.state.running.is_none() {
-        note_kubelet(entry, name, &baseline, status, saw);
         return Progress::Restarting(status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()));
     }
-    let knew = entry.kubelet_knew.contains(name);
-    let changed = world.definition_changed(&pod.key, name);
+    let since = pod.image_set.get(name).map(|set| set.time.as_str());
+    let changed = world.definition_changed(&pod.key, name).filter(|at| since.is_none_or(|since| *at >= since));
     match baseline.proof(status, &container.image, knew, changed) {
         _ if ledger.has(Fault::ReadyIsDone) => Progress::Runs,
-        Proof::New => Progress::Runs,
-        Proof::Old => {
-            note_kubelet(entry, name, &baseline, status, saw);
-            Progress::Restarting(None)
+        Proof::New => {
+            entry.proven.insert(name.clone(), (container.image.clone(), baseline));
+            Progress::Runs
         }
+        Proof::Old => Progress::Restarting(None),
         Proof::Unproven(why) => Progress::Unproven(why),
     }
 }
 
-/// Notes that the kubelet knows the new spec while the container from before is still the last one: what comes next is new.
-fn note_kubelet(entry: &mut Entry, name: &ContainerName, baseline: &Baseline, status: &ContainerStatus, saw: bool) {
-    if saw && baseline.is_newer(status.container_id.as_deref(), None) == Some(false) {
-        entry.kubelet_knew.insert(name.clone());
+/// Whether this rollout's own patch has changed the pod already: it set all images, so what stands there now is
+/// somebody else's.
+fn was_ours(pod: &Pod, id: &RolloutId) -> bool {
+    UpdateRecord::of(pod).is_some_and(|record| record.id == *id)
+}
+
+/// Whether the kubelet knew the spec when it made the container that is shown: a status with the spec's generation
+/// has shown another one. Notes the first such status.
+fn kubelet_knew(entry: &mut Entry, pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
+    if pod.generation.is_none() || pod.status.observed_generation < pod.generation {
+        return false;
+    }
+    match entry.kubelet_knew.get(&container.name) {
+        Some((image, id)) if *image == container.image => *id != status.container_id,
+        Some(_) | None => {
+            let first = (container.image.clone(), status.container_id.clone());
+            entry.kubelet_knew.insert(container.name.clone(), first);
+            false
+        }
     }
 }
 
@@ -180,11 +221,15 @@ fn failing(
     container: &Container,
     status: &ContainerStatus,
     entry: &mut Entry,
+    (knew, live): (bool, bool),
     now: Now,
 ) -> Option<Progress> {
-    let (old_image, old_waiting) = match baseline {
-        Baseline::Recorded(record) => (Some(record.from.as_str()), record.waiting.as_deref()),
-        Baseline::Set(_) | Baseline::Unknown => (None, None),
+    let (old_image, old_waiting, old_bits) = match baseline {
+        Baseline::Recorded(record) => {
+            let same = !record.image_id.is_empty() && record.image_id == status.image_id;
+            (Some(record.from.as_str()), record.waiting.as_deref(), same)
+        }
+        Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
     };
     let is_new = |ended: &crate::engine::pod::Terminated| {
         baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) != Some(false)
@@ -201,6 +246,13 @@ fn failing(
             now
         }
     };
+    if failure.exit_code.is_some() && old_bits && !knew {
+        // It may be one that the kubelet made before it knew the new image; the one after it is not.
+        let first = entry.first_crash.entry(container.name.clone()).or_insert_with(|| status.container_id.clone());
+        if *first == status.container_id {
+            return None;
+        }
+    }
     let of_before = old_waiting == Some(failure.reason.as_str())
         && failure.exit_code.is_none()
         && !failure.message.contains(&container.image);
@@ -210,11 +262,20 @@ fn failing(
         Urgency::IfItLasts => LASTING_SECONDS,
     };
     let at = since + Duration::from_secs(patience);
-    Some(if at <= now { Progress::Failing(failure) } else { Progress::MayFail(at) })
+    // Whether it lasted cannot be told while nothing is seen.
+    Some(if at <= now && (live || patience == 0) { Progress::Failing(failure) } else { Progress::MayFail(at) })
 }
 
 /// The right containers run: is the pod ready, and has ready held?
-fn settle(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, ledger: &Ledger, entry: &mut Entry, now: Now) -> Judged {
+fn settle(
+    goal: &Goal,
+    pod_goal: &PodGoal,
+    pod: &Pod,
+    world: &World,
+    ledger: &Ledger,
+    entry: &mut Entry,
+    now: Now,
+) -> Judged {
     let restarted: Vec<&ContainerName> =
         pod_goal.containers.iter().filter(|(_, goal)| goal.restarts).map(|(name, _)| name).collect();
     if restarted.is_empty() {
@@ -235,7 +296,8 @@ fn settle(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, ledger: &Ledger, entry: &m
     };
     let hold_seconds = if ledger.has(Fault::NoHold) { 0 } else { hold_seconds(goal, pod, &restarted, ledger) };
     let until = since + Duration::from_secs(u64::from(hold_seconds));
-    if until <= now {
+    // Whether it has held cannot be told while nothing is seen; a pod that was done stays done.
+    if until <= now && (*world.watch() == Watch::Live || entry.phase == Some(PodPhase::Done)) {
         return PodPhase::Done.into();
     }
     let wake = (!ledger.has(Fault::ForgetsHoldTimer)).then_some(until);
@@ -256,6 +318,21 @@ fn hold_seconds(goal: &Goal, pod: &Pod, restarted: &[&ContainerName], ledger: &L
         .map(|probe| probe.period_seconds.unwrap_or(10))
         .max();
     let base = goal.policy.owner_min_ready_seconds.max(startup.unwrap_or(0));
+    let base =
+        if restarted.iter().any(|name| has_ended_once(pod, name)) { base.max(RESTARTED_HOLD_SECONDS) } else { base };
     let blind = containers().any(|container| container.readiness_probe.is_none());
     if blind && ledger.is_canary(&pod.key, goal) { base.max(CANARY_HOLD_SECONDS) } else { base }
 }
+
+/// Whether a container that came after the change has ended already, and this is another one.
+pub(super) fn has_ended_once(pod: &Pod, name: &ContainerName) -> bool {
+    let status = pod.container_status(name).map(|(_, _, status)| status);
+    let ended = status.and_then(|status| status.last_state.terminated.as_ref());
+    ended.is_some_and(|ended| {
+        let baseline = Baseline::of(pod, name);
+        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) == Some(true)
+    })
+}
+
+#[cfg(test)]
+mod tests;

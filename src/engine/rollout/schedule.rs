@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crate::engine::patch::{NewImage, pod_patch};
-use crate::engine::pod::Pod;
 use crate::engine::report::{Notice, PodPhase};
 
 use super::fault::Fault;
-use super::goal::{Goal, Mode, PodGoal};
-use super::ledger::{Ledger, MAX_SENDS, Request};
+use super::goal::{Goal, Mode};
+use super::ledger::{Ledger, Request};
+use super::verdict;
 use super::world::{Watch, World};
 use super::{Action, ActionId, Now, Turn};
 
@@ -23,8 +23,10 @@ pub(super) fn act(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, tur
     }
     read_events(goal, ledger, now, turn);
     let live = *world.watch() == Watch::Live || ledger.has(Fault::ActsBlind);
-    if goal.mode == Mode::PodsOnly && live && ledger.ending_since.is_none() {
-        take_pods(goal, world, ledger, now, turn);
+    if goal.mode == Mode::PodsOnly && ledger.ending_since.is_none() {
+        let held = if live { take_pods(goal, world, ledger, now, turn) } else { !ledger.waiting.is_empty() };
+        ledger.blocked_since =
+            if held && ledger.in_hand.is_empty() { ledger.blocked_since.or(Some(now)) } else { None };
     }
 }
 
@@ -38,6 +40,7 @@ fn push(ledger: &mut Ledger, turn: &mut Turn, position: usize, action: Action) {
 fn read_what_is_unclear(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     let unanswered: Vec<usize> = ledger.unanswered.iter().copied().collect();
     for position in unanswered {
+        ledger.look();
         let (Some(entry), Some(pod)) = (ledger.entries.get_mut(position), goal.pods.get(position)) else { continue };
         let due = match entry.request {
             Request::Unclear => true,
@@ -52,10 +55,11 @@ fn read_what_is_unclear(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut T
 }
 
 fn read_events(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
-    let in_hand: Vec<usize> = ledger.in_hand.iter().copied().collect();
-    for position in in_hand {
+    let unproven: Vec<usize> = ledger.unproven.iter().copied().collect();
+    for position in unproven {
+        ledger.look();
         let (Some(entry), Some(pod)) = (ledger.entries.get_mut(position), goal.pods.get(position)) else { continue };
-        if !matches!(entry.phase, Some(PodPhase::Unproven { .. })) || entry.events_at.is_some_and(|at| at > now) {
+        if entry.events_at.is_some_and(|at| at > now) {
             continue;
         }
         let next = now + EVENTS_EVERY;
@@ -65,61 +69,56 @@ fn read_events(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     }
 }
 
-/// Takes the next pods, as many as the budget allows.
+/// Takes the next pods, as many as the budget allows. Returns whether some had to be left.
 ///
 /// A pod that is down already costs nothing and goes first, unless the owner's order is strict. The first pod goes alone
 /// until it has proven itself, unless a person chose the hold.
-fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) -> bool {
     let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
     let alone = ledger.done.is_empty() && goal.policy.min_ready_seconds_given.is_none() && !ledger.has(Fault::NoCanary);
     let at_once = if alone { 1 } else { allowed };
-    let mut held = false;
-    for position in candidates(goal, ledger) {
-        if ledger.in_hand.len() >= at_once && !ledger.has(Fault::IgnoresBudget) {
-            held = true;
-            break;
-        }
+    let careless = ledger.has(Fault::IgnoresBudget);
+    let mut last = None;
+    while let Some(position) = next_candidate(goal, ledger, last, now) {
+        last = Some(position);
+        ledger.look();
         let (Some(pod_goal), Some(entry)) = (goal.pods.get(position), ledger.entries.get(position)) else { continue };
-        if let Request::BackOff { until } = entry.request
-            && until > now
-        {
-            held = true;
-            if goal.policy.ordered { break } else { continue }
+        // One that was put off has its place already.
+        let has_place = usize::from(entry.is_in_hand());
+        if ledger.in_hand.len() >= at_once + has_place && !careless {
+            return true;
         }
         let missing = usize::try_from(goal.replicas).unwrap_or(0).saturating_sub(ledger.present.len());
-        let is_down = ledger.down.contains(&pod_goal.key);
+        let is_down = world.pod(&pod_goal.key).is_some_and(|pod| !pod.is_ready());
+        // A change that restarts nothing takes nothing down.
         let takes_down = pod_goal.containers.values().any(|container| container.restarts);
-        if takes_down && !is_down && ledger.down.len() + missing >= allowed && !ledger.has(Fault::IgnoresBudget) {
-            held = true;
+        if takes_down && !is_down && ledger.down.len() + missing >= allowed + has_place && !careless {
             say_that_the_budget_holds(goal, ledger, missing, turn);
-            break;
+            return true;
         }
-        if let Some(pod) = world.pod(&pod_goal.key) {
-            send(goal, pod_goal, pod, ledger, position, turn, now);
+        // What cannot be sent now is left; the next look decides anew.
+        if send(goal, position, world, ledger, turn, now).is_none() {
+            return true;
         }
     }
-    ledger.blocked_since = if held && ledger.in_hand.is_empty() { ledger.blocked_since.or(Some(now)) } else { None };
+    !ledger.waiting.is_empty()
 }
 
-/// Positions that wait, those that are down already first unless the order is strict.
-fn candidates(goal: &Goal, ledger: &Ledger) -> Vec<usize> {
-    let few = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX).saturating_add(1);
-    let is_down = |position: &&usize| goal.pods.get(**position).is_some_and(|pod| ledger.down.contains(&pod.key));
+/// The next position that waits and may be sent now: what was put off, then what is down, then the goal's order.
+fn next_candidate(goal: &Goal, ledger: &Ledger, last: Option<usize>, now: Now) -> Option<usize> {
+    let is_due = |position: &&usize| match ledger.entries.get(**position).map(|entry| &entry.request) {
+        Some(Request::BackOff { until }) => *until <= now,
+        Some(_) => true,
+        None => false,
+    };
+    let new = |position: &&usize| last != Some(**position);
+    let mut put_off = ledger.put_off.iter();
     if goal.policy.ordered {
-        return ledger.waiting.iter().take(few).copied().collect();
+        // In a strict order nothing overtakes what was put off.
+        return ledger.waiting.first().filter(is_due).filter(new).copied();
     }
-    // A look at the pods that are down, never at all that wait: a turn costs what changed.
-    let mut broken: Vec<usize> = ledger
-        .down
-        .iter()
-        .filter_map(|key| ledger.position.get(key))
-        .filter(|position| ledger.waiting.contains(position))
-        .copied()
-        .collect();
-    broken.sort_unstable();
-    broken.truncate(few);
-    let sound = ledger.waiting.iter().filter(|position| !is_down(position)).take(few).copied();
-    broken.iter().copied().chain(sound).collect()
+    let fresh = ledger.broken.iter().chain(&ledger.waiting).find(|position| !ledger.put_off.contains(position));
+    put_off.find(is_due).or(fresh).filter(new).copied()
 }
 
 fn say_that_the_budget_holds(goal: &Goal, ledger: &mut Ledger, missing: usize, turn: &mut Turn) {
@@ -132,7 +131,9 @@ fn say_that_the_budget_holds(goal: &Goal, ledger: &mut Ledger, missing: usize, t
     turn.notices.push(Notice::BudgetHolds { down, allowed: goal.policy.max_unavailable });
 }
 
-fn send(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, ledger: &mut Ledger, position: usize, turn: &mut Turn, now: Now) {
+fn send(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, turn: &mut Turn, now: Now) -> Option<()> {
+    let pod_goal = goal.pods.get(position)?;
+    let pod = world.pod(&pod_goal.key)?;
     let images: Vec<NewImage> = pod_goal
         .containers
         .iter()
@@ -142,31 +143,24 @@ fn send(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, ledger: &mut Ledger, positio
             (container.image != *to).then(|| NewImage { container: name.clone(), to: to.clone() })
         })
         .collect();
-    let Ok(patch) = pod_patch(pod, &images, &pod_goal.metadata, &goal.id, &goal.field_manager) else { return };
-    let unbounded = ledger.has(Fault::RetriesForever);
-    let Some(entry) = ledger.entries.get_mut(position) else { return };
-    if entry.sends >= MAX_SENDS && !unbounded {
-        let message =
-            format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh look at the pod");
-        entry.refused = Some(crate::engine::failure::Failure {
-            container: None,
-            reason: "TooManyTries".into(),
-            message,
-            exit_code: None,
-        });
-        ledger.timers.insert((now, position));
-        return;
-    }
+    let patch = pod_patch(pod, &images, &pod_goal.metadata, &goal.id, &goal.field_manager).ok()?;
+    let entry = ledger.entries.get_mut(position)?;
     entry.sends = entry.sends.saturating_add(1);
     entry.request = Request::Sent;
     entry.ready_since = None;
     entry.kubelet_knew.clear();
+    entry.proven.clear();
+    entry.first_crash.clear();
     entry.note_others(pod, &pod_goal.containers);
     entry.started.get_or_insert(now);
     entry.phase = Some(PodPhase::Patched);
+    // Its time runs from now, also when nothing is ever heard of it again.
+    let deadline = verdict::deadline(goal, world, pod_goal, entry);
+    ledger.timers.extend(deadline.map(|at| (at, position)));
     turn.notices.push(Notice::Pod { pod: pod_goal.key.clone(), phase: PodPhase::Patched });
     ledger.budget_said = false;
-    super::index(ledger, position);
+    super::index(ledger, position, !pod.is_ready());
     ledger.down.insert(pod_goal.key.clone());
     push(ledger, turn, position, Action::Patch(patch));
+    Some(())
 }

@@ -11,7 +11,7 @@ use crate::engine::report::{ContainerEnd, Outcome, PodEnd, PodPhase};
 use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use super::ledger::{Entry, Ledger};
-use super::world::World;
+use super::world::{Watch, World};
 use super::{Now, SIGN_OF_LIFE_SECONDS, Stop};
 
 /// After an interrupt, answers that are outstanding are waited for this long.
@@ -26,9 +26,10 @@ pub(super) fn end(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> 
     if let Some((stop, since)) = ledger.stop
         && !ledger.has(Fault::IgnoresInterrupt)
     {
+        ledger.ending_since = None;
         return (quiet || since + STOP_WITHIN <= now).then(|| outcome(goal, world, ledger, now, stopped(stop), None));
     }
-    let Some((result, why)) = judge(goal, ledger, now) else {
+    let Some((result, why)) = judge(goal, world, ledger, now) else {
         ledger.ending_since = None;
         return None;
     };
@@ -49,7 +50,7 @@ fn stopped(stop: Stop) -> EndResult {
     }
 }
 
-fn judge(goal: &Goal, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<String>)> {
+fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<String>)> {
     if !ledger.failing.is_empty() && !ledger.has(Fault::IgnoresFailure) {
         return Some((EndResult::Failed, None));
     }
@@ -75,14 +76,21 @@ fn judge(goal: &Goal, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<St
     }
     let patience = Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
     if ledger.blocked_since.is_some_and(|since| since + patience <= now) {
-        let why = format!(
+        return Some((EndResult::TimedOut, Some(what_blocks(goal, world, ledger))));
+    }
+    None
+}
+
+fn what_blocks(goal: &Goal, world: &World, ledger: &Ledger) -> String {
+    match world.watch() {
+        Watch::Opening => "the pods could not be listed".into(),
+        Watch::Lost(why) => format!("the pods could not be watched: {why}"),
+        Watch::Live => format!(
             "no further pod may be taken down: {} are down or missing, {} may be",
             down(goal, ledger),
             goal.policy.max_unavailable
-        );
-        return Some((EndResult::TimedOut, Some(why)));
+        ),
     }
-    None
 }
 
 fn is_moved(ledger: &Ledger, position: usize) -> bool {
@@ -96,7 +104,9 @@ fn down(goal: &Goal, ledger: &Ledger) -> usize {
 /// Returns when a pod's time is up; `None` while it is not in hand.
 pub(super) fn deadline(goal: &Goal, world: &World, pod: &PodGoal, entry: &Entry) -> Option<Now> {
     let grace = world.pod(&pod.key).map_or(30, Pod::termination_grace_seconds);
-    let seconds = goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS + grace);
+    let hold = goal.policy.min_ready_seconds_given.unwrap_or(goal.policy.owner_min_ready_seconds);
+    let default = DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold);
+    let seconds = goal.policy.timeout_given.unwrap_or(default);
     Some(entry.started? + Duration::from_secs(seconds))
 }
 
@@ -104,36 +114,34 @@ pub(super) fn deadline(goal: &Goal, world: &World, pod: &PodGoal, entry: &Entry)
 pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
     let total = goal.policy.total_timeout.and_then(|total| Some(ledger.began? + Duration::from_secs(total)));
     let patience = Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
-    [
-        ledger.timers.first().map(|(at, _)| *at),
+    let timer = ledger.timers.first().map(|(at, _)| (*at).max(now));
+    // What has come already is waited for no more: while answers are outstanding, only their time counts.
+    let ahead = [
         total,
         ledger.blocked_since.map(|since| since + patience),
         ledger.stop.map(|(_, since)| since + STOP_WITHIN),
         ledger.ending_since.map(|since| since + END_WITHIN),
         Some(ledger.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
-    ]
-    .into_iter()
-    .flatten()
-    .map(|at| at.max(now))
-    .min()
+    ];
+    ahead.into_iter().flatten().filter(|at| *at > now).chain(timer).min()
 }
 
 fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndResult, why: Option<String>) -> Outcome {
-    let pods = goal.pods.iter().enumerate().map(|(position, pod_goal)| {
-        let entry = ledger.entries.get(position).cloned().unwrap_or_default();
-        pod_end(world.pod(&pod_goal.key), pod_goal, entry)
-    });
+    let pods = goal
+        .pods
+        .iter()
+        .enumerate()
+        .map(|(position, pod_goal)| pod_end(world.pod(&pod_goal.key), pod_goal, ledger.entries.get(position)));
     let seconds = now.saturating_sub(ledger.began.unwrap_or(now)).as_secs_f64();
     Outcome { workload: goal.workload.clone(), result, pods: pods.collect(), why, seconds }
 }
 
-fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Entry) -> PodEnd {
+fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {
     let unplanned = |pod: &Pod| -> Vec<ContainerName> {
         let now =
             |name: &ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
-        entry
-            .others
-            .iter()
+        let others = entry.iter().flat_map(|entry| &entry.others);
+        others
             .filter(|(name, before)| before.is_some() && now(name) != **before)
             .map(|(name, _)| name.clone())
             .collect()
@@ -146,8 +154,8 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Entry) -> PodEnd {
     });
     PodEnd {
         pod: goal.key.clone(),
-        phase: entry.phase.clone().unwrap_or(PodPhase::Waiting),
-        patched: entry.patched,
+        phase: entry.and_then(|entry| entry.phase.clone()).unwrap_or(PodPhase::Waiting),
+        patched: entry.is_some_and(|entry| entry.patched),
         containers: containers.collect(),
         unplanned: pod.map(unplanned).unwrap_or_default(),
     }

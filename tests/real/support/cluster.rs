@@ -1,12 +1,13 @@
 //! Which cluster the tests run against.
 //!
 //! `INPLACE_TEST_KUBECONFIG` names a cluster of one's own (then `INPLACE_TEST_REGISTRY` must name the registry that holds
-//! the tests' images); without it the cluster of `tests/cluster` is brought up, once per test process, and left running.
+//! the tests' images, and `INPLACE_TEST_CONTAINERD` may name the socket of the node's containerd); without it the cluster of `tests/cluster` is brought up, once per test process, and left running.
 
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::iter;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
@@ -16,6 +17,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/cluster
 struct Cluster {
     kubeconfig: String,
     registry: String,
+    containerd: Option<String>,
     path: OsString,
 }
 
@@ -27,7 +29,8 @@ fn cluster() -> &'static Cluster {
             let registry = env::var("INPLACE_TEST_REGISTRY").map_err(|_| {
                 "INPLACE_TEST_KUBECONFIG is set, so INPLACE_TEST_REGISTRY must name the registry of the tests' images"
             })?;
-            Ok(Cluster { kubeconfig, registry, path: env::var_os("PATH").unwrap_or_default() })
+            let containerd = env::var("INPLACE_TEST_CONTAINERD").ok();
+            Ok(Cluster { kubeconfig, registry, containerd, path: env::var_os("PATH").unwrap_or_default() })
         }
         Err(_) => up(),
     });
@@ -36,7 +39,8 @@ fn cluster() -> &'static Cluster {
 
 /// Brings the cluster of `tests/cluster` up, and takes its settings as a shell would.
 fn up() -> Result<Cluster, String> {
-    let script = r#""$0" up >&2 && eval "$("$0" env)" && printf '%s\n' "$KUBECONFIG" "$REGISTRY" "$PATH""#;
+    let script =
+        r#""$0" up >&2 && eval "$("$0" env)" && printf '%s\n' "$KUBECONFIG" "$REGISTRY" "$CONTAINERD_ADDRESS" "$PATH""#;
     let output = Command::new("bash")
         .args(["-c", script, SCRIPT])
         .stdin(Stdio::null())
@@ -44,9 +48,12 @@ fn up() -> Result<Cluster, String> {
         .map_err(|error| format!("bash: {error}"))?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     match stdout.lines().collect::<Vec<_>>().as_slice() {
-        [kubeconfig, registry, path] if output.status.success() => {
-            Ok(Cluster { kubeconfig: (*kubeconfig).into(), registry: (*registry).into(), path: path.into() })
-        }
+        [kubeconfig, registry, containerd, path] if output.status.success() => Ok(Cluster {
+            kubeconfig: (*kubeconfig).into(),
+            registry: (*registry).into(),
+            containerd: Some((*containerd).into()),
+            path: path.into(),
+        }),
         _ => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     }
 }
@@ -56,9 +63,28 @@ pub(crate) fn registry() -> &'static str {
     &cluster().registry
 }
 
+/// Returns the socket of the node's containerd, where it is known.
+pub(crate) fn containerd() -> Option<&'static str> {
+    cluster().containerd.as_deref()
+}
+
+/// Returns a command that finds the binary under test on its PATH, as kubectl finds its plugins.
+pub(super) fn command_with_plugin(program: &str, home: &str) -> Command {
+    let mut command = command(program, home);
+    let plugin = Path::new(env!("CARGO_BIN_EXE_kubectl-inplace")).parent().expect("the binary lies in a folder");
+    let folders = iter::once(plugin.to_owned()).chain(env::split_paths(&cluster().path));
+    command.env("PATH", env::join_paths(folders).expect("folders of a PATH make a PATH"));
+    command
+}
+
+/// Returns the kubeconfig's path.
+pub(crate) fn kubeconfig() -> &'static str {
+    &cluster().kubeconfig
+}
+
 /// Returns a command in a bare environment: the cluster's kubeconfig and programs, and a home folder of its own, so that
 /// nothing of the person who runs the tests has a say.
-pub(super) fn command(program: &str, home: &str) -> Command {
+pub(crate) fn command(program: &str, home: &str) -> Command {
     let cluster = cluster();
     let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(home);
     fs::create_dir_all(&home).expect("a folder in the target folder can be made");

@@ -5,11 +5,16 @@ mod cluster;
 mod namespace;
 mod pods;
 mod process;
+mod proxy;
 pub(crate) mod samples;
+mod watch;
 
-pub(crate) use cluster::registry;
+pub(crate) use cluster::{command, containerd, kubeconfig, registry};
 pub(crate) use namespace::Namespace;
-pub(crate) use pods::{container_status, restarted};
+pub(crate) use pods::{container_status, image, images, is_ready, name, restarted};
+pub(crate) use process::{Output, Running};
+pub(crate) use proxy::Proxy;
+pub(crate) use watch::Watch;
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -18,7 +23,12 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Asks every fifth of a second until there is an answer; `None` after [`PATIENCE`].
-fn poll<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
+fn poll<T>(ask: impl FnMut() -> Option<T>) -> Option<T> {
+    poll_every(Duration::from_millis(200), ask)
+}
+
+/// Asks again after each pause until there is an answer; `None` after [`PATIENCE`].
+fn poll_every<T>(pause: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(answer) = ask() {
@@ -27,6 +37,6 @@ fn poll<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
         if Instant::now() > deadline {
             return None;
         }
-        sleep(Duration::from_millis(200));
+        sleep(pause);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Whether the pod's Ready condition is True and it is not about to end.
-pub(super) fn is_ready(pod: &Value) -> bool {
+pub(crate) fn is_ready(pod: &Value) -> bool {
     let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
     pod["metadata"]["deletionTimestamp"].is_null()
         && conditions.into_iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
@@ -23,6 +23,27 @@ pub(crate) fn container_status<'a>(pod: &'a Value, name: &str) -> &'a Value {
     container_statuses(pod)
         .find(|status| status["name"] == name)
         .unwrap_or_else(|| panic!("no container {name} in {}", pod["status"]))
+}
+
+/// Returns the pod's name.
+pub(crate) fn name(pod: &Value) -> &str {
+    pod["metadata"]["name"].as_str().unwrap_or_else(|| panic!("no name: {pod}"))
+}
+
+/// Returns the image that the pod's spec asks for, without the registry, such as `side:v1`.
+pub(crate) fn image<'a>(pod: &'a Value, container: &str) -> &'a str {
+    let lists = ["initContainers", "containers"].into_iter();
+    let image = lists
+        .flat_map(|list| pod["spec"][list].as_array().into_iter().flatten())
+        .find(|each| each["name"] == container)
+        .and_then(|each| each["image"].as_str())
+        .unwrap_or_else(|| panic!("no container {container} in {}", pod["spec"]));
+    image.rsplit_once('/').map_or(image, |(_, image)| image)
+}
+
+/// Returns what each pod's spec asks for in one container, in the order of the pods.
+pub(crate) fn images<'a>(pods: &'a [Value], container: &str) -> Vec<&'a str> {
+    pods.iter().map(|pod| image(pod, container)).collect()
 }
 
 /// Returns the containers with another containerID than before, each as `pod/container`, in the order of `before`.

@@ -1,13 +1,13 @@
 //! Programs that a test starts: their output is read while they run, they can be signalled, and they never outlive it.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, spawn};
 use std::time::{Duration, Instant};
 
-use super::poll;
+use super::poll_every;
 
 /// How a program ended, and what it said.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub(crate) struct Output {
     pub(crate) stderr: String,
     /// From the start to the end.
     pub(crate) elapsed: Duration,
+    /// When the end was seen, a few milliseconds after it.
+    pub(crate) ended: Instant,
 }
 
 /// A program that runs. Dropped before its end, it is killed.
@@ -30,10 +32,22 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts it, with its output captured.
-    pub(crate) fn start(mut command: Command) -> Self {
+    pub(crate) fn start(command: Command) -> Self {
+        Self::start_with_input(command, None)
+    }
+
+    /// Starts it, with its output captured and a text on its stdin.
+    pub(crate) fn start_with_input(mut command: Command, input: Option<&str>) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        if input.is_some() {
+            command.stdin(Stdio::piped());
+        }
         let started = Instant::now();
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
+            // A program that does not read it says why when it ends.
+            let _ = stdin.write_all(input.as_bytes());
+        }
         let stdout = Stream::new(child.stdout.take());
         let stderr = Stream::new(child.stderr.take());
         Self { child, started, stdout, stderr }
@@ -41,7 +55,7 @@ impl Running {
 
     /// Waits until its stdout or stderr contains the text: the moment to signal it, or to change the cluster under it.
     pub(crate) fn wait_for(&mut self, text: &str) {
-        let seen = poll(|| {
+        let seen = poll_every(Duration::from_millis(5), || {
             let ended = self.ended().is_some();
             let found = self.stdout.text().contains(text) || self.stderr.text().contains(text);
             (found || ended).then_some(found)
@@ -63,17 +77,17 @@ impl Running {
 
     /// Waits for its end; a program that does not end by itself is killed, and fails the test.
     pub(crate) fn wait(mut self) -> Output {
-        let status = poll(|| self.ended()).unwrap_or_else(|| {
+        let status = poll_every(Duration::from_millis(5), || self.ended()).unwrap_or_else(|| {
             panic!("it does not end; stdout:\n{}stderr:\n{}", self.stdout.text(), self.stderr.text());
         });
-        let elapsed = self.started.elapsed();
+        let ended = Instant::now();
         self.stdout.finish();
         self.stderr.finish();
         let code = status
             .code()
             .or_else(|| status.signal().map(|signal| 128 + signal))
             .expect("a program ends by one of them");
-        Output { code, stdout: self.stdout.text(), stderr: self.stderr.text(), elapsed }
+        Output { code, stdout: self.stdout.text(), stderr: self.stderr.text(), elapsed: ended - self.started, ended }
     }
 
     fn ended(&mut self) -> Option<ExitStatus> {

@@ -72,6 +72,21 @@ pub(crate) fn pod(name: &str) -> String {
     )
 }
 
+/// Returns the manifest with another tag for one container; the samples begin with `v1`.
+pub(crate) fn with_tag(manifest: &str, container: &str, tag: &str) -> String {
+    replace(manifest, &format!("/{container}:v1'"), &format!("/{container}:{tag}'"))
+}
+
+/// Returns the manifest with more fields of the container `app`, such as `env: [{name: A, value: b}]`.
+pub(crate) fn with_app_fields(manifest: &str, fields: &str) -> String {
+    replace(manifest, "/app:v1'}", &format!("/app:v1', {fields}}}"))
+}
+
+fn replace(manifest: &str, from: &str, to: &str) -> String {
+    assert!(manifest.contains(from), "no {from} in\n{manifest}");
+    manifest.replace(from, to)
+}
+
 #[test]
 fn every_sample_comes_up() {
     let namespace = super::Namespace::new("support-samples");

@@ -131,7 +131,8 @@ impl Effect {
             let (container, image) = (container.clone(), image.clone());
             state.edit("pods", &pod, "somebody-else", |object| {
                 for list in ["containers", "initContainers"] {
-                    for one in object["spec"][list].as_array_mut().into_iter().flatten() {
+                    let containers = object["spec"].get_mut(list).and_then(Value::as_array_mut);
+                    for one in containers.into_iter().flatten() {
                         if one["name"] == container.as_str() {
                             one["image"] = image.as_str().into();
                         }

@@ -146,6 +146,10 @@ impl Store {
         }
         if object.pointer("/metadata/managedFields").is_none() {
             managed_fields::record(None, object, writer, &resource.api_version());
+            // Whoever created it wrote its fields then.
+            let created = object.pointer("/metadata/creationTimestamp").cloned().unwrap_or_default();
+            let entries = object.pointer_mut("/metadata/managedFields").and_then(Value::as_array_mut);
+            entries.into_iter().flatten().for_each(|entry| entry["time"] = created.clone());
         }
     }
 

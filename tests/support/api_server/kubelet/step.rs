@@ -270,8 +270,9 @@ impl Run<'_> {
     /// old one; from the second failure on ImagePullBackOff.
     fn back_off(&mut self, name: &str, try_number: u64) {
         let message = format!("back-off 10s restarting failed container={name} pod={}", self.due.key.name);
-        let failed = self.kubelet.truth(&self.due.uid, name).map_or(0, |truth| truth.failed_pulls);
-        let image = image_in(self.pod, name);
+        // The image that was tried: the spec may ask for another one by now, and that one is not in back-off.
+        let truth = self.kubelet.truth(&self.due.uid, name);
+        let (failed, image) = truth.map_or((0, Value::Null), |truth| (truth.failed_pulls, truth.image.as_str().into()));
         let Some(status) = self.status(name) else { return };
         let last = status.pointer("/state/waiting/message").and_then(Value::as_str).unwrap_or_default().to_owned();
         status["state"] = if failed == 1 && status["lastState"]["terminated"].is_object() {

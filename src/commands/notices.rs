@@ -1,0 +1,94 @@
+//! What the server says on the side, and what a credential plugin says: told on stderr soon after it comes.
+//!
+//! Promise: nothing is lost that came before [`Notices::tell`]; nothing is written between [`Notices::hold`] and the next
+//! `tell`, because the live view of a rollout draws there.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::cluster::connect::ServerNotice;
+use crate::engine::duration;
+use crate::render::{Meaning, Style};
+
+/// How soon: a person waits for a page to open or for a busy server.
+const EVERY: Duration = Duration::from_millis(50);
+
+/// The notices of one connection.
+pub(super) struct Notices {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    receiver: Mutex<UnboundedReceiver<ServerNotice>>,
+    style: Style,
+    quiet: bool,
+    warned: AtomicBool,
+    held: AtomicBool,
+}
+
+impl Notices {
+    /// Begins to tell what comes. `quiet` leaves out what is neither a warning nor asks for a person.
+    pub(super) fn of(receiver: UnboundedReceiver<ServerNotice>, style: Style, quiet: bool) -> Self {
+        let shared = Arc::new(Shared {
+            receiver: Mutex::new(receiver),
+            style,
+            quiet,
+            warned: AtomicBool::new(false),
+            held: AtomicBool::new(false),
+        });
+        let weak = Arc::downgrade(&shared);
+        tokio::spawn(async move {
+            let mut tick = tokio::time::interval(EVERY);
+            loop {
+                tick.tick().await;
+                let Some(shared) = weak.upgrade() else { return };
+                if !shared.held.load(Ordering::SeqCst) {
+                    shared.tell();
+                }
+            }
+        });
+        Self { shared }
+    }
+
+    /// Keeps quiet until the next [`Notices::tell`].
+    pub(super) fn hold(&self) {
+        self.shared.held.store(true, Ordering::SeqCst);
+    }
+
+    /// Tells what has come so far, and goes on telling.
+    pub(super) fn tell(&self) {
+        self.shared.tell();
+        self.shared.held.store(false, Ordering::SeqCst);
+    }
+
+    /// Returns whether a warning of the server was told.
+    pub(super) fn warned(&self) -> bool {
+        self.shared.warned.load(Ordering::SeqCst)
+    }
+}
+
+impl Shared {
+    fn tell(&self) {
+        let mut receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Ok(notice) = receiver.try_recv() {
+            let (meaning, word, text) = match notice {
+                ServerNotice::Warning(text) => {
+                    self.warned.store(true, Ordering::SeqCst);
+                    (Meaning::Waiting, "Warning:", text)
+                }
+                ServerNotice::Retrying { .. } if self.quiet => continue,
+                ServerNotice::Retrying { after, why } => {
+                    (Meaning::Plain, "note:", format!("{why}; trying again in {}", duration::human(after)))
+                }
+                ServerNotice::CredentialPlugin(text) => (Meaning::Plain, "credential plugin:", text),
+            };
+            let (word, text) = (self.style.paint(meaning, word), self.style.show(&text));
+            // A closed stderr is nobody's loss.
+            drop(writeln!(io::stderr().lock(), "{word} {text}"));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Saved plans: `plan --out FILE`, `apply --plan FILE`.
+#![expect(clippy::disallowed_methods, reason = "reads and writes the plan's file")]
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+
+use super::Shell;
+use super::planning::Planned;
+use crate::cli::GlobalArgs;
+use crate::engine::plan::{Moved, SavedPlan};
+use crate::error::{CommandError, ErrorKind};
+
+/// A saved plan of ten thousand pods is a few MiB.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Writes a plan to a file that only its owner may read: a template may hold secrets in its environment values.
+pub(super) fn write(planned: &Planned, field_manager: &str, file: &Path) -> Result<(), CommandError> {
+    let failed = |error: &dyn std::fmt::Display| {
+        CommandError::new(ErrorKind::Output, format!("the plan could not be saved in {}: {error}", file.display()))
+    };
+    let saved = SavedPlan::new(&planned.plan, &planned.lives, planned.cluster.server(), field_manager);
+    let text = serde_json::to_vec_pretty(&saved).map_err(|error| failed(&error))?;
+    // Whole or not at all: a half-written plan must not stand under the name.
+    let draft = file.with_extension("partial");
+    let written = create(&draft)
+        .and_then(|mut out| out.write_all(&text).and_then(|()| out.sync_all()))
+        .and_then(|()| fs::rename(&draft, file));
+    written.map_err(|error| failed(&error))
+}
+
+#[cfg(unix)]
+fn create(file: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options().write(true).create(true).truncate(true).mode(0o600).open(file)
+}
+
+#[cfg(not(unix))]
+fn create(file: &Path) -> std::io::Result<File> {
+    File::create(file)
+}
+
+/// What became of a saved plan.
+pub(super) enum Reread {
+    /// It still stands.
+    Fresh(Box<Planned>, String),
+    /// It does not; nothing was touched.
+    Stale(Vec<Moved>),
+}
+
+/// Reads a saved plan and holds it against the cluster.
+pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) -> Result<Reread, CommandError> {
+    let failed = |error: &dyn std::fmt::Display| CommandError::usage(format!("{}: {error}", file.display()));
+    let mut text = Vec::new();
+    let opened = File::open(file).map_err(|error| failed(&error))?;
+    opened.take(MAX_BYTES).read_to_end(&mut text).map_err(|error| failed(&error))?;
+    let saved = SavedPlan::parse(&text).map_err(|error| failed(&error))?;
+    let cluster = shell.connect(global).await?;
+    if cluster.server() != saved.server {
+        let message = format!("the plan was made for the server {}, and this is {}", saved.server, cluster.server());
+        return Err(CommandError::usage(message).hint("choose its context with --context, or plan again"));
+    }
+    let (mut moved, mut lives) = (Vec::new(), Vec::new());
+    for workload in &saved.workloads {
+        let live = cluster.live(cluster.workload(&workload.plan.workload).await?).await?;
+        moved.extend(workload.moved(&live));
+        lives.push(live);
+    }
+    if !moved.is_empty() {
+        return Ok(Reread::Stale(moved));
+    }
+    let planned = Planned { plan: saved.plan(), lives, cluster, id: shell.rollout_id() };
+    Ok(Reread::Fresh(Box::new(planned), saved.field_manager))
+}

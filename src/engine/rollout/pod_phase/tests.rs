@@ -1,0 +1,300 @@
+//! Where a pod stands, row by row.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::engine::names::{PodKey, WorkloadRef};
+use crate::engine::pod::{
+    Condition, ContainerState, OwnerReference, PodSpec, PodStatus, Probe, Running, Terminated, Waiting,
+};
+use crate::engine::record::{ContainerRecord, UPDATE_ANNOTATION};
+use crate::engine::rollout::{Mode, Observation, Policy};
+use crate::engine::workload::WorkloadKind;
+
+const BEFORE: &str = "registry.example/side:v1";
+const WANTED: &str = "registry.example/side:v2";
+const NOW: Now = Duration::from_secs(100);
+
+fn key() -> PodKey {
+    PodKey { namespace: "prod".into(), name: "web-0".into(), uid: "uid".into() }
+}
+
+fn goal() -> Goal {
+    let wanted = ContainerGoal { from: Some(BEFORE.into()), to: Some(WANTED.into()), restarts: true };
+    Goal {
+        id: "r".into(),
+        workload: WorkloadRef { kind: WorkloadKind::StatefulSet, namespace: "prod".into(), name: "web".into() },
+        mode: Mode::PodsOnly,
+        controllers: ["owner".into()].into(),
+        replicas: 1,
+        pods: vec![PodGoal { key: key(), containers: [("side".into(), wanted)].into(), metadata: Default::default() }],
+        policy: Policy {
+            max_unavailable: 1,
+            min_ready_seconds_given: None,
+            owner_min_ready_seconds: 0,
+            timeout_given: None,
+            total_timeout: None,
+            ordered: false,
+        },
+        field_manager: "kubectl-inplace".into(),
+    }
+}
+
+/// A pod of before: ready, with the old container.
+fn old_pod() -> Pod {
+    Pod {
+        key: key(),
+        created: "2026-01-01T00:00:00Z".into(),
+        resource_version: 1,
+        generation: Some(1),
+        labels: BTreeMap::new(),
+        annotations: BTreeMap::new(),
+        owners: vec![OwnerReference {
+            kind: "StatefulSet".into(),
+            name: "web".into(),
+            uid: "owner".into(),
+            controller: true,
+        }],
+        terminating: false,
+        image_set: BTreeMap::new(),
+        spec: PodSpec {
+            containers: vec![Container { name: "side".into(), image: BEFORE.into(), ..Container::default() }],
+            ..PodSpec::default()
+        },
+        status: PodStatus {
+            phase: "Running".into(),
+            observed_generation: Some(1),
+            conditions: vec![Condition { kind: "Ready".into(), status: "True".into(), ..Condition::default() }],
+            container_statuses: vec![running("containerd://old", "sha256:a")],
+            ..PodStatus::default()
+        },
+    }
+}
+
+fn running(id: &str, image_id: &str) -> ContainerStatus {
+    ContainerStatus {
+        name: "side".into(),
+        image: "whatever".into(),
+        image_id: image_id.into(),
+        container_id: Some(id.into()),
+        ready: true,
+        state: ContainerState { running: Some(Running::default()), ..ContainerState::default() },
+        ..ContainerStatus::default()
+    }
+}
+
+/// As our patch leaves it: it asks for the new image, nothing has happened yet.
+fn patched_pod() -> Pod {
+    let record = ContainerRecord {
+        from: BEFORE.into(),
+        to: WANTED.into(),
+        image_id: "sha256:a".into(),
+        container_id: Some("containerd://old".into()),
+        waiting: None,
+    };
+    let record = UpdateRecord {
+        id: "r".into(),
+        manager: "kubectl-inplace".into(),
+        containers: [("side".into(), record)].into(),
+    };
+    let mut pod = old_pod();
+    pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
+    pod.spec.containers.iter_mut().for_each(|container| container.image = WANTED.into());
+    (pod.generation, pod.resource_version) = (Some(2), 2);
+    pod.status.observed_generation = Some(2);
+    pod
+}
+
+fn with_status(mut pod: Pod, status: ContainerStatus) -> Pod {
+    pod.status.container_statuses = vec![status];
+    pod
+}
+
+fn waiting(reason: &str, message: &str, id: &str, ended: Option<&str>) -> ContainerStatus {
+    let mut status = running(id, "sha256:b");
+    let waiting = Waiting { reason: reason.into(), message: message.into() };
+    status.ready = false;
+    status.state = ContainerState { waiting: Some(waiting), ..ContainerState::default() };
+    status.last_state.terminated =
+        ended.map(|id| Terminated { exit_code: 3, container_id: Some(id.into()), ..Terminated::default() });
+    status
+}
+
+fn word(phase: &PodPhase) -> &'static str {
+    match phase {
+        PodPhase::Waiting => "waiting",
+        PodPhase::Patched => "patched",
+        PodPhase::Restarting { .. } => "restarting",
+        PodPhase::Starting => "starting",
+        PodPhase::Settling { .. } => "settling",
+        PodPhase::Unproven { .. } => "unproven",
+        PodPhase::Done => "done",
+        PodPhase::Failing(_) => "failing",
+        PodPhase::Moved { .. } => "moved",
+        PodPhase::Gone { .. } => "gone",
+    }
+}
+
+fn judged(pod: Option<Pod>, entry: &mut Entry, now: Now) -> Judged {
+    let goal = goal();
+    let mut world = World::default();
+    world.observe(Observation::Relisted(pod.into_iter().collect()));
+    let pod_goal = goal.pods.first().expect("one pod");
+    pod_phase(&goal, pod_goal, &world, &Ledger::new(), entry, now)
+}
+
+fn phase_of(pod: Pod) -> &'static str {
+    word(&judged(Some(pod), &mut Entry::default(), NOW).phase)
+}
+
+fn change(mut pod: Pod, change: impl FnOnce(&mut Pod)) -> Pod {
+    change(&mut pod);
+    pod
+}
+
+#[test]
+fn a_pod_before_our_patch_waits_unless_somebody_was_faster() {
+    let set = |image: &str| {
+        change(old_pod(), |pod| pod.spec.containers.iter_mut().for_each(|container| container.image = image.into()))
+    };
+    let reverted = change(patched_pod(), |pod| {
+        pod.spec.containers.iter_mut().for_each(|container| container.image = BEFORE.into());
+    });
+    let cases = [
+        ("untouched", old_pod(), "waiting"),
+        ("another image", set("registry.example/side:v3"), "moved"),
+        ("our patch taken back by somebody", reverted, "moved"),
+        ("no such container", change(old_pod(), |pod| pod.spec.containers.clear()), "moved"),
+        ("terminating", change(old_pod(), |pod| pod.terminating = true), "gone"),
+        ("let go of", change(old_pod(), |pod| pod.owners.clear()), "gone"),
+        ("finished", change(old_pod(), |pod| pod.status.phase = "Failed".into()), "gone"),
+    ];
+    for (case, pod, expected) in cases {
+        assert_eq!(phase_of(pod), expected, "{case}");
+    }
+    assert_eq!(word(&judged(None, &mut Entry::default(), NOW).phase), "gone");
+}
+
+#[test]
+fn a_patched_pod_is_what_its_containers_prove() {
+    let unready = |pod: Pod| {
+        change(pod, |pod| pod.status.conditions.iter_mut().for_each(|condition| condition.status = "False".into()))
+    };
+    let new = with_status(patched_pod(), running("containerd://new", "sha256:b"));
+    let pull = "failed to pull image \"registry.example/side:v2\": dial tcp: connection refused";
+    let told = |reason, message, id, ended| with_status(patched_pod(), waiting(reason, message, id, ended));
+    let (old_id, new_id) = ("containerd://old", "containerd://new");
+    let cases = [
+        ("the stale ready pod", patched_pod(), "restarting"),
+        ("the new container", new.clone(), "settling"),
+        ("the new container, not ready", unready(new.clone()), "starting"),
+        (
+            "a status from before the kubelet saw it",
+            change(new, |pod| pod.status.observed_generation = Some(1)),
+            "restarting",
+        ),
+        ("other id, same bits", with_status(patched_pod(), running(new_id, "sha256:a")), "unproven"),
+        ("a pull that may heal", told("ErrImagePull", pull, old_id, None), "restarting"),
+        ("a pull that does not", told("ImagePullBackOff", "Back-off pulling", old_id, None), "failing"),
+        ("a name that is none", told("InvalidImageName", "couldn't parse", old_id, None), "failing"),
+        (
+            "a back-off without a new container",
+            told("CrashLoopBackOff", "back-off 10s", old_id, Some(old_id)),
+            "restarting",
+        ),
+        ("a new container that crashed", told("CrashLoopBackOff", "back-off 10s", new_id, Some(new_id)), "failing"),
+        ("finished for good", change(patched_pod(), |pod| pod.status.phase = "Succeeded".into()), "failing"),
+    ];
+    for (case, pod, expected) in cases {
+        assert_eq!(phase_of(pod), expected, "{case}");
+    }
+}
+
+#[test]
+fn a_crash_of_the_same_bits_counts_from_the_second_container_on() {
+    let crash = |id| {
+        let mut status = waiting("CrashLoopBackOff", "back-off 10s", id, Some(id));
+        status.image_id = "sha256:a".into();
+        with_status(patched_pod(), status)
+    };
+    let mut entry = Entry::default();
+    let mut phase = |id| word(&judged(Some(crash(id)), &mut entry, NOW).phase);
+    assert_eq!(phase("containerd://second"), "restarting");
+    assert_eq!(phase("containerd://second"), "restarting");
+    assert_eq!(phase("containerd://third"), "failing");
+}
+
+#[test]
+fn the_same_digest_is_proven_by_the_container_that_came_after_the_kubelet_knew() {
+    let mut entry = Entry::default();
+    assert_eq!(word(&judged(Some(patched_pod()), &mut entry, NOW).phase), "restarting");
+    let new = with_status(patched_pod(), running("containerd://new", "sha256:a"));
+    assert_eq!(word(&judged(Some(new.clone()), &mut entry, NOW).phase), "settling");
+    // A later change elsewhere in the pod takes nothing back.
+    let resized = change(new, |pod| pod.generation = Some(3));
+    assert_eq!(word(&judged(Some(resized), &mut entry, NOW).phase), "settling");
+}
+
+#[test]
+fn ready_must_hold_and_begins_anew_with_every_transition() {
+    let seconds = Duration::from_secs;
+    let at = |time: &str| {
+        change(with_status(patched_pod(), running("containerd://new", "sha256:b")), |pod| {
+            for condition in &mut pod.status.conditions {
+                condition.last_transition_time = Some(time.into());
+            }
+        })
+    };
+    let mut entry = Entry::default();
+    let first = judged(Some(at("2026-03-01T10:00:00Z")), &mut entry, NOW);
+    assert_eq!((word(&first.phase), first.wake), ("settling", Some(NOW + seconds(5))));
+    // It was not ready in between, though nobody saw it.
+    let again = judged(Some(at("2026-03-01T10:00:03Z")), &mut entry, NOW + seconds(4));
+    assert_eq!((word(&again.phase), again.wake), ("settling", Some(NOW + seconds(9))));
+    assert_eq!(word(&judged(Some(at("2026-03-01T10:00:03Z")), &mut entry, NOW + seconds(9)).phase), "done");
+}
+
+#[test]
+fn the_hold_is_the_longest_of_its_reasons_unless_given() {
+    let startup = Some(Probe { period_seconds: None, ..Probe::default() });
+    let readiness = Some(Probe { period_seconds: Some(1), ..Probe::default() });
+    let cases = [
+        ("blind and first", None, 0, None, None, 5),
+        ("seen", None, 0, readiness.clone(), None, 0),
+        ("the owner's", None, 7, readiness.clone(), None, 7),
+        ("one startup period", None, 7, readiness, startup.clone(), 10),
+        ("given", Some(1), 7, None, startup, 1),
+    ];
+    for (case, given, owner, readiness, startup, expected) in cases {
+        let mut goal = goal();
+        goal.policy.min_ready_seconds_given = given;
+        goal.policy.owner_min_ready_seconds = owner;
+        let pod = change(old_pod(), |pod| {
+            for container in &mut pod.spec.containers {
+                (container.readiness_probe, container.startup_probe) = (readiness.clone(), startup.clone());
+            }
+        });
+        assert_eq!(hold_seconds(&goal, &pod, &[&"side".into()], &Ledger::new()), expected, "{case}");
+    }
+}
+
+#[test]
+fn nothing_that_rests_on_time_is_decided_while_the_watch_is_lost() {
+    let goal = goal();
+    let pod_goal = goal.pods.first().expect("one pod");
+    let lasting = with_status(patched_pod(), waiting("CreateContainerError", "deadline", "containerd://old", None));
+    let new = with_status(patched_pod(), running("containerd://new", "sha256:b"));
+    for (pod, live, lost) in [(lasting, "failing", "restarting"), (new, "done", "settling")] {
+        let mut world = World::default();
+        world.observe(Observation::Relisted(vec![pod]));
+        let mut entry = Entry::default();
+        let mut phase =
+            |world: &World, now| word(&pod_phase(&goal, pod_goal, world, &Ledger::new(), &mut entry, now).phase);
+        let later = NOW + Duration::from_secs(60);
+        phase(&world, NOW);
+        world.observe(Observation::WatchLost("reset".into()));
+        assert_eq!(phase(&world, later), lost);
+        world.observe(Observation::Relisted(world.pods().cloned().collect()));
+        assert_eq!(phase(&world, later), live);
+    }
+}

@@ -1,0 +1,319 @@
+//! What goes wrong in one scenario, chosen by its seed alone.
+
+use std::time::Duration;
+
+use crate::engine::outcome::EndResult;
+
+use super::super::{Answer, Now, Stop};
+use super::nature::{Fate, Nature};
+use super::random::Random;
+
+/// What somebody does at some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deed {
+    /// Another writer sets another image.
+    OtherImage(usize),
+    /// Another writer sets the wanted image.
+    SameImage(usize),
+    /// Another writer sets the image from before, once the pod was patched.
+    Revert(usize),
+    Delete(usize),
+    Terminate(usize),
+    /// Its controller lets go of it.
+    Orphan(usize),
+    /// A pod under the same name with another uid.
+    Replace(usize),
+    /// Another container of the pod is not ready for so many seconds.
+    SiblingDown(usize, u64),
+    /// Something that is none of ours changes in the pod.
+    Relabel(usize),
+    Stop(Stop),
+    /// The watch is lost for so many seconds.
+    WatchLost(u64),
+    Relist,
+    Repeat,
+}
+
+/// What becomes of a patch on its way.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Fortune {
+    Arrives,
+    NotDone(Answer),
+    Refused(Answer),
+    /// The answer is lost; the patch is carried out now, later, or never.
+    Lost {
+        executed: Option<Duration>,
+    },
+    /// The container crashes just before it.
+    Moves,
+}
+
+/// One scenario.
+#[derive(Debug, Clone)]
+pub(super) struct Scenario {
+    pub(super) seed: u64,
+    pub(super) pods: usize,
+    pub(super) both_containers: bool,
+    /// A pod of the owner that the goal does not name.
+    pub(super) bystander: bool,
+    pub(super) nature: Nature,
+    pub(super) fates: Vec<Fate>,
+    /// Pods that are down before anything begins.
+    pub(super) broken: Vec<usize>,
+    pub(super) max_unavailable: u32,
+    pub(super) min_ready_given: Option<u32>,
+    pub(super) owner_min_ready: u32,
+    pub(super) timeout_given: Option<u64>,
+    pub(super) total_timeout: Option<u64>,
+    pub(super) ordered: bool,
+    pub(super) deeds: Vec<(Now, Deed)>,
+    pub(super) slowest_watch: u64,
+    pub(super) slowest_answer: u64,
+    pub(super) bad_answers: bool,
+    /// All patches of this pod are put off, for ever.
+    pub(super) throttled: Option<usize>,
+    pub(super) refused: Option<usize>,
+    /// Stop after so many actions and go on with a new ledger.
+    pub(super) new_ledger_after: Option<u64>,
+    /// Only watches: all that happens is somebody else's doing.
+    pub(super) follows: bool,
+    /// The first list comes only later.
+    pub(super) opens_late: bool,
+}
+
+impl Scenario {
+    /// Nothing goes wrong, everything takes its time.
+    pub(super) fn calm(seed: u64) -> Self {
+        let mut random = Random::named(seed, "calm");
+        let random = &mut random;
+        let pods = usize::try_from(random.between(1, 5)).expect("small");
+        let startup = random.one_in(4);
+        let (observes_generation, same_digest) = (!random.one_in(4), random.one_in(3));
+        // A container that did not run when its image changed leaves no event: nothing proves such a restart.
+        let provable = !same_digest;
+        // In a strict order a pod that is down further on holds the budget for ever: rightly.
+        let ordered = random.one_in(4);
+        let may_be_broken = provable && !ordered;
+        Self {
+            seed,
+            pods,
+            both_containers: random.one_in(4),
+            bystander: random.one_in(3),
+            nature: Nature {
+                observes_generation,
+                readiness: random.one_in(2),
+                flaps: random.one_in(3),
+                startup,
+                born_started: random.one_in(2),
+                same_digest,
+                shown_tag: random.pick(&["v1", "v2"]),
+                crashes_early: false,
+                slowest_millis: random.pick(&[200, 2_000, 30_000]),
+            },
+            fates: vec![Fate::Good; pods],
+            broken: (0..pods).filter(|_| may_be_broken && random.one_in(6)).collect(),
+            max_unavailable: u32::try_from(random.between(1, 3)).expect("small"),
+            min_ready_given: random.pick(&[None, None, None, Some(0), Some(7)]),
+            owner_min_ready: random.pick(&[0, 0, 3]),
+            timeout_given: None,
+            total_timeout: None,
+            ordered,
+            deeds: Vec::new(),
+            slowest_watch: random.pick(&[0, 300, 5_000]),
+            slowest_answer: random.pick(&[50, 2_000, 15_000]),
+            bad_answers: false,
+            throttled: None,
+            refused: None,
+            new_ledger_after: None,
+            follows: false,
+            opens_late: random.one_in(4),
+        }
+    }
+
+    /// Somebody else updates every pod, and it is followed.
+    pub(super) fn followed(seed: u64) -> Self {
+        let mut scenario = Self::calm(seed);
+        let mut random = Random::named(seed, "followed");
+        (scenario.follows, scenario.both_containers) = (true, false);
+        scenario.broken.clear();
+        if random.one_in(3) {
+            scenario.fail_one(&mut random);
+        }
+        for pod in 0..scenario.pods {
+            scenario.deeds.push((random.millis(0, 60_000), Deed::SameImage(pod)));
+        }
+        if random.one_in(3) {
+            scenario.disturb(&mut random);
+        }
+        scenario
+    }
+
+    /// Whatever an adversary can think of.
+    pub(super) fn of(seed: u64) -> Self {
+        let mut scenario = Self::calm(seed);
+        let mut random = Random::named(seed, "adversary");
+        let random = &mut random;
+        scenario.nature.crashes_early = random.one_in(4);
+        scenario.bad_answers = random.one_in(2);
+        if random.one_in(3) {
+            scenario.fail_one(random);
+        }
+        if random.one_in(8) {
+            scenario.timeout_given = Some(random.between(5, 40));
+        }
+        if random.one_in(12) {
+            scenario.total_timeout = Some(random.between(1, 90));
+        }
+        if random.one_in(20) {
+            scenario.throttled = Some(scenario.any_pod(random));
+        }
+        if random.one_in(20) {
+            scenario.refused = Some(scenario.any_pod(random));
+        }
+        if random.one_in(3) {
+            scenario.new_ledger_after = Some(random.between(1, 2 * scenario.pods as u64));
+        }
+        if random.one_in(2) {
+            scenario.disturb(random);
+        }
+        if random.one_in(3) {
+            scenario.meddle(random);
+        }
+        // For another writer's image a later start is proof (product.md section 2), so it must be true here.
+        if scenario.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_))) {
+            scenario.nature.crashes_early = false;
+            scenario.broken.clear();
+        }
+        if random.one_in(6) {
+            let stop = random.pick(&[Stop::Interrupt, Stop::Terminate]);
+            scenario.deeds.push((random.millis(0, 30_000), Deed::Stop(stop)));
+        }
+        scenario
+    }
+
+    fn any_pod(&self, random: &mut Random) -> usize {
+        usize::try_from(random.below(self.pods as u64)).expect("small")
+    }
+
+    pub(super) fn fail_one(&mut self, random: &mut Random) {
+        let fate = random.pick(&[
+            Fate::PullHeals,
+            Fate::PullNotFound,
+            Fate::PullNeverHeals,
+            Fate::InvalidName,
+            Fate::ConfigError,
+            Fate::CreateHeals,
+            Fate::CreateLasts,
+            Fate::Crashes { after_millis: 50 },
+            Fate::Crashes { after_millis: 2_500 },
+            Fate::NeverReady,
+        ]);
+        let victim = self.any_pod(random);
+        if let Some(slot) = self.fates.get_mut(victim) {
+            *slot = fate;
+        }
+    }
+
+    /// What heals by itself.
+    fn disturb(&mut self, random: &mut Random) {
+        for _ in 0..random.between(1, 4) {
+            let pod = self.any_pod(random) + usize::from(self.bystander && random.one_in(3));
+            let deed = random.pick(&[
+                Deed::WatchLost(random.clone().between(1, 40)),
+                Deed::Relist,
+                Deed::Repeat,
+                Deed::SiblingDown(pod, random.clone().between(1, 40)),
+                Deed::Relabel(pod),
+            ]);
+            self.deeds.push((random.millis(0, 40_000), deed));
+        }
+    }
+
+    /// What another writer does.
+    fn meddle(&mut self, random: &mut Random) {
+        for _ in 0..random.between(1, 2) {
+            let pod = self.any_pod(random);
+            let deed = random.pick(&[
+                Deed::OtherImage(pod),
+                Deed::SameImage(pod),
+                Deed::Revert(pod),
+                Deed::Delete(pod),
+                Deed::Terminate(pod),
+                Deed::Orphan(pod),
+                Deed::Replace(pod),
+            ]);
+            self.deeds.push((random.millis(0, 40_000), deed));
+        }
+    }
+
+    /// What becomes of a patch; a pod's first few only, unless it is throttled for ever.
+    pub(super) fn fortune(&self, pod: usize, send: u8, random: &mut Random) -> Fortune {
+        let put_off = |after| Fortune::NotDone(Answer::NotDone { after, message: "429".into() });
+        if self.throttled == Some(pod) {
+            return put_off(Some(Duration::from_secs(1)));
+        }
+        if self.refused == Some(pod) {
+            let (reason, message) = ("AdmissionRefused".to_owned(), "no".to_owned());
+            return Fortune::Refused(Answer::Refused { reason, message });
+        }
+        if !self.bad_answers || send > 2 {
+            return Fortune::Arrives;
+        }
+        match random.below(8) {
+            0 => put_off(None),
+            1 => put_off(Some(random.millis(0, 5_000))),
+            2 => Fortune::Lost { executed: None },
+            3 => Fortune::Lost { executed: Some(Duration::ZERO) },
+            4 => Fortune::Lost { executed: Some(random.millis(1, 6_000)) },
+            5 => Fortune::Moves,
+            _ => Fortune::Arrives,
+        }
+    }
+
+    /// How it may end.
+    pub(super) fn may_end(&self) -> Vec<EndResult> {
+        let mut may = Vec::new();
+        let dooms = |fate: &Fate| match fate {
+            Fate::Good | Fate::PullHeals | Fate::CreateHeals => None,
+            Fate::NeverReady if !self.nature.readiness && !self.nature.startup => None,
+            // With a short timeout, whichever comes first.
+            Fate::NeverReady => Some(EndResult::TimedOut),
+            Fate::PullNotFound | Fate::PullNeverHeals | Fate::InvalidName | Fate::ConfigError | Fate::CreateLasts => {
+                Some(EndResult::Failed)
+            }
+            Fate::Crashes { .. } => Some(EndResult::Failed),
+        };
+        let doom = self.fates.iter().find_map(dooms);
+        may.extend(doom);
+        if self.throttled.is_some() || self.refused.is_some() {
+            may.push(EndResult::Failed);
+        }
+        // A container may crash only after its pod, the last one, was rightly done.
+        if may.is_empty() || self.fates.iter().any(|fate| matches!(fate, Fate::Crashes { .. })) {
+            may.push(EndResult::Complete);
+        }
+        if self.timeout_given.is_some() || self.total_timeout.is_some() {
+            may.push(EndResult::TimedOut);
+        }
+        for (_, deed) in &self.deeds {
+            match deed {
+                Deed::SameImage(_) if self.follows => {}
+                Deed::OtherImage(_)
+                | Deed::SameImage(_)
+                | Deed::Revert(_)
+                | Deed::Delete(_)
+                | Deed::Orphan(_)
+                | Deed::Terminate(_)
+                | Deed::Replace(_) => may.extend([EndResult::Superseded, EndResult::Complete, EndResult::TimedOut]),
+                Deed::Stop(Stop::Interrupt) => may.push(EndResult::Interrupted),
+                Deed::Stop(Stop::Terminate) => may.push(EndResult::Terminated),
+                Deed::SiblingDown(..) | Deed::Relabel(_) | Deed::WatchLost(_) | Deed::Relist | Deed::Repeat => {}
+            }
+        }
+        if self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Stop(_))) {
+            // It may have ended before.
+            may.push(EndResult::Complete);
+        }
+        may
+    }
+}

@@ -1,0 +1,37 @@
+//! Each deliberate fault must be caught: a simulation that does not bite proves nothing.
+
+use super::super::fault::Fault;
+use super::adversary::Scenario;
+use super::invariants::Invariant;
+use super::simulate;
+
+/// A fault that needs more scenarios than this to show would live too easily.
+const SEEDS: u64 = 200;
+
+/// Which promise a fault breaks, whatever else it breaks.
+fn breaks(fault: Fault) -> Invariant {
+    match fault {
+        Fault::IgnoresBudget => Invariant::Budget,
+        Fault::ReadyIsDone | Fault::NoHold => Invariant::TooEarly,
+        Fault::ForgetsHoldTimer => Invariant::TooLate,
+        Fault::RetriesForever => Invariant::Sends,
+        Fault::SendsOnUnknown => Invariant::Unanswered,
+        Fault::IgnoresOtherWriter => Invariant::OtherWriter,
+        Fault::IgnoresFailure => Invariant::LateFailure,
+        Fault::IgnoresInterrupt => Invariant::Interrupt,
+        Fault::ActsBlind => Invariant::Blind,
+        Fault::NoCanary => Invariant::Canary,
+        Fault::NoDeadline => Invariant::Deadline,
+    }
+}
+
+#[test]
+fn every_deliberate_fault_is_caught_as_what_it_is() {
+    for fault in Fault::ALL {
+        let caught = (0..SEEDS).map(Scenario::of).find(|scenario| {
+            let violations = simulate(scenario, Some(fault)).violations;
+            violations.iter().any(|violation| violation.invariant == breaks(fault))
+        });
+        assert!(caught.is_some(), "{fault:?} lives: no scenario breaks {:?}", breaks(fault));
+    }
+}

@@ -1,0 +1,384 @@
+//! The promises of the rollout, watched from outside: counted from the world and from the simulator's truth, never
+//! from what the ledger believes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::engine::names::PodKey;
+use crate::engine::outcome::EndResult;
+use crate::engine::pod::{ContainerStatus, Pod};
+use crate::engine::record::UpdateRecord;
+use crate::engine::report::{Notice, PodPhase};
+
+use super::super::ledger::MAX_SENDS;
+use super::super::pod_phase::has_ended_once;
+use super::super::{
+    Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, RESTARTED_HOLD_SECONDS, Turn, World,
+};
+use super::kubelet::Kubelet;
+use super::nature::{DECISIVE, STARTUP_PERIOD};
+
+/// What may break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Invariant {
+    Budget,
+    Canary,
+    ForeignPod,
+    OtherWriter,
+    Sends,
+    Unanswered,
+    Blind,
+    Idempotent,
+    Relist,
+    AfterEnd,
+    TooEarly,
+    TooLate,
+    WrongEnd,
+    Interrupt,
+    AfterFailure,
+    LateFailure,
+    Deadline,
+    Livelock,
+}
+
+/// One broken promise.
+#[derive(Debug, Clone)]
+pub(super) struct Violation {
+    pub(super) invariant: Invariant,
+    pub(super) at: Now,
+    pub(super) what: String,
+}
+
+/// What the judge remembers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Invariants {
+    pub(super) violations: Vec<Violation>,
+    /// The last phase said of each pod by this run.
+    said: BTreeMap<PodKey, PodPhase>,
+    done_ever: BTreeSet<PodKey>,
+    done_in_this_run: bool,
+    /// Patches that were carried out.
+    pub(super) executed: BTreeSet<PodKey>,
+    pub(super) outstanding: BTreeMap<ActionId, PodKey>,
+    /// An answer was lost or said that something moved, and the pod was not read since.
+    pub(super) unclear: BTreeSet<PodKey>,
+    sends: BTreeMap<PodKey, u8>,
+    first_sent: BTreeMap<PodKey, Now>,
+    ready: BTreeMap<PodKey, (Vec<String>, Now)>,
+    unproven_since: BTreeMap<PodKey, Now>,
+    crashing_since: BTreeMap<PodKey, Now>,
+    began: Now,
+    failed_at: Option<Now>,
+    moved: bool,
+    pub(super) stopped_at: Option<Now>,
+    stuck: u32,
+    /// Since when the watch shows what is.
+    live_since: Now,
+    was_live: bool,
+}
+
+/// What the truth is asked of.
+pub(super) struct Truth<'a> {
+    pub(super) goal: &'a Goal,
+    pub(super) world: &'a World,
+    pub(super) kubelets: &'a BTreeMap<PodKey, Kubelet>,
+    pub(super) watch_is_live: bool,
+    pub(super) same_digest: bool,
+    pub(super) slowest_answer: Duration,
+    pub(super) now: Now,
+}
+
+impl Truth<'_> {
+    fn asks(&self, goal: &PodGoal, pod: &Pod) -> bool {
+        goal.containers.iter().all(|(name, wanted)| {
+            pod.container(name).is_some_and(|(_, _, container)| Some(&container.image) == wanted.to.as_ref())
+        })
+    }
+
+    /// The container that the observed status shows was really made of the wanted image.
+    fn is_new(&self, goal: &PodGoal, pod: &Pod) -> bool {
+        let truth = self.kubelets.get(&pod.key).map(|kubelet| &kubelet.truth);
+        self.asks(goal, pod)
+            && goal.containers.iter().all(|(name, wanted)| {
+                let status = pod.container_status(name).map(|(_, _, status)| status);
+                let id = status.filter(|status| status.state.running.is_some());
+                let id = id.and_then(|status| status.container_id.as_ref());
+                id.is_some_and(|id| truth.and_then(|truth| truth.get(id)) == wanted.to.as_ref())
+            })
+    }
+
+    fn belongs(&self, pod: &Pod) -> bool {
+        let owned = pod.controller().is_some_and(|owner| self.goal.controllers.contains(&owner.uid));
+        !pod.terminating && !pod.is_finished() && owned
+    }
+
+    fn hold(&self, goal: &PodGoal, pod: &Pod, canary: bool) -> Duration {
+        let policy = &self.goal.policy;
+        let containers = || goal.containers.keys().filter_map(|name| pod.container(name)).map(|(_, _, c)| c);
+        let startup = containers().any(|container| container.startup_probe.is_some());
+        let blind = containers().any(|container| container.readiness_probe.is_none());
+        let base = u64::from(policy.owner_min_ready_seconds).max(if startup { STARTUP_PERIOD } else { 0 });
+        let ended_once = goal.containers.keys().any(|name| has_ended_once(pod, name));
+        let base = base.max(if ended_once { u64::from(RESTARTED_HOLD_SECONDS) } else { 0 });
+        let canary = if blind && canary { u64::from(CANARY_HOLD_SECONDS) } else { 0 };
+        Duration::from_secs(policy.min_ready_seconds_given.map_or(base.max(canary), u64::from))
+    }
+}
+
+impl Invariants {
+    pub(super) fn broken(&mut self, invariant: Invariant, at: Now, what: impl Into<String>) {
+        self.violations.push(Violation { invariant, at, what: what.into() });
+    }
+
+    pub(super) fn new_ledger(&mut self, now: Now) {
+        self.began = now;
+        self.done_in_this_run = false;
+        self.said.clear();
+        self.outstanding.clear();
+        self.unclear.clear();
+        self.sends.clear();
+        self.first_sent.clear();
+        self.unproven_since.clear();
+        self.crashing_since.clear();
+        // Since when a pod is ready is this run's own knowledge.
+        self.ready.values_mut().for_each(|(_, since)| *since = now);
+    }
+
+    /// Looks at what has been delivered, before the turn.
+    pub(super) fn look(&mut self, truth: &Truth<'_>) {
+        if truth.watch_is_live && !self.was_live {
+            self.live_since = truth.now;
+        }
+        self.was_live = truth.watch_is_live;
+        let mut failed = false;
+        for goal in &truth.goal.pods {
+            let Some(pod) = truth.world.pod(&goal.key) else {
+                self.ready.remove(&goal.key);
+                continue;
+            };
+            failed |= truth.belongs(pod) && truth.asks(goal, pod) && self.has_failed(truth, goal, pod);
+            self.moved |= truth.belongs(pod) && self.is_moved(truth, goal, pod);
+            let ready = pod.is_ready() && truth.is_new(goal, pod);
+            if !ready {
+                self.ready.remove(&goal.key);
+                continue;
+            }
+            let ids = pod.status.container_statuses.iter().filter(|status| goal.containers.contains_key(&status.name));
+            let mut key: Vec<String> = ids.filter_map(|status| status.container_id.clone()).collect();
+            key.extend(pod.ready_condition().and_then(|condition| condition.last_transition_time.clone()));
+            match self.ready.get(&goal.key) {
+                Some((known, _)) if *known == key => {}
+                Some(_) | None => {
+                    self.ready.insert(goal.key.clone(), (key, truth.now));
+                }
+            }
+        }
+        self.failed_at = if failed { self.failed_at.or(Some(truth.now)) } else { None };
+    }
+
+    /// Whether it was told for good. Where old and new are the same bits, one crash tells nothing: the next one does.
+    fn has_failed(&mut self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {
+        let is_told = is_told_for_good(goal, pod);
+        let is_crash = |status: &&ContainerStatus| {
+            status.state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "CrashLoopBackOff")
+        };
+        if !truth.same_digest || !pod.status.container_statuses.iter().any(|status| is_crash(&status)) {
+            return is_told;
+        }
+        let since = self.crashing_since.entry(goal.key.clone()).or_insert(truth.now);
+        is_told && truth.now > *since + Duration::from_secs(30)
+    }
+
+    fn is_moved(&self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {
+        goal.containers.iter().any(|(name, wanted)| {
+            let image = pod.container(name).map(|(_, _, container)| container.image.clone());
+            let by_us = UpdateRecord::of(pod).is_some_and(|record| record.id == truth.goal.id);
+            let reverted = by_us && image == wanted.from;
+            wanted.from.is_some() && image != wanted.to && (image != wanted.from || reverted)
+        })
+    }
+
+    /// Judges one turn.
+    pub(super) fn judge(&mut self, turn: &Turn, truth: &Truth<'_>) {
+        let newly_done = self.hear(turn, truth);
+        self.judge_sends(turn, truth);
+        let ended = turn.end.as_ref().map(|outcome| outcome.result);
+        self.judge_lateness(&newly_done, ended, truth);
+        if ended == Some(EndResult::Complete) {
+            self.judge_completion(truth);
+        }
+        let waits = turn.wake.is_none_or(|wake| wake > truth.now) || !turn.actions.is_empty();
+        self.stuck = if waits { 0 } else { self.stuck + 1 };
+        if self.stuck > 2 && ended.is_none() {
+            self.broken(Invariant::Livelock, truth.now, "wake lies in the past again and again");
+        }
+    }
+
+    /// Hears what is said; `Done` must be true.
+    fn hear(&mut self, turn: &Turn, truth: &Truth<'_>) -> Vec<PodKey> {
+        let mut newly_done = Vec::new();
+        for notice in &turn.notices {
+            let Notice::Pod { pod, phase } = notice else { continue };
+            self.said.insert(pod.clone(), phase.clone());
+            if matches!(phase, PodPhase::Unproven { .. }) {
+                self.unproven_since.entry(pod.clone()).or_insert(truth.now);
+            }
+            if *phase != PodPhase::Done {
+                continue;
+            }
+            newly_done.push(pod.clone());
+            let Some(goal) = truth.goal.pods.iter().find(|goal| goal.key == *pod) else {
+                self.broken(Invariant::ForeignPod, truth.now, format!("{pod} is none of the goal's"));
+                continue;
+            };
+            let held = truth.world.pod(pod).zip(self.ready.get(pod)).is_some_and(|(seen, (_, since))| {
+                *since + truth.hold(goal, seen, !self.done_in_this_run || truth.goal.mode == Mode::Follow) <= truth.now
+            });
+            if !held || !truth.watch_is_live {
+                self.broken(Invariant::TooEarly, truth.now, format!("{pod} is said to be done"));
+            }
+            self.done_in_this_run = true;
+            self.done_ever.insert(pod.clone());
+        }
+        newly_done
+    }
+
+    fn judge_sends(&mut self, turn: &Turn, truth: &Truth<'_>) {
+        let now = truth.now;
+        let mut taken: BTreeSet<PodKey> = BTreeSet::new();
+        for (id, action) in &turn.actions {
+            let Action::Patch(patch) = action else { continue };
+            let key = &patch.key;
+            let goal = truth.goal.pods.iter().find(|goal| goal.key == *key);
+            let Some((goal, pod)) = goal.zip(truth.world.pod(key)).filter(|(_, pod)| truth.belongs(pod)) else {
+                self.broken(Invariant::ForeignPod, now, format!("{key} is patched"));
+                continue;
+            };
+            if truth.asks(goal, pod) || truth.goal.mode == Mode::Follow {
+                self.broken(Invariant::ForeignPod, now, format!("{key} is patched again"));
+            }
+            let sends = self.sends.entry(key.clone()).or_default();
+            *sends = sends.saturating_add(1);
+            let sends = *sends;
+            let waits = self.outstanding.values().any(|other| other == key) || self.unclear.contains(key);
+            for (invariant, is_broken) in [
+                (Invariant::Sends, sends > MAX_SENDS),
+                (Invariant::Unanswered, waits),
+                (Invariant::Blind, !truth.watch_is_live),
+                (Invariant::OtherWriter, self.moved),
+                (Invariant::AfterFailure, self.failed_at.is_some()),
+                (Invariant::Interrupt, self.stopped_at.is_some()),
+            ] {
+                if is_broken {
+                    self.broken(invariant, now, format!("{key} is patched, send {sends}"));
+                }
+            }
+            self.judge_budget(pod, &taken, truth);
+            taken.insert(key.clone());
+            self.outstanding.insert(*id, key.clone());
+            self.first_sent.entry(key.clone()).or_insert(now);
+        }
+    }
+
+    /// Counts the pods that are down, from the world and the truth, before this one is added.
+    fn judge_budget(&mut self, pod: &Pod, taken: &BTreeSet<PodKey>, truth: &Truth<'_>) {
+        let max = usize::try_from(truth.goal.policy.max_unavailable).expect("small");
+        let patched = self.executed.iter().chain(self.outstanding.values()).chain(taken);
+        let in_hand: BTreeSet<&PodKey> = patched.filter(|key| !self.done_ever.contains(*key)).collect();
+        let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(|key| truth.world.pod(key).is_some()).collect();
+        let (before, alone) = (in_hand.len(), truth.goal.policy.min_ready_seconds_given.is_none());
+        let present: Vec<&Pod> = truth.world.pods().filter(|pod| truth.belongs(pod)).collect();
+        let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
+        let down = present.iter().filter(|pod| !pod.is_ready() || in_hand.contains(&pod.key)).count() + missing;
+        if before >= max || (pod.is_ready() && down >= max) {
+            let what = format!("{} is taken with {before} in hand and {down} down of {max}", pod.key);
+            self.broken(Invariant::Budget, truth.now, what);
+        }
+        if alone && before >= 1 && !self.done_in_this_run {
+            self.broken(Invariant::Canary, truth.now, format!("{} is taken beside the first", pod.key));
+        }
+    }
+
+    fn judge_lateness(&mut self, newly_done: &[PodKey], ended: Option<EndResult>, truth: &Truth<'_>) {
+        let now = truth.now;
+        if ended.is_none() {
+            let seconds = Duration::from_secs;
+            let is_late = self.failed_at.is_some_and(|since| now > since + seconds(2));
+            if is_late && self.stopped_at.is_none() {
+                self.broken(Invariant::LateFailure, now, "a pod failed for good and it goes on");
+            }
+            if self.stopped_at.is_some_and(|since| now > since + seconds(5)) {
+                self.broken(Invariant::Interrupt, now, "it goes on after an interrupt");
+            }
+        }
+        for goal in &truth.goal.pods {
+            let said = self.said.get(&goal.key).cloned();
+            let said = said.as_ref();
+            self.judge_deadline(goal, ended, truth);
+            let Some((pod, (_, since))) = truth.world.pod(&goal.key).zip(self.ready.get(&goal.key)) else { continue };
+            let grace = match self.unproven_since.get(&goal.key) {
+                // The kubelet's events are looked at every five seconds.
+                Some(unproven) => unproven.saturating_sub(*since) + Duration::from_secs(6) + 2 * truth.slowest_answer,
+                None => Duration::ZERO,
+            };
+            let due = (*since + truth.hold(goal, pod, true) + grace).max(self.live_since);
+            let is_done = said == Some(&PodPhase::Done);
+            let is_late = if newly_done.contains(&goal.key) { due < now } else { due <= now && !is_done };
+            // A verdict over the whole comes before everything else.
+            let excused = is_unchanged(goal, pod)
+                || ended.is_some()
+                || !truth.watch_is_live
+                || self.failed_at.is_some()
+                || !truth.belongs(pod)
+                || self.is_failing(said);
+            if is_late && !excused {
+                let what = format!("{} was ready long enough at {due:?}; said: {said:?}", goal.key);
+                self.broken(Invariant::TooLate, now, what);
+            }
+        }
+    }
+
+    fn is_failing(&self, said: Option<&PodPhase>) -> bool {
+        matches!(said, Some(PodPhase::Failing(_)))
+    }
+
+    fn judge_deadline(&mut self, goal: &PodGoal, ended: Option<EndResult>, truth: &Truth<'_>) {
+        if ended.is_some() || self.stopped_at.is_some() || self.done_ever.contains(&goal.key) {
+            return;
+        }
+        let policy = &truth.goal.policy;
+        let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
+        let patience = policy.timeout_given.unwrap_or(330 + u64::from(hold));
+        let over = |sent: &Now| truth.now > *sent + Duration::from_secs(patience + 2);
+        if self.first_sent.get(&goal.key).is_some_and(over) {
+            self.broken(Invariant::Deadline, truth.now, format!("{} has had its time", goal.key));
+        }
+    }
+
+    fn judge_completion(&mut self, truth: &Truth<'_>) {
+        for goal in &truth.goal.pods {
+            let good = truth.world.pod(&goal.key).is_some_and(|pod| pod.is_ready() && truth.is_new(goal, pod));
+            if !good {
+                self.broken(Invariant::WrongEnd, truth.now, format!("complete, but {} is not", goal.key));
+            }
+        }
+    }
+}
+
+/// Another writer's image and ours came before the kubelet looked: the right container is the one of before. It is
+/// rightly never said to be done.
+fn is_unchanged(goal: &PodGoal, pod: &Pod) -> bool {
+    let record = UpdateRecord::of(pod);
+    goal.containers.keys().any(|name| {
+        let before = record.as_ref().and_then(|record| record.container(pod, name)).map(|record| &record.container_id);
+        before.is_some() && before == pod.container_status(name).map(|(_, _, status)| &status.container_id)
+    })
+}
+
+fn is_told_for_good(goal: &PodGoal, pod: &Pod) -> bool {
+    pod.status
+        .container_statuses
+        .iter()
+        .filter(|status| goal.containers.contains_key(&status.name))
+        .any(|status| status.state.waiting.as_ref().is_some_and(|waiting| waiting.message.contains(DECISIVE)))
+}

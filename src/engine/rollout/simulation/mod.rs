@@ -1,0 +1,328 @@
+//! The rollout against a simulated cluster and an adversary, in virtual time.
+//!
+//! Nothing here sleeps: the clock jumps to the next thing due. A seed decides everything, and a violation names it.
+
+mod adversary;
+mod api_server;
+mod cost;
+mod faults;
+mod invariants;
+mod kubelet;
+mod nature;
+mod network;
+mod random;
+mod regressions;
+mod tests;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::engine::names::{PodKey, WorkloadRef};
+use crate::engine::outcome::EndResult;
+use crate::engine::patch::PodPatch;
+use crate::engine::pod::{Container, OwnerReference, Pod, PodSpec, PodStatus, Probe};
+use crate::engine::workload::WorkloadKind;
+
+use super::fault::Fault;
+use super::{
+    ActionId, Answer, ContainerGoal, Goal, Ledger, Mode, Now, Observation, PodGoal, Policy, Turn, World, turn,
+};
+use adversary::{Deed, Scenario};
+use api_server::ApiServer;
+use invariants::{Invariant, Invariants, Truth, Violation};
+use kubelet::Kubelet;
+use nature::{Fate, STARTUP_PERIOD, Stage};
+use random::Random;
+
+const BEFORE: &str = "registry.example/side:v1";
+const WANTED: &str = "registry.example/side:v2";
+const FOREIGN: &str = "registry.example/side:v3";
+
+/// No run may take longer, in virtual time.
+const LONGEST: Duration = Duration::from_secs(4_000);
+
+/// What is due at some time.
+#[derive(Debug, Clone)]
+enum Due {
+    Kubelet(PodKey, Stage),
+    Deliver,
+    WatchIsBack,
+    Observe(Observation),
+    Execute { id: ActionId, patch: Box<PodPatch>, run: u32, answer: Option<Answer>, moves: bool },
+    Read { id: ActionId, key: PodKey, run: u32 },
+    ReadEvents { id: ActionId, key: PodKey, run: u32 },
+    Answer { id: ActionId, answer: Answer, run: u32 },
+    Deed(Deed),
+}
+
+/// How a scenario went.
+#[derive(Debug)]
+struct Report {
+    end: Option<EndResult>,
+    violations: Vec<Violation>,
+    actions: u64,
+}
+
+/// One run.
+struct Simulation {
+    scenario: Scenario,
+    fault: Option<Fault>,
+    goal: Goal,
+    world: World,
+    ledger: Ledger,
+    api: ApiServer,
+    kubelets: BTreeMap<PodKey, Kubelet>,
+    agenda: BTreeMap<(Now, u64), Due>,
+    sequence: u64,
+    now: Now,
+    wake: Option<Now>,
+    random: Random,
+    /// How much of the history was delivered.
+    cursor: usize,
+    watch_is_live: bool,
+    delivery_due: bool,
+    run: u32,
+    actions: u64,
+    sends: BTreeMap<PodKey, u8>,
+    end: Option<EndResult>,
+    invariants: Invariants,
+}
+
+/// Runs a scenario to its end.
+fn simulate(scenario: &Scenario, fault: Option<Fault>) -> Report {
+    let mut simulation = Simulation::new(scenario.clone(), fault);
+    simulation.run();
+    let mut violations = simulation.invariants.violations;
+    if let Some(end) = simulation.end
+        && !scenario.may_end().contains(&end)
+    {
+        let what = format!("{end:?}, but it may only be {:?}", scenario.may_end());
+        violations.push(Violation { invariant: Invariant::WrongEnd, at: simulation.now, what });
+    }
+    Report { end: simulation.end, violations, actions: simulation.actions }
+}
+
+impl Simulation {
+    fn new(scenario: Scenario, fault: Option<Fault>) -> Self {
+        let mut simulation = Self {
+            goal: goal(&scenario),
+            world: World::default(),
+            ledger: Ledger { fault, ..Ledger::new() },
+            api: ApiServer::default(),
+            kubelets: BTreeMap::new(),
+            agenda: BTreeMap::new(),
+            sequence: 0,
+            now: Now::ZERO,
+            wake: None,
+            random: Random::named(scenario.seed, "network"),
+            cursor: 0,
+            watch_is_live: false,
+            delivery_due: false,
+            run: 0,
+            actions: 0,
+            sends: BTreeMap::new(),
+            end: None,
+            invariants: Invariants::default(),
+            fault,
+            scenario,
+        };
+        for index in 0..simulation.scenario.pods {
+            let key = pod_key(index, 0);
+            let broken = simulation.scenario.broken.contains(&index);
+            simulation.create(&key, BEFORE, broken);
+        }
+        if simulation.scenario.bystander {
+            simulation.create(&pod_key(simulation.scenario.pods, 0), WANTED, false);
+        }
+        for (at, deed) in simulation.scenario.deeds.clone() {
+            simulation.at(at, Due::Deed(deed));
+        }
+        simulation
+    }
+
+    /// A pod that runs already.
+    fn create(&mut self, key: &PodKey, image: &str, broken: bool) {
+        let index = key.name.rsplit('-').next().and_then(|index| index.parse::<usize>().ok()).unwrap_or(0);
+        let seed = Random::named(self.scenario.seed, key.uid.as_str());
+        let mut images = vec![("app", "registry.example/app:v1"), ("side", image)];
+        if self.scenario.both_containers {
+            images.push(("second", image));
+        }
+        let mut kubelet = Kubelet::new(key, self.scenario.nature, seed, &images, broken);
+        if let Some(fate) = self.scenario.fates.get(index) {
+            kubelet.fate(WANTED, *fate);
+        }
+        if broken {
+            kubelet.fate(BEFORE, Fate::Crashes { after_millis: 300 });
+            let at = self.now + Random::named(self.scenario.seed, &key.name).millis(0, 12_000);
+            self.at(at, Due::Kubelet(key.clone(), Stage::Retry(1)));
+        }
+        self.api.create(pod(key, &images, &self.scenario));
+        kubelet.publish(&mut self.api, self.now);
+        self.kubelets.insert(key.clone(), kubelet);
+    }
+
+    fn at(&mut self, at: Now, due: Due) {
+        self.sequence += 1;
+        self.agenda.insert((at, self.sequence), due);
+    }
+
+    fn run(&mut self) {
+        if self.scenario.opens_late {
+            let at = self.random.millis(0, 3_000);
+            self.at(at, Due::WatchIsBack);
+        } else {
+            self.relist();
+        }
+        self.turn();
+        while self.end.is_none() {
+            let due = self.agenda.first_key_value().map(|((at, _), _)| *at);
+            let Some(next) = [due, self.wake].into_iter().flatten().min() else {
+                return self.invariants.broken(Invariant::Livelock, self.now, "nothing is due and it has not ended");
+            };
+            self.now = self.now.max(next);
+            if self.now > LONGEST {
+                return self.invariants.broken(Invariant::Livelock, self.now, "it does not end");
+            }
+            while let Some(entry) = self.agenda.first_entry()
+                && entry.key().0 <= self.now
+            {
+                let due = entry.remove();
+                self.happen(due);
+            }
+            self.turn();
+            // One is enough, and a broken rollout may break everything for ever.
+            if self.invariants.violations.len() > 3 {
+                return;
+            }
+        }
+        self.after_the_end();
+    }
+
+    fn turn(&mut self) {
+        let truth = Truth {
+            goal: &self.goal,
+            world: &self.world,
+            kubelets: &self.kubelets,
+            watch_is_live: self.watch_is_live,
+            same_digest: self.scenario.nature.same_digest,
+            slowest_answer: Duration::from_millis(self.scenario.slowest_answer),
+            now: self.now,
+        };
+        self.invariants.look(&truth);
+        let said = turn(&self.goal, &self.world, &mut self.ledger, self.now);
+        self.invariants.judge(&said, &truth);
+        let again = turn(&self.goal, &self.world, &mut self.ledger.clone(), self.now);
+        if !again.actions.is_empty() || !again.notices.is_empty() || again.end.is_some() {
+            self.invariants.broken(Invariant::Idempotent, self.now, format!("the second turn says {again:?}"));
+        }
+        self.wake = said.wake;
+        self.end = said.end.map(|outcome| outcome.result);
+        for (id, action) in said.actions {
+            self.actions += 1;
+            self.carry_out(id, action);
+            if Some(self.actions) == self.scenario.new_ledger_after {
+                return self.go_on_with_a_new_ledger();
+            }
+        }
+    }
+
+    /// The run is killed, and another one starts on the same cluster.
+    fn go_on_with_a_new_ledger(&mut self) {
+        self.end = None;
+        // What was on its way gets through now, or never: a list cannot show what will be stored after it.
+        let is_request = |due: &Due| matches!(due, Due::Execute { .. });
+        let requests: Vec<Due> = self.agenda.values().filter(|due| is_request(due)).cloned().collect();
+        self.agenda.retain(|_, due| !is_request(due));
+        for request in requests {
+            if self.random.one_in(2) {
+                self.happen(request);
+            }
+        }
+        self.run += 1;
+        self.ledger = Ledger { fault: self.fault, ..Ledger::new() };
+        self.world = World::default();
+        self.relist();
+        self.invariants.new_ledger(self.now);
+        self.invariants.stopped_at = None;
+        self.wake = Some(self.now);
+    }
+
+    fn after_the_end(&mut self) {
+        for _ in 0..5 {
+            self.now += Duration::from_secs(7);
+            self.relist();
+            let said = turn(&self.goal, &self.world, &mut self.ledger, self.now);
+            if said != Turn::default() {
+                self.invariants.broken(Invariant::AfterEnd, self.now, format!("{said:?}"));
+            }
+        }
+    }
+}
+
+fn pod_key(index: usize, incarnation: u32) -> PodKey {
+    PodKey { namespace: "prod".into(), name: format!("web-{index}"), uid: format!("uid-{index}-{incarnation}").into() }
+}
+
+fn goal(scenario: &Scenario) -> Goal {
+    let from = (!scenario.follows).then(|| BEFORE.to_owned());
+    let wanted = ContainerGoal { from, to: Some(WANTED.into()), restarts: true };
+    let names = if scenario.both_containers { vec!["side", "second"] } else { vec!["side"] };
+    let containers: BTreeMap<_, _> = names.into_iter().map(|name| (name.into(), wanted.clone())).collect();
+    let pods = (0..scenario.pods).map(|index| PodGoal {
+        key: pod_key(index, 0),
+        containers: containers.clone(),
+        metadata: Default::default(),
+    });
+    Goal {
+        id: "20260301-1".into(),
+        workload: WorkloadRef { kind: WorkloadKind::StatefulSet, namespace: "prod".into(), name: "web".into() },
+        mode: if scenario.follows { Mode::Follow } else { Mode::PodsOnly },
+        controllers: ["owner".into()].into(),
+        replicas: u32::try_from(scenario.pods + usize::from(scenario.bystander)).expect("small"),
+        pods: pods.collect(),
+        policy: Policy {
+            max_unavailable: scenario.max_unavailable,
+            min_ready_seconds_given: scenario.min_ready_given,
+            owner_min_ready_seconds: scenario.owner_min_ready,
+            timeout_given: scenario.timeout_given,
+            total_timeout: scenario.total_timeout,
+            ordered: scenario.ordered,
+        },
+        field_manager: "kubectl-inplace".into(),
+    }
+}
+
+fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
+    let nature = scenario.nature;
+    let probe = |is_there: bool| {
+        is_there
+            .then(|| Probe { period_seconds: Some(u32::try_from(STARTUP_PERIOD).expect("small")), ..Probe::default() })
+    };
+    let containers = images.iter().enumerate().map(|(index, (name, image))| Container {
+        name: (*name).into(),
+        image: (*image).to_owned(),
+        restart_policy: None,
+        readiness_probe: probe(nature.readiness && index != 0),
+        startup_probe: probe(nature.startup && index != 0),
+        ..Container::default()
+    });
+    Pod {
+        key: key.clone(),
+        created: "2026-01-01T00:00:00Z".into(),
+        resource_version: 0,
+        generation: Some(1),
+        labels: BTreeMap::new(),
+        annotations: BTreeMap::new(),
+        owners: vec![OwnerReference {
+            kind: "StatefulSet".into(),
+            name: "web".into(),
+            uid: "owner".into(),
+            controller: true,
+        }],
+        terminating: false,
+        image_set: BTreeMap::new(),
+        spec: PodSpec { restart_policy: "Always".into(), containers: containers.collect(), ..PodSpec::default() },
+        status: PodStatus::default(),
+    }
+}

@@ -1,0 +1,257 @@
+//! What lies between the rollout and the cluster: requests, answers, the watch, and what other people do.
+
+use std::time::Duration;
+
+use crate::engine::names::PodKey;
+use crate::engine::patch::PodPatch;
+use crate::engine::pod::Pod;
+
+use super::super::{Action, ActionId, Answer, Observation, Watch, turn};
+use super::adversary::{Deed, Fortune};
+use super::api_server::Patched;
+use super::invariants::Invariant;
+use super::nature::Stage;
+use super::{BEFORE, Due, FOREIGN, Simulation, WANTED, pod_key};
+
+impl Simulation {
+    /// Sends an action on its way.
+    pub(super) fn carry_out(&mut self, id: ActionId, action: Action) {
+        let run = self.run;
+        let at = self.now + self.random.millis(1, self.scenario.slowest_answer);
+        match action {
+            Action::Patch(patch) => self.send(id, patch),
+            Action::Read(key) => self.at(at, Due::Read { id, key, run }),
+            Action::ReadEvents(key) => self.at(at, Due::ReadEvents { id, key, run }),
+        }
+    }
+
+    fn send(&mut self, id: ActionId, patch: PodPatch) {
+        let (run, slow) = (self.run, self.scenario.slowest_answer);
+        let sends = self.sends.entry(patch.key.clone()).or_default();
+        *sends = sends.saturating_add(1);
+        let index = patch.key.name.rsplit('-').next().and_then(|index| index.parse().ok()).unwrap_or(0);
+        let fortune = self.scenario.fortune(index, *sends, &mut self.random);
+        let (arrives, answered) =
+            (self.now + self.random.millis(1, 800), self.now + self.random.millis(900, 900 + slow));
+        let unknown = || Answer::Unknown { message: "timed out".into() };
+        let patch = Box::new(patch);
+        match fortune {
+            Fortune::Arrives => self.at(arrives, Due::Execute { id, patch, run, answer: None, moves: false }),
+            Fortune::Moves => self.at(arrives, Due::Execute { id, patch, run, answer: None, moves: true }),
+            Fortune::NotDone(answer) | Fortune::Refused(answer) => self.at(answered, Due::Answer { id, answer, run }),
+            Fortune::Lost { executed: None } => self.at(answered, Due::Answer { id, answer: unknown(), run }),
+            Fortune::Lost { executed: Some(after) } if after == Duration::ZERO => {
+                self.at(arrives, Due::Execute { id, patch, run, answer: Some(unknown()), moves: false });
+            }
+            Fortune::Lost { executed: Some(after) } => {
+                self.at(answered, Due::Answer { id, answer: unknown(), run });
+                self.at(answered + after, Due::Execute { id, patch, run, answer: Some(unknown()), moves: false });
+            }
+        }
+    }
+
+    /// Something that was due happens.
+    pub(super) fn happen(&mut self, due: Due) {
+        match due {
+            Due::Kubelet(key, stage) => {
+                let Some(kubelet) = self.kubelets.get_mut(&key) else { return };
+                let later = kubelet.step(stage, &mut self.api, self.now);
+                self.later(&key, later);
+            }
+            Due::Deliver => self.deliver(),
+            Due::WatchIsBack => self.relist(),
+            Due::Observe(observation) => self.world.observe(observation),
+            Due::Execute { id, patch, run, answer, moves } => self.execute(id, &patch, run, answer, moves),
+            Due::Read { id, key, run } => self.read(id, &key, run),
+            Due::ReadEvents { id, key, run } => {
+                if let Some(kubelet) = self.kubelets.get(&key) {
+                    let events = kubelet.definition_changed.clone();
+                    self.world.observe(Observation::DefinitionChanged(key, events));
+                }
+                self.answer(id, Answer::Read, run);
+            }
+            Due::Answer { id, answer, run } => self.answer(id, answer, run),
+            Due::Deed(deed) => self.deed(deed),
+        }
+        self.expect_delivery();
+    }
+
+    fn later(&mut self, key: &PodKey, later: Vec<(super::Now, Stage)>) {
+        for (at, stage) in later {
+            self.at(at, Due::Kubelet(key.clone(), stage));
+        }
+    }
+
+    fn notify(&mut self, key: &PodKey) {
+        let now = self.now;
+        let later = self.kubelets.get_mut(key).map(|kubelet| kubelet.notify(now));
+        self.later(key, later.unwrap_or_default());
+    }
+
+    fn execute(&mut self, id: ActionId, patch: &PodPatch, run: u32, answer: Option<Answer>, moves: bool) {
+        let key = &patch.key;
+        let in_flight = self.invariants.outstanding.contains_key(&id);
+        if moves && let Some(kubelet) = self.kubelets.get_mut(key) {
+            let later = kubelet.step(Stage::CrashOld, &mut self.api, self.now);
+            self.later(key, later);
+        }
+        let before = self.api.pod(key).cloned();
+        let patched = self.api.patch(patch, self.now);
+        if patched == Patched::Stored {
+            self.judge_stored(before.as_ref(), key);
+            if in_flight {
+                self.invariants.executed.insert(key.clone());
+            }
+            self.notify(key);
+        }
+        let at = self.now + self.random.millis(0, self.scenario.slowest_answer);
+        if !in_flight {
+            return;
+        }
+        let answer = answer.unwrap_or(match patched {
+            Patched::Stored => Answer::Accepted,
+            Patched::NotFound => Answer::Moved { message: "not found".into() },
+            Patched::TestFailed(message) => Answer::Moved { message },
+        });
+        // The answer carries the pod.
+        if answer == Answer::Accepted
+            && self.random.one_in(2)
+            && let Some(pod) = self.api.pod(key).cloned()
+        {
+            self.at(at, Due::Observe(Observation::Applied(Box::new(pod))));
+        }
+        self.at(at, Due::Answer { id, answer, run });
+    }
+
+    /// What was stored may only have replaced the image that the plan saw, in a pod that stays.
+    fn judge_stored(&mut self, before: Option<&Pod>, key: &PodKey) {
+        let containers = |pod: &Pod| pod.spec.containers.clone();
+        let (Some(before), Some(after)) = (before, self.api.pod(key)) else {
+            return self.invariants.broken(Invariant::ForeignPod, self.now, format!("{key} was another pod"));
+        };
+        let (old, new) = (containers(before), containers(after));
+        let right = old.iter().zip(&new).all(|(old, new)| old.image == new.image || old.image == BEFORE);
+        if !right || before.terminating {
+            let what = format!("{key} was patched at {:?}", old.last().map(|container| &container.image));
+            self.invariants.broken(Invariant::OtherWriter, self.now, what);
+        }
+    }
+
+    fn read(&mut self, id: ActionId, key: &PodKey, run: u32) {
+        if self.scenario.bad_answers && self.random.one_in(4) {
+            return self.answer(id, Answer::NotRead { message: "timed out".into() }, run);
+        }
+        if run == self.run {
+            let found = self.api.pod(key).cloned().map(|pod| Observation::Applied(Box::new(pod)));
+            self.world.observe(found.unwrap_or_else(|| Observation::Deleted(key.clone())));
+            self.invariants.unclear.remove(key);
+        }
+        self.answer(id, Answer::Read, run);
+    }
+
+    fn answer(&mut self, id: ActionId, answer: Answer, run: u32) {
+        if run != self.run {
+            return;
+        }
+        if let Some(key) = self.invariants.outstanding.remove(&id)
+            && matches!(answer, Answer::Unknown { .. } | Answer::Moved { .. })
+        {
+            self.invariants.unclear.insert(key);
+        }
+        self.ledger.answer(id, answer, self.now);
+    }
+
+    /// Sees to it that what happened will be delivered.
+    pub(super) fn expect_delivery(&mut self) {
+        if self.watch_is_live && !self.delivery_due && self.cursor < self.api.history.len() {
+            self.delivery_due = true;
+            let at = self.now + self.random.millis(0, self.scenario.slowest_watch);
+            self.at(at, Due::Deliver);
+        }
+    }
+
+    /// A batch of events.
+    fn deliver(&mut self) {
+        self.delivery_due = false;
+        if !self.watch_is_live {
+            return;
+        }
+        if self.random.one_in(8) {
+            self.compare_with_a_relist();
+        }
+        let pending = (self.api.history.len() - self.cursor) as u64;
+        let count = usize::try_from(self.random.between(1, pending.max(1))).expect("small");
+        let batch: Vec<Observation> = self.api.history.iter().skip(self.cursor).take(count).cloned().collect();
+        self.cursor += batch.len();
+        batch.into_iter().for_each(|observation| self.world.observe(observation));
+    }
+
+    /// A relist and the sequence of its events come to the same.
+    fn compare_with_a_relist(&mut self) {
+        let (mut by_events, mut by_list) = (self.world.clone(), self.world.clone());
+        self.api.history.iter().skip(self.cursor).cloned().for_each(|event| by_events.observe(event));
+        by_list.observe(Observation::Relisted(self.api.list()));
+        let said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.ledger.clone(), self.now));
+        let [events, list] = said;
+        if events != list {
+            let what = format!("events: {events:?}; list: {list:?}");
+            self.invariants.broken(Invariant::Relist, self.now, what);
+        }
+    }
+
+    pub(super) fn relist(&mut self) {
+        self.cursor = self.api.history.len();
+        self.watch_is_live = true;
+        self.world.observe(Observation::Relisted(self.api.list()));
+        debug_assert_eq!(*self.world.watch(), Watch::Live);
+    }
+
+    fn deed(&mut self, deed: Deed) {
+        let key = |index| pod_key(index, 0);
+        let now = self.now;
+        match deed {
+            Deed::OtherImage(index) => self.set_image(&key(index), FOREIGN),
+            Deed::SameImage(index) => self.set_image(&key(index), WANTED),
+            Deed::Revert(index) => self.set_image(&key(index), BEFORE),
+            Deed::Delete(index) => self.api.delete(&key(index)),
+            Deed::Terminate(index) => {
+                self.api.change(&key(index), |pod| pod.terminating = true);
+            }
+            Deed::Orphan(index) => self.api.change(&key(index), |pod| pod.owners.clear()),
+            Deed::Replace(index) => {
+                self.api.delete(&key(index));
+                self.create(&pod_key(index, 1), BEFORE, false);
+            }
+            Deed::SiblingDown(index, seconds) => {
+                let up = now + Duration::from_secs(seconds);
+                self.at(up, Due::Kubelet(key(index), Stage::Sibling { ready: true }));
+                self.happen(Due::Kubelet(key(index), Stage::Sibling { ready: false }));
+            }
+            Deed::Relabel(index) => self.api.change(&key(index), |pod| {
+                pod.labels.insert("relabelled".into(), now.as_millis().to_string());
+            }),
+            Deed::Stop(stop) => {
+                self.ledger.stop(stop, now);
+                self.invariants.stopped_at.get_or_insert(now);
+            }
+            Deed::WatchLost(seconds) if self.watch_is_live => {
+                self.watch_is_live = false;
+                self.world.observe(Observation::WatchLost("connection reset".into()));
+                self.at(now + Duration::from_secs(seconds), Due::WatchIsBack);
+            }
+            Deed::Relist if self.watch_is_live => self.relist(),
+            Deed::WatchLost(_) | Deed::Relist => {}
+            Deed::Repeat => {
+                let old = self.api.history.get(..self.cursor).unwrap_or_default();
+                let from = old.len().saturating_sub(5);
+                let again: Vec<Observation> = old.iter().skip(from).cloned().collect();
+                again.into_iter().for_each(|observation| self.world.observe(observation));
+            }
+        }
+    }
+
+    fn set_image(&mut self, key: &PodKey, image: &str) {
+        self.api.set_image(key, "side", image, "somebody-else", self.now);
+        self.notify(key);
+    }
+}

@@ -1,0 +1,101 @@
+//! What the simulation has found, each as the shortest story that shows it.
+
+use std::time::Duration;
+
+use super::super::ledger::MAX_SENDS;
+use super::super::{Action, ActionId, Answer, Stop, Turn, turn};
+use super::adversary::Scenario;
+use super::cost::ready_pod;
+use super::{EndResult, Goal, Ledger, Now, Observation, World, goal};
+
+/// Ready pods in the order of the goal, two at once, no canary.
+fn story(pods: usize) -> (Scenario, Goal, World, Ledger) {
+    let mut scenario = Scenario::calm(1);
+    (scenario.pods, scenario.bystander, scenario.both_containers) = (pods, false, false);
+    (scenario.min_ready_given, scenario.max_unavailable, scenario.ordered) = (Some(0), 2, false);
+    let mut world = World::default();
+    world.observe(Observation::Relisted((0..pods).map(|index| ready_pod(&scenario, index, 1, true)).collect()));
+    let goal = goal(&scenario);
+    (scenario, goal, world, Ledger::new())
+}
+
+fn patches(turn: &Turn) -> Vec<(ActionId, String)> {
+    let patched = |(id, action): &(ActionId, Action)| match action {
+        Action::Patch(patch) => Some((*id, patch.key.name.clone())),
+        Action::Read(_) | Action::ReadEvents(_) => None,
+    };
+    turn.actions.iter().filter_map(patched).collect()
+}
+
+fn put_off() -> Answer {
+    Answer::NotDone { after: Some(Duration::from_secs(1)), message: "429".into() }
+}
+
+#[test]
+fn a_server_that_throttles_is_not_asked_for_the_next_pods_instead() {
+    let (_, goal, world, mut ledger) = story(5);
+    let first = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
+    assert_eq!(first.len(), 2);
+    first.iter().for_each(|(id, _)| ledger.answer(*id, put_off(), Now::ZERO));
+    assert_eq!(patches(&turn(&goal, &world, &mut ledger, Now::ZERO)), []);
+    let again = patches(&turn(&goal, &world, &mut ledger, Now::from_secs(1)));
+    let names = |patches: &[(ActionId, String)]| patches.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&again), names(&first));
+}
+
+#[test]
+fn the_last_try_is_told_in_the_turn_that_finds_it() {
+    let (_, goal, world, mut ledger) = story(1);
+    for second in 0..u64::from(MAX_SENDS) {
+        let sent = patches(&turn(&goal, &world, &mut ledger, Now::from_secs(second)));
+        sent.iter().for_each(|(id, _)| ledger.answer(*id, put_off(), Now::from_secs(second)));
+    }
+    let last = turn(&goal, &world, &mut ledger, Now::from_secs(60));
+    assert_eq!(last.end.map(|outcome| outcome.result), Some(EndResult::Failed));
+}
+
+#[test]
+fn a_pods_time_runs_from_the_send_though_nothing_is_heard() {
+    let (_, mut goal, world, mut ledger) = story(1);
+    goal.policy.timeout_given = Some(7);
+    let sent = turn(&goal, &world, &mut ledger, Now::ZERO);
+    assert_eq!(sent.wake, Some(Now::from_secs(7)));
+}
+
+#[test]
+fn a_deadline_that_has_passed_is_not_waited_for_again() {
+    let (_, mut goal, world, mut ledger) = story(1);
+    goal.policy.total_timeout = Some(3);
+    turn(&goal, &world, &mut ledger, Now::ZERO);
+    // The answer is outstanding: it is waited for a second, and no turn in between is asked for.
+    assert_eq!(turn(&goal, &world, &mut ledger, Now::from_secs(3)).wake, Some(Now::from_secs(4)));
+    ledger.stop(Stop::Interrupt, Now::from_secs(3));
+    assert_eq!(turn(&goal, &world, &mut ledger, Now::from_secs(3)).wake, Some(Now::from_secs(8)));
+}
+
+#[test]
+fn a_pod_that_was_gone_before_the_first_list_is_noticed() {
+    let (scenario, goal, _, mut ledger) = story(2);
+    let mut world = World::default();
+    assert_eq!(turn(&goal, &world, &mut ledger, Now::ZERO).end, None);
+    world.observe(Observation::Relisted(vec![ready_pod(&scenario, 0, 1, true)]));
+    let end = turn(&goal, &world, &mut ledger, Now::from_secs(1)).end;
+    assert_eq!(end.map(|outcome| outcome.result), Some(EndResult::Superseded));
+}
+
+#[test]
+fn a_watch_that_never_opens_ends_in_time() {
+    let (_, goal, _, mut ledger) = story(1);
+    let world = World::default();
+    let mut now = Now::ZERO;
+    for _ in 0..100 {
+        let said = turn(&goal, &world, &mut ledger, now);
+        if let Some(end) = said.end {
+            assert_eq!(end.result, EndResult::TimedOut);
+            assert!(end.why.is_some_and(|why| why.contains("could not be listed")));
+            return;
+        }
+        now = said.wake.expect("something to wait for");
+    }
+    panic!("it does not end");
+}

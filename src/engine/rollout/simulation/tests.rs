@@ -1,0 +1,63 @@
+//! The scenarios.
+
+use super::adversary::Scenario;
+use super::nature::Fate;
+use super::random::Random;
+use super::simulate;
+
+/// How many scenarios of each kind a test run takes.
+const SEEDS: u64 = 1_200;
+
+/// Runs scenarios and gathers what broke, so that one look shows all of it.
+fn explore(kind: &str, scenarios: impl Iterator<Item = Scenario>) {
+    let mut broken = Vec::new();
+    for scenario in scenarios {
+        let report = simulate(&scenario, None);
+        if let Some(first) = report.violations.first() {
+            broken.push((scenario, report.end, first.clone()));
+        }
+    }
+    let mut first_of_each = std::collections::BTreeMap::new();
+    for (scenario, end, violation) in &broken {
+        let story = format!("at {:?}: {} (ended {end:?})", violation.at, violation.what);
+        first_of_each.entry(violation.invariant).or_insert((0, story, scenario)).0 += 1;
+    }
+    assert!(broken.is_empty(), "{kind}: {} broken, the first of each: {first_of_each:#?}", broken.len());
+}
+
+#[test]
+fn a_calm_rollout_completes() {
+    explore("calm", (0..SEEDS).map(Scenario::calm));
+}
+
+#[test]
+fn somebody_elses_rollout_is_followed_to_its_end() {
+    explore("followed", (0..SEEDS / 2).map(Scenario::followed));
+}
+
+#[test]
+fn every_promise_holds_against_the_adversary() {
+    explore("adversary", (0..SEEDS).map(Scenario::of));
+}
+/// Wherever a run is killed, and whether its last request gets through or not, the next one ends like the first.
+#[test]
+fn a_run_that_is_killed_after_any_action_ends_the_same() {
+    for seed in 0..60 {
+        let mut scenario = Scenario::calm(seed);
+        let mut random = Random::named(seed, "killed");
+        scenario.bad_answers = random.one_in(2);
+        if random.one_in(2) {
+            scenario.fail_one(&mut random);
+            // Without a probe it may be rightly done before it crashes; that depends on when the other run began.
+            scenario.nature.readiness |= scenario.fates.iter().any(|fate| matches!(fate, Fate::Crashes { .. }));
+        }
+        let whole = simulate(&scenario, None);
+        assert!(whole.violations.is_empty(), "seed {seed}: {:#?}", whole.violations);
+        for killed_after in 1..=whole.actions {
+            scenario.new_ledger_after = Some(killed_after);
+            let again = simulate(&scenario, None);
+            assert!(again.violations.is_empty(), "seed {seed}, killed after {killed_after}: {:#?}", again.violations);
+            assert_eq!(again.end, whole.end, "seed {seed}, killed after {killed_after}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The way to the server: kubeconfig, flags, credential plugins, and what is never shown.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::api_server::{ApiServer, Effect, When};
+use crate::support::clock;
+use crate::support::run::Binary;
+use crate::support::scene::{APPLY, run, typed, web};
+
+const PLAN: &str = "plan deploy/web side=acme/side:v2";
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split_whitespace()
+}
+
+/// A kubeconfig for the server whose user is this.
+fn kubeconfig(server: &ApiServer, user: &Value) -> String {
+    let mut config = server.kubeconfig();
+    config["users"][0]["user"] = user.clone();
+    config.to_string()
+}
+
+#[test]
+fn without_a_kubeconfig_it_says_what_is_missing() {
+    for line in [PLAN, APPLY, "follow deploy/web", "version"] {
+        let output = Binary::alone(words(line)).run().ends_with(1);
+        assert!(
+            output.stderr.starts_with("error: ") && output.stderr.contains("kubeconfig"),
+            "{line}\n{}",
+            output.block()
+        );
+        assert_eq!(output.stdout, "");
+    }
+    Binary::alone(words(PLAN)).env("KUBECONFIG", "/nowhere/config").run().ends_with(1).says("/nowhere/config");
+    let given = Binary::alone(words(&format!("{PLAN} --kubeconfig missing.yaml"))).run().ends_with(1);
+    given.says("missing.yaml");
+    let broken = Binary::alone(words(&format!("{PLAN} --kubeconfig bad.yaml"))).file("bad.yaml", "a: [1").run();
+    broken.ends_with(1).says("bad.yaml");
+}
+
+#[test]
+fn names_that_the_kubeconfig_does_not_have_are_told() {
+    let server = web();
+    for (flag, texts) in [
+        ("--context=nope", ["nope", "context"]),
+        ("--cluster=nope", ["nope", "cluster"]),
+        ("--user=nope", ["nope", "user"]),
+        ("--request-timeout=soon", ["--request-timeout", "soon"]),
+    ] {
+        let output = run(&server, &format!("{PLAN} {flag}")).ends_with(1);
+        assert!(texts.iter().all(|text| output.stderr.contains(text)), "{flag}\n{}", output.block());
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let server = web();
+    let config = server.kubeconfig().to_string();
+    let address = server.address().to_string();
+    drop(server);
+    let output = Binary::alone(words(PLAN)).file("config", &config).env("KUBECONFIG", "config").run().ends_with(1);
+    assert!(output.stderr.contains(&address), "{}", output.stderr);
+    assert!(!output.stderr.contains("panicked") && output.stdout.is_empty());
+}
+
+#[test]
+fn a_request_takes_no_longer_than_it_may() {
+    let server = web();
+    server.fault(When::verb("get").of("deployments"), Effect::Delay(Duration::from_secs(20)));
+    let began = clock::now();
+    let output = run(&server, &format!("{PLAN} --request-timeout 500ms")).ends_with(1);
+    assert!(clock::now().duration_since(began) < Duration::from_secs(5), "{}", output.stderr);
+    output.says("500ms");
+    assert!(server.writes().is_empty());
+}
+
+#[test]
+fn a_watch_outlives_the_limit_of_a_request() {
+    let server = web();
+    server.kubelet(crate::support::api_server::Times { restart: Duration::from_millis(700), ..Default::default() });
+    let output = run(&server, &format!("{APPLY} --request-timeout 500ms")).ends_with(0);
+    output.omits("the watch broke");
+}
+
+const MANIFEST: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  template:\n    spec:\n      \
+                        containers:\n      - {name: side, image: \"acme/side:v2\", env: [{name: SECRET, value: in-the-manifest}]}\n";
+
+#[test]
+fn a_credential_plugin_never_reads_the_manifest() {
+    let server = web();
+    let credential = json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "from-the-plugin"}});
+    let script = format!("cat > seen; echo \"please open the page\" >&2; echo '{credential}'");
+    for mode in ["IfAvailable", "Never"] {
+        let exec = json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "/bin/sh", "args": ["-c", script], "interactiveMode": mode}});
+        let binary = Binary::alone(words("plan -f - -v 9"))
+            .file("config", &kubeconfig(&server, &exec))
+            .env("KUBECONFIG", "config");
+        let output = binary.stdin(MANIFEST.as_bytes()).run().ends_with(0);
+        assert_eq!(output.folder.read("seen").as_deref(), Some(""), "{mode}: the plugin's stdin is empty");
+        let output = output.prints("deployment/web");
+        output.omits("from-the-plugin").omits("in-the-manifest");
+    }
+    let exec = json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "/bin/sh", "args": ["-c", script], "interactiveMode": "Always"}});
+    let binary =
+        Binary::alone(words("plan -f -")).file("config", &kubeconfig(&server, &exec)).env("KUBECONFIG", "config");
+    let output = binary.stdin(MANIFEST.as_bytes()).run().ends_with(1);
+    assert_eq!(output.folder.read("seen"), None, "it is not even started");
+}
+
+#[test]
+fn a_credential_plugin_that_fails_is_told_in_its_own_words() {
+    let server = web();
+    for (script, text) in
+        [("echo 'log in first' >&2; exit 3", "log in first"), ("echo nonsense", "sh"), ("exit 0", "sh")]
+    {
+        let exec = json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "/bin/sh", "args": ["-c", script], "interactiveMode": "Never"}});
+        let binary = Binary::alone(words(PLAN)).file("config", &kubeconfig(&server, &exec)).env("KUBECONFIG", "config");
+        binary.run().ends_with(1).says(text);
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn traces_show_requests_and_never_a_credential() {
+    let server = web();
+    let users =
+        [json!({"token": "very-secret-token"}), json!({"username": "jane", "password": "very-secret-password"})];
+    for user in users {
+        for level in ["6", "8", "9", "10"] {
+            let binary =
+                Binary::alone(words(&format!("{PLAN} -v {level}"))).file("config", &kubeconfig(&server, &user));
+            let output = binary.env("KUBECONFIG", "config").run().ends_with(0);
+            let output =
+                output.says("GET").says("/apis/apps/v1/namespaces/default/deployments/web").says("PATCH").says("200");
+            let lower = output.stderr.to_lowercase();
+            for secret in ["very-secret", "authorization", "bearer", "amfuztp2zxj5"] {
+                assert!(!lower.contains(secret), "{secret} at -v {level}\n{}", output.stderr);
+            }
+        }
+    }
+    let flag = run(&server, &format!("{PLAN} --token very-secret-token --v=9")).ends_with(0);
+    flag.omits("very-secret-token").prints("--token=...");
+    run(&server, PLAN).ends_with(0).omits("GET");
+}
+
+#[test]
+fn a_server_that_does_not_know_the_caller_is_told() {
+    let server = web();
+    let unauthorized = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": "Unauthorized", "reason": "Unauthorized", "code": 401});
+    server.fault(When::default(), Effect::Answer(crate::support::api_server::Answer::json(401, unauthorized)));
+    run(&server, PLAN).ends_with(1).says("error: from server (Unauthorized)").says("must be logged in");
+}
+
+#[test]
+fn what_the_cluster_says_cannot_move_the_cursor() {
+    let server = web();
+    server.fault(
+        When::verb("get").of("deployments"),
+        Effect::Deny { webhook: "w".into(), message: "no\u{1b}[2J\u{7}\r\nerror: fake".into(), code: 400 },
+    );
+    let output = typed(&server, PLAN).run().ends_with(1);
+    assert!(
+        !output.stderr.contains('\u{1b}') && !output.stderr.contains('\u{7}') && !output.stderr.contains('\r'),
+        "{:?}",
+        output.stderr
+    );
+    assert!(!output.stderr.lines().any(|line| line.starts_with("error: fake")), "{}", output.stderr);
+}

@@ -1,0 +1,345 @@
+//! `plan`: what it says, in every grammar, and that it changes nothing.
+
+use serde_json::{Value, json};
+
+use crate::support::api_server::{ApiServer, Logged, image_id};
+use crate::support::builders::{self, Workload};
+use crate::support::run::{Binary, Output};
+use crate::support::scene::{APPLY, images, patches, run, server_with, two_containers, typed, web};
+use crate::support::snapshot::assert_snapshot;
+
+const PLAN: &str = "plan deploy/web side=acme/side:v2";
+
+/// A manifest of `web` with this image for `side`; `more` is put into the container `app`.
+fn manifest(name: &str, image: &str, more: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {name}\nspec:\n  selector: {{matchLabels: {{app: {name}}}}}\n  \
+         template:\n    metadata: {{labels: {{app: {name}}}}}\n    spec:\n      containers:\n      \
+         - {{name: app, image: \"acme/app:v1\"{more}}}\n      - {{name: side, image: \"{image}\"}}\n"
+    )
+}
+
+/// One line a workload: `deployment/web side acme/side:v1 -> acme/side:v2`.
+fn told(output: &Output) -> Vec<String> {
+    let document = output.json();
+    let workloads = document["workloads"].as_array().cloned().unwrap_or_default();
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let one = |workload: &Value| {
+        let name = &workload["workload"];
+        let containers = workload["containers"].as_array().cloned().unwrap_or_default();
+        let changed = containers.iter().filter(|container| container["to"].is_string());
+        let changes: Vec<String> =
+            changed.map(|one| format!(" {}={}", word(&one["container"]), word(&one["to"]))).collect();
+        format!(
+            "{}/{}/{}{}",
+            word(&name["kind"]).to_lowercase(),
+            word(&name["namespace"]),
+            word(&name["name"]),
+            changes.concat()
+        )
+    };
+    workloads.iter().map(one).collect()
+}
+
+#[test]
+fn a_plan_says_what_would_happen_and_changes_nothing() {
+    let server = web();
+    let before = server.objects("pods");
+    let text = run(&server, PLAN).ends_with(0);
+    assert_snapshot("plan-text", &text.block());
+    assert!(!text.stdout.contains('\u{1b}') && !text.stderr.contains('\u{1b}'), "a pipe gets no colours");
+    let json = run(&server, &format!("{PLAN} -o json")).ends_with(0);
+    assert_snapshot("plan-json", &json.block());
+    assert_eq!(json.json()["result"], "changes");
+    assert!(server.writes().is_empty(), "{:?}", server.writes());
+    let asked =
+        server.requests().into_iter().filter(|request| request.method != "GET").map(|request| request.to_string());
+    let path = "PATCH /api/v1/namespaces/default/pods/";
+    assert!(asked.clone().all(|line| line.starts_with(path) && line.ends_with("json-patch (dry run)")));
+    assert_eq!(asked.count(), 6, "three pods, two plans");
+    assert_eq!(server.objects("pods"), before);
+}
+
+#[test]
+fn what_the_dry_run_asked_is_what_apply_sends() {
+    let server = web();
+    run(&server, PLAN).ends_with(0);
+    let plan: Vec<Value> = server.requests().iter().filter(|request| request.dry_run).map(Logged::json).collect();
+    run(&server, APPLY).ends_with(0);
+    let asked: Vec<_> = server.requests().into_iter().filter(|request| request.dry_run).skip(plan.len()).collect();
+    let sent = patches(&server);
+    assert_eq!((plan.len(), asked.len(), sent.len()), (3, 3, 3));
+    for sent in &sent {
+        let asked: Vec<_> = asked.iter().filter(|asked| asked.path == sent.path).collect();
+        let [asked] = asked.as_slice() else { panic!("{} was asked {} times", sent.path, asked.len()) };
+        assert_eq!(asked.body, sent.body, "word for word");
+        assert_eq!(asked.parameter("fieldManager"), sent.parameter("fieldManager"));
+        // The plan of another run differs in the rollout's id and in nothing else.
+        let other = |body: &Value| {
+            body.as_array().map(|operations| operations.iter().rev().skip(1).cloned().collect::<Vec<_>>())
+        };
+        assert!(plan.iter().any(|body| other(body) == other(&sent.json())), "{}", sent.path);
+    }
+}
+
+fn many_workloads() -> ApiServer {
+    server_with([
+        two_containers(Workload::deployment("web")),
+        two_containers(Workload::stateful_set("db")).replicas(1),
+        two_containers(Workload::daemon_set("log")),
+        two_containers(Workload::replica_set("old")).replicas(1),
+        two_containers(Workload::pod("one")),
+        two_containers(Workload::deployment("web")).namespace("prod").replicas(1),
+    ])
+}
+
+#[test]
+fn workloads_and_images_are_named_as_kubectl_set_image_names_them() {
+    let server = many_workloads();
+    server.insert([builders::namespace("prod")]);
+    let digest = image_id("acme/side:v7");
+    let digest = digest.rsplit('@').next().unwrap_or_default();
+    let by_digest = format!("deploy/web side=@{digest}");
+    let by_digest_told = format!("deployment/default/web side=acme/side@{digest}");
+    let cases: [(&str, &[&str]); 21] = [
+        ("deploy/web side=acme/side:v2", &["deployment/default/web side=acme/side:v2"]),
+        ("deployment web side=acme/side:v2", &["deployment/default/web side=acme/side:v2"]),
+        ("deployments.apps/web side=acme/side:v2", &["deployment/default/web side=acme/side:v2"]),
+        ("side=acme/side:v2 po/one", &["pod/default/one side=acme/side:v2"]),
+        (
+            "rs/old ds/log side=:v2",
+            &["replicaset/default/old side=acme/side:v2", "daemonset/default/log side=acme/side:v2"],
+        ),
+        (
+            "sts/db deploy/web side=:v2",
+            &["statefulset/default/db side=acme/side:v2", "deployment/default/web side=acme/side:v2"],
+        ),
+        ("deploy,sts -l app=web side=:v2", &["deployment/default/web side=acme/side:v2"]),
+        (
+            "deploy,ds --selector=app!=db side=:v2",
+            &["deployment/default/web side=acme/side:v2", "daemonset/default/log side=acme/side:v2"],
+        ),
+        (
+            "deploy -l app=web -A side=:v2",
+            &["deployment/default/web side=acme/side:v2", "deployment/prod/web side=acme/side:v2"],
+        ),
+        ("deploy -l app=web -A=false side=:v2", &["deployment/default/web side=acme/side:v2"]),
+        ("deploy/web --image side=acme/side:v2", &["deployment/default/web side=acme/side:v2"]),
+        ("deploy/web --image=side=:v2 app=:v3", &["deployment/default/web app=acme/app:v3 side=acme/side:v2"]),
+        (&by_digest, &[&by_digest_told]),
+        ("deploy/web *=acme/all:v2 --all-containers", &["deployment/default/web app=acme/all:v2 side=acme/all:v2"]),
+        (
+            "deploy/web --image *=acme/all:v2 side=:v3 --all-containers=true",
+            &["deployment/default/web app=acme/all:v2 side=acme/side:v3"],
+        ),
+        ("deploy/web side=:v2 -n prod", &["deployment/prod/web side=acme/side:v2"]),
+        ("deploy/web side=:v2 -n=prod", &["deployment/prod/web side=acme/side:v2"]),
+        ("deploy/web side=:v2 -nprod", &["deployment/prod/web side=acme/side:v2"]),
+        ("-n default deploy/web side=:v2 --namespace=prod", &["deployment/prod/web side=acme/side:v2"]),
+        ("deploy/web deploy/web side=:v2", &["deployment/default/web side=acme/side:v2"]),
+        ("deploy/web side=acme/side:v1", &["deployment/default/web"]),
+    ];
+    for (line, wanted) in cases {
+        let output = run(&server, &format!("plan -o json {line}")).ends_with(0);
+        assert_eq!(told(&output), wanted, "{line}\n{}", output.stderr);
+    }
+}
+
+#[test]
+fn what_cannot_be_meant_is_wrong_usage_and_nothing_is_asked() {
+    let server = web();
+    let cases = [
+        ("", "no workload was named"),
+        ("deploy/web", "no image was given"),
+        ("deploy/web side=", "container side"),
+        ("deploy/web side=acme/UPPER:1", "container side"),
+        ("deploy/web side=a:1 side=a:2", "two images were given for container side"),
+        ("deploy/web *=acme/all:v2", "say --all-containers"),
+        ("deploy/web *=acme/all:v2 --all-containers=false", "say --all-containers"),
+        ("deploymnt/web side=:v2", "did you mean deployment?"),
+        ("deploy side=:v2", "no name and no selector"),
+        ("deploy web -l app=web side=:v2", "a name (web) and a selector exclude each other"),
+        ("deploy/web -A side=:v2", "a workload cannot be had by name from all namespaces"),
+        ("deploy/web side=:v2 --max-unavailable 0", "--max-unavailable must be at least 1"),
+        ("deploy/web side=:v2 --max-unavailable none", "--max-unavailable"),
+        ("deploy/web side=:v2 --timeout soon", "--timeout"),
+        ("deploy/web side=:v2 --timeout 0", "--timeout must be longer than nothing"),
+        ("deploy/web side=:v2 -f x.yaml", "a manifest names workload and images itself"),
+        ("deploy/web side=:v2 -o yml", "'yml'"),
+    ];
+    for (line, text) in cases {
+        run(&server, &format!("plan {line}")).ends_with(1).says(text);
+    }
+    assert!(server.requests().is_empty(), "{:?}", server.requests());
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let server = web();
+    run(&server, "plan deploy/wbe side=:v2")
+        .ends_with(1)
+        .says("error: from server (NotFound): deployments.apps \"wbe\" not found");
+    run(&server, "plan deploy/web side=:v2 -n nowhere")
+        .ends_with(1)
+        .says("not found")
+        .says("kubectl get deployments --namespace=nowhere");
+    run(&server, "plan deploy -l app=nope side=:v2")
+        .ends_with(1)
+        .says("no workload in namespace default matches the selector \"app=nope\"");
+    run(&server, "plan deploy -l app=nope -A side=:v2").ends_with(1).says("no workload in any namespace");
+    let typo = run(&server, "plan deploy/web sdie=:v2 --detailed-exitcode").ends_with(3);
+    typo.prints("ContainerNotFound").prints("did you mean side?");
+}
+
+#[test]
+fn manifests_come_from_files_folders_lists_and_standard_input() {
+    let server = web();
+    server.insert(two_containers(Workload::deployment("api")).objects());
+    let (web, api) = (manifest("web", "acme/side:v2", ""), manifest("api", "acme/side:v3", ""));
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {}\n";
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        "spec": {"template": {"spec": {"containers": [{"name": "side", "image": "acme/side:v2"}]}}}}]});
+    let both = ["deployment/default/web side=acme/side:v2", "deployment/default/api side=acme/side:v3"];
+    let sorted = ["deployment/default/api side=acme/side:v3", "deployment/default/web side=acme/side:v2"];
+    let cases: [(&str, &[&str]); 9] = [
+        ("-f web.yaml", &both[..1]),
+        ("-f web.yaml,api.yaml", &both),
+        ("-f web.yaml -f api.yaml", &both),
+        ("-f all.yaml", &both),
+        ("-f folder", &sorted[..1]),
+        ("-f folder -R", &sorted),
+        ("--filename=folder --recursive=false", &sorted[..1]),
+        ("-f list.json", &both[..1]),
+        ("-f - -n=default", &both[..1]),
+    ];
+    for (line, wanted) in cases {
+        let binary = typed(&server, &format!("plan -o json {line}"))
+            .file("web.yaml", &web)
+            .file("api.yaml", &api)
+            .file("all.yaml", &format!("{web}---\n{service}---\n{api}"))
+            .file("folder/a.yaml", &api)
+            .file("folder/ignored.txt", "no manifest")
+            .file("folder/deeper/b.yml", &web)
+            .file("list.json", &list.to_string())
+            .stdin(web.as_bytes());
+        let output = binary.run().ends_with(0);
+        assert_eq!(told(&output), wanted, "{line}\n{}", output.stderr);
+        assert_eq!(
+            output.stderr.contains("v1 Service/web has no containers"),
+            line.contains("all.yaml"),
+            "{}",
+            output.stderr
+        );
+    }
+    assert!(server.writes().is_empty());
+}
+
+#[test]
+fn bad_manifests_are_told_with_their_place() {
+    let server = web();
+    let good = manifest("web", "acme/side:v2", "");
+    let prod = good.replace("name: web\nspec", "name: web\n  namespace: prod\nspec");
+    let clash = "error: the namespace from the provided object \"prod\" does not match the namespace \"other\". \
+                 You must pass '--namespace=prod' to perform this operation.\n";
+    let cases: [(&str, &str, &[&str]); 6] = [
+        ("plan -f x.yaml -n other", &prod, &[clash]),
+        ("plan -f x.yaml", "a: [1,\nb: 2\n", &["error: x.yaml:1:4: ", "unclosed bracket"]),
+        ("plan -f x.yaml", &format!("{good}---\n{good}"), &["is given twice"]),
+        (
+            "plan -f x.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
+            &["x.yaml holds no workload", "workloads are Deployment"],
+        ),
+        ("plan -f y.yaml", "", &["the path \"y.yaml\" does not exist"]),
+        ("plan -f x.yaml", "", &["x.yaml"]),
+    ];
+    for (line, content, texts) in cases {
+        let output = typed(&server, line).file("x.yaml", content).run().ends_with(1);
+        assert!(texts.iter().all(|text| output.stderr.contains(text)), "{line}: {texts:?}\n{}", output.block());
+        assert_eq!(output.stdout, "");
+    }
+    assert!(server.requests().is_empty(), "{:?}", server.requests());
+}
+
+#[test]
+fn the_detailed_exit_code_tells_nothing_in_place_and_not() {
+    let server = web();
+    let env = manifest("web", "acme/side:v2", ", env: [{name: A, value: b}]");
+    let cases = [
+        ("plan deploy/web side=:v2", 0),
+        ("plan deploy/web side=:v2 --detailed-exitcode", 2),
+        ("plan deploy/web side=:v2 --detailed-exitcode=true", 2),
+        ("plan deploy/web side=:v2 --detailed-exitcode=false", 0),
+        ("plan deploy/web side=:v2 --detailed-exitcode --detailed-exitcode=false", 0),
+        ("plan deploy/web side=:v1 --detailed-exitcode", 0),
+        ("plan deploy/web nope=:v1 --detailed-exitcode", 3),
+        ("plan -f env.yaml --detailed-exitcode", 3),
+        ("plan -f env.yaml", 0),
+    ];
+    for (line, code) in cases {
+        typed(&server, line).file("env.yaml", &env).run().ends_with(code);
+    }
+    let blocked = typed(&server, "plan -f env.yaml").file("env.yaml", &env).run().ends_with(0);
+    let blocked = blocked.prints("TemplateFieldNotInPlace").prints("env").prints("Not eligible:").omits("Next:");
+    assert!(blocked.stdout.contains("hint:"), "{}", blocked.stdout);
+    let refused = typed(&server, "apply -f env.yaml --pods-only --yes").file("env.yaml", &env).run();
+    refused.ends_with(3).prints("TemplateFieldNotInPlace");
+    run(&server, "plan deploy/web side=:v1").ends_with(0).prints("No changes.").omits("Next:");
+    assert!(server.writes().is_empty() && images(&server, "side").iter().all(|image| image == "acme/side:v1"));
+}
+
+#[test]
+fn nothing_to_do_asks_nobody_and_sends_nothing() {
+    let server = web();
+    run(&server, "apply deploy/web side=acme/side:v1 --pods-only").ends_with(0).prints("No changes.").omits("terminal");
+    let json = run(&server, "apply deploy/web side=acme/side:v1 -o json").ends_with(0);
+    assert_eq!(json.json()["result"], "nothingToDo");
+    assert!(server.requests().iter().all(|request| request.method == "GET"));
+}
+
+#[test]
+fn colours_follow_flag_terminal_and_environment() {
+    let server = web();
+    let colours = |binary: Binary| binary.run().ends_with(0).stdout.contains("\u{1b}[");
+    assert!(!colours(typed(&server, PLAN)));
+    assert!(colours(typed(&server, &format!("{PLAN} --color always"))));
+    assert!(colours(typed(&server, PLAN).on_a_terminal()));
+    assert!(!colours(typed(&server, PLAN).on_a_terminal().env("NO_COLOR", "")), "as kubectl, also when it is empty");
+    assert!(!colours(typed(&server, &format!("{PLAN} --color=never")).on_a_terminal()));
+    assert!(
+        colours(typed(&server, &format!("{PLAN} --color=always")).env("NO_COLOR", "1")),
+        "the flag is the last word"
+    );
+}
+
+#[test]
+fn a_narrow_terminal_shows_whole_names_of_pods() {
+    let server = web();
+    let wide = run(&server, PLAN).ends_with(0);
+    let narrow = typed(&server, PLAN).env("COLUMNS", "40").run().ends_with(0);
+    let words = |output: &Output| output.stdout.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    for word in words(&wide).iter().filter(|word| word.starts_with("web-")) {
+        assert!(words(&narrow).contains(word), "{word} is lost\n{}", narrow.stdout);
+    }
+    assert_ne!(narrow.stdout, wide.stdout);
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let server = server_with([two_containers(Workload::deployment("web")).replicas(400)]);
+    let bin = env!("CARGO_BIN_EXE_kubectl-inplace");
+    for (line, first) in [
+        (format!("{bin} {PLAN} -o json | head -1"), "{\n"),
+        (format!("{bin} {PLAN} | head -1"), "deployment/web  namespace default   400 pods   pods only\n"),
+        (format!("{bin} {PLAN} | true"), ""),
+        (format!("{bin} --help | true"), ""),
+        (format!("{bin} completion bash | true"), ""),
+    ] {
+        let (command, reader) = line.split_once(" | ").unwrap_or_default();
+        let script = format!("{{ {command}; echo \"code $?\" >&2; }} | {reader}");
+        let output = Binary::against(&server, ["-c", &script]).program("/bin/sh").run();
+        assert_eq!(output.stdout, first, "{line}");
+        assert!(output.stderr.ends_with("code 0\n"), "{line}\n{}", output.stderr);
+        assert!(!output.stderr.contains("panicked") && !output.stderr.contains("failed to write"), "{}", output.stderr);
+    }
+}

@@ -1,0 +1,114 @@
+//! Updates that fail: at once, with the reason, before the next pod, and with the way back.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::apply::printed;
+use crate::support::{Namespace, Output, container_status, image, images, name, registry, restarted, samples};
+
+/// Asserts the exit code, and that one line names pod, container and reason.
+fn assert_named(output: &Output, code: i32, pod: &str, container: &str, reason: &str) {
+    assert_eq!(output.code, code, "{output:#?}");
+    let named = output.stdout.lines().any(|line| [pod, container, reason].iter().all(|word| line.contains(word)));
+    assert!(named, "no line names {pod}, {container} and {reason}: {output:#?}");
+}
+
+/// Returns the pod that asks for the image; there must be exactly one.
+fn only_one_with<'a>(pods: &'a [Value], container: &str, wanted: &str) -> &'a Value {
+    let hit: Vec<&Value> = pods.iter().filter(|pod| image(pod, container) == wanted).collect();
+    match hit.as_slice() {
+        [one] => one,
+        _ => panic!("not exactly one pod asks for {wanted}: {:?}", images(pods, container)),
+    }
+}
+
+#[test]
+fn an_image_that_does_not_exist_fails_within_two_seconds_and_hits_one_pod() {
+    let namespace = Namespace::new("failure-nope");
+    namespace.apply(&samples::deployment("web", 3));
+    let before = namespace.wait_ready("app=web", 3);
+    let watch = namespace.watch("app=web");
+    let output = namespace.inplace(&["apply", "deploy/web", "app=:nope", "--pods-only", "--yes"]);
+    let reported = |pod: &Value| container_status(pod, "app")["state"]["waiting"]["reason"].clone();
+    let first = watch.wait(|pod| reported(pod).as_str().is_some_and(|reason| reason.contains("ImagePull")));
+    let late = output.ended.saturating_duration_since(first.at);
+    assert!(late < Duration::from_secs(2), "{late:?} after the kubelet's first report: {output:#?}");
+
+    let after = namespace.pods("app=web");
+    let hit = only_one_with(&after, "app", "app:nope");
+    // ErrImagePull, or ImagePullBackOff where the kubelet reported late.
+    assert_named(&output, 4, name(hit), "app", "ImagePull");
+    assert!(output.stdout.contains("2 not touched"), "{output:#?}");
+    assert!(restarted(&before, &after).iter().all(|changed| *changed == format!("{}/app", name(hit))));
+
+    // The way back, typed as it was printed, from an image that never started.
+    let back = namespace.type_line(&format!("{} --yes", printed(&output, "To take it back:")));
+    assert_eq!(back.code, 0, "{back:#?}");
+    let restored = namespace.wait_ready("app=web", 3);
+    assert_eq!(images(&restored, "app"), ["app:v1"; 3]);
+    assert_eq!(restarted(&before, &restored), [format!("{}/app", name(hit))]);
+}
+
+#[test]
+fn an_image_that_must_not_be_pulled_fails_at_once() {
+    let namespace = Namespace::new("failure-never");
+    namespace.apply(&samples::with_app_fields(&samples::pod("alone"), "imagePullPolicy: Never"));
+    namespace.wait_ready("app=alone", 1);
+    let output = namespace.inplace(&["apply", "pod/alone", "app=:nope", "--yes"]);
+    assert_named(&output, 4, "alone", "app", "ErrImageNeverPull");
+}
+
+/// Asserts that the image which lives a second is not called done, and that the run names the pod that it hit.
+fn crash_is_found(namespace: &Namespace, workload: &str, count: usize) {
+    let selector = "app=web";
+    let before = namespace.wait_ready(selector, count);
+    let output = namespace.inplace(&["apply", workload, "app=:crash", "--pods-only", "--yes"]);
+    let after = namespace.pods(selector);
+    let hit = only_one_with(&after, "app", "app:crash");
+    assert_named(&output, 4, name(hit), "app", "CrashLoopBackOff");
+    assert!(output.stdout.contains("exit code 3"), "{output:#?}");
+    assert!(!output.stderr.contains("done after"), "{output:#?}");
+    assert!(restarted(&before, &after).iter().all(|changed| *changed == format!("{}/app", name(hit))));
+    for pod in &after {
+        assert_eq!(container_status(pod, "side")["restartCount"], 0, "{pod:#}");
+    }
+    let back = namespace.type_line(&format!("{} --yes --min-ready-seconds 0", printed(&output, "To take it back:")));
+    assert_eq!(back.code, 0, "{back:#?}");
+    let restored = namespace.wait_ready(selector, count);
+    assert_eq!(images(&restored, "app"), vec!["app:v1"; count]);
+}
+
+#[test]
+fn an_image_that_crashes_after_a_second_is_never_done() {
+    let namespace = Namespace::new("failure-crash");
+    namespace.apply(&samples::pod("web"));
+    crash_is_found(&namespace, "pod/web", 1);
+}
+
+#[test]
+fn a_crash_stops_a_deployment_at_its_first_pod() {
+    let namespace = Namespace::new("failure-crash-deployment");
+    namespace.apply(&samples::deployment("web", 2));
+    crash_is_found(&namespace, "deployment/web", 2);
+}
+
+#[test]
+fn a_readiness_probe_that_never_passes_runs_into_the_deadline() {
+    let namespace = Namespace::new("failure-unready");
+    let probe = "readinessProbe: {httpGet: {port: 8080, path: /}, periodSeconds: 1}";
+    namespace.apply(&samples::with_app_fields(&samples::deployment("web", 2), probe));
+    let before = namespace.wait_ready("app=web", 2);
+    // It runs, but does not answer HTTP.
+    let image = format!("app={}/side:v2", registry());
+    let output = namespace.inplace(&["apply", "deploy/web", &image, "--pods-only", "--yes", "--timeout", "8s"]);
+    let after = namespace.pods("app=web");
+    let hit = only_one_with(&after, "app", "side:v2");
+    assert_named(&output, 5, name(hit), "app", "not ready");
+    assert!(container_status(hit, "app")["state"]["running"].is_object(), "{hit:#}");
+    assert_eq!(restarted(&before, &after), [format!("{}/app", name(hit))]);
+    assert!((8..30).contains(&output.elapsed.as_secs()), "{output:#?}");
+    let back = namespace.type_line(&format!("{} --yes", printed(&output, "To take it back:")));
+    assert_eq!(back.code, 0, "{back:#?}");
+    assert_eq!(images(&namespace.wait_ready("app=web", 2), "app"), ["app:v1"; 2]);
+}

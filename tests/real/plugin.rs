@@ -1,0 +1,33 @@
+//! Through kubectl's plugin dispatch: the same words, the same ends.
+
+use crate::support::{Namespace, images, name, restarted, samples};
+
+#[test]
+fn kubectl_finds_the_plugin_and_passes_its_exit_code_on() {
+    let namespace = Namespace::new("plugin");
+    namespace.apply(&samples::deployment("web", 2));
+    let before = namespace.wait_ready("app=web", 2);
+    let place = format!("-n {}", namespace.name());
+    let typed = |line: &str| namespace.type_line(&format!("kubectl inplace {line} {place}"));
+
+    let plan = typed("plan deployment/web side=:v2 --detailed-exitcode");
+    assert_eq!(plan.code, 2, "{plan:#?}");
+    // What the plan proposes, typed as it stands, but for the approval.
+    let next = plan.stdout.lines().find_map(|line| line.strip_prefix("Next: ")).unwrap_or_else(|| panic!("{plan:#?}"));
+    let apply = namespace.type_line(&format!("{next} --yes --min-ready-seconds 0"));
+    assert_eq!(apply.code, 0, "{apply:#?}");
+    assert!(apply.stdout.contains("Updated 2 pods in place"), "{apply:#?}");
+    let after = namespace.pods("app=web");
+    assert_eq!(restarted(&before, &after), before.iter().map(|pod| format!("{}/side", name(pod))).collect::<Vec<_>>());
+    assert_eq!(images(&after, "side"), ["side:v2"; 2]);
+
+    let none = typed("plan deployment/web side=:v2 --detailed-exitcode");
+    assert_eq!(none.code, 0, "{none:#?}");
+    let blocked = typed("apply deployment/web nosuch=:v2 --pods-only --yes");
+    assert_eq!(blocked.code, 3, "{blocked:#?}");
+    let wrong = typed("apply deployment/web side=:v3 --yes");
+    assert_eq!(wrong.code, 1, "{wrong:#?}");
+    assert!(wrong.stderr.contains("--pods-only"), "{wrong:#?}");
+    let failed = typed("apply deployment/web side=:nope --pods-only --yes");
+    assert_eq!(failed.code, 4, "{failed:#?}");
+}
