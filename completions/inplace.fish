@@ -60,6 +60,7 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "app
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "watch" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "hash" -d 'Compute the kubelet\'s container hashes: would it restart a container? Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "version" -d 'Print the version of this program, and of the server'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
@@ -77,8 +78,10 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l min-ready-seconds -d 'Seconds that a pod must stay ready before the next one is taken [default: the owner\'s own; 5 for the first pod without a readiness probe]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l timeout -d 'How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l total-timeout -d 'How long everything may take [default: no limit]' -r
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "text\t'For a person'
-json\t'For a script: one document for a plan, one object a line for a rollout'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l against -d 'Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s o -l output -d 'Output format; markdown is a comment for a pull request' -r -f -a "text\t'For a person'
+json\t'For a script: one document for a plan, one object a line for a rollout'
+markdown\t'For a pull request\'s comment; of a plan alone'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l detailed-exitcode -d 'Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l out -d 'Save the plan, for apply --plan FILE' -r -F
@@ -332,6 +335,35 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s n -l namespace -d 'Namespace' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l kubeconfig -d 'The kubeconfig to use' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l user -d 'User of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l token -d 'Bearer token' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l certificate-authority -d 'Certificate file of the server\'s authority' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l client-certificate -d 'Client certificate file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l client-key -d 'Client key file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l tls-server-name -d 'Name that the server\'s certificate must have' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l as -d 'User to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l as-group -d 'Group to impersonate; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l as-uid -d 'UID to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l as-user-extra -d 'Extra of the impersonated user; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l request-timeout -d 'How long one request may take, repetitions included; 0 is no limit' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l disable-compression -d 'Ask the server not to compress its answers' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l warnings-as-errors -d 'End with an error if the server warned' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l color -d 'Colours' -r -f -a "auto\t'On a terminal that can, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s q -l quiet -d 'Show results and errors only' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand completion" -s n -l namespace -d 'Namespace' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand completion" -l kubeconfig -d 'The kubeconfig to use' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand completion" -l context -d 'Context of the kubeconfig' -r
@@ -424,12 +456,13 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __comple
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __complete" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __complete" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash completion version __complete help" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash completion version __complete help" -f -a "diff" -d 'Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash completion version __complete help" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash completion version __complete help" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash completion version __complete help" -f -a "hash" -d 'Compute the kubelet\'s container hashes: would it restart a container? Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash completion version __complete help" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash completion version __complete help" -f -a "version" -d 'Print the version of this program, and of the server'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash completion version __complete help" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash completion version __complete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "diff" -d 'Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "hash" -d 'Compute the kubelet\'s container hashes: would it restart a container? Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "version" -d 'Print the version of this program, and of the server'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply follow hash explain completion version __complete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -71,10 +71,13 @@ _arguments "${_arguments_options[@]}" : \
 '--min-ready-seconds=[Seconds that a pod must stay ready before the next one is taken \[default\: the owner'\''s own; 5 for the first pod without a readiness probe\]]:SECONDS:_default' \
 '--timeout=[How long one pod may take, such as 90s or 10m \[default\: 5m and its termination grace\]]:DURATION:_default' \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
-'-o+[Output format]:FORMAT:((text\:"For a person"
-json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
-'--output=[Output format]:FORMAT:((text\:"For a person"
-json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'*--against=[Compare -f with these older manifests, with no cluster at all\: files, folders, or - for standard input]:FILE:_files' \
+'-o+[Output format; markdown is a comment for a pull request]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"
+markdown\:"For a pull request'\''s comment; of a plan alone"))' \
+'--output=[Output format; markdown is a comment for a pull request]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"
+markdown\:"For a pull request'\''s comment; of a plan alone"))' \
 '--detailed-exitcode=[Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else]::BOOL:(true false)' \
 '--out=[Save the plan, for apply --plan FILE]:FILE:_files' \
 '--field-manager=[Name of the writer in the objects'\'' managed fields]:NAME:_default' \
@@ -374,6 +377,41 @@ never\:"Never"))' \
 '*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
 && ret=0
 ;;
+(explain)
+_arguments "${_arguments_options[@]}" : \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::code -- The code, as a plan shows it; upper and lower case are alike:_default' \
+&& ret=0
+;;
 (completion)
 _arguments "${_arguments_options[@]}" : \
 '-n+[Namespace]:NAME:_default' \
@@ -518,6 +556,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(explain)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (completion)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -552,6 +594,7 @@ _kubectl-inplace_commands() {
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
 'watch:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
 'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
+'explain:Say what a reason or warning means, why it is so, and what to do. Alone\: list them all' \
 'completion:Print a shell'\''s completion script, or make completion work through kubectl' \
 'version:Print the version of this program, and of the server' \
 '__complete:Answer kubectl'\''s completion requests' \
@@ -579,6 +622,11 @@ _kubectl-inplace__subcmd__diff_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace diff commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__explain_commands] )) ||
+_kubectl-inplace__subcmd__explain_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace explain commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__follow_commands] )) ||
 _kubectl-inplace__subcmd__follow_commands() {
     local commands; commands=()
@@ -597,6 +645,7 @@ _kubectl-inplace__subcmd__help_commands() {
 'apply:Plan, ask, patch the pods, and follow them until they are ready again' \
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
 'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
+'explain:Say what a reason or warning means, why it is so, and what to do. Alone\: list them all' \
 'completion:Print a shell'\''s completion script, or make completion work through kubectl' \
 'version:Print the version of this program, and of the server' \
 '__complete:Answer kubectl'\''s completion requests' \
@@ -623,6 +672,11 @@ _kubectl-inplace__subcmd__help__subcmd__completion_commands() {
 _kubectl-inplace__subcmd__help__subcmd__diff_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help diff commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__explain_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__explain_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help explain commands' commands "$@"
 }
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__follow_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__follow_commands() {

@@ -110,7 +110,7 @@ impl Cluster {
             WorkloadKind::StatefulSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => return Ok(Vec::new()),
         };
         let namespace = Some(workload.reference.namespace.as_str());
-        let objects = self.list(resource, namespace, &[("labelSelector", selector)]).await?;
+        let objects: Vec<Value> = self.list(resource, namespace, &[("labelSelector", selector)]).await?;
         let is_owned = |object: &&Value| {
             let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
             let mut owners = owners.into_iter().flatten();

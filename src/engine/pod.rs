@@ -2,10 +2,14 @@
 //!
 //! Promise: a field that is not read here is never written either: patches name single paths (`patch.rs`).
 
+mod environment;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+
+pub use environment::{EnvFrom, EnvVar, EnvVarSource, FieldRef, NameRef};
 
 use super::names::{ContainerName, PodKey, Uid};
 
@@ -97,61 +101,10 @@ pub struct Container {
     /// What runs before it is stopped.
     pub lifecycle: Lifecycle,
     /// The environment variables that come from elsewhere; those with a value of their own are not kept.
-    #[serde(deserialize_with = "variables_from_elsewhere")]
+    #[serde(deserialize_with = "environment::variables_from_elsewhere")]
     pub env: Vec<EnvVar>,
     /// ConfigMaps and Secrets that the environment has as a whole.
     pub env_from: Vec<EnvFrom>,
-}
-
-/// An environment variable that comes from elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct EnvVar {
-    /// Where it comes from.
-    pub value_from: EnvVarSource,
-}
-
-/// Where an environment variable comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct EnvVarSource {
-    /// A field of the pod.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub field_ref: Option<FieldRef>,
-    /// A key of a ConfigMap.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub config_map_key_ref: Option<NameRef>,
-    /// A key of a Secret.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub secret_key_ref: Option<NameRef>,
-}
-
-/// A field of the pod.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct FieldRef {
-    /// Such as `metadata.labels['app']`.
-    pub field_path: String,
-}
-
-/// A ConfigMap or Secret by name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(default)]
-pub struct NameRef {
-    /// The name.
-    pub name: String,
-}
-
-/// A ConfigMap or Secret that the environment has as a whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub struct EnvFrom {
-    /// A ConfigMap.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub config_map_ref: Option<NameRef>,
-    /// A Secret.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub secret_ref: Option<NameRef>,
 }
 
 /// The part of a container's hooks that is read.
@@ -178,23 +131,6 @@ pub struct PreStop {
 pub struct Sleep {
     /// For so long.
     pub seconds: u64,
-}
-
-fn variables_from_elsewhere<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D::Error> {
-    let variables: Option<Vec<EnvVar>> = Option::deserialize(deserializer)?;
-    let from_elsewhere = |variable: &EnvVar| {
-        let from = &variable.value_from;
-        let metadata = variable.field_path().is_some_and(|path| path.starts_with("metadata."));
-        metadata || from.config_map_key_ref.is_some() || from.secret_key_ref.is_some()
-    };
-    Ok(variables.unwrap_or_default().into_iter().filter(from_elsewhere).collect())
-}
-
-impl EnvVar {
-    /// Returns the field of the pod that it comes from.
-    pub fn field_path(&self) -> Option<&str> {
-        self.value_from.field_ref.as_ref().map(|field| field.field_path.as_str())
-    }
 }
 
 /// The part of a probe that is read.

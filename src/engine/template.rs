@@ -223,13 +223,13 @@ mod tests {
 
     use super::*;
 
-    fn template(spec: Value) -> Value {
+    fn template(spec: &Value) -> Value {
         json!({"metadata": {"labels": {"app": "web"}}, "spec": spec})
     }
 
     #[test]
     fn only_what_differs_is_named() {
-        let before = template(json!({"containers": [
+        let before = template(&json!({"containers": [
             {"name": "app", "image": "a:1", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
             {"name": "side", "image": "s:1"}], "volumes": [{"name": "v", "emptyDir": {}}]}));
         let cases = [
@@ -255,21 +255,22 @@ mod tests {
 
     #[test]
     fn containers_are_told_by_name() {
-        let before = template(json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:1"}]}));
-        let reordered = template(json!({"containers": [{"name": "b", "image": "b:1"}, {"name": "a", "image": "a:1"}]}));
+        let before = template(&json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:1"}]}));
+        let reordered =
+            template(&json!({"containers": [{"name": "b", "image": "b:1"}, {"name": "a", "image": "a:1"}]}));
         assert!(diff(&before, &reordered).is_empty());
         let listed = |name: &str| ListedContainer { list: ContainerList::Containers, name: name.into() };
-        let renamed = template(json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "c", "image": "b:1"}]}));
+        let renamed = template(&json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "c", "image": "b:1"}]}));
         assert_eq!(diff(&before, &renamed).renamed, [(listed("b"), "c".into())]);
-        let other = template(json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "c", "image": "c:1"}]}));
+        let other = template(&json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "c", "image": "c:1"}]}));
         let found = diff(&before, &other);
         assert_eq!((found.added, found.removed), (vec![listed("c")], vec![listed("b")]));
     }
 
     #[test]
     fn metadata_and_the_class_are_told_apart_from_other_fields() {
-        let before = template(json!({"containers": [{"name": "a", "resources": {}}]}));
-        let mut after = template(json!({"containers": [{"name": "a", "resources": {"limits": {"cpu": "1"}}}]}));
+        let before = template(&json!({"containers": [{"name": "a", "resources": {}}]}));
+        let mut after = template(&json!({"containers": [{"name": "a", "resources": {"limits": {"cpu": "1"}}}]}));
         after["metadata"]["labels"] = json!({"app": "web", "tier": "front"});
         let found = diff(&before, &after);
         assert_eq!(found.metadata.labels.keys().collect::<Vec<_>>(), ["tier"]);
@@ -279,8 +280,8 @@ mod tests {
 
     #[test]
     fn another_order_of_env_is_a_change() {
-        let before = template(json!({"containers": [{"name": "a", "env": [{"name": "X"}, {"name": "Y"}]}]}));
-        let after = template(json!({"containers": [{"name": "a", "env": [{"name": "Y"}, {"name": "X"}]}]}));
+        let before = template(&json!({"containers": [{"name": "a", "env": [{"name": "X"}, {"name": "Y"}]}]}));
+        let after = template(&json!({"containers": [{"name": "a", "env": [{"name": "Y"}, {"name": "X"}]}]}));
         assert_eq!(diff(&before, &after).other, ["spec.containers[a].env (order)"]);
     }
 }

@@ -57,7 +57,11 @@ impl<'d> Unified<'d> {
         let is_missed = |mark: &&&Mark| match mark.effect {
             Effect::NotInPlace("ContainerAdded" | "ContainerRemoved") => !seen.contains(&&mark.effect),
             Effect::NotInPlace(_) => true,
-            Effect::Restarts(_) | Effect::SidecarRestarts(_) | Effect::NoEffectNow | Effect::LeftAlone => false,
+            Effect::Restarts(_)
+            | Effect::SidecarRestarts(_)
+            | Effect::NoRestart
+            | Effect::NoEffectNow
+            | Effect::LeftAlone => false,
         };
         unified.unseen = marks.iter().filter(is_missed).copied().collect();
         unified
@@ -167,7 +171,7 @@ fn changed(
 fn meaning(effect: &Effect) -> Meaning {
     match effect {
         Effect::Restarts(_) | Effect::SidecarRestarts(_) => Meaning::Ok,
-        Effect::NoEffectNow | Effect::LeftAlone => Meaning::Waiting,
+        Effect::NoRestart | Effect::NoEffectNow | Effect::LeftAlone => Meaning::Waiting,
         Effect::NotInPlace(_) => Meaning::Failing,
     }
 }

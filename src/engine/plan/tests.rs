@@ -273,7 +273,7 @@ fn a_rollout_of_labels_alone_ends_when_the_pods_show_them() {
     world.observe(Observation::Relisted(pods.clone()));
     let first = turn(&goal, &world, &mut ledger, now);
     let [(id, Action::Patch(patch))] = first.actions.as_slice() else { panic!("{:?}", first.actions) };
-    assert!(patch.operations.0.iter().any(|operation| operation.path().to_string() == "/metadata/labels/tier"));
+    assert!(patch.operations.0.iter().any(|operation| *operation.path() == "/metadata/labels/tier"));
     ledger.answer(*id, Answer::Accepted, now);
     assert!(turn(&goal, &world, &mut ledger, now).end.is_none(), "the pod does not show it yet");
     let mut patched = pods[0].clone();

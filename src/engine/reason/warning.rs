@@ -322,12 +322,8 @@ impl Warning {
             }
             Self::PodsOfOldRevision { pods, current } => {
                 format!(
-                    "{} in more than the image",
-                    if *pods == 1 {
-                        format!("1 pod is of an older revision than {current} and differs")
-                    } else {
-                        format!("{pods} pods are of an older revision than {current} and differ")
-                    }
+                    "{} of an older revision than {current}, with differences beyond the image",
+                    if *pods == 1 { "1 pod is".to_owned() } else { format!("{pods} pods are") }
                 )
             }
             Self::DisruptionBudgetAllowsNone { budget, pods } => {

@@ -90,6 +90,7 @@ fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &m
         }
         let missing = usize::try_from(goal.replicas).unwrap_or(0).saturating_sub(ledger.present.len());
         let is_down = world.pod(&pod_goal.key).is_some_and(|pod| !pod.is_ready());
+        // A change that restarts nothing takes nothing down.
         let takes_down = pod_goal.containers.values().any(|container| container.restarts);
         if takes_down && !is_down && ledger.down.len() + missing >= allowed + has_place && !careless {
             say_that_the_budget_holds(goal, ledger, missing, turn);

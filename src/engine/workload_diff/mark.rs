@@ -20,6 +20,8 @@ pub enum Effect {
     Restarts(ContainerName),
     /// The sidecar restarts where the node's kubelet is new enough.
     SidecarRestarts(ContainerName),
+    /// A label or annotation: changed in the pods, without a restart.
+    NoRestart,
     /// An init container: used when the pod is next made.
     NoEffectNow,
     /// It cannot be done in place, for the reason with this code.
@@ -36,6 +38,7 @@ impl Effect {
             Self::SidecarRestarts(container) => {
                 format!("in place: restarts {container} (kubelet {SIDECARS_RESTART} or newer)")
             }
+            Self::NoRestart => "in place: no restart".to_owned(),
             Self::NoEffectNow => "no effect now: used when a pod is next made".to_owned(),
             Self::NotInPlace(code) => format!("not in place ({code})"),
             Self::LeftAlone => "left alone: outside the pod template".to_owned(),
@@ -159,6 +162,13 @@ pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
         let path = format!("spec.{}[{}].image", container.list.spec_field(), container.container);
         marks.insert(Mark { path: in_template(&path), effect: effect(container, plan) });
     }
+    let refused: BTreeSet<String> = plan.reasons.iter().flat_map(paths).collect();
+    for (map, key, _) in plan.metadata.iter() {
+        let path = map.path(key);
+        if !refused.contains(&path) {
+            marks.insert(Mark { path: in_template(&path), effect: Effect::NoRestart });
+        }
+    }
     for reason in &plan.reasons {
         for path in paths(reason) {
             marks.insert(Mark { path: in_template(&path), effect: Effect::NotInPlace(reason.code()) });
@@ -173,7 +183,7 @@ pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
 }
 
 fn effect(container: &ContainerPlan, plan: &WorkloadPlan) -> Effect {
-    let malformed = |reason: &&Reason| matches!(reason, Reason::ImageMalformed { container: name, .. } if *name == container.container);
+    let malformed = |reason: &&Reason| matches!(reason, Reason::ImageMalformed { container: name, .. } | Reason::ImageWhitespace { container: name, .. } if *name == container.container);
     // Only a bare pod is planned itself; what blocks it, blocks its images.
     let of_pod = plan.pods.iter().flat_map(|pod| &pod.reasons);
     if let Some(reason) = plan.reasons.iter().filter(malformed).chain(of_pod).next() {
@@ -192,7 +202,11 @@ fn effect(container: &ContainerPlan, plan: &WorkloadPlan) -> Effect {
 
 /// The template's paths that a reason is about.
 fn paths(reason: &Reason) -> Vec<String> {
-    // A malformed image is marked with its container.
-    let own = reason.path().filter(|_| !matches!(reason, Reason::ImageMalformed { .. }));
-    own.into_iter().collect()
+    // An image that is none is marked with its container.
+    let is_image = matches!(reason, Reason::ImageMalformed { .. } | Reason::ImageWhitespace { .. });
+    let mut paths: Vec<String> = reason.path().filter(|_| !is_image).into_iter().collect();
+    if let Reason::ContainerRenamed { list, container, to } = reason {
+        paths = [container, to].map(|name| format!("spec.{}[{name}]", list.spec_field())).into();
+    }
+    paths
 }

@@ -96,10 +96,15 @@ fn each_change_is_marked_with_what_it_means() {
             Box::new(move |object| {
                 object["spec"]["template"]["spec"]["containers"].as_array_mut().unwrap().push(container("new"));
             }),
-            vec![
-                ("T.spec.containers[new]", Effect::NotInPlace("ContainerAdded")),
-                ("T.spec.initContainers[new]", Effect::NotInPlace("ContainerAdded")),
-            ],
+            vec![("T.spec.containers[new]", Effect::NotInPlace("ContainerAdded"))],
+        ),
+        (
+            at("/spec/template/metadata/labels", json!({"app": "web", "tier": "back"})),
+            vec![("T.metadata.labels.tier", Effect::NoRestart)],
+        ),
+        (
+            at("/spec/template/metadata/labels", json!({"app": "web", "pod-template-hash": "x"})),
+            vec![("T.metadata.labels.pod-template-hash", Effect::NotInPlace("MetadataKeyReserved"))],
         ),
     ];
     for (change, expected) in cases {

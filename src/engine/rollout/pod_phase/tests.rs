@@ -27,7 +27,7 @@ fn goal() -> Goal {
         mode: Mode::PodsOnly,
         controllers: ["owner".into()].into(),
         replicas: 1,
-        pods: vec![PodGoal { key: key(), containers: [("side".into(), wanted)].into() }],
+        pods: vec![PodGoal { key: key(), containers: [("side".into(), wanted)].into(), metadata: Default::default() }],
         policy: Policy {
             max_unavailable: 1,
             min_ready_seconds_given: None,
@@ -256,8 +256,8 @@ fn ready_must_hold_and_begins_anew_with_every_transition() {
 
 #[test]
 fn the_hold_is_the_longest_of_its_reasons_unless_given() {
-    let startup = Some(Probe { period_seconds: None });
-    let readiness = Some(Probe { period_seconds: Some(1) });
+    let startup = Some(Probe { period_seconds: None, ..Probe::default() });
+    let readiness = Some(Probe { period_seconds: Some(1), ..Probe::default() });
     let cases = [
         ("blind and first", None, 0, None, None, 5),
         ("seen", None, 0, readiness.clone(), None, 0),

@@ -269,7 +269,11 @@ fn goal(scenario: &Scenario) -> Goal {
     let wanted = ContainerGoal { from, to: Some(WANTED.into()), restarts: true };
     let names = if scenario.both_containers { vec!["side", "second"] } else { vec!["side"] };
     let containers: BTreeMap<_, _> = names.into_iter().map(|name| (name.into(), wanted.clone())).collect();
-    let pods = (0..scenario.pods).map(|index| PodGoal { key: pod_key(index, 0), containers: containers.clone() });
+    let pods = (0..scenario.pods).map(|index| PodGoal {
+        key: pod_key(index, 0),
+        containers: containers.clone(),
+        metadata: Default::default(),
+    });
     Goal {
         id: "20260301-1".into(),
         workload: WorkloadRef { kind: WorkloadKind::StatefulSet, namespace: "prod".into(), name: "web".into() },
@@ -292,7 +296,8 @@ fn goal(scenario: &Scenario) -> Goal {
 fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
     let nature = scenario.nature;
     let probe = |is_there: bool| {
-        is_there.then(|| Probe { period_seconds: Some(u32::try_from(STARTUP_PERIOD).expect("small")) })
+        is_there
+            .then(|| Probe { period_seconds: Some(u32::try_from(STARTUP_PERIOD).expect("small")), ..Probe::default() })
     };
     let containers = images.iter().enumerate().map(|(index, (name, image))| Container {
         name: (*name).into(),
@@ -300,6 +305,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         restart_policy: None,
         readiness_probe: probe(nature.readiness && index != 0),
         startup_probe: probe(nature.startup && index != 0),
+        ..Container::default()
     });
     Pod {
         key: key.clone(),
