@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Cluster;
-use super::error::ClusterError;
+use super::error::{ClusterError, RequestDescription, Verb};
 use super::objects::{ACCESS_REVIEWS, AUTOSCALERS, BUDGETS, Resource};
 use crate::engine::plan::{Denied, Surroundings};
 
@@ -58,6 +58,22 @@ impl Cluster {
             )),
         }
         facts
+    }
+
+    /// Asks the server whether the caller may watch the namespace's pods, which a list and its rights do not tell.
+    ///
+    /// # Errors
+    /// [`ClusterError::Forbidden`] when the answer is no. A server that does not tell is no error.
+    pub async fn check_watch(&self, namespace: &str) -> Result<(), ClusterError> {
+        match self.may(Verb::Watch.as_str(), namespace, None).await {
+            Ok(None) | Err(_) => Ok(()),
+            Ok(Some(_)) => {
+                let request = RequestDescription::new(Verb::Watch, "pods").in_namespace(namespace);
+                let message =
+                    format!("pods is forbidden: you cannot watch resource \"pods\" in the namespace \"{namespace}\"");
+                Err(ClusterError::Forbidden { request: Box::new(request), message })
+            }
+        }
     }
 
     async fn list_if_there(&self, resource: Resource, namespace: &str) -> Result<Vec<Value>, ClusterError> {

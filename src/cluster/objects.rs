@@ -3,7 +3,7 @@
 use http::{Method, Request};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription, Verb};
@@ -222,31 +222,6 @@ impl Cluster {
             Err(ClusterError::NotFound { .. }) => Some(false),
             Err(_) => None,
         }
-    }
-
-    /// Asks the server whether the caller may watch the namespace's pods, which a list and its rights do not tell.
-    ///
-    /// # Errors
-    /// [`ClusterError::Forbidden`] when the answer is no. A server that does not tell is no error.
-    pub async fn check_watch(&self, namespace: &str) -> Result<(), ClusterError> {
-        let what = RequestDescription::new(Verb::Watch, "pods").in_namespace(namespace);
-        let attributes = json!({ "namespace": namespace, "verb": what.verb.as_str(), "resource": what.resource });
-        let review = json!({
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "spec": { "resourceAttributes": attributes },
-        });
-        let request = Request::builder()
-            .method(Method::POST)
-            .uri("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews")
-            .header(http::header::CONTENT_TYPE, "application/json");
-        let answer: Result<Value, ClusterError> = self.request(request, review.to_string().into_bytes(), &what).await;
-        let allowed = answer.ok().and_then(|answer| answer.pointer("/status/allowed").and_then(Value::as_bool));
-        if allowed != Some(false) {
-            return Ok(());
-        }
-        let message = format!("pods is forbidden: you cannot watch resource \"pods\" in the namespace \"{namespace}\"");
-        Err(ClusterError::Forbidden { request: Box::new(what), message })
     }
 
     /// Returns the server's version, such as `v1.36.3`.

@@ -22,7 +22,6 @@ fn slower(server: &ApiServer) {
 }
 
 fn wrote_nothing(server: &ApiServer) {
-    assert!(server.requests().iter().all(|request| request.method == "GET" || request.method == "PATCH"));
     assert!(server.writes().is_empty(), "{:?}", server.writes());
 }
 
