@@ -121,7 +121,7 @@ fn pods_of_an_owner_need_pods_only_and_a_bare_pod_does_not() {
 #[test]
 fn dry_runs_change_nothing_and_need_no_yes() {
     let server = web();
-    for (line, asked) in [("--dry-run=server", 3), ("--dry-run=client", 0), ("--dry-run", 0)] {
+    for (line, asked) in [("--dry-run=server", 1), ("--dry-run=client", 0), ("--dry-run", 0)] {
         let before = server.requests().iter().filter(|request| request.dry_run).count();
         run(&server, &format!("{ASKED} {line}")).ends_with(0).prints("Plan: 3 pods");
         let after = server.requests().iter().filter(|request| request.dry_run).count();
@@ -194,7 +194,7 @@ fn a_second_update_goes_by_the_record_of_the_first_and_names_its_manager() {
     let of =
         |op: &str| operations.iter().find(|one| one["op"] == op && one["path"] == path).cloned().unwrap_or_default();
     assert!(of("test")["value"].as_str().is_some_and(|record| record.contains("acme/side:v1")), "{body}");
-    assert!(of("add")["value"].as_str().is_some_and(|record| record.contains("\"manager\":\"me\"")), "{body}");
+    assert!(of("replace")["value"].as_str().is_some_and(|record| record.contains("\"manager\":\"me\"")), "{body}");
 }
 
 #[test]
