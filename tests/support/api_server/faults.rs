@@ -174,10 +174,13 @@ impl Faults {
         rules.filter_map(|(when, effect)| when.strikes(verb, target, dry_run).then(|| effect.clone())).collect()
     }
 
-    /// Tells whether the authorizer allows a request, without counting it.
+    /// Tells whether the authorizer allows a request now, without counting it: what it will refuse only later, it allows.
     pub(crate) fn allows(&self, verb: &str, target: &Target) -> bool {
         !self.rules.iter().any(|(when, effect)| {
-            matches!(effect, Effect::Forbid) && when.times != Some(0) && when.covers(verb, target, false)
+            matches!(effect, Effect::Forbid)
+                && when.times != Some(0)
+                && when.skip == 0
+                && when.covers(verb, target, false)
         })
     }
 }
