@@ -2,7 +2,8 @@
 //!
 //! Promise: what kubectl would connect to, and as whom, with kubectl's rules (client-go `tools/clientcmd`, `rest`,
 //! `plugin/pkg/client/auth/exec`), but a credential plugin is run once, every repeated request is bounded and told, and
-//! no credential is ever printed. The client returned sends every request through [`transport`].
+//! no credential is ever printed. The client returned sends every request through
+//! the module `transport`.
 //!
 //! Not done here: deciding what to ask. Nothing is sent to the server by [`connect`].
 

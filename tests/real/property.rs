@@ -60,6 +60,7 @@ fn is_in_place(diff: &TemplateDiff) -> bool {
     diff.other.is_empty()
         && diff.added.is_empty()
         && diff.removed.is_empty()
+        && diff.renamed.is_empty()
         && diff.images.values().all(|image| is_image(&image.to))
 }
 
@@ -71,7 +72,8 @@ fn patch(pod: &Value, diff: &TemplateDiff) -> Value {
         .iter()
         .map(|(container, image)| NewImage { container: container.clone(), to: image.to.clone() })
         .collect();
-    let patch = pod_patch(&pod, &images, &RolloutId::from("test"), "test").expect("the containers are there");
+    let patch =
+        pod_patch(&pod, &images, &diff.metadata, &RolloutId::from("test"), "test").expect("the containers are there");
     json!(patch.operations)
 }
 

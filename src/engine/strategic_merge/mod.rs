@@ -1,6 +1,6 @@
 //! Strategic merge patches as Kubernetes makes and applies them.
 //!
-//! [`three_way`] makes the patch that `kubectl apply` would send, [`apply`] does to an object what the API server does with
+//! [`three_way`] makes the patch that `kubectl apply` would send, [`apply()`] does to an object what the API server does with
 //! it. Together they tell what would be stored, before defaulting and admission. The rules and the order of merged lists
 //! are those of `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`; vectors made with it are in `tests/vectors`.
 //!
