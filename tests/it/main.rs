@@ -15,6 +15,7 @@ mod plan;
 #[cfg(test)]
 mod render;
 mod runner;
+mod saved;
 #[cfg(test)]
 mod situations;
 mod strategic_merge;

@@ -1,0 +1,86 @@
+//! Saved plans: done exactly, without a question, and refused before the first write when anything moved.
+
+use serde_json::Value;
+
+use crate::support::api_server::ApiServer;
+use crate::support::run::Output;
+use crate::support::scene::{images, patches, run, typed, web};
+
+/// Saves a plan for another sidecar, and returns what stands in the file.
+fn save(server: &ApiServer) -> String {
+    let output = run(server, "plan deploy/web side=acme/side:v2 --out web.plan --max-unavailable 2").ends_with(0);
+    let output = output.prints("Next: kubectl inplace apply --plan web.plan");
+    output.folder.read("web.plan").expect("the plan was saved")
+}
+
+fn carry_out(server: &ApiServer, plan: &str) -> Output {
+    typed(server, "apply --plan web.plan").file("web.plan", plan).run()
+}
+
+#[test]
+fn a_saved_plan_is_done_without_a_question() {
+    let server = web();
+    let plan = save(&server);
+    assert!(server.writes().is_empty(), "saving changes nothing");
+    carry_out(&server, &plan).ends_with(0).prints("Updated 3 pods in place");
+    assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
+    let maximum = serde_json::from_str::<Value>(&plan).expect("it is JSON")["workloads"][0]["plan"]["policy"].clone();
+    assert_eq!(maximum["maxUnavailable"], 2, "the plan's own policy is kept");
+}
+
+#[test]
+fn a_stale_plan_is_refused_before_the_first_write_and_names_what_moved() {
+    type Change = (&'static str, fn(&ApiServer, &str));
+    let cases: [Change; 4] = [
+        ("has the image acme/side:v9; it was acme/side:v1", |server, pod| {
+            server.edit("pods", pod, |pod| pod["spec"]["containers"][1]["image"] = "acme/side:v9".into());
+        }),
+        ("is gone, or another pod has its name", |server, pod| server.delete("pods", pod)),
+        ("the template of deployment/web changed: template.spec.containers[app].image", |server, _| {
+            server.edit("deployments", "web", |web| {
+                web["spec"]["template"]["spec"]["containers"][0]["image"] = "acme/app:v2".into();
+            });
+        }),
+        ("was deleted and made anew", |server, _| {
+            server.edit("deployments", "web", |web| web["metadata"]["uid"] = "another".into());
+        }),
+    ];
+    for (told, change) in cases {
+        let server = web();
+        let plan = save(&server);
+        let pods = server.objects("pods");
+        change(&server, pods[0]["metadata"]["name"].as_str().expect("a name"));
+        let stale = carry_out(&server, &plan).ends_with(6);
+        stale.says(told).says("nothing was changed").says("plan again");
+        assert!(patches(&server).is_empty(), "{told}");
+    }
+}
+
+#[test]
+fn a_status_write_makes_no_plan_stale() {
+    let server = web();
+    let plan = save(&server);
+    let name = server.objects("pods")[0]["metadata"]["name"].as_str().expect("a name").to_owned();
+    server.edit("pods", &name, |pod| pod["metadata"]["labels"]["seen"] = "yes".into());
+    carry_out(&server, &plan).ends_with(0);
+}
+
+#[test]
+fn what_is_no_plan_for_this_server_is_refused() {
+    let server = web();
+    let plan = save(&server);
+    let other = web();
+    carry_out(&other, &plan).ends_with(1).says("the plan was made for the server");
+    for (text, told) in [
+        ("", "it is no saved plan"),
+        ("{", "it is no saved plan"),
+        (r#"{"apiVersion":"v1","kind":"Pod"}"#, "it is a Pod of v1"),
+        (r#"{"apiVersion":"kubectl-inplace.io/v1alpha1","kind":"SavedPlan"}"#, "it is no saved plan"),
+    ] {
+        carry_out(&server, text).ends_with(1).says(told);
+    }
+    run(&server, "apply --plan missing.plan").ends_with(1).says("missing.plan");
+    run(&server, "apply deploy/web --plan web.plan").ends_with(1).says("cannot be used with");
+    run(&server, "plan deploy/web side=:v2 --out no/such/folder/web.plan").ends_with(1).says("could not be saved");
+    assert!(server.writes().is_empty() && other.writes().is_empty());
+}
