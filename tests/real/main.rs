@@ -20,3 +20,4 @@ mod property;
 mod superseded;
 mod support;
 mod tables;
+mod yaml;

@@ -47,6 +47,11 @@ impl Namespace {
         output.stdout
     }
 
+    /// Runs kubectl in the namespace with an input; a failure is an answer.
+    pub(crate) fn try_kubectl(&self, arguments: &[&str], input: &str) -> Output {
+        Running::start_with_input(self.kubectl_command(arguments), Some(input)).wait()
+    }
+
     /// Runs kubectl in the namespace and returns its stdout; a failure fails the test.
     pub(crate) fn kubectl(&self, arguments: &[&str]) -> String {
         let output = Running::start(self.kubectl_command(arguments)).wait();
