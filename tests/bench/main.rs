@@ -104,8 +104,7 @@ fn latency() {
     let mut times = Vec::new();
     let mut memory = 0;
     for run in 0..RUNS {
-        let selector = format!("app={}", name(run));
-        let pods = namespace.pods(&selector);
+        let pods = namespace.pods("app");
         let before: Vec<String> = pods.iter().filter_map(|pod| side(&Pod::from_object(pod).expect("a pod"))).collect();
         let (image, target) = (format!("side={}/side:v2", registry()), format!("pod/{}", name(run)));
         let arguments = ["apply", &target, &image, "--yes", "--min-ready-seconds", "0"];
