@@ -193,7 +193,7 @@ struct ReasonView {
 
 impl ReasonView {
     fn of(reason: &Reason) -> Self {
-        let fields = fields(reason);
+        let fields = fields(reason, &["code", "path", "hint"]);
         Self { code: reason.code(), path: reason.path(), message: reason.sentence(), hint: reason.hint(), fields }
     }
 }
@@ -208,16 +208,16 @@ struct WarningView {
 
 impl WarningView {
     fn of(warning: &Warning) -> Self {
-        Self { code: warning.code(), message: warning.sentence(), fields: fields(warning) }
+        Self { code: warning.code(), message: warning.sentence(), fields: fields(warning, &["code"]) }
     }
 }
 
 /// What a code carries besides the fields that all have.
-fn fields(of: &impl Serialize) -> Map<String, Value> {
+fn fields(of: &impl Serialize, common: &[&str]) -> Map<String, Value> {
     let Ok(Value::Object(mut fields)) = serde_json::to_value(of) else { return Map::new() };
     let server_message = fields.shift_remove("message");
-    for common in ["code", "path", "hint"] {
-        fields.shift_remove(common);
+    for common in common {
+        fields.shift_remove(*common);
     }
     if let Some(message) = server_message {
         fields.insert("serverMessage".into(), message);

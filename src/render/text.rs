@@ -257,7 +257,7 @@ impl Pods<'_> {
         match pod.verdict {
             PodVerdict::Update => texts.push(self.changes(pod)),
             PodVerdict::InProgress => {
-                texts.push(format!("{}: asked for already, {}", self.changes(pod), self.waiting(pod)))
+                texts.push(format!("{}: asked for already, {}", self.changes(pod), self.waiting(pod)));
             }
             PodVerdict::AlreadyThere => texts.push("already there".into()),
             PodVerdict::Blocked | PodVerdict::Skipped => {}

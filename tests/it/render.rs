@@ -6,6 +6,7 @@ mod rollouts;
 mod screen;
 mod snapshots;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use indicatif::ProgressDrawTarget;
 use kubectl_inplace::engine::outcome::EndResult;
 use kubectl_inplace::engine::plan::PLAN_API_VERSION;
+use kubectl_inplace::engine::reason::{ReasonCode, WarningCode};
 use kubectl_inplace::render::{
     JsonLines, Lines, Listener, Live, NextSteps, OutputFormat, Screen, Style, Terminal, plan, plan_warnings,
 };
@@ -61,6 +63,33 @@ fn written_plan(format: OutputFormat, sample: &plans::Sample, style: &Style) -> 
     plan(format, &sample.plan, Some("kubectl inplace apply -f web.yaml"), style, &mut out).unwrap();
     plan_warnings(format, &sample.plan, style, &mut err).unwrap();
     (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+}
+
+/// What each code has in the JSON document besides what all have, as a table: the samples hold every code.
+pub(crate) fn fields_of_codes() -> String {
+    let mut codes: [BTreeMap<String, BTreeSet<String>>; 2] = Default::default();
+    let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    for sample in plans::samples() {
+        let (json, _) = written_plan(OutputFormat::Json, &sample, &Style::PLAIN);
+        for workload in list(&serde_json::from_str(&json).unwrap(), "workloads") {
+            let of_pods = list(&workload, "pods").into_iter().flat_map(|pod| list(&pod, "reasons"));
+            let reasons: Vec<Value> = list(&workload, "reasons").into_iter().chain(of_pods).collect();
+            let common: [&[&str]; 2] = [&["code", "path", "message", "hint"], &["code", "message"]];
+            for ((told, common), codes) in [reasons, list(&workload, "warnings")].iter().zip(common).zip(&mut codes) {
+                for one in told {
+                    let fields = one.as_object().unwrap().keys().filter(|key| !common.contains(&key.as_str()));
+                    codes.entry(one["code"].as_str().unwrap().to_owned()).or_default().extend(fields.cloned());
+                }
+            }
+        }
+    }
+    assert_eq!(codes.each_ref().map(BTreeMap::len), [ReasonCode::ALL.len(), WarningCode::ALL.len()]);
+    let mut table = String::from("| code | fields |\n|---|---|\n");
+    for (code, fields) in codes.iter().flatten().filter(|(_, fields)| !fields.is_empty()) {
+        let fields: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+        table.push_str(&format!("| `{code}` | {} |\n", fields.join(", ")));
+    }
+    table
 }
 
 fn next_steps() -> NextSteps {
