@@ -1866,11 +1866,11 @@ _kubectl__inplace() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "text json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "text wide json yaml name markdown" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "text json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "text wide json yaml name markdown" -- "${cur}"))
                     return 0
                     ;;
                 --detailed-exitcode)

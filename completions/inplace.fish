@@ -79,8 +79,11 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l timeout -d 'How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l total-timeout -d 'How long everything may take [default: no limit]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l against -d 'Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input' -r -F
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s o -l output -d 'Output format; markdown is a comment for a pull request' -r -f -a "text\t'For a person'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s o -l output -d 'Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request' -r -f -a "text\t'For a person'
+wide\t'The text, and what an expert asks for; of a plan alone'
 json\t'For a script: one document for a plan, one object a line for a rollout'
+yaml\t'The JSON document as YAML; of a plan alone'
+name\t'The pods that would change, one a line as `pod/NAME`; of a plan alone'
 markdown\t'For a pull request\'s comment; of a plan alone'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l detailed-exitcode -d 'Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else' -r -f -a "true\t''
 false\t''"

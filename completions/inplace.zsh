@@ -72,11 +72,17 @@ _arguments "${_arguments_options[@]}" : \
 '--timeout=[How long one pod may take, such as 90s or 10m \[default\: 5m and its termination grace\]]:DURATION:_default' \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
 '*--against=[Compare -f with these older manifests, with no cluster at all\: files, folders, or - for standard input]:FILE:_files' \
-'-o+[Output format; markdown is a comment for a pull request]:FORMAT:((text\:"For a person"
+'-o+[Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request]:FORMAT:((text\:"For a person"
+wide\:"The text, and what an expert asks for; of a plan alone"
 json\:"For a script\: one document for a plan, one object a line for a rollout"
+yaml\:"The JSON document as YAML; of a plan alone"
+name\:"The pods that would change, one a line as \`pod/NAME\`; of a plan alone"
 markdown\:"For a pull request'\''s comment; of a plan alone"))' \
-'--output=[Output format; markdown is a comment for a pull request]:FORMAT:((text\:"For a person"
+'--output=[Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request]:FORMAT:((text\:"For a person"
+wide\:"The text, and what an expert asks for; of a plan alone"
 json\:"For a script\: one document for a plan, one object a line for a rollout"
+yaml\:"The JSON document as YAML; of a plan alone"
+name\:"The pods that would change, one a line as \`pod/NAME\`; of a plan alone"
 markdown\:"For a pull request'\''s comment; of a plan alone"))' \
 '--detailed-exitcode=[Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else]::BOOL:(true false)' \
 '--out=[Save the plan, for apply --plan FILE]:FILE:_files' \

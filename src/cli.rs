@@ -188,7 +188,7 @@ pub struct PlanArgs {
     /// Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input
     #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub against: Vec<String>,
-    /// Output format; markdown is a comment for a pull request
+    /// Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub output: OutputFormat,
     /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else

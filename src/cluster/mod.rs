@@ -16,6 +16,7 @@ use error::ClusterError;
 
 pub use namespace::NamespaceFacts;
 pub use send::answer;
+pub use snapshot::Nodes;
 pub use watch::{PodScope, WatchedPods};
 
 /// One API server.

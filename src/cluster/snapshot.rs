@@ -15,6 +15,15 @@ use crate::engine::plan::{Denied, LiveWorkload, Revision, Surroundings};
 use crate::engine::pod::{Container, Pod};
 use crate::engine::workload::{Workload, WorkloadKind};
 
+/// Which pods' nodes are read, for the versions of their kubelets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nodes {
+    /// Those of pods with a sidecar or a startup probe: there the version decides what an update does.
+    WhereDecisive,
+    /// Those of every pod: somebody asked to see them.
+    OfEveryPod,
+}
+
 /// Up to so many nodes are read one by one, side by side; more of them as one list.
 const NODES_ONE_BY_ONE: usize = 8;
 
@@ -42,13 +51,12 @@ impl Cluster {
         objects.into_iter().map(|object| read_workload(kind, object)).collect()
     }
 
-    /// Reads a workload's pods, who may control them, their revisions, and the kubelets of their nodes where a sidecar or a
-    /// startup probe needs to know.
+    /// Reads a workload's pods, who may control them, their revisions, and the kubelets of their nodes.
     ///
     /// # Errors
     /// What the server or the way to it says about pods and ReplicaSets, unless it is that the caller may not read them:
     /// that is part of the answer. What else may not be read weakens the answer and is named in it.
-    pub async fn live(&self, workload: Workload) -> Result<LiveWorkload, ClusterError> {
+    pub async fn live(&self, workload: Workload, nodes: Nodes) -> Result<LiveWorkload, ClusterError> {
         let mut live = LiveWorkload {
             workload,
             controllers: BTreeSet::new(),
@@ -64,7 +72,7 @@ impl Cluster {
             }
             Some(selector) => self.read_pods(&mut live, &selector).await?,
         }
-        self.kubelets(&mut live).await;
+        self.kubelets(&mut live, nodes).await;
         Ok(live)
     }
 
@@ -138,9 +146,9 @@ impl Cluster {
     }
 
     /// The node's version decides whether a sidecar restarts and whether `started` can be believed.
-    async fn kubelets(&self, live: &mut LiveWorkload) {
-        let nodes: BTreeSet<&str> =
-            live.pods.iter().filter(|pod| needs_kubelet(pod)).map(|pod| pod.spec.node_name.as_str()).collect();
+    async fn kubelets(&self, live: &mut LiveWorkload, nodes: Nodes) {
+        let pods = live.pods.iter().filter(|pod| nodes == Nodes::OfEveryPod || needs_kubelet(pod));
+        let nodes: BTreeSet<&str> = pods.map(|pod| pod.spec.node_name.as_str()).collect();
         let nodes: Vec<String> = nodes.into_iter().filter(|node| !node.is_empty()).map(str::to_owned).collect();
         let read = if nodes.len() <= NODES_ONE_BY_ONE {
             let reads = nodes.iter().map(|node| async move {

@@ -6,7 +6,7 @@ use super::planning::Planned;
 use super::saved::Reread;
 use super::{Shell, approve, next as commands, plan, planning, saved};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Nodes};
 use crate::drive;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{Plan, Verdict, way_back};
@@ -18,7 +18,16 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
         return saved_plan(file, args, global, shell).await;
     }
     let ask_server = args.dry_run != DryRun::Client;
-    let planned = planning::make(&args.targets, &args.policy, global, &args.field_manager, ask_server, shell).await?;
+    let planned = planning::make(
+        &args.targets,
+        &args.policy,
+        global,
+        &args.field_manager,
+        ask_server,
+        Nodes::WhereDecisive,
+        shell,
+    )
+    .await?;
     show(&planned.plan, args, shell)?;
     shell.tell_notices();
     match planned.plan.result() {
@@ -65,8 +74,10 @@ async fn saved_plan(
 fn show(plan: &Plan, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError> {
     // With JSON the lines of the rollout are all that stdout carries; `plan -o json` has the document.
     match args.output {
-        // The command line has no Markdown here.
-        OutputFormat::Text | OutputFormat::Markdown => plan::show(plan, OutputFormat::Text, None, shell),
+        // The command line has none but text and JSON here.
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
+            plan::show(plan, OutputFormat::Text, None, shell)
+        }
         OutputFormat::Json if plan.result() == EndResult::Changes && args.dry_run == DryRun::None => Ok(()),
         OutputFormat::Json => plan::show(plan, OutputFormat::Json, None, shell),
     }

@@ -4,7 +4,7 @@ use super::planning::follow_options;
 use super::targets::{self, Wish};
 use super::{Shell, next as commands};
 use crate::cli::{FollowArgs, GlobalArgs};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Nodes};
 use crate::drive;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan;
@@ -22,10 +22,11 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             Wish::Images(images) => Some(images).filter(|images| !images.is_empty()),
             Wish::Manifest(_) => None,
         };
-        let live = cluster.live(workload).await?;
+        let live = cluster.live(workload, Nodes::WhereDecisive).await?;
         if let Some(denied) = live.surroundings.denied.first() {
             let message = format!("from server (Forbidden): {}", denied.message);
-            let hint = format!("check it with: kubectl auth can-i {} {}", denied.verb, denied.resource);
+            let namespace = &live.workload.reference.namespace;
+            let hint = format!("check it with: kubectl auth can-i {} {} -n {namespace}", denied.verb, denied.resource);
             return Err(CommandError::new(ErrorKind::Cluster, message).hint(hint));
         }
         let goal = plan::follow(&live, images.as_ref(), &options, &id);

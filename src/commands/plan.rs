@@ -2,16 +2,26 @@
 
 use std::io;
 
+use super::planning::Planned;
 use super::{Shell, next, planning, saved};
 use crate::cli::{GlobalArgs, PlanArgs};
+use crate::cluster::Nodes;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::Plan;
 use crate::engine::reason::Warning;
 use crate::error::CommandError;
-use crate::render;
+use crate::render::{self, OutputFormat};
 
 pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
-    let planned = planning::make(&args.targets, &args.policy, global, &args.field_manager, true, shell).await?;
+    let nodes = match args.output {
+        OutputFormat::Wide | OutputFormat::Json | OutputFormat::Yaml => Nodes::OfEveryPod,
+        OutputFormat::Text | OutputFormat::Name | OutputFormat::Markdown => Nodes::WhereDecisive,
+    };
+    let mut planned =
+        planning::make(&args.targets, &args.policy, global, &args.field_manager, true, nodes, shell).await?;
+    if args.output == OutputFormat::Wide {
+        warn_of_nodes(&mut planned);
+    }
     let next = match &args.out {
         _ if planned.plan.result() != EndResult::Changes => None,
         Some(file) => Some(next::apply_saved(file, global)),
@@ -24,13 +34,20 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
     Ok(if args.detailed_exitcode { planned.plan.result() } else { EndResult::Complete })
 }
 
+/// Whoever asked for the nodes' kubelets is told why they are not shown, unless a warning says it already.
+fn warn_of_nodes(planned: &mut Planned) {
+    for (plan, live) in planned.plan.workloads.iter_mut().zip(&planned.lives) {
+        let Some(error) = &live.surroundings.nodes_not_read else { continue };
+        let is_told = |warning: &Warning| matches!(warning, Warning::NotRead { what } if what.contains(error.as_str()));
+        if !plan.warnings.iter().any(is_told) {
+            let what = format!("the nodes could not be read ({error}), so their kubelets' versions are not known");
+            plan.warnings.push(Warning::NotRead { what });
+        }
+    }
+}
+
 /// Shows a plan: the result on stdout, warnings on stderr.
-pub(super) fn show(
-    plan: &Plan,
-    output: render::OutputFormat,
-    next: Option<&str>,
-    shell: &Shell,
-) -> Result<(), CommandError> {
+pub(super) fn show(plan: &Plan, output: OutputFormat, next: Option<&str>, shell: &Shell) -> Result<(), CommandError> {
     let plan = &as_shown(plan, output);
     render::plan(output, plan, next, &shell.terminal.stdout, &mut io::stdout().lock())?;
     if !shell.is_quiet() {
@@ -40,9 +57,13 @@ pub(super) fn show(
 }
 
 /// Returns the plan without what the shell tells on stderr itself: there a server's warning would stand twice.
-fn as_shown(plan: &Plan, output: render::OutputFormat) -> Plan {
+fn as_shown(plan: &Plan, output: OutputFormat) -> Plan {
     let mut plan = plan.clone();
-    if output == render::OutputFormat::Text {
+    let is_told_by_the_shell = match output {
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Name => true,
+        OutputFormat::Json | OutputFormat::Yaml | OutputFormat::Markdown => false,
+    };
+    if is_told_by_the_shell {
         for workload in &mut plan.workloads {
             workload.warnings.retain(|warning| !matches!(warning, Warning::ServerWarning { .. }));
         }

@@ -8,7 +8,7 @@ use super::Shell;
 use super::targets::{self, Wish};
 use crate::cli::{FollowPolicyArgs, GlobalArgs, PolicyArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
-use crate::cluster::{Cluster, NamespaceFacts};
+use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::engine::duration;
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::metadata::MetadataMap;
@@ -42,6 +42,7 @@ pub(super) async fn make(
     global: &GlobalArgs,
     field_manager: &str,
     ask_server: bool,
+    nodes: Nodes,
     shell: &mut Shell,
 ) -> Result<Planned, CommandError> {
     let options = options(policy)?;
@@ -49,7 +50,8 @@ pub(super) async fn make(
     let cluster = shell.connect(global).await?;
     let id = shell.rollout_id();
     let found = targets::find(asked, args, global, &cluster).await?;
-    let (facts, read) = futures::join!(namespaces(&found, &cluster), read_all(found.clone(), &cluster, field_manager));
+    let (facts, read) =
+        futures::join!(namespaces(&found, &cluster), read_all(found.clone(), &cluster, field_manager, nodes));
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
     for (desired, mut live) in read? {
@@ -75,6 +77,7 @@ async fn read_all(
     found: Vec<(Workload, Wish)>,
     cluster: &Cluster,
     field_manager: &str,
+    nodes: Nodes,
 ) -> Result<Vec<(Desired, LiveWorkload)>, CommandError> {
     let reads = found.into_iter().map(|(workload, wish)| async move {
         let desired = async {
@@ -83,7 +86,7 @@ async fn read_all(
                 Wish::Manifest(manifest) => cluster.desired(&workload, &manifest, field_manager).await,
             }
         };
-        let (desired, live) = futures::try_join!(desired, cluster.live(workload.clone()))?;
+        let (desired, live) = futures::try_join!(desired, cluster.live(workload.clone(), nodes))?;
         Ok((desired, live))
     });
     stream::iter(reads).buffered(AT_ONCE).try_collect().await
@@ -179,7 +182,7 @@ async fn check(
     for (question, answer) in answers {
         let reason = match answer {
             Ok(pod) => plan.admitted(&question.patch.key, &pod),
-            Err(error) => match refusal(&error) {
+            Err(error) => match refusal(&error, &question.patch.key.namespace) {
                 Some(reason) => Some(reason),
                 // The pod moved since it was listed: the rollout looks at it afresh before it sends anything.
                 None if has_moved(&error) => {
@@ -201,8 +204,7 @@ async fn check(
     }
     // Whoever may list and patch but not watch would change a pod and never see what came of it.
     if let Err(ClusterError::Forbidden { message, .. }) = cluster.check_watch(&plan.workload.namespace).await {
-        let (verb, resource) = ("watch".into(), "pods".into());
-        plan.reasons.push(Reason::PermissionMissing { verb, resource, message });
+        plan.reasons.push(missing("watch", &plan.workload.namespace, message));
         plan.verdict = Verdict::NotEligible;
     }
     plan.checked_by_server = true;
@@ -225,7 +227,8 @@ fn questions(plan: &WorkloadPlan, live: &LiveWorkload, id: &RolloutId, field_man
         let spec = PodSpec { node_name: String::new(), ..pod.spec.clone() };
         let labels: BTreeMap<_, _> =
             pod.labels.iter().filter(|(key, _)| !MetadataMap::Labels.is_reserved(key)).collect();
-        let kind = serde_json::json!([spec, labels, planned.changes, planned.metadata]).to_string();
+        let wanted: BTreeMap<_, _> = planned.changes.iter().map(|(name, change)| (name, &change.to)).collect();
+        let kind = serde_json::json!([spec, labels, wanted, planned.metadata]).to_string();
         if let Some(question) = questions.get_mut(&kind) {
             question.pods.push(planned.pod.clone());
             continue;
@@ -245,11 +248,13 @@ fn questions(plan: &WorkloadPlan, live: &LiveWorkload, id: &RolloutId, field_man
     order.iter().filter_map(|kind| questions.remove(kind)).collect()
 }
 
-fn refusal(error: &ClusterError) -> Option<Reason> {
+fn missing(verb: &str, namespace: &str, message: String) -> Reason {
+    Reason::PermissionMissing { verb: verb.into(), resource: "pods".into(), namespace: namespace.into(), message }
+}
+
+fn refusal(error: &ClusterError, namespace: &str) -> Option<Reason> {
     match error {
-        ClusterError::Forbidden { message, .. } => {
-            Some(Reason::PermissionMissing { verb: "patch".into(), resource: "pods".into(), message: message.clone() })
-        }
+        ClusterError::Forbidden { message, .. } => Some(missing("patch", namespace, message.clone())),
         ClusterError::AdmissionDenied { message }
         | ClusterError::Invalid { message, is_bare_test_failure: false, .. }
         | ClusterError::Rejected { message, .. } => Some(Reason::AdmissionRefused { message: message.clone() }),

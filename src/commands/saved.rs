@@ -8,6 +8,7 @@ use std::path::Path;
 use super::Shell;
 use super::planning::Planned;
 use crate::cli::GlobalArgs;
+use crate::cluster::Nodes;
 use crate::engine::plan::{Moved, SavedPlan};
 use crate::error::{CommandError, ErrorKind};
 
@@ -62,7 +63,8 @@ pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) ->
     }
     let (mut moved, mut lives) = (Vec::new(), Vec::new());
     for workload in &saved.workloads {
-        let live = cluster.live(cluster.workload(&workload.plan.workload).await?).await?;
+        let owner = cluster.workload(&workload.plan.workload).await?;
+        let live = cluster.live(owner, Nodes::WhereDecisive).await?;
         moved.extend(workload.moved(&live));
         lives.push(live);
     }

@@ -20,7 +20,7 @@ pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut She
     let server = if args.client { None } else { Some(shell.connect(global).await?.server_version().await?) };
     let text = match args.output {
         OutputFormat::Json => format!("{}\n", json!({ "clientVersion": VERSION, "serverVersion": server })),
-        OutputFormat::Text | OutputFormat::Markdown => {
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
             let server = server
                 .map(|server| format!("Server Version: {}\n", shell.terminal.stdout.show(&server)))
                 .unwrap_or_default();

@@ -56,6 +56,26 @@ pub(crate) fn json(text: &str) -> String {
     shown
 }
 
+/// Returns text that a harmful character is in as YAML in double quotes, with escapes in their place; `None` for text
+/// without any. Line breaks and tabs are none: YAML shows them as what they are.
+pub(crate) fn yaml(text: &str) -> Option<String> {
+    let is_harmful = |character: char| is_hostile(character) && !matches!(character, '\n' | '\t');
+    if !text.chars().any(is_harmful) {
+        return None;
+    }
+    // JSON's escapes are YAML's too, but for the pairs of surrogates.
+    let quoted = serde_json::Value::from(text).to_string();
+    let mut shown = String::with_capacity(quoted.len());
+    for character in quoted.chars() {
+        let _ = match u32::from(character) {
+            code @ ..=0xffff if is_hostile(character) => write!(shown, "\\u{code:04x}"),
+            code if is_hostile(character) => write!(shown, "\\U{code:08x}"),
+            _ => write!(shown, "{character}"),
+        };
+    }
+    Some(shown)
+}
+
 /// The letter after the caret: `[` for ESC, `?` for DEL.
 fn caret(control: char) -> char {
     char::from_u32(u32::from(control) ^ 0x40).unwrap_or('?')

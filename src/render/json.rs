@@ -25,17 +25,16 @@ use super::metadata::{self, ValueView};
 /// # Errors
 /// The writer's.
 pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
-    let result = plan.result();
-    let document = Document {
-        api_version: PLAN_API_VERSION,
-        kind: "Plan",
-        result: result.word(),
-        applyable: result == EndResult::Changes,
-        summary: plan.workloads.iter().map(Summary::of).fold(Summary::default(), Summary::and),
-        workloads: plan.workloads.iter().map(WorkloadView::of).collect(),
-    };
-    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
+    let text = serde_json::to_string_pretty(&Document::of(plan)).map_err(io::Error::other)?;
     writeln!(out, "{}", escape::json(&text))
+}
+
+/// Returns the plan's document as a value.
+///
+/// # Errors
+/// None that is known of: the types are plain.
+pub(super) fn document(plan: &Plan) -> io::Result<Value> {
+    serde_json::to_value(Document::of(plan)).map_err(io::Error::other)
 }
 
 #[derive(Serialize)]
@@ -47,6 +46,20 @@ struct Document<'a> {
     applyable: bool,
     summary: Summary,
     workloads: Vec<WorkloadView<'a>>,
+}
+
+impl<'a> Document<'a> {
+    fn of(plan: &'a Plan) -> Self {
+        let result = plan.result();
+        Self {
+            api_version: PLAN_API_VERSION,
+            kind: "Plan",
+            result: result.word(),
+            applyable: result == EndResult::Changes,
+            summary: plan.workloads.iter().map(Summary::of).fold(Summary::default(), Summary::and),
+            workloads: plan.workloads.iter().map(WorkloadView::of).collect(),
+        }
+    }
 }
 
 /// How many pods have which verdict.
@@ -180,7 +193,7 @@ struct ReasonView {
 
 impl ReasonView {
     fn of(reason: &Reason) -> Self {
-        let fields = fields(reason);
+        let fields = fields(reason, &["code", "path", "hint"]);
         Self { code: reason.code(), path: reason.path(), message: reason.sentence(), hint: reason.hint(), fields }
     }
 }
@@ -195,16 +208,16 @@ struct WarningView {
 
 impl WarningView {
     fn of(warning: &Warning) -> Self {
-        Self { code: warning.code(), message: warning.sentence(), fields: fields(warning) }
+        Self { code: warning.code(), message: warning.sentence(), fields: fields(warning, &["code"]) }
     }
 }
 
 /// What a code carries besides the fields that all have.
-fn fields(of: &impl Serialize) -> Map<String, Value> {
+fn fields(of: &impl Serialize, common: &[&str]) -> Map<String, Value> {
     let Ok(Value::Object(mut fields)) = serde_json::to_value(of) else { return Map::new() };
     let server_message = fields.shift_remove("message");
-    for common in ["code", "path", "hint"] {
-        fields.shift_remove(common);
+    for common in common {
+        fields.shift_remove(*common);
     }
     if let Some(message) = server_message {
         fields.insert("serverMessage".into(), message);
@@ -239,6 +252,7 @@ struct PodView<'a> {
     name: &'a str,
     uid: &'a str,
     node: Option<&'a str>,
+    kubelet: Option<&'a str>,
     verdict: &'a str,
     changes: Vec<ChangeView<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -253,6 +267,7 @@ impl<'a> PodView<'a> {
             name: &plan.pod.name,
             uid: plan.pod.uid.as_str(),
             node: Some(plan.node.as_str()).filter(|node| !node.is_empty()),
+            kubelet: plan.kubelet.as_deref(),
             verdict: match plan.verdict {
                 PodVerdict::Update => "update",
                 PodVerdict::InProgress => "inProgress",
@@ -268,16 +283,32 @@ impl<'a> PodView<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct ChangeView<'a> {
     container: &'a str,
     from: &'a str,
     to: &'a str,
     effect: &'a str,
+    #[serde(rename = "imageID")]
+    image_id: Option<&'a str>,
+    hash_from: Option<&'a str>,
+    hash_to: Option<&'a str>,
+    waiting: Option<&'a str>,
 }
 
 impl<'a> ChangeView<'a> {
     fn of(container: &'a str, change: &'a ImageChange) -> Self {
-        Self { container, from: &change.from, to: &change.to, effect: effect(change.effect) }
+        let evidence = &change.evidence;
+        Self {
+            container,
+            from: &change.from,
+            to: &change.to,
+            effect: effect(change.effect),
+            image_id: evidence.image_id.as_deref(),
+            hash_from: evidence.hash_from.as_deref(),
+            hash_to: evidence.hash_to.as_deref(),
+            waiting: evidence.waiting.as_deref(),
+        }
     }
 }
 

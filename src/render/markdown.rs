@@ -8,12 +8,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{ContainerPlan, Effect, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
-use crate::engine::pod::ContainerList;
+use crate::engine::plan::{Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::reason::Reason;
 
 use super::style::Style;
-use super::{offline, words};
+use super::{containers, offline, words};
 
 /// GitHub refuses a comment of more than 65536 characters.
 const MAX_BYTES: usize = 60_000;
@@ -66,7 +65,7 @@ fn section(plan: &WorkloadPlan) -> String {
     if plan.verdict == Verdict::NothingToDo && plan.is_offline() {
         let _ = writeln!(text, "\n{}", offline::nothing(plan, &code(&plan.workload.to_string())));
     }
-    containers(&plan.containers, &mut text);
+    container_table(plan, &mut text);
     metadata(plan, &mut text);
     if !plan.is_offline() {
         let number = |verdict| plan.count(verdict);
@@ -84,26 +83,17 @@ fn section(plan: &WorkloadPlan) -> String {
     text
 }
 
-fn containers(containers: &[ContainerPlan], text: &mut String) {
-    if containers.is_empty() {
+fn container_table(plan: &WorkloadPlan, text: &mut String) {
+    if plan.containers.is_empty() {
         return;
     }
-    text.push_str("\n| container | from | to | restarts |\n|---|---|---|---|\n");
-    for container in containers.iter().take(MAX_ITEMS) {
-        let list = match container.list {
-            ContainerList::Containers => "",
-            ContainerList::InitContainers => " (init)",
-        };
-        let restarts = match container.effect {
-            Effect::Unchanged => "no",
-            Effect::Restart => "yes, in place",
-            Effect::NoEffectNow => "no; used when the pod is next made",
-        };
-        let to = container.to.as_deref().map_or_else(|| "(unchanged)".to_owned(), code);
-        let (name, from) = (code(container.container.as_str()), code(&container.from));
-        let _ = writeln!(text, "| {name}{list} | {from} | {to} | {restarts} |");
+    let _ = writeln!(text, "\n| {} |\n|---|---|---|---|", containers::HEADS.join(" | "));
+    let image = |image: Option<&str>, none: &str| image.map_or_else(|| none.to_owned(), code);
+    for row in containers::rows(plan).into_iter().take(MAX_ITEMS) {
+        let (from, to) = (image(row.from, containers::NOT_KNOWN), image(row.to, "(unchanged)"));
+        let _ = writeln!(text, "| {}{} | {from} | {to} | {} |", code(row.container), row.list, row.restarts);
     }
-    more(containers.len(), "container", text);
+    more(plan.containers.len(), "container", text);
 }
 
 fn metadata(plan: &WorkloadPlan, text: &mut String) {

@@ -7,6 +7,7 @@
 //! A new format: a file, a variant of [`OutputFormat`], its arms here; the shared test in `tests/it/render.rs` walks
 //! [`OutputFormat::ALL`] and asks for its snapshots.
 
+mod containers;
 mod diff;
 pub mod escape;
 mod hash;
@@ -16,6 +17,7 @@ mod lines;
 mod live;
 mod markdown;
 mod metadata;
+mod name;
 mod offline;
 pub mod reasons;
 mod run;
@@ -24,7 +26,9 @@ mod summary;
 pub mod tables;
 pub mod terminal;
 mod text;
+mod wide;
 mod words;
+mod yaml;
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -43,6 +47,7 @@ pub use live::{Live, Screen};
 pub use run::NextSteps;
 pub use style::{Meaning, Style};
 pub use terminal::{ColorChoice, Terminal};
+use wide::Detail;
 
 /// How output is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -50,15 +55,21 @@ pub enum OutputFormat {
     /// For a person.
     #[default]
     Text,
+    /// The text, and what an expert asks for; of a plan alone.
+    Wide,
     /// For a script: one document for a plan, one object a line for a rollout.
     Json,
+    /// The JSON document as YAML; of a plan alone.
+    Yaml,
+    /// The pods that would change, one a line as `pod/NAME`; of a plan alone.
+    Name,
     /// For a pull request's comment; of a plan alone.
     Markdown,
 }
 
 impl OutputFormat {
     /// Every format.
-    pub const ALL: [Self; 3] = [Self::Text, Self::Json, Self::Markdown];
+    pub const ALL: [Self; 6] = [Self::Text, Self::Wide, Self::Json, Self::Yaml, Self::Name, Self::Markdown];
 }
 
 /// Writes a plan: a result, for stdout. `next` is the command that carries it out; the text names it where the plan
@@ -74,21 +85,28 @@ pub fn plan(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        OutputFormat::Text => text::plan(plan, next, style, out),
+        OutputFormat::Text => text::plan(plan, next, Detail::Short, style, out),
+        OutputFormat::Wide => text::plan(plan, next, Detail::Wide, style, out),
         OutputFormat::Json => json::plan(plan, out),
+        OutputFormat::Yaml => yaml::plan(plan, out),
+        OutputFormat::Name => name::plan(plan, style, out),
         OutputFormat::Markdown => markdown::plan(plan, out),
     }
 }
 
-/// Writes a plan's warnings, for stderr; the JSON document and the Markdown comment have them inside, so nothing is
-/// written for them.
+/// Writes a plan's warnings, for stderr; documents and the Markdown comment have them inside, so nothing is written for
+/// them. A list of names says there also which workloads are not eligible.
 ///
 /// # Errors
 /// The writer's.
 pub fn plan_warnings(format: OutputFormat, plan: &Plan, style: &Style, err: &mut dyn Write) -> io::Result<()> {
     match format {
-        OutputFormat::Text => text::warnings(plan, style, err),
-        OutputFormat::Json | OutputFormat::Markdown => Ok(()),
+        OutputFormat::Text | OutputFormat::Wide => text::warnings(plan, style, err),
+        OutputFormat::Name => {
+            text::warnings(plan, style, err)?;
+            name::not_eligible(plan, style, err)
+        }
+        OutputFormat::Json | OutputFormat::Yaml | OutputFormat::Markdown => Ok(()),
     }
 }
 
@@ -128,8 +146,8 @@ pub trait Listener {
 /// A writer that a listener owns.
 pub type Writer<'a> = Box<dyn Write + Send + 'a>;
 
-/// Returns the listener for a format and a terminal; a rollout has no Markdown, and is written as text. Results go to `out`, all else to `err`, which must be stderr where
-/// `terminal.live` says that lines can be drawn again.
+/// Returns the listener for a format and a terminal; what is of a plan alone is written as text. Results go to `out`,
+/// all else to `err`, which must be stderr where `terminal.live` says that lines can be drawn again.
 pub fn listener<'a>(
     format: OutputFormat,
     terminal: &Terminal,
@@ -138,10 +156,15 @@ pub fn listener<'a>(
 ) -> Box<dyn Listener + Send + 'a> {
     match format {
         OutputFormat::Json => Box::new(JsonLines::new(out)),
-        OutputFormat::Text | OutputFormat::Markdown if terminal.live => {
-            let screen = Screen { target: terminal::draw_target(), columns: Box::new(terminal::stderr_columns) };
-            Box::new(Live::new(screen, terminal, out, err))
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
+            match terminal.live {
+                true => {
+                    let screen =
+                        Screen { target: terminal::draw_target(), columns: Box::new(terminal::stderr_columns) };
+                    Box::new(Live::new(screen, terminal, out, err))
+                }
+                false => Box::new(Lines::new(terminal, out, err)),
+            }
         }
-        OutputFormat::Text | OutputFormat::Markdown => Box::new(Lines::new(terminal, out, err)),
     }
 }

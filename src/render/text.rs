@@ -8,12 +8,13 @@ use std::io::{self, Write};
 use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{ContainerPlan, Effect, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
-use crate::engine::pod::ContainerList;
+use crate::engine::plan::{Effect, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::reason::Reason;
 
+use super::containers::Row;
 use super::style::{Meaning, Style};
-use super::{metadata, offline, words};
+use super::wide::{self, Detail};
+use super::{containers, metadata, offline, words};
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
@@ -32,7 +33,13 @@ const VERDICTS: [PodVerdict; 5] =
 ///
 /// # Errors
 /// The writer's.
-pub(super) fn plan(plan: &Plan, next: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn plan(
+    plan: &Plan,
+    next: Option<&str>,
+    detail: Detail,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if plan.workloads.is_empty() {
         return writeln!(out, "No changes. The plan has no workload.");
     }
@@ -40,7 +47,7 @@ pub(super) fn plan(plan: &Plan, next: Option<&str>, style: &Style, out: &mut dyn
         if index > 0 {
             writeln!(out)?;
         }
-        self::workload(workload, style, out)?;
+        self::workload(workload, detail, style, out)?;
     }
     if plan.workloads.len() > 1 {
         let verdicts = |verdict| plan.workloads.iter().filter(|workload| workload.verdict == verdict).count();
@@ -74,7 +81,7 @@ pub(super) fn warnings(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-fn workload(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn workload(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let name = words::workload(style, &plan.workload);
     write!(out, "{}", style.paint(Meaning::Heading, &name))?;
     if plan.is_offline() {
@@ -86,7 +93,7 @@ fn workload(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Resu
     let hints = containers_and_reasons(plan, style, out)?;
     if !plan.pods.is_empty() {
         writeln!(out)?;
-        pods(plan, hints, style, out)?;
+        pods(plan, hints, detail, style, out)?;
     }
     writeln!(out)?;
     closing(plan, &name, style, out)
@@ -104,7 +111,7 @@ fn offline_workload(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dy
 fn containers_and_reasons(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<BTreeSet<String>> {
     if !plan.containers.is_empty() {
         writeln!(out)?;
-        containers(&plan.containers, style, out)?;
+        container_table(plan, style, out)?;
     }
     metadata::text(&plan.metadata, style, out)?;
     let mut hints = BTreeSet::new();
@@ -117,26 +124,18 @@ fn containers_and_reasons(plan: &WorkloadPlan, style: &Style, out: &mut dyn Writ
     Ok(hints)
 }
 
-fn containers(containers: &[ContainerPlan], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn container_table(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     if let Some(width) = style.width {
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(40));
     }
-    table.set_header(["container", "from", "to", "restarts"]);
-    for container in containers {
-        let list = match container.list {
-            ContainerList::Containers => "",
-            ContainerList::InitContainers => " (init)",
-        };
-        let to = container.to.as_deref().map_or_else(|| "(unchanged)".into(), |to| style.show(to));
-        let restarts = match container.effect {
-            Effect::Unchanged => "no",
-            Effect::Restart => "yes, in place",
-            Effect::NoEffectNow => "no; used when the pod is next made",
-        };
-        let name = format!("{}{list}", style.show(container.container.as_str()));
-        table.add_row([name, style.show(&container.from), to, restarts.into()]);
+    table.set_header(containers::HEADS);
+    let image = |image: Option<&str>, none: &str| image.map_or_else(|| none.to_owned(), |image| style.show(image));
+    for row in containers::rows(plan) {
+        let name = format!("{}{}", style.show(row.container), row.list);
+        let (from, to) = (image(row.from, containers::NOT_KNOWN), image(row.to, "(unchanged)"));
+        table.add_row([name, from, to, row.restarts.into()]);
     }
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding(if index == 0 { (2, 3) } else { (0, 3) });
@@ -182,18 +181,28 @@ fn hint(reason: &Reason, given: &mut BTreeSet<String>, style: &Style, out: &mut 
 struct Pods<'a> {
     plan: &'a WorkloadPlan,
     style: &'a Style,
+    detail: Detail,
+    containers: Vec<Row<'a>>,
     name_columns: usize,
     node_columns: usize,
     hints: BTreeSet<String>,
 }
 
-fn pods(plan: &WorkloadPlan, hints: BTreeSet<String>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn pods(
+    plan: &WorkloadPlan,
+    hints: BTreeSet<String>,
+    detail: Detail,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let columns = |text: &dyn Fn(&PodPlan) -> String| {
         plan.pods.iter().map(|pod| text(pod).chars().count()).max().unwrap_or(0).min(NAME_COLUMNS)
     };
     let mut lines = Pods {
         plan,
         style,
+        detail,
+        containers: containers::rows(plan),
         name_columns: columns(&|pod| style.show(&pod.pod.name)),
         node_columns: columns(&|pod| node(pod, style)),
         hints,
@@ -247,7 +256,9 @@ impl Pods<'_> {
         let mut texts = vec![];
         match pod.verdict {
             PodVerdict::Update => texts.push(self.changes(pod)),
-            PodVerdict::InProgress => texts.push(format!("{}: asked for already, not proven yet", self.changes(pod))),
+            PodVerdict::InProgress => {
+                texts.push(format!("{}: asked for already, {}", self.changes(pod), self.waiting(pod)));
+            }
             PodVerdict::AlreadyThere => texts.push("already there".into()),
             PodVerdict::Blocked | PodVerdict::Skipped => {}
         }
@@ -270,20 +281,34 @@ impl Pods<'_> {
         for reason in &pod.reasons {
             hint(reason, &mut self.hints, style, out)?;
         }
-        Ok(())
+        match self.detail {
+            Detail::Short => Ok(()),
+            Detail::Wide => wide::pod(pod, style, out),
+        }
+    }
+
+    /// Why the containers that are on their way do not run yet, as far as the pod's status says.
+    fn waiting(&self, pod: &PodPlan) -> String {
+        let reasons: BTreeSet<&str> =
+            pod.changes.values().filter_map(|change| change.evidence.waiting.as_deref()).collect();
+        if reasons.is_empty() {
+            return "not proven yet".into();
+        }
+        let reasons: Vec<String> = reasons.into_iter().map(|reason| self.style.show(reason)).collect();
+        format!("waiting: {}", reasons.join(", "))
     }
 
     /// The containers that change; with the image before where it is not the one that the plan names for all pods.
     fn changes(&self, pod: &PodPlan) -> String {
         let changes = pod.changes.iter().map(|(name, change)| {
-            let planned = self.plan.containers.iter().find(|container| container.container == *name);
+            let planned = self.containers.iter().find(|row| row.container == name.as_str());
             let name = self.style.show(name.as_str());
             let effect = match change.effect {
                 Effect::Unchanged | Effect::Restart => "",
                 Effect::NoEffectNow => " (no restart)",
             };
             match planned {
-                Some(planned) if planned.from == change.from => format!("{name}{effect}"),
+                Some(planned) if planned.from == Some(change.from.as_str()) => format!("{name}{effect}"),
                 Some(_) | None if change.from == change.to => format!("{name}{effect}"),
                 Some(_) | None => format!("{name}{effect} (from {})", self.style.show(&change.from)),
             }

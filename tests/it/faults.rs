@@ -37,7 +37,7 @@ fn a_missing_permission_to_patch_is_told_by_the_plan() {
     let server = web();
     server.fault(When::verb("patch").of("pods"), Effect::Forbid);
     let plan = run(&server, "plan deploy/web side=:v2 --detailed-exitcode").ends_with(3);
-    plan.prints("PermissionMissing: you may not patch pods").prints("kubectl auth can-i patch pods");
+    plan.prints("PermissionMissing: you may not patch pods").prints("kubectl auth can-i patch pods -n default");
     let json = run(&server, "plan deploy/web side=:v2 -o json").ends_with(0);
     let reason = json.json()["workloads"][0]["reasons"][0].clone();
     assert_eq!(
@@ -69,7 +69,8 @@ fn what_may_not_be_listed_is_a_reason_that_names_verb_and_resource() {
         {
             let output = run(&server, line).ends_with(code);
             let told = output.prints(&format!("PermissionMissing: you may not list {resource}"));
-            told.prints(&format!("kubectl auth can-i list {resource}"));
+            let told = told.prints(&format!("kubectl auth can-i list {resource}")).prints(" -n default\n");
+            told.prints("User \"jane\" cannot list resource");
         }
         assert!(server.writes().is_empty());
     }

@@ -54,6 +54,7 @@ fn the_readme_has_the_tables_of_the_code() {
     assert_readme("commands", &commands());
     assert_readme("reasons", &reasons::reasons());
     assert_readme("warnings", &reasons::warnings());
+    assert_readme("fields of codes", &crate::render::fields_of_codes());
 }
 
 fn commands() -> String {

@@ -10,6 +10,7 @@ mod defaults;
 mod fake_server;
 mod faults;
 mod follow;
+mod formats;
 mod generated;
 mod plan;
 #[cfg(test)]

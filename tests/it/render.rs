@@ -6,6 +6,7 @@ mod rollouts;
 mod screen;
 mod snapshots;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use indicatif::ProgressDrawTarget;
 use kubectl_inplace::engine::outcome::EndResult;
 use kubectl_inplace::engine::plan::PLAN_API_VERSION;
+use kubectl_inplace::engine::reason::{ReasonCode, WarningCode};
 use kubectl_inplace::render::{
     JsonLines, Lines, Listener, Live, NextSteps, OutputFormat, Screen, Style, Terminal, plan, plan_warnings,
 };
@@ -48,7 +50,10 @@ impl Bytes {
 fn format_name(format: OutputFormat) -> &'static str {
     match format {
         OutputFormat::Text => "text",
+        OutputFormat::Wide => "wide",
         OutputFormat::Json => "json",
+        OutputFormat::Yaml => "yaml",
+        OutputFormat::Name => "name",
         OutputFormat::Markdown => "markdown",
     }
 }
@@ -58,6 +63,33 @@ fn written_plan(format: OutputFormat, sample: &plans::Sample, style: &Style) -> 
     plan(format, &sample.plan, Some("kubectl inplace apply -f web.yaml"), style, &mut out).unwrap();
     plan_warnings(format, &sample.plan, style, &mut err).unwrap();
     (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+}
+
+/// What each code has in the JSON document besides what all have, as a table: the samples hold every code.
+pub(crate) fn fields_of_codes() -> String {
+    let mut codes: [BTreeMap<String, BTreeSet<String>>; 2] = Default::default();
+    let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    for sample in plans::samples() {
+        let (json, _) = written_plan(OutputFormat::Json, &sample, &Style::PLAIN);
+        for workload in list(&serde_json::from_str(&json).unwrap(), "workloads") {
+            let of_pods = list(&workload, "pods").into_iter().flat_map(|pod| list(&pod, "reasons"));
+            let reasons: Vec<Value> = list(&workload, "reasons").into_iter().chain(of_pods).collect();
+            let common: [&[&str]; 2] = [&["code", "path", "message", "hint"], &["code", "message"]];
+            for ((told, common), codes) in [reasons, list(&workload, "warnings")].iter().zip(common).zip(&mut codes) {
+                for one in told {
+                    let fields = one.as_object().unwrap().keys().filter(|key| !common.contains(&key.as_str()));
+                    codes.entry(one["code"].as_str().unwrap().to_owned()).or_default().extend(fields.cloned());
+                }
+            }
+        }
+    }
+    assert_eq!(codes.each_ref().map(BTreeMap::len), [ReasonCode::ALL.len(), WarningCode::ALL.len()]);
+    let mut table = String::from("| code | fields |\n|---|---|\n");
+    for (code, fields) in codes.iter().flatten().filter(|(_, fields)| !fields.is_empty()) {
+        let fields: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+        table.push_str(&format!("| `{code}` | {} |\n", fields.join(", ")));
+    }
+    table
 }
 
 fn next_steps() -> NextSteps {
@@ -135,17 +167,17 @@ fn every_format_and_listener_writes_what_its_snapshot_says() {
         snapshots.check(&format!("rollout-{}-json", rollout.name), &json_lines(&rollout));
         snapshots.check(&format!("rollout-{}-live", rollout.name), &live(&rollout, Style::PLAIN).0);
     }
-    for format in [OutputFormat::Text, OutputFormat::Json] {
+    for (name, is_json) in [("text", false), ("json", true)] {
         let mut text = String::new();
         for result in EndResult::ALL {
             let rollout = rollouts::ended(result);
-            let written = match format {
-                OutputFormat::Text | OutputFormat::Markdown => lines(&rollout).0,
-                OutputFormat::Json => json_lines(&rollout).lines().last().map(|line| format!("{line}\n")).unwrap(),
+            let written = match is_json {
+                false => lines(&rollout).0,
+                true => json_lines(&rollout).lines().last().map(|line| format!("{line}\n")).unwrap(),
             };
             text.push_str(&format!("--- {result:?}\n{written}"));
         }
-        snapshots.check(&format!("ends-{}", format_name(format)), &text);
+        snapshots.check(&format!("ends-{name}"), &text);
     }
     let narrow = Style { width: Some(60), unicode: false, ..Style::PLAIN };
     let colored = Style { color: true, ..Style::PLAIN };
@@ -216,6 +248,37 @@ fn json_is_whole_exact_and_versioned() {
 }
 
 #[test]
+fn yaml_is_the_json_document() {
+    for sample in plans::samples() {
+        let (json, _) = written_plan(OutputFormat::Json, &sample, &Style::PLAIN);
+        let (yaml, err) = written_plan(OutputFormat::Yaml, &sample, &Style::PLAIN);
+        // What reads manifests as kubectl does wants every object to have a name.
+        let named = format!("{yaml}metadata: {{name: plan}}\n");
+        let mut documents = kubectl_inplace::manifest::parse("plan.yaml", named.as_bytes()).unwrap();
+        let mut object = documents.remove(0).object;
+        object.as_object_mut().unwrap().shift_remove("metadata");
+        assert_eq!(object, serde_json::from_str::<Value>(&json).unwrap(), "{}: {yaml}", sample.name);
+        assert!(documents.is_empty(), "one document");
+        assert_eq!(err, "", "the warnings are in the document");
+    }
+}
+
+#[test]
+fn names_are_the_pods_that_would_change_and_nothing_else() {
+    for sample in plans::samples() {
+        let (json, _) = written_plan(OutputFormat::Json, &sample, &Style::PLAIN);
+        let document: Value = serde_json::from_str(&json).unwrap();
+        let pods = document["workloads"].as_array().unwrap().iter().flat_map(|it| it["pods"].as_array().unwrap());
+        let changing = pods.filter(|pod| pod["verdict"] == "update" || pod["verdict"] == "inProgress");
+        let expected: Vec<String> =
+            changing.map(|pod| Style::PLAIN.whole(&format!("pod/{}", pod["name"].as_str().unwrap()))).collect();
+        let (out, err) = written_plan(OutputFormat::Name, &sample, &Style::PLAIN);
+        assert_eq!(out.lines().collect::<Vec<_>>(), expected, "{}", sample.name);
+        assert_eq!(err.contains("Not eligible"), sample.plan.result() == EndResult::NotEligible, "{err}");
+    }
+}
+
+#[test]
 fn the_live_view_appears_late_draws_seldom_and_leaves_nothing() {
     for rollout in rollouts::samples() {
         let (terminal, out) = (FakeTerminal::new(COLUMNS), Bytes::default());
@@ -279,6 +342,9 @@ fn a_broken_pipe_is_the_callers_to_judge() {
     }
     for sample in plans::samples() {
         for format in OutputFormat::ALL {
+            if format == OutputFormat::Name && written_plan(format, &sample, &Style::PLAIN).0.is_empty() {
+                continue;
+            }
             let error = plan(format, &sample.plan, None, &Style::PLAIN, &mut Closed).unwrap_err();
             assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
         }

@@ -71,6 +71,7 @@ fn denied(live: &LiveWorkload) -> Vec<Reason> {
     let reason = |denied: &super::live::Denied| Reason::PermissionMissing {
         verb: denied.verb.clone(),
         resource: denied.resource.clone(),
+        namespace: live.workload.reference.namespace.clone(),
         message: denied.message.clone(),
     };
     denied.map(reason).collect()

@@ -125,6 +125,8 @@ pub struct PodPlan {
     pub pod: PodKey,
     /// Its node; empty while it is not scheduled.
     pub node: String,
+    /// The version of the node's kubelet; `None` where it was not read.
+    pub kubelet: Option<String>,
     /// What would happen.
     pub verdict: PodVerdict,
     /// The containers that change, or changed and are not proven yet.
@@ -162,6 +164,32 @@ pub struct ImageChange {
     pub to: String,
     /// What the change does.
     pub effect: Effect,
+    /// What more is known of the container in this pod.
+    #[serde(flatten)]
+    pub evidence: ChangeEvidence,
+}
+
+/// What more is known of a container that changes: each part `None` where it is not.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ChangeEvidence {
+    /// What runs now: `status.containerStatuses[].imageID`, as the runtime shows it.
+    #[serde(rename = "imageID")]
+    pub image_id: Option<String>,
+    /// The kubelet's hash of the container with the image before. Only of kubelets from 1.31 on, which hash name and
+    /// image (`pickFieldsToHash`); those before hash the whole container, which this program does not read.
+    pub hash_from: Option<String>,
+    /// The same with the image wanted; the kubelet restarts the container when the two differ.
+    pub hash_to: Option<String>,
+    /// Why the container waits now, such as `ErrImagePull`.
+    pub waiting: Option<String>,
+}
+
+impl ImageChange {
+    /// Makes a change of which nothing more is known.
+    pub fn new(from: impl Into<String>, to: impl Into<String>, effect: Effect) -> Self {
+        Self { from: from.into(), to: to.into(), effect, evidence: ChangeEvidence::default() }
+    }
 }
 
 impl WorkloadPlan {

@@ -278,7 +278,7 @@ fn warnings(containers: &[ContainerPlan], template: &Value) -> BTreeSet<Warning>
     let written: Vec<(ContainerList, Container)> = template_containers(template).collect();
     for plan in containers {
         let (Some(to), name) = (&plan.to, &plan.container) else { continue };
-        let change = ImageChange { from: plan.from.clone(), to: to.clone(), effect: plan.effect };
+        let change = ImageChange::new(plan.from.as_str(), to.as_str(), plan.effect);
         for (list, container) in &written {
             if *list == plan.list && container.name == *name {
                 of_the_reference(container, &change, &mut warnings);

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::json;
+
 use super::build::Context;
-use super::{Effect, ImageChange, PodPlan, PodVerdict};
+use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
+use crate::engine::container_hash::{HashEra, container_hash};
 use crate::engine::evidence::{Baseline, Proof};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::ContainerName;
@@ -22,6 +25,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
     let mut plan = PodPlan {
         pod: pod.key.clone(),
         node: pod.spec.node_name.clone(),
+        kubelet: live.kubelets.get(&pod.spec.node_name).map(ToString::to_string),
         verdict: PodVerdict::AlreadyThere,
         changes: BTreeMap::new(),
         metadata: MetadataChange::default(),
@@ -69,13 +73,31 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
             let differs = container.image != to;
             if differs || is_in_progress(pod, container, effect) {
                 in_progress |= !differs;
-                let recorded = || recorded_from(pod, &container.name).unwrap_or_else(|| to.clone());
-                let from = if differs { container.image.clone() } else { recorded() };
-                plan.changes.insert(container.name.clone(), ImageChange { from, to, effect });
+                let from = if differs { Some(container.image.clone()) } else { recorded_from(pod, &container.name) };
+                let evidence = evidence(context, pod, &container.name, from.as_deref(), &to);
+                let from = from.unwrap_or_else(|| to.clone());
+                plan.changes.insert(container.name.clone(), ImageChange { from, to, effect, evidence });
             }
         }
     }
     in_progress
+}
+
+/// What status and node tell of a container that changes.
+fn evidence(context: &Context<'_>, pod: &Pod, name: &ContainerName, from: Option<&str>, to: &str) -> ChangeEvidence {
+    let status = pod.container_status(name).map(|(_, _, status)| status);
+    let era = context.live.kubelets.get(&pod.spec.node_name).and_then(HashEra::of_kubelet);
+    let hash = |image: &str| match era? {
+        era @ HashEra::NameAndImage => Some(container_hash(era, &json!({"name": name, "image": image})).to_string()),
+        HashEra::WholeContainer { .. } => None,
+    };
+    let waiting = status.and_then(|status| status.state.waiting.as_ref()).map(|waiting| waiting.reason.clone());
+    ChangeEvidence {
+        image_id: status.map(|status| status.image_id.clone()).filter(|id| !id.is_empty()),
+        hash_from: from.and_then(hash),
+        hash_to: hash(to),
+        waiting: waiting.filter(|reason| !reason.is_empty()),
+    }
 }
 
 impl PodPlan {

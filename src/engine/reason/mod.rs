@@ -31,6 +31,9 @@ pub enum Reason {
         verb: String,
         /// The resource.
         resource: String,
+        /// Where.
+        #[serde(default)]
+        namespace: String,
         /// The server's words.
         message: String,
     },

@@ -7,7 +7,12 @@ impl Reason {
     /// Returns one sentence, without a full stop.
     pub fn sentence(&self) -> String {
         match self {
-            Self::PermissionMissing { verb, resource, .. } => format!("you may not {verb} {resource}"),
+            Self::PermissionMissing { verb, resource, message, .. } if message.is_empty() => {
+                format!("you may not {verb} {resource}")
+            }
+            Self::PermissionMissing { verb, resource, message, .. } => {
+                format!("you may not {verb} {resource}: {message}")
+            }
             Self::TemplateFieldNotInPlace { path } => format!("{path} cannot change in a running pod"),
             Self::VolumeClaimTemplateChanges { path } => format!("{path} cannot change: the claims exist already"),
             Self::ContainerAdded { container, .. } => format!("container {container} would be added"),
@@ -131,8 +136,9 @@ impl Reason {
             Self::OwnerTerminating => "wait until it is gone",
             Self::NoUnavailabilityAllowed { .. } => "say how many may be down: --max-unavailable 1",
             Self::ReplicaSetOfOldRevision { deployment } => return format!("name deployment/{deployment}"),
-            Self::PermissionMissing { verb, resource, .. } => {
-                return format!("check it with: kubectl auth can-i {verb} {resource}");
+            Self::PermissionMissing { verb, resource, namespace, .. } => {
+                let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
+                return format!("check it with: kubectl auth can-i {verb} {resource}{place}");
             }
             Self::AdmissionRefused { .. } => {
                 "the words are the API server's or an admission webhook's; change what they name"

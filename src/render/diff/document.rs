@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::engine::workload_diff::Step;
+use crate::render::escape;
 
 /// A line without its line break.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,14 +55,28 @@ fn field(key: &str, field: &Value, indent: usize, path: &mut Vec<Step>, lines: &
     };
     match nested {
         Some(deeper) => {
-            // The key as serde-saphyr quotes it, with a value that is taken off again.
-            let text = yaml(&json!({ key: 0 }));
-            let text = text.trim_end().strip_suffix('0').unwrap_or_default().trim_end();
-            lines.push(Line { text: format!("{:indent$}{text}", ""), path: path.clone() });
+            lines.push(Line { text: format!("{:indent$}{}", "", before_value(key)), path: path.clone() });
             value(field, deeper, path, lines);
         }
-        None => written(&json!({ key: field }), indent, path, lines),
+        None => match quoted(field) {
+            Some(text) => {
+                let text = format!("{:indent$}{} {text}", "", before_value(key));
+                lines.push(Line { text, path: path.clone() });
+            }
+            None => written(&json!({ key: field }), indent, path, lines),
+        },
     }
+}
+
+/// The key as serde-saphyr quotes it, with a value that is taken off again.
+fn before_value(key: &str) -> String {
+    let text = yaml(&json!({ key: 0 }));
+    text.trim_end().strip_suffix('0').unwrap_or_default().trim_end().to_owned()
+}
+
+/// Text that no eye or terminal should meet as it is.
+fn quoted(value: &Value) -> Option<String> {
+    escape::yaml(value.as_str()?)
 }
 
 fn element(element: &Value, indent: usize, path: &mut Vec<Step>, lines: &mut Vec<Line>) {
@@ -71,7 +86,10 @@ fn element(element: &Value, indent: usize, path: &mut Vec<Step>, lines: &mut Vec
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     };
     if !is_nested {
-        return written(&json!([element]), indent, path, lines);
+        return match quoted(element) {
+            Some(text) => lines.push(Line { text: format!("{:indent$}- {text}", ""), path: path.clone() }),
+            None => written(&json!([element]), indent, path, lines),
+        };
     }
     let first = lines.len();
     value(element, indent + 2, path, lines);

@@ -3,7 +3,7 @@
 use kubectl_inplace::engine::metadata::MetadataChange;
 use kubectl_inplace::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use kubectl_inplace::engine::plan::{
-    ContainerPlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan,
+    ChangeEvidence, ContainerPlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan,
 };
 use kubectl_inplace::engine::pod::ContainerList;
 use kubectl_inplace::engine::reason::{Reason, Warning};
@@ -24,6 +24,7 @@ pub(super) fn samples() -> Vec<Sample> {
         sample("empty", vec![]),
         sample("in-place", vec![in_place()]),
         sample("mixed", vec![mixed()]),
+        sample("evidence", vec![evidence()]),
         sample("nothing-to-do", vec![nothing_to_do()]),
         sample("no-pods", vec![no_pods()]),
         sample("many-pods", vec![many_pods()]),
@@ -54,7 +55,7 @@ pub(super) fn key(name: &str) -> PodKey {
 }
 
 fn side(from: &str) -> (ContainerName, ImageChange) {
-    ("side".into(), ImageChange { from: from.into(), to: "acme/side:1.27.2".into(), effect: Effect::Restart })
+    ("side".into(), ImageChange::new(from, "acme/side:1.27.2", Effect::Restart))
 }
 
 fn pod(name: &str, node: &str, verdict: PodVerdict) -> PodPlan {
@@ -66,6 +67,7 @@ fn pod(name: &str, node: &str, verdict: PodVerdict) -> PodPlan {
     PodPlan {
         pod: key(name),
         node: node.into(),
+        kubelet: None,
         verdict,
         changes,
         metadata: MetadataChange::default(),
@@ -121,8 +123,7 @@ fn mixed() -> WorkloadPlan {
     plan.containers.push(ContainerPlan { list: ContainerList::InitContainers, ..init });
     let mut other = pod("web-6b867cfc99-old4x", "node-with-a-longer-name", PodVerdict::Update);
     other.changes = [side("acme/side:1.26.0")].into();
-    let migrate =
-        ImageChange { from: "acme/migrate:1".into(), to: "acme/migrate:2".into(), effect: Effect::NoEffectNow };
+    let migrate = ImageChange::new("acme/migrate:1", "acme/migrate:2", Effect::NoEffectNow);
     other.changes.insert("init-db".into(), migrate);
     plan.pods.push(other);
     plan.pods.push(pod("web-6b867cfc99-going", "node-a", PodVerdict::InProgress));
@@ -136,6 +137,41 @@ fn mixed() -> WorkloadPlan {
     ));
     let finished = Reason::PodFinished { phase: "Failed".into() };
     plan.pods.push(PodPlan { reasons: vec![finished], ..pod("web-6b867cfc99-ended", "", PodVerdict::Skipped) });
+    plan
+}
+
+/// What is known of kubelets and containers, in full, in part and not at all; a sidecar that is under way in every pod.
+fn evidence() -> WorkloadPlan {
+    let mut plan = in_place();
+    let known = ChangeEvidence {
+        image_id: Some("docker.io/acme/side@sha256:4f5c1a09".into()),
+        hash_from: Some("123e4567".into()),
+        hash_to: Some("99887766".into()),
+        waiting: None,
+    };
+    let of = |name: &str, kubelet: Option<&str>, verdict: PodVerdict, evidence: ChangeEvidence| {
+        let mut plan = PodPlan { kubelet: kubelet.map(str::to_owned), ..pod(name, "node-a", verdict) };
+        plan.changes.values_mut().for_each(|change| change.evidence = evidence.clone());
+        plan
+    };
+    let same = ChangeEvidence { hash_to: known.hash_from.clone(), ..known.clone() };
+    let older = ChangeEvidence { hash_from: None, hash_to: None, ..known.clone() };
+    plan.pods = vec![
+        of("web-0", Some("1.36"), PodVerdict::Update, known.clone()),
+        of("web-1", Some("1.36"), PodVerdict::Update, same),
+        of("web-2", Some("1.30"), PodVerdict::Update, older),
+        of("web-3", None, PodVerdict::Update, ChangeEvidence::default()),
+        of("web-4", None, PodVerdict::AlreadyThere, ChangeEvidence::default()),
+    ];
+    plan.containers.push(container("proxy", "acme/proxy:2", None, Effect::Unchanged));
+    plan.containers.push(container("log", "acme/log:2", None, Effect::Unchanged));
+    let waiting = ChangeEvidence { hash_from: None, waiting: Some("ErrImagePull".into()), ..known.clone() };
+    let mut going = of("web-5", Some("1.36"), PodVerdict::InProgress, waiting.clone());
+    let proxy = ImageChange { evidence: waiting, ..ImageChange::new("acme/proxy:1", "acme/proxy:2", Effect::Restart) };
+    let unseen = ChangeEvidence { hash_to: known.hash_to, ..ChangeEvidence::default() };
+    let log = ImageChange { evidence: unseen, ..ImageChange::new("acme/log:2", "acme/log:2", Effect::Restart) };
+    going.changes = [("proxy".into(), proxy), ("log".into(), log)].into();
+    plan.pods.push(going);
     plan
 }
 
@@ -176,7 +212,12 @@ fn every_reason() -> WorkloadPlan {
     let list = ContainerList::InitContainers;
     let path = || "metadata.annotations[acme.example/level]".to_owned();
     plan.reasons = vec![
-        Reason::PermissionMissing { verb: "patch".into(), resource: "pods".into(), message: "forbidden".into() },
+        Reason::PermissionMissing {
+            verb: "patch".into(),
+            resource: "pods".into(),
+            namespace: "prod".into(),
+            message: "forbidden".into(),
+        },
         Reason::TemplateFieldNotInPlace { path: "spec.containers[app].env".into() },
         Reason::VolumeClaimTemplateChanges { path: "spec.volumeClaimTemplates[data].spec.storageClassName".into() },
         Reason::ContainerAdded { list, container: container() },
@@ -313,11 +354,8 @@ fn hostile() -> WorkloadPlan {
     plan.warnings = vec![Warning::ServerWarning { message: HOSTILE.into() }];
     plan.containers = vec![container(HOSTILE, HOSTILE, Some(HOSTILE), Effect::Restart)];
     let mut pod = pod(&format!("web-0{HOSTILE}"), HOSTILE, PodVerdict::Update);
-    pod.changes = [(
-        ContainerName::from(HOSTILE),
-        ImageChange { from: format!("{HOSTILE}1"), to: HOSTILE.into(), effect: Effect::Restart },
-    )]
-    .into();
+    pod.changes =
+        [(ContainerName::from(HOSTILE), ImageChange::new(format!("{HOSTILE}1"), HOSTILE, Effect::Restart))].into();
     plan.pods = vec![pod, blocked("web-1", vec![Reason::AdmissionRefused { message: HOSTILE.into() }])];
     plan
 }

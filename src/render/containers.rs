@@ -1,0 +1,54 @@
+//! The rows of the table of containers: what they say, whatever draws the table.
+//!
+//! Promise: a container whose update is on its way is never shown as unchanged.
+
+use crate::engine::plan::{ContainerPlan, Effect, PodVerdict, WorkloadPlan};
+use crate::engine::pod::ContainerList;
+
+/// The heads of the columns.
+pub(super) const HEADS: [&str; 4] = ["container", "from", "to", "restarts"];
+
+/// What stands for an image that is not known any more: pods on their way ask for the new one already.
+pub(super) const NOT_KNOWN: &str = "(not known)";
+
+/// One container over all pods. Images are as they came, not escaped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row<'a> {
+    pub(super) container: &'a str,
+    /// After the name: where it stands, if not among the containers.
+    pub(super) list: &'static str,
+    /// `None` where it is not known any more.
+    pub(super) from: Option<&'a str>,
+    /// `None` where it stays.
+    pub(super) to: Option<&'a str>,
+    pub(super) restarts: &'static str,
+}
+
+/// Returns the rows, in the plan's order.
+pub(super) fn rows(plan: &WorkloadPlan) -> Vec<Row<'_>> {
+    plan.containers.iter().map(|container| row(plan, container)).collect()
+}
+
+fn row<'a>(plan: &'a WorkloadPlan, container: &'a ContainerPlan) -> Row<'a> {
+    let row = Row {
+        container: container.container.as_str(),
+        list: match container.list {
+            ContainerList::Containers => "",
+            ContainerList::InitContainers => " (init)",
+        },
+        from: Some(&container.from),
+        to: container.to.as_deref(),
+        restarts: match container.effect {
+            Effect::Unchanged => "no",
+            Effect::Restart => "yes, in place",
+            Effect::NoEffectNow => "no; used when the pod is next made",
+        },
+    };
+    if container.effect != Effect::Unchanged {
+        return row;
+    }
+    let on_the_way = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::InProgress);
+    let Some(change) = on_the_way.filter_map(|pod| pod.changes.get(&container.container)).next() else { return row };
+    let from = Some(change.from.as_str()).filter(|from| *from != change.to);
+    Row { from, to: Some(&change.to), restarts: "under way already", ..row }
+}
