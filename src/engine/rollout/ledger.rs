@@ -79,6 +79,8 @@ pub(super) struct Entry {
     pub(super) patched: bool,
     /// Ids of the containers that no change is planned for, when the pod was patched.
     pub(super) others: BTreeMap<ContainerName, Option<String>>,
+    /// Containers that were seen with the wanted image: any other later on was set by somebody else.
+    pub(super) asked: BTreeSet<ContainerName>,
     /// When the kubelet's events are looked at again.
     pub(super) events_at: Option<Now>,
     pub(super) wake: Option<Now>,

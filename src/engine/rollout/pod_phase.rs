@@ -155,12 +155,13 @@ fn container_progress(
     now: Now,
 ) -> Progress {
     let Some((_, _, container)) = pod.container(name) else { return Progress::Moved("(no such container)".into()) };
-    if let Some(to) = &goal.to
-        && container.image != *to
-    {
-        let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
-        let asked = untouched && !was_ours(pod, id);
-        return if asked { Progress::NotAsked } else { Progress::Moved(container.image.clone()) };
+    if let Some(to) = &goal.to {
+        if container.image != *to {
+            let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
+            let asked = untouched && !was_ours(pod, id) && !entry.asked.contains(name);
+            return if asked { Progress::NotAsked } else { Progress::Moved(container.image.clone()) };
+        }
+        entry.asked.insert(name.clone());
     }
     if !goal.restarts {
         return Progress::Runs;

@@ -175,6 +175,19 @@ fn a_pod_before_our_patch_waits_unless_somebody_was_faster() {
     assert_eq!(word(&judged(None, &mut Entry::default(), NOW).phase), "gone");
 }
 
+/// Another run took our image back and wrote its own record over ours: patching again would be a fight.
+#[test]
+fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_somebody_else() {
+    let mut entry = Entry::default();
+    assert_eq!(word(&judged(Some(patched_pod()), &mut entry, NOW).phase), "restarting");
+    let mut taken_back = change(old_pod(), |pod| pod.resource_version = 3);
+    let record = UpdateRecord { id: "other".into(), manager: "kubectl-inplace".into(), containers: BTreeMap::new() };
+    taken_back.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
+    assert_eq!(word(&judged(Some(taken_back.clone()), &mut entry, NOW).phase), "moved");
+    // Without that memory it is a pod that has not had its turn.
+    assert_eq!(phase_of(taken_back), "waiting");
+}
+
 #[test]
 fn a_patched_pod_is_what_its_containers_prove() {
     let unready = |pod: Pod| {
