@@ -75,7 +75,7 @@ fn check_output(text: &str, json: &str) -> Result<(), String> {
         return Err(format!("plan.txt shows the control character {control:?} as it is"));
     }
     serde_json::from_str::<serde_json::Value>(json).map_err(|error| format!("plan.json: {error}"))?;
-    for machine in [env!("CARGO_MANIFEST_DIR"), "127.0.0.1", "/tmp/", "/root/"] {
+    for machine in [env!("CARGO_MANIFEST_DIR"), "127.0.0.1", "/tmp/"] {
         if text.contains(machine) || json.contains(machine) {
             return Err(format!("the plan speaks of the machine that it was made on: {machine}"));
         }
