@@ -6,8 +6,12 @@ use super::{Shell, next as commands};
 use crate::cli::{FollowArgs, GlobalArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
+use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
-use crate::engine::plan;
+use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::reason::Reason;
+use crate::engine::target::Images;
+use crate::engine::{plan, suggest};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::NextSteps;
 
@@ -29,6 +33,12 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             let hint = format!("check it with: kubectl auth can-i {} {} -n {namespace}", denied.verb, denied.resource);
             return Err(CommandError::new(ErrorKind::Cluster, message).hint(hint));
         }
+        if let Some(images) = &images {
+            let unknown = unknown_containers(&live.pods, images);
+            if !unknown.is_empty() {
+                return Err(CommandError::reasons(&live.workload.reference, &unknown));
+            }
+        }
         let goal = plan::follow(&live, images.as_ref(), &options, &id);
         if goal.pods.is_empty() {
             let message = format!("{} has no pod to follow", goal.workload);
@@ -48,4 +58,26 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
     }
     Ok(result)
+}
+
+/// Returns a reason for each name that no pod has a container of: waiting for it would end well or never.
+fn unknown_containers(pods: &[Pod], images: &Images) -> Vec<Reason> {
+    let lists = [ContainerList::Containers, ContainerList::InitContainers];
+    let containers = pods.iter().flat_map(|pod| lists.into_iter().flat_map(|list| pod.containers(list)));
+    let mut known: Vec<ContainerName> = Vec::new();
+    for container in containers {
+        if !known.contains(&container.name) {
+            known.push(container.name.clone());
+        }
+    }
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let unknown = images.by_container.keys().filter(|name| !known.contains(name));
+    let reasons = unknown.map(|container| Reason::ContainerNotFound {
+        container: container.clone(),
+        suggestion: suggest::closest(container.as_str(), known.iter().map(ContainerName::as_str)).map(str::to_owned),
+        known: known.clone(),
+    });
+    reasons.collect()
 }

@@ -13,7 +13,7 @@ use crate::cluster::connect::{ConnectOptions, Environment};
 use crate::engine::duration;
 use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, ColorChoice, Listener, Meaning, OutputFormat, Terminal, Writer};
 
 /// Streams, terminal and environment of one run.
@@ -159,7 +159,15 @@ impl Shell {
         if error.closed_pipe {
             return EndResult::Complete;
         }
-        self.say(Meaning::Failing, "error:", &error.message);
+        // The snippet of a manifest stands on lines of its own; whatever else breaks a line is shown as an escape.
+        let (message, snippet) = match error.kind {
+            ErrorKind::Manifest => error.message.split_once('\n').unwrap_or((&error.message, "")),
+            ErrorKind::Usage | ErrorKind::Cluster | ErrorKind::Output => (error.message.as_str(), ""),
+        };
+        self.say(Meaning::Failing, "error:", message);
+        for line in snippet.lines() {
+            self.say(Meaning::Plain, " ", line);
+        }
         for hint in &error.hints {
             self.say(Meaning::Plain, "hint:", hint);
         }

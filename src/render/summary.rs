@@ -320,7 +320,9 @@ impl Ending<'_> {
             EndResult::NothingToDo | EndResult::Aborted | EndResult::Changes | EndResult::NotEligible => {
                 (false, false, false)
             }
-            EndResult::Failed | EndResult::Paused | EndResult::Error => (true, true, false),
+            // The same images would fail again.
+            EndResult::Failed => (true, false, false),
+            EndResult::Paused | EndResult::Error => (true, true, false),
             EndResult::TimedOut | EndResult::Superseded | EndResult::Interrupted | EndResult::Terminated => {
                 (true, true, true)
             }

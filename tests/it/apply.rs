@@ -361,6 +361,16 @@ fn several_workloads_follow_each_other_and_the_first_failure_is_the_last() {
     assert_eq!(patches(&server).len(), 1);
 }
 
+#[test]
+fn follow_refuses_a_name_that_no_pod_has_a_container_of() {
+    let server = web();
+    for line in ["follow deploy/web sid=:v2", "follow deploy/web side=:v1 sid=:v2"] {
+        let output = run(&server, line).ends_with(1);
+        assert!(output.stderr.contains("there is no container sid; there are"), "{line}\n{}", output.stderr);
+        assert!(output.stderr.contains("did you mean side?"), "{line}\n{}", output.stderr);
+    }
+}
+
 fn answer(server: &ApiServer, typed_in: &str) -> Output {
     let mut running = Binary::against(server, ASKED.split(' ')).on_a_terminal().spawn();
     running.wait_for_stdout("Only 'yes' will be accepted to approve");

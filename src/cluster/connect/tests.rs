@@ -285,6 +285,16 @@ async fn a_lost_write_may_have_been_done_and_a_refused_one_was_not() {
 }
 
 #[tokio::test]
+async fn a_password_in_the_servers_address_is_not_shown() {
+    let nobody = Server::nobody();
+    let setup = setup(&format!("http://user:hidden@{nobody}"), "", "token: secret");
+    let connection = setup.connect().await.unwrap();
+    assert_eq!(connection.server(), format!("http://{nobody}"));
+    let refused = ask(connection.client(), Verb::Patch, POD).await.unwrap_err();
+    assert!(!refused.to_string().contains("hidden"), "{refused}");
+}
+
+#[tokio::test]
 async fn a_server_that_is_no_tls_server() {
     let server = Server::start(vec![Answer::json(400, "{}")]);
     let setup = setup(&format!("https://{}", server.address), ", insecure-skip-tls-verify: true", "token: secret");

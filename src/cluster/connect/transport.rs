@@ -89,7 +89,7 @@ impl Transport {
             },
         };
         let server = match config.cluster_url.authority() {
-            Some(authority) => authority.to_string(),
+            Some(authority) => without_credentials(authority.as_str()).to_owned(),
             None => config.cluster_url.to_string(),
         };
         Ok(Self { config, server, plugin, session: Mutex::new(session), limits, warnings })
@@ -217,6 +217,11 @@ fn session(config: &Config, credential: Credential, number: u64) -> Result<Sessi
         rejected: false,
         number,
     })
+}
+
+/// Cuts `user:password@` off an authority: the rest is what a person is shown.
+pub(super) fn without_credentials(authority: &str) -> &str {
+    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
 fn client(config: Config) -> Result<Client, ClusterError> {
