@@ -113,7 +113,8 @@ async fn follow_each(
         }
         let goal = plan.goal(&planned.id, field_manager);
         let next = NextSteps {
-            take_back: way_back(&goal).map(|images| commands::apply(&plan.workload, &images, global, &planned.cluster)),
+            take_back: way_back(&goal)
+                .and_then(|back| commands::take_back(&plan.workload, &back, global, &planned.cluster)),
             go_on: Some(commands::same_as(&shell.arguments, "apply", &[])),
             follow: Some(commands::follow(&plan.workload, global, &planned.cluster)),
         };

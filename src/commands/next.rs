@@ -7,7 +7,8 @@ use clap::CommandFactory;
 
 use crate::cli::{Cli, GlobalArgs};
 use crate::cluster::Cluster;
-use crate::engine::names::{ContainerName, WorkloadRef};
+use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
+use crate::engine::plan::WayBack;
 
 /// Quotes a word for a POSIX shell where it needs it.
 pub(super) fn quoted(word: &str) -> String {
@@ -19,14 +20,22 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
+/// Flags of every command that take no value of their own.
+const SWITCHES: [&str; 5] =
+    ["-q", "--quiet", "--warnings-as-errors", "--insecure-skip-tls-verify", "--disable-compression"];
+
 /// Returns the command as typed, for another verb: without the flags that only `plan` has.
 pub(super) fn same_as(arguments: &[String], verb: &str, more: &[&str]) -> String {
     let mut words = vec!["kubectl".to_owned(), "inplace".to_owned()];
     let mut replaced = false;
     let mut rest = arguments.iter().skip(1);
+    let mut before = "";
     while let Some(word) = rest.next() {
+        // Before the command, a word after a flag is that flag's value.
+        let is_value = before.starts_with('-') && !before.contains('=') && !SWITCHES.contains(&before);
+        before = word;
         match word.as_str() {
-            "plan" if !replaced => {
+            "plan" if !replaced && !is_value => {
                 replaced = true;
                 words.push(verb.to_owned());
             }
@@ -39,7 +48,7 @@ pub(super) fn same_as(arguments: &[String], verb: &str, more: &[&str]) -> String
                 words.push("--token=...".to_owned());
             }
             flag if flag.starts_with("--token=") => words.push("--token=...".to_owned()),
-            word => words.push(quoted(word)),
+            word => words.push(quoted(&without_credentials(word))),
         }
     }
     words.extend(more.iter().map(|word| (*word).to_owned()));
@@ -53,33 +62,63 @@ fn place(workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> Stri
     if workload.namespace != "default" || cluster.namespace() != workload.namespace || global.namespace.is_some() {
         flag("-n", &workload.namespace);
     }
-    for (name, value) in
-        [("--context", &global.context), ("--kubeconfig", &global.kubeconfig), ("--server", &global.server)]
-    {
-        if let Some(value) = value {
-            flag(name, value);
-        }
-    }
+    flags.push_str(&connection(global));
     flags
 }
 
-/// Returns the command that puts images back.
-pub(super) fn apply(
+/// Returns the flags that name server and user, without the secrets among them.
+fn connection(global: &GlobalArgs) -> String {
+    let flags = [
+        ("--kubeconfig", &global.kubeconfig),
+        ("--context", &global.context),
+        ("--cluster", &global.cluster),
+        ("--user", &global.user),
+        ("--server", &global.server),
+        ("--as", &global.as_user),
+    ];
+    let groups = global.as_group.iter().map(|group| ("--as-group", group));
+    let given = flags.into_iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?))).chain(groups);
+    given.map(|(flag, value)| format!(" {flag} {}", quoted(&without_credentials(value)))).collect()
+}
+
+/// Returns a word without the `user:password@` of an address.
+fn without_credentials(word: &str) -> String {
+    let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    format!("{scheme}://{}{path}", authority.rsplit_once('@').map_or(authority, |(_, host)| host))
+}
+
+/// Groups of pods that a printed way back may name, and pods in them: more is no command to copy.
+const MOST_GROUPS: usize = 3;
+const MOST_PODS: usize = 20;
+
+/// Returns the command that puts images back: one for the workload, or one for each group of pods that came from other
+/// images; `None` where that would be no command for a person.
+pub(super) fn take_back(
     workload: &WorkloadRef,
-    images: &BTreeMap<ContainerName, String>,
+    back: &[WayBack],
     global: &GlobalArgs,
     cluster: &Cluster,
-) -> String {
-    let images =
-        images.iter().map(|(container, image)| quoted(&format!("{container}={image}"))).collect::<Vec<_>>().join(" ");
-    format!("kubectl inplace apply {workload} {images} --pods-only{}", place(workload, global, cluster))
+) -> Option<String> {
+    let command = |targets: &str, images: &BTreeMap<ContainerName, String>| {
+        let images = images.iter().map(|(container, image)| quoted(&format!("{container}={image}")));
+        let images = images.collect::<Vec<_>>().join(" ");
+        format!("kubectl inplace apply {targets} {images} --pods-only{}", place(workload, global, cluster))
+    };
+    if let [(_, images)] = back {
+        return Some(command(&workload.to_string(), images));
+    }
+    let pods: usize = back.iter().map(|(pods, _)| pods.len()).sum();
+    if back.len() > MOST_GROUPS || pods > MOST_PODS {
+        return None;
+    }
+    let targets = |pods: &[PodKey]| pods.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    Some(back.iter().map(|(pods, images)| command(&targets(pods), images)).collect::<Vec<_>>().join(" && "))
 }
 
 /// Returns the command that carries out a saved plan.
 pub(super) fn apply_saved(file: &Path, global: &GlobalArgs) -> String {
-    let place = [("--context", &global.context), ("--kubeconfig", &global.kubeconfig), ("--server", &global.server)];
-    let place = place.into_iter().filter_map(|(flag, value)| Some(format!(" {flag} {}", quoted(value.as_ref()?))));
-    format!("kubectl inplace apply --plan {}{}", quoted(&file.to_string_lossy()), place.collect::<String>())
+    format!("kubectl inplace apply --plan {}{}", quoted(&file.to_string_lossy()), connection(global))
 }
 
 /// Returns the command that watches a workload's update.
@@ -107,10 +146,23 @@ mod tests {
             ("x plan deploy/web side=a:1 -o json", "kubectl inplace apply deploy/web side=a:1"),
             ("x plan deploy/plan side=a:1 -ojson --detailed-exitcode", "kubectl inplace apply deploy/plan side=a:1"),
             ("x plan deploy -l a=b --output=json *=a:1", "kubectl inplace apply deploy -l a=b '*=a:1'"),
+            ("x -n plan -q plan deploy/web side=a:1", "kubectl inplace -n plan -q apply deploy/web side=a:1"),
             ("x plan deploy/web --token secret side=a:1", "kubectl inplace apply deploy/web --token=... side=a:1"),
         ];
         for (line, expected) in cases {
             assert_eq!(same_as(&typed(line), "apply", &[]), expected);
+        }
+    }
+
+    #[test]
+    fn an_address_is_printed_without_its_password() {
+        for (word, expected) in [
+            ("https://user:secret@host:6443/path", "https://host:6443/path"),
+            ("--server=https://user:p@ss@host", "--server=https://host"),
+            ("https://host?x=a@b", "https://host?x=a@b"),
+            ("side=acme/side@sha256:ab", "side=acme/side@sha256:ab"),
+        ] {
+            assert_eq!(without_credentials(word), expected);
         }
     }
 

@@ -139,6 +139,8 @@ pub struct ContainerEnd {
     pub from: Option<String>,
     /// The image now asked for.
     pub to: Option<String>,
+    /// Its image changed since the pod was created, so that it restarted; not so of a pod that was merely looked at.
+    pub changed: bool,
     /// Seconds between the end of the container before and the start of the new one, from the API's whole seconds.
     pub down_seconds: Option<i64>,
 }

@@ -164,6 +164,13 @@ impl Ending<'_> {
         let number = self.outcome.pods.len();
         if self.follows() && number == 0 {
             writeln!(out, "{} {name} has no pod to wait for.", ok("Complete:"))
+        } else if self.follows() && self.done_containers().next().is_none() {
+            writeln!(
+                out,
+                "{} {name}: {} with the containers of their creation, which stayed ready, seen within {seconds}.",
+                ok("Complete:"),
+                pods(number)
+            )
         } else if self.follows() {
             writeln!(
                 out,
@@ -213,7 +220,7 @@ impl Ending<'_> {
 
     fn done_containers(&self) -> impl Iterator<Item = (&PodEnd, &ContainerName)> {
         let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done));
-        done.flat_map(|pod| pod.containers.iter().map(move |end| (pod, &end.container)))
+        done.flat_map(|pod| pod.containers.iter().filter(|end| end.changed).map(move |end| (pod, &end.container)))
     }
 
     /// A plain init container takes its new image without a restart; unknown containers are taken to restart.

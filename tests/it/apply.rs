@@ -424,3 +424,14 @@ fn a_pod_whose_container_has_no_probe_is_said_to_have_none() {
     run(&server, "plan deploy/web side=:v2").ends_with(0).says("NoReadinessProbe");
     run(&server, "plan deploy/web app=:v2").ends_with(0).omits("NoReadinessProbe");
 }
+
+#[test]
+fn pods_that_came_from_different_images_go_back_each_to_its_own() {
+    let server = web();
+    let name = server.objects("pods")[1]["metadata"]["name"].as_str().expect("a name").to_owned();
+    server.edit("pods", &name, |pod| pod["spec"]["containers"][1]["image"] = "acme/side:v0".into());
+    server.wait_for("pods", &name, |pod| pod["status"]["containerStatuses"][1]["restartCount"] == 1);
+    let output = run(&server, APPLY).ends_with(0).prints("To take it back: kubectl inplace apply pod/");
+    let output = output.prints(&format!("kubectl inplace apply pod/{name} side=acme/side:v0 --pods-only"));
+    output.prints(" && ").prints(" side=acme/side:v1 --pods-only");
+}

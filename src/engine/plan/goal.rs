@@ -6,7 +6,7 @@ use super::live::{LiveWorkload, Options};
 use super::policy::policy;
 use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::engine::metadata::MetadataChange;
-use crate::engine::names::{ContainerName, RolloutId};
+use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::record::UpdateRecord;
 use crate::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
@@ -111,16 +111,24 @@ fn followed(
     containers
 }
 
-/// Returns the images that bring the pods back to what they ran before the goal, if one command can: every pod that
-/// changes came from the same images.
-pub fn way_back(goal: &Goal) -> Option<BTreeMap<ContainerName, String>> {
-    let mut back: BTreeMap<ContainerName, String> = BTreeMap::new();
-    for (name, container) in goal.pods.iter().flat_map(|pod| &pod.containers) {
-        // Of an update that was found on its way the image before may not be known.
-        let from = container.from.clone().filter(|from| !from.is_empty() && container.to.as_ref() != Some(from))?;
-        if back.insert(name.clone(), from.clone()).is_some_and(|known| known != from) {
-            return None;
+/// Pods that go back to the same images, and these images.
+pub type WayBack = (Vec<PodKey>, BTreeMap<ContainerName, String>);
+
+/// Returns what brings the pods back to what they ran before the goal: a group of pods for each set of images that they
+/// came from. None where the image before is not known, as it may be of an update that was found on its way.
+pub fn way_back(goal: &Goal) -> Option<Vec<WayBack>> {
+    let mut groups: Vec<WayBack> = Vec::new();
+    for pod in &goal.pods {
+        let mut images = BTreeMap::new();
+        for (name, container) in &pod.containers {
+            let from = container.from.clone().filter(|from| !from.is_empty() && container.to.as_ref() != Some(from))?;
+            images.insert(name.clone(), from);
+        }
+        match groups.iter_mut().find(|(_, known)| *known == images) {
+            Some((pods, _)) => pods.push(pod.key.clone()),
+            None => groups.push((vec![pod.key.clone()], images)),
         }
     }
-    (!back.is_empty()).then_some(back)
+    groups.retain(|(_, images)| !images.is_empty());
+    (!groups.is_empty()).then_some(groups)
 }

@@ -26,7 +26,7 @@ use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::Policy;
 
 pub use build::build;
-pub use goal::{follow, way_back};
+pub use goal::{WayBack, follow, way_back};
 pub use live::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};

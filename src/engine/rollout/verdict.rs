@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::engine::evidence::Baseline;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
@@ -150,6 +151,7 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {
         container: name.clone(),
         from: wanted.from.clone(),
         to: wanted.to.clone(),
+        changed: pod.is_some_and(|pod| Baseline::of(pod, name) != Baseline::Created),
         down_seconds: pod.and_then(|pod| down_seconds(pod, name)),
     });
     PodEnd {

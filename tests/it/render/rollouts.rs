@@ -110,6 +110,7 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
             container: "side".into(),
             from: Some("acme/side:1.27.1".into()),
             to: Some("acme/side:1.27.2".into()),
+            changed: true,
             down_seconds: matches!(phase, PodPhase::Done).then(|| i64::try_from(1 + index / 2).unwrap()),
         }],
         unplanned: vec![],
@@ -271,6 +272,7 @@ fn unplanned() -> Rollout {
         container: "init-db".into(),
         from: None,
         to: Some("acme/migrate:2".into()),
+        changed: true,
         down_seconds: None,
     });
     rollout("unplanned", goal, vec![(0, pod(PODS[0], PodPhase::Patched))], ends)
