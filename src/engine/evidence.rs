@@ -112,6 +112,10 @@ impl Baseline {
 /// A container that crashed between the patch and the kubelet's seeing it comes back with the image from before. Where
 /// old and new are the same digest, the runtime may show any of its tags, also the wanted one for the old container.
 fn shows_other_image(record: &ContainerRecord, status: &ContainerStatus, wanted: &str) -> bool {
+    // The way back from an image that could not be pulled: the bits noted are those that are wanted again.
+    if record.never_ran && same_image(&status.image, wanted) && !same_image(&record.from, wanted) {
+        return true;
+    }
     match (record.image_id.as_str(), status.image_id.as_str()) {
         ("", _) | (_, "") => {
             same_image(&status.image, wanted)

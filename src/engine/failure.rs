@@ -54,6 +54,15 @@ enum WaitingKind {
     Neutral,
 }
 
+/// Returns whether a waiting reason says that the image is not there: no container was made of it.
+pub fn is_pull(reason: &str) -> bool {
+    match kind(reason) {
+        WaitingKind::Pull | WaitingKind::PullBackOff => true,
+        WaitingKind::Fatal => matches!(reason, "InvalidImageName" | "ErrImageNeverPull"),
+        WaitingKind::Start | WaitingKind::Lasting | WaitingKind::Neutral => false,
+    }
+}
+
 fn kind(reason: &str) -> WaitingKind {
     match reason {
         "InvalidImageName" | "ErrImageNeverPull" | "CreateContainerConfigError" => WaitingKind::Fatal,

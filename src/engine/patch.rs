@@ -7,9 +7,10 @@ use json_patch::{AddOperation, Patch as JsonPatch, PatchOperation, RemoveOperati
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::failure;
 use super::metadata::{MetadataChange, MetadataMap, ValueChange};
 use super::names::{ContainerName, PodKey, RolloutId};
-use super::pod::Pod;
+use super::pod::{ContainerStatus, Pod};
 use super::record::{ContainerRecord, UPDATE_ANNOTATION, UpdateRecord};
 
 /// A JSON patch of one pod.
@@ -85,6 +86,17 @@ pub fn pod_patch(
     Ok(PodPatch { key: pod.key.clone(), operations: JsonPatch(operations.0), field_manager: field_manager.to_owned() })
 }
 
+/// Whether the image that the pod asks for now has never become a container: it cannot be pulled, or what is shown is
+/// still the container from before the update that brought it.
+fn never_ran(pod: &Pod, status: &ContainerStatus) -> bool {
+    let Some(waiting) = status.state.waiting.as_ref() else { return false };
+    let record = UpdateRecord::of(pod);
+    let before = record.as_ref().and_then(|record| record.container(pod, &status.name));
+    let is_older =
+        before.is_some_and(|before| before.container_id.is_some() && before.container_id == status.container_id);
+    is_older || failure::is_pull(&waiting.reason)
+}
+
 #[derive(Default)]
 struct Operations(Vec<PatchOperation>);
 
@@ -106,6 +118,7 @@ impl Operations {
             image_id: String::new(),
             container_id: None,
             waiting: None,
+            never_ran: false,
         };
         match pod.container_status(name) {
             Some((list, index, status)) => {
@@ -117,6 +130,7 @@ impl Operations {
                 record.image_id.clone_from(&status.image_id);
                 record.container_id.clone_from(&status.container_id);
                 record.waiting = status.state.waiting.as_ref().map(|waiting| waiting.reason.clone());
+                record.never_ran = never_ran(pod, status);
             }
             None if pod.statuses(list).is_empty() => self.test(["status", list.status_field()], Value::Null),
             None => {}

@@ -42,6 +42,9 @@ pub struct ContainerRecord {
     /// The waiting reason before, if it waited: the kubelet goes on showing it for a moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<String>,
+    /// No container was ever made of `from`: its image could not be pulled, and the container noted here is an older one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub never_ran: bool,
 }
 
 impl UpdateRecord {

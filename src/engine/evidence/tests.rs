@@ -18,6 +18,7 @@ fn record() -> ContainerRecord {
         image_id: "sha256:a".into(),
         container_id: Some("containerd://old".into()),
         waiting: None,
+        never_ran: false,
     }
 }
 
@@ -81,6 +82,27 @@ fn a_container_that_never_was_is_new_unless_it_shows_the_image_from_before() {
         let status = running("containerd://first", image, "sha256:b", "2026-03-01T10:00:09Z");
         let proof = Baseline::Recorded(never.clone()).proof(&status, WANTED, false, None);
         assert_eq!(word(&proof), expected, "{image}");
+    }
+}
+
+#[test]
+fn the_way_back_from_an_image_that_never_ran_is_proven_by_the_name_of_the_wanted_one() {
+    // The container noted is the one of before that image: the bits are those that are wanted again.
+    let back = |never_ran| ContainerRecord {
+        from: "registry.example/side:nope".into(),
+        to: WANTED.into(),
+        never_ran,
+        ..record()
+    };
+    for (never_ran, image, expected) in [
+        (true, WANTED, "new"),
+        (true, "registry.example/side:nope", "unproven"),
+        (true, "sha256:a", "unproven"),
+        (false, WANTED, "unproven"),
+    ] {
+        let status = running("containerd://new", image, "sha256:a", "2026-03-01T10:00:09Z");
+        let proof = Baseline::Recorded(back(never_ran)).proof(&status, WANTED, false, None);
+        assert_eq!(word(&proof), expected, "{never_ran} {image}");
     }
 }
 

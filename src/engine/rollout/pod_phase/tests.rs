@@ -91,6 +91,7 @@ fn patched_pod() -> Pod {
         image_id: "sha256:a".into(),
         container_id: Some("containerd://old".into()),
         waiting: None,
+        never_ran: false,
     };
     let record = UpdateRecord {
         id: "r".into(),
