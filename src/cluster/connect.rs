@@ -20,6 +20,7 @@ use kube::{Client, Config};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::error::ClusterError;
+use crate::engine::address;
 
 mod certificate;
 mod credential_plugin;
@@ -189,19 +190,6 @@ impl Connection {
     }
 }
 
-/// Gives an address for a person's eyes: without the `user:password@` that it may hold.
-fn shown(address: &http::Uri) -> String {
-    let text = address.to_string();
-    let text = text.trim_end_matches('/');
-    match (text.split_once("://"), address.authority()) {
-        (Some((scheme, rest)), Some(authority)) => {
-            let host = transport::without_credentials(authority.as_str());
-            format!("{scheme}://{host}{}", rest.strip_prefix(authority.as_str()).unwrap_or_default())
-        }
-        _ => text.to_owned(),
-    }
-}
-
 /// Makes a client for the server that flags, kubeconfig and environment name.
 ///
 /// Runs the credential plugin, if the user has one; asks the server nothing.
@@ -226,7 +214,7 @@ async fn connect_with(
     overrides::apply(&mut selected, options)?;
     let plugin = credential_plugin(&mut selected, options, environment)?;
     let config = config(&selected, environment)?;
-    let server = shown(&config.cluster_url);
+    let server = address::without_credentials(config.cluster_url.to_string().trim_end_matches('/'));
     let namespace = config.default_namespace.clone();
     let transport = Transport::start(config, plugin, limits, warnings.clone()).await?;
     let transport = Arc::new(transport);

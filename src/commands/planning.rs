@@ -139,21 +139,26 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
     if max_unavailable == Some(IntOrPercent::Int(0)) || max_unavailable == Some(IntOrPercent::Percent(0)) {
         return Err(CommandError::usage("--max-unavailable must be at least 1: a restart in place takes a pod down"));
     }
-    Ok(Options {
-        max_unavailable,
-        min_ready_seconds: policy.min_ready_seconds,
-        timeout: seconds("--timeout", policy.timeout.as_ref())?,
-        total_timeout: seconds("--total-timeout", policy.total_timeout.as_ref())?,
-    })
+    let times = times(policy.min_ready_seconds, policy.timeout.as_ref(), policy.total_timeout.as_ref())?;
+    Ok(Options { max_unavailable, ..times })
 }
 
 /// Turns the flags of `follow` into the engine's options.
 pub(super) fn follow_options(policy: &FollowPolicyArgs) -> Result<Options, CommandError> {
+    times(policy.min_ready_seconds, policy.timeout.as_ref(), policy.total_timeout.as_ref())
+}
+
+/// The options about time, which `apply` and `follow` share.
+fn times(
+    min_ready_seconds: Option<u32>,
+    timeout: Option<&String>,
+    total_timeout: Option<&String>,
+) -> Result<Options, CommandError> {
     Ok(Options {
         max_unavailable: None,
-        min_ready_seconds: policy.min_ready_seconds,
-        timeout: seconds("--timeout", policy.timeout.as_ref())?,
-        total_timeout: seconds("--total-timeout", policy.total_timeout.as_ref())?,
+        min_ready_seconds,
+        timeout: seconds("--timeout", timeout)?,
+        total_timeout: seconds("--total-timeout", total_timeout)?,
     })
 }
 

@@ -6,6 +6,7 @@
 //! Words are Kubernetes' own. A *rollout* is the process over many pods, an *update* the change to one pod, a *restart*
 //! what the kubelet does to one container.
 
+pub mod address;
 pub mod container_hash;
 pub mod defaults;
 pub mod duration;

@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::engine::address;
+
 use super::MAX_INPUT_BYTES;
 use super::error::ManifestError;
 use super::pattern::Pattern;
@@ -66,7 +68,7 @@ pub(super) fn find(filenames: &[String], recursive: bool) -> Result<Vec<Input>, 
             }
             inputs.push(Input::StandardInput);
         } else if is_url(filename) {
-            return Err(ManifestError::Url { url: without_credentials(filename) });
+            return Err(ManifestError::Url { url: for_a_person(filename) });
         } else {
             for path in matches(filename)? {
                 add_path(path, recursive, &mut inputs)?;
@@ -82,14 +84,9 @@ fn is_url(filename: &str) -> bool {
 }
 
 /// Drops the user, the password, the query and the fragment.
-fn without_credentials(url: &str) -> String {
+fn for_a_person(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
-    let url = url.get(..end).unwrap_or(url);
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let host = rest.find('/').unwrap_or(rest.len());
-    let (authority, path) = rest.split_at_checked(host).unwrap_or((rest, ""));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    format!("{scheme}://{host}{path}")
+    address::without_credentials(url.get(..end).unwrap_or(url))
 }
 
 /// The path itself if it exists, else what it matches as a pattern, sorted (`expandIfFilePattern` in `builder.go` of

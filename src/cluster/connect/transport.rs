@@ -28,6 +28,7 @@ use super::{
     warnings::Warnings,
 };
 use crate::cluster::error::{ClusterError, of_transport};
+use crate::engine::address;
 
 /// How long before its end a credential is replaced.
 const AHEAD: SignedDuration = SignedDuration::from_secs(60);
@@ -89,7 +90,7 @@ impl Transport {
             },
         };
         let server = match config.cluster_url.authority() {
-            Some(authority) => without_credentials(authority.as_str()).to_owned(),
+            Some(authority) => address::host(authority.as_str()).to_owned(),
             None => config.cluster_url.to_string(),
         };
         Ok(Self { config, server, plugin, session: Mutex::new(session), limits, warnings })
@@ -217,11 +218,6 @@ fn session(config: &Config, credential: Credential, number: u64) -> Result<Sessi
         rejected: false,
         number,
     })
-}
-
-/// Cuts `user:password@` off an authority: the rest is what a person is shown.
-pub(super) fn without_credentials(authority: &str) -> &str {
-    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
 fn client(config: Config) -> Result<Client, ClusterError> {
