@@ -9,6 +9,7 @@
 pub mod address;
 pub mod container_hash;
 pub mod defaults;
+pub mod durable;
 pub mod duration;
 pub mod evidence;
 pub mod failure;

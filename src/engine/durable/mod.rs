@@ -1,0 +1,228 @@
+//! The owner's side of a rollout: how its template, its revision history and its pods end up saying the same, without
+//! one pod being recreated.
+//!
+//! Where a rollout stands is read from the objects alone: [`owner_phase`] is given the goal and what was read, and says
+//! what to write next, what to wait for, whether the pods may go, or that it is over. Nothing else is remembered, so a
+//! step done twice is done once, and any later run goes on where another one was killed.
+
+pub mod change;
+mod daemon_set;
+mod deployment;
+pub mod history;
+pub mod lock;
+mod objects;
+mod replica_set;
+mod revisions;
+mod stateful_set;
+mod superseded;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::names::{RolloutId, Uid};
+use super::workload::WorkloadKind;
+use change::Direction;
+use lock::RolloutLock;
+
+pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
+
+/// What is wanted of the owner.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnerGoal {
+    /// The very owner.
+    pub uid: Uid,
+    /// The lock that this run writes and tests.
+    pub lock: RolloutLock,
+    /// The annotation's text that this run's lock replaces: of the run that it goes on from. `None`: there must be none.
+    pub replaces: Option<String>,
+    /// The template before; of a run that goes on, worked out from the revision that the lock names.
+    pub before: Value,
+    /// The template wanted.
+    pub after: Value,
+    /// The wall clock at the time 0 of this run (RFC 3339).
+    pub clock: String,
+    /// Stay owner of the changed fields for server-side apply.
+    pub keep_field_ownership: bool,
+    /// Started by the person's word: when somebody else's change is found under a pause of ours, let it roll out.
+    pub release: bool,
+}
+
+impl OwnerGoal {
+    /// The template that this run leads to.
+    pub fn target(&self) -> &Value {
+        match self.lock.direction {
+            Direction::Forward => &self.after,
+            Direction::Back => &self.before,
+        }
+    }
+
+    /// The template that this run leads away from.
+    pub fn source(&self) -> &Value {
+        match self.lock.direction {
+            Direction::Forward => &self.before,
+            Direction::Back => &self.after,
+        }
+    }
+
+    /// The rollout's id.
+    pub fn id(&self) -> &RolloutId {
+        &self.lock.id
+    }
+}
+
+/// The owner and what belongs to it, as last read; read in this order, so that what belongs to it is never older.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnerView {
+    /// The owner; `None` when there is none of its name.
+    pub object: Option<Value>,
+    /// The ReplicaSets or ControllerRevisions that it controls.
+    pub owned: Vec<Value>,
+}
+
+/// What the pods say of the owner's goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PodsState {
+    /// Every pod that was seen runs what is wanted, proven.
+    pub done: bool,
+    /// Pods of the owner that are there and not going, as last seen.
+    pub present: usize,
+}
+
+/// What the owner's side needs next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OwnerPhase {
+    /// This write.
+    Do(OwnerStep, ObjectWrite),
+    /// The owner's controller has to catch up.
+    Await(Fence),
+    /// The pods may be patched, with this label where the kind has revisions.
+    PodsMayGo {
+        /// `controller-revision-hash`, where the kind's pods carry it.
+        revision: Option<String>,
+    },
+    /// Somebody else changed what the rollout rests on; clean up what is ours, if anything is left, and end.
+    Superseded {
+        /// What was found.
+        why: String,
+        /// What is ours and still there.
+        cleanup: Option<Box<(OwnerStep, ObjectWrite)>>,
+    },
+    /// Nothing is left to do.
+    Closed,
+}
+
+/// The steps on the owner, as they are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OwnerStep {
+    /// The lock is taken over from the run before.
+    TakeLock,
+    /// Template, lock, and what keeps the controller from replacing pods: one patch.
+    SetTemplate,
+    /// The outgoing template is kept in the history.
+    KeepHistory,
+    /// What kept it in the history is taken away again.
+    DropHistory,
+    /// The ReplicaSet takes the template.
+    SetReplicaSetTemplate,
+    /// The Deployment is unpaused.
+    Unpause,
+    /// The partition follows a scaled StatefulSet.
+    RaisePartition,
+    /// The strategy is put back.
+    RestoreStrategy,
+    /// The lock goes, the history is written.
+    Close,
+    /// A copy of the lock goes.
+    RemoveCopy,
+    /// A revision that nothing uses goes.
+    DropRevision,
+    /// The lock says that no run is at work any more.
+    MarkStopped,
+}
+
+impl OwnerStep {
+    /// Every step.
+    pub const ALL: [Self; 12] = [
+        Self::TakeLock,
+        Self::SetTemplate,
+        Self::KeepHistory,
+        Self::DropHistory,
+        Self::SetReplicaSetTemplate,
+        Self::Unpause,
+        Self::RaisePartition,
+        Self::RestoreStrategy,
+        Self::Close,
+        Self::RemoveCopy,
+        Self::DropRevision,
+        Self::MarkStopped,
+    ];
+
+    /// Says in the past tense what was done.
+    pub fn done(self) -> &'static str {
+        match self {
+            Self::TakeLock => "took over the rollout",
+            Self::SetTemplate => "set the template",
+            Self::KeepHistory => "kept the outgoing template in the history",
+            Self::DropHistory => "took the outgoing template out of the history",
+            Self::SetReplicaSetTemplate => "set the ReplicaSet's template",
+            Self::Unpause => "unpaused",
+            Self::RaisePartition => "raised the partition",
+            Self::RestoreStrategy => "put the update strategy back",
+            Self::Close => "recorded the rollout and removed the lock",
+            Self::RemoveCopy => "removed a copy of the lock",
+            Self::DropRevision => "removed a revision that nothing uses",
+            Self::MarkStopped => "noted that the rollout has stopped",
+        }
+    }
+}
+
+/// What the owner's controller must have seen before the next step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Fence {
+    /// `status.observedGeneration` is the owner's generation.
+    Observed,
+    /// The controller takes the patched ReplicaSet for the current one.
+    ReplicaSetAdopted,
+    /// The ReplicaSet's controller counts the pods that were seen.
+    PodsListed,
+    /// The controller has made or chosen the revision of the new template.
+    RevisionMade,
+    /// The controller counts every pod as updated.
+    AllUpdated,
+    /// The controller has made the update revision the current one.
+    RevisionCurrent,
+    /// The controller has copied the history to a ReplicaSet.
+    HistoryCopied,
+}
+
+impl Fence {
+    /// Says what is waited for.
+    pub fn waits_for(self) -> &'static str {
+        match self {
+            Self::Observed => "the controller to see the change",
+            Self::ReplicaSetAdopted => "the controller to take the ReplicaSet for the current one",
+            Self::PodsListed => "the ReplicaSet's pods to be listed",
+            Self::RevisionMade => "the controller to make the revision of the new template",
+            Self::AllUpdated => "the controller to count every pod as updated",
+            Self::RevisionCurrent => "the controller to make the new revision the current one",
+            Self::HistoryCopied => "the controller to copy the history to the ReplicaSet",
+        }
+    }
+}
+
+/// Says what the owner's side needs next, from the objects alone.
+pub fn owner_phase(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView, pods: PodsState, ended: &str) -> OwnerPhase {
+    let Some(object) = view.object.as_ref().filter(|object| is(object, &goal.uid)) else {
+        return OwnerPhase::Superseded { why: "it was deleted".into(), cleanup: None };
+    };
+    let _ = (kind, object, pods, ended);
+    OwnerPhase::Closed
+}
+
+fn is(object: &Value, uid: &Uid) -> bool {
+    object.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str())
+}

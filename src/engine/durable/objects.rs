@@ -1,0 +1,149 @@
+//! Writes to the owner and what belongs to it, as values: guarded JSON patches, one create, one delete by uid.
+
+use json_patch::jsonptr::PointerBuf;
+use json_patch::{AddOperation, Patch as JsonPatch, PatchOperation, RemoveOperation, ReplaceOperation, TestOperation};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::engine::names::Uid;
+use crate::engine::workload::WorkloadKind;
+
+/// The kinds of objects that a durable rollout writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ObjectKind {
+    /// The owner itself.
+    Workload(WorkloadKind),
+    /// A revision of a StatefulSet or DaemonSet.
+    ControllerRevision,
+}
+
+/// One object: another uid under the same name is another object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectKey {
+    /// Its kind.
+    pub kind: ObjectKind,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid.
+    pub uid: Uid,
+}
+
+impl ObjectKey {
+    /// Reads the key of an object.
+    pub fn of(kind: ObjectKind, object: &Value) -> Self {
+        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        Self {
+            kind,
+            namespace: text("/metadata/namespace").into(),
+            name: text("/metadata/name").into(),
+            uid: text("/metadata/uid").into(),
+        }
+    }
+}
+
+/// One write.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ObjectWrite {
+    /// A JSON patch whose first test is the uid.
+    Patch {
+        /// The very object.
+        object: ObjectKey,
+        /// Tests and changes, in order.
+        operations: JsonPatch,
+    },
+    /// A create under a name derived from the rollout: done twice it is done once.
+    Create {
+        /// What kind.
+        kind: ObjectKind,
+        /// The namespace.
+        namespace: String,
+        /// The whole object.
+        object: Value,
+    },
+    /// A delete of an object of our own, with its uid as precondition.
+    Delete {
+        /// The very object.
+        object: ObjectKey,
+    },
+}
+
+/// Builds a guarded patch of one object as it was read.
+#[derive(Debug)]
+pub(super) struct Guarded<'a> {
+    object: &'a Value,
+    key: ObjectKey,
+    operations: Vec<PatchOperation>,
+}
+
+impl<'a> Guarded<'a> {
+    /// Begins with the uid.
+    pub(super) fn of(kind: ObjectKind, object: &'a Value) -> Self {
+        let key = ObjectKey::of(kind, object);
+        let mut patch = Self { object, key, operations: Vec::new() };
+        patch.test_value("/metadata/uid", json!(patch.key.uid));
+        patch
+    }
+
+    fn test_value(&mut self, pointer: &str, value: Value) {
+        self.operations.push(PatchOperation::Test(TestOperation { path: path(pointer), value }));
+    }
+
+    /// Tests that a value still is what was read; absent is null, which a test passes on a missing key.
+    pub(super) fn test(mut self, pointer: &str) -> Self {
+        let value = self.object.pointer(pointer).cloned().unwrap_or(Value::Null);
+        self.test_value(pointer, value);
+        self
+    }
+
+    /// Tests a value and replaces it: adds it where there is none, removes it with `None`. Nothing is written where it
+    /// is so already.
+    pub(super) fn set(mut self, pointer: &str, value: Option<Value>) -> Self {
+        let present = self.object.pointer(pointer).filter(|value| !value.is_null());
+        self.test_value(pointer, present.cloned().unwrap_or(Value::Null));
+        let path = path(pointer);
+        match (present, value) {
+            (Some(present), Some(value)) if *present == value => {}
+            (Some(_), Some(value)) => self.operations.push(PatchOperation::Replace(ReplaceOperation { path, value })),
+            (None, Some(value)) => self.operations.push(PatchOperation::Add(AddOperation { path, value })),
+            (Some(_), None) => self.operations.push(PatchOperation::Remove(RemoveOperation { path })),
+            (None, None) => {}
+        }
+        self
+    }
+
+    /// Sets or removes annotations, each tested; `add` into an absent map fails, so an absent map is tested for and
+    /// added whole.
+    pub(super) fn annotate(mut self, values: &[(&str, Option<String>)]) -> Self {
+        let map = self.object.pointer("/metadata/annotations").and_then(Value::as_object);
+        if map.is_some_and(|map| !map.is_empty()) {
+            for (key, value) in values {
+                let pointer = format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"));
+                self = self.set(&pointer, value.clone().map(Value::from));
+            }
+            return self;
+        }
+        let added: serde_json::Map<String, Value> =
+            values.iter().filter_map(|(key, value)| Some(((*key).to_owned(), Value::from(value.clone()?)))).collect();
+        self.test_value("/metadata/annotations", map.map_or(Value::Null, |_| json!({})));
+        if !added.is_empty() {
+            let path = path("/metadata/annotations");
+            self.operations.push(PatchOperation::Add(AddOperation { path, value: Value::Object(added) }));
+        }
+        self
+    }
+
+    /// The finished write.
+    pub(super) fn write(self) -> ObjectWrite {
+        ObjectWrite::Patch { object: self.key, operations: JsonPatch(self.operations) }
+    }
+}
+
+/// The pointers here are written by this program; one that does not parse would test the whole document and be refused.
+fn path(pointer: &str) -> PointerBuf {
+    PointerBuf::parse(pointer).unwrap_or_default()
+}
