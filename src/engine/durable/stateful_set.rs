@@ -70,7 +70,8 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     if !step.pods.done {
         return OwnerPhase::PodsMayGo { revision: Some(revision.to_owned()) };
     }
-    let wanted = (above_all(step) - partition.max(step.integer("/spec/ordinals/start"))).max(0);
+    // The partition is an index into the replicas, whatever ordinal they begin with (`updateMin`).
+    let wanted = (above_all(step) - step.integer("/spec/ordinals/start") - partition).max(0);
     let updated = step.integer("/status/updatedReplicas");
     if updated < wanted || partition == 0 && updated != wanted {
         return OwnerPhase::Await(Fence::AllUpdated);
