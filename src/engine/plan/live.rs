@@ -104,4 +104,8 @@ pub struct Options {
     pub timeout: Option<u64>,
     /// `--total-timeout`, seconds.
     pub total_timeout: Option<u64>,
+    /// `--pods-only`: the owner is left alone.
+    pub pods_only: bool,
+    /// `--take-over`: a run that still holds the workload does not count.
+    pub take_over: bool,
 }
