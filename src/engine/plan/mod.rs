@@ -13,6 +13,7 @@ mod rules;
 mod saved;
 #[cfg(test)]
 mod tests;
+mod undo;
 mod wanted;
 mod warnings;
 
@@ -31,9 +32,11 @@ pub use build::build;
 pub use durable::{DurablePlan, HistoryPlan};
 pub use goal::{WayBack, follow, way_back};
 pub use live::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
+pub use policy::policy_of;
 pub use resume::{ResumeError, Start, resume};
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
+pub use undo::{UndoError, undo};
 
 /// The version of the plan's JSON document.
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";

@@ -82,6 +82,9 @@ pub struct Policy {
     pub timeout_given: Option<u64>,
     /// `--total-timeout` in seconds.
     pub total_timeout: Option<u64>,
+    /// `--on-failure=continue`: a pod that fails does not stop the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on_after_failure: bool,
     /// Strictly in the order of `Goal::pods`: a pod that is down is not taken first.
     pub ordered: bool,
 }

@@ -245,6 +245,11 @@ impl Ledger {
         id
     }
 
+    /// Returns whether every pod is done, has left, or has failed.
+    pub(super) fn only_failing_are_left(&self) -> bool {
+        self.done.len() + self.replaced.len() + self.failing.len() == self.pods.len()
+    }
+
     /// Returns whether every pod is done, or has left.
     pub(super) fn all_done(&self) -> bool {
         self.done.len() + self.replaced.len() == self.pods.len()
