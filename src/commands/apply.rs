@@ -9,7 +9,8 @@ use super::{Shell, approve, next as commands, plan, planning, saved};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs};
 use crate::cluster::Nodes;
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::Plan;
+use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
+use crate::engine::workload::WorkloadKind;
 use crate::error::CommandError;
 use crate::render::{Meaning, OutputFormat};
 
@@ -37,10 +38,27 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     if args.dry_run != DryRun::None {
         return Ok(EndResult::Complete);
     }
+    check_owned_pods(&planned.plan, args.policy.pods_only)?;
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
     carry_out(&planned, &args.field_manager, args, global, shell).await
+}
+
+/// A pod that is named has an owner whose template stays as it is: that must be wanted.
+fn check_owned_pods(plan: &Plan, given: bool) -> Result<(), CommandError> {
+    let is_owned = |plan: &&WorkloadPlan| {
+        plan.workload.kind == WorkloadKind::Pod && !plan.controllers.is_empty() && plan.verdict == Verdict::InPlace
+    };
+    match plan.workloads.iter().find(is_owned) {
+        Some(pod) if !given => Err(CommandError::usage(format!(
+            "{} was made from its owner's template, and only the pod would change: one made in its place gets the template's image again",
+            pod.workload
+        ))
+        .hint("name the owner, such as deployment/web, to change its template and pods in place")
+        .hint("say --pods-only if the pod alone is what you want")),
+        Some(_) | None => Ok(()),
+    }
 }
 
 async fn carry_out(
