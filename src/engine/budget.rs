@@ -14,7 +14,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::Value;
@@ -44,6 +44,9 @@ pub struct BudgetLimit {
     pub allowed: usize,
     /// Why not more.
     pub why: Bound,
+    /// The names of the other budgets that select a pod of ours with it. The disruption controller keeps only one of them up
+    /// to date, and evictions of such pods fail.
+    pub overlaps: Vec<String>,
     selector: Value,
 }
 
@@ -79,12 +82,14 @@ pub enum Bound {
 
 impl fmt::Display for BudgetLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { budget, allowed, why, .. } = self;
+        let Self { budget, allowed, why, overlaps, .. } = self;
         match allowed {
-            0 => write!(f, "poddisruptionbudget/{budget} allows no pod to be down now: {why}"),
-            1 => write!(f, "poddisruptionbudget/{budget} allows 1 more pod to be down: {why}"),
-            more => write!(f, "poddisruptionbudget/{budget} allows {more} more pods to be down: {why}"),
+            0 => write!(f, "poddisruptionbudget/{budget} allows no pod to be down now: {why}")?,
+            1 => write!(f, "poddisruptionbudget/{budget} allows 1 more pod to be down: {why}")?,
+            more => write!(f, "poddisruptionbudget/{budget} allows {more} more pods to be down: {why}")?,
         }
+        let Some(other) = overlaps.first().filter(|_| *allowed == 0) else { return Ok(()) };
+        write!(f, "; poddisruptionbudget/{other} selects the same pods, and only one of them is kept up to date")
     }
 }
 
@@ -123,9 +128,16 @@ pub fn limits(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Ve
         }
         let (allowed, why) = allowed(budget, replicas, &selected);
         let name = budget.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-        Some(BudgetLimit { budget: name.to_owned(), allowed, why, selector: selector.clone() })
+        Some(BudgetLimit { budget: name.to_owned(), allowed, why, overlaps: Vec::new(), selector: selector.clone() })
     };
-    budgets.iter().filter_map(limit).collect()
+    let mut limits: Vec<BudgetLimit> = budgets.iter().filter_map(limit).collect();
+    let found = limits.clone();
+    for limit in &mut limits {
+        let shared = pods.iter().filter(|pod| selector::matches(&limit.selector, pod.labels));
+        let overlaps: BTreeSet<&str> = shared.flat_map(|pod| names(&found, pod.labels)).collect();
+        limit.overlaps = overlaps.into_iter().filter(|name| *name != limit.budget).map(str::to_owned).collect();
+    }
+    limits
 }
 
 /// Returns the budget that keeps one more ready pod with these labels from going down: of several the one that allows the

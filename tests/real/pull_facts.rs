@@ -1,5 +1,6 @@
 //! What pre-pull pods and drained labels do on a real cluster: the ground that both stand on.
 
+use kubectl_inplace::engine::budget::{CountedPod, limits};
 use kubectl_inplace::engine::drain::{Drain, Surroundings, drain, serving_in};
 use kubectl_inplace::engine::metadata::MetadataChange;
 use kubectl_inplace::engine::names::RolloutId;
@@ -9,9 +10,10 @@ use kubectl_inplace::engine::pre_pull::{
     ImagePull, ImageState, NodeImages, Pull, PullState, Requests, judge, pull_pod, pull_selector,
 };
 use kubectl_inplace::engine::record::UpdateRecord;
+use kubectl_inplace::engine::restart::{is_pinned, pinned_image};
 use serde_json::{Value, json};
 
-use crate::support::{Namespace, name, registry, restarted, samples};
+use crate::support::{Namespace, container_status, name, registry, restarted, samples};
 
 fn id() -> RolloutId {
     RolloutId::from("20260102-030405-0a1b2c")
@@ -162,4 +164,65 @@ fn a_drained_pod_leaves_its_services_and_not_its_owner_and_comes_back() {
     let on = after.iter().find(|one| name(one) == pod.key.name).expect("the pod is there");
     assert_eq!(read(on).labels, pod.labels);
     assert_eq!(read(on).annotations, pod.annotations);
+}
+
+/// What our own count says, the status's figure left aside, is what the disruption controller says. One budget after the
+/// other: of several that select one pod the controller keeps only one up to date.
+#[test]
+fn budgets_are_counted_as_the_disruption_controller_counts() {
+    let namespace = Namespace::new("pull-budget");
+    namespace.apply(&samples::deployment("web", 3));
+    let pods: Vec<Pod> = namespace.wait_ready("app=web", 3).iter().map(read).collect();
+    let counted: Vec<CountedPod<'_>> = pods
+        .iter()
+        .map(|pod| CountedPod { labels: &pod.labels, ready: true, terminating: false, in_hand: false })
+        .collect();
+    let rules = ["minAvailable: 2", "minAvailable: 50%", "minAvailable: 100%", "minAvailable: 0"];
+    for rule in
+        rules.iter().chain(&["maxUnavailable: 0", "maxUnavailable: 1%", "maxUnavailable: 50%", "maxUnavailable: 2"])
+    {
+        let name = rule.to_lowercase().replace([' ', ':', '%'], "");
+        namespace.apply(&format!(
+            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: {name}}}\n\
+             spec: {{{rule}, selector: {{matchLabels: {{app: web}}}}}}\n"
+        ));
+        let read_budget = || items(&namespace, "poddisruptionbudgets").first().cloned().unwrap_or_default();
+        namespace.wait_pods("app=web", |_| {
+            let status = &read_budget()["status"];
+            status["currentHealthy"] == 3 && status["expectedPods"] == 3 && status["observedGeneration"] == 1
+        });
+        let budget = read_budget();
+        let mut open = budget.clone();
+        open["status"]["disruptionsAllowed"] = json!(99);
+        let found = limits(&[open], 3, &counted);
+        let [limit] = found.as_slice() else { panic!("it selects the pods: {found:?}") };
+        assert_eq!(json!(limit.allowed), budget["status"]["disruptionsAllowed"], "{limit}: {budget:#}");
+        namespace.kubectl(&["delete", "poddisruptionbudget", &name]);
+    }
+}
+
+#[test]
+fn a_pinned_image_restarts_the_same_bits_again_and_again() {
+    let namespace = Namespace::new("pull-restart");
+    namespace.apply(&samples::pod("web"));
+    let mut before = namespace.wait_ready("app=web", 1);
+    let template = format!("{}/side:v1", registry());
+    let ran = container_status(&before[0], "side")["imageID"].clone();
+    // With the template's tag known, and then without: `repo@digest`, `repo:restarted@digest`.
+    for template in [Some(template.as_str()), Some(&template), Some(&template), None, None, None] {
+        let pod = read(&before[0]);
+        let (_, _, container) = pod.container(&"side".into()).expect("there is a side");
+        let (_, _, status) = pod.container_status(&"side".into()).expect("it has a status");
+        let pinned = pinned_image(&container.image, &status.image_id, template).expect("it was pulled by digest");
+        namespace.kubectl(&["set", "image", "pod/web", &format!("side={pinned}")]);
+        let count = status.restart_count + 1;
+        let after = namespace.wait_pods("app=web", |pods| {
+            let status = pods.first().map(|pod| container_status(pod, "side"));
+            status.is_some_and(|status| status["restartCount"] == count && status["ready"] == true)
+        });
+        assert_eq!(restarted(&before, &after), ["web/side"], "{pinned}");
+        assert_eq!(container_status(&after[0], "side")["imageID"], ran, "{pinned}");
+        assert!(template.is_none_or(|known| is_pinned(known, &pinned, &status.image_id, Some(&container.image))));
+        before = after;
+    }
 }
