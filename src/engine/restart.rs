@@ -5,6 +5,10 @@
 //! runtime ignores the tag beside a digest (`ParseDockerRef` of containerd). So `repo:tag@digest` and `repo@digest` take
 //! turns. The repository is always the one that the pod's spec writes. Whether the registry still has the digest under it is
 //! not known here: a runtime may show the digest that it got from another repository. Pre-pull finds out before the kill.
+//!
+//! The kubelet's crash back-off goes by container name and image text (`GetBackoffKey`, 1.34 and later) and forgets after ten
+//! minutes. So the third restart within that time, the first that writes a text again, leaves the container down for ten
+//! seconds, the fifth for twenty.
 
 use super::image::{ImageError, ImageReference, repo_digest};
 
@@ -114,7 +118,7 @@ mod tests {
             (format!("acme/side@{one}"), id.clone(), Some("acme/side"), format!("acme/side:latest@{one}")),
             (format!("acme/side@{one}"), id.clone(), Some(&template), format!("acme/side:restarted@{one}")),
             (format!("acme/side@{one}"), id.clone(), None, format!("acme/side:restarted@{one}")),
-            (format!("acme/side:restarted@{one}"), id.clone(), None, format!("acme/side@{one}")),
+            (format!("acme/side:restarted@{one}"), id, None, format!("acme/side@{one}")),
             // Two manifests of one image: the runtime may show either.
             (format!("acme/side:1@{one}"), format!("acme/side@{two}"), None, format!("acme/side@{one}")),
             // The same bits by way of another repository: the spec's own is written.

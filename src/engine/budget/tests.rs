@@ -9,8 +9,8 @@ fn labels(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 /// A budget of `app: web` whose status allows as much as anybody could want.
-fn budget(name: &str, rule: Value, status: Value) -> Value {
-    let mut spec = rule;
+fn budget(name: &str, rule: &Value, status: &Value) -> Value {
+    let mut spec = rule.clone();
     spec["selector"] = json!({"matchLabels": {"app": "web"}});
     let mut full = json!({"observedGeneration": 1, "disruptionsAllowed": 99, "currentHealthy": 0, "expectedPods": 0});
     for (key, value) in status.as_object().into_iter().flatten() {
@@ -65,14 +65,14 @@ fn the_rule_is_counted_as_the_disruption_controller_does() {
         (json!({"maxUnavailable": "25%"}), 5, "rrrrr", 2),
         (json!({"maxUnavailable": 1, "minAvailable": null}), 1, "r", 1),
     ] {
-        let budget = budget("web", rule.clone(), Value::Null);
+        let budget = budget("web", &rule, &Value::Null);
         assert_eq!(allowed_of(&budget, replicas, letters).0, expected, "{rule} {replicas} {letters}");
     }
 }
 
 #[test]
 fn the_status_never_allows_less_than_is_taken() {
-    let allows = |allowed: u64| budget("web", json!({"maxUnavailable": 2}), json!({"disruptionsAllowed": allowed}));
+    let allows = |allowed: u64| budget("web", &json!({"maxUnavailable": 2}), &json!({"disruptionsAllowed": allowed}));
     for (allowed, letters, expected) in [
         (2, "rrrrr", 2),
         (1, "rrrrr", 1),
@@ -103,7 +103,7 @@ fn pods_of_other_owners_count_as_far_as_the_status_vouches_for_them() {
         (5, 1, "rrr", 0),
     ] {
         for rule in [json!({"minAvailable": 5}), json!({"maxUnavailable": 1}), json!({"minAvailable": "80%"})] {
-            let budget = budget("all", rule.clone(), status(healthy, allowed));
+            let budget = budget("all", &rule, &status(healthy, allowed));
             assert_eq!(allowed_of(&budget, 3, letters).0, expected, "{rule} {healthy} {allowed} {letters}");
         }
     }
@@ -115,56 +115,56 @@ fn what_blocks_says_why() {
     let failed = json!({"disruptionsAllowed": 0, "conditions": [{"type": "DisruptionAllowed", "status": "False",
         "reason": "SyncFailed", "message": "found no controllers for pod \"web-0\""}]});
     let never_seen = {
-        let mut budget = budget("web", json!({"minAvailable": 1}), Value::Null);
+        let mut budget = budget("web", &json!({"minAvailable": 1}), &Value::Null);
         budget.as_object_mut().unwrap().remove("status");
         budget
     };
     for (budget, letters, allowed, why) in [
         (
-            budget("web", json!({"minAvailable": 2}), Value::Null),
+            budget("web", &json!({"minAvailable": 2}), &Value::Null),
             "rrh",
             0,
             "allows no pod to be down now: 2 pods are healthy and 2 must be (minAvailable 2)",
         ),
         (
-            budget("web", json!({"maxUnavailable": "50%"}), Value::Null),
+            budget("web", &json!({"maxUnavailable": "50%"}), &Value::Null),
             "rrr",
             2,
             "allows 2 more pods to be down: 3 pods are healthy and 1 must be (maxUnavailable 50%)",
         ),
         (
-            budget("web", json!({"minAvailable": 0}), json!({"disruptionsAllowed": 1})),
+            budget("web", &json!({"minAvailable": 0}), &json!({"disruptionsAllowed": 1})),
             "rrr",
             1,
             "allows 1 more pod to be down: its status allows 1 disruptions",
         ),
         (
-            budget("web", json!({"minAvailable": 0}), json!({"disruptionsAllowed": 1})),
+            budget("web", &json!({"minAvailable": 0}), &json!({"disruptionsAllowed": 1})),
             "rrh",
             0,
             "allows no pod to be down now: its status allows 1 disruptions, and 1 of its pods are in hand",
         ),
         (
-            budget("web", json!({"minAvailable": 1}), unseen),
+            budget("web", &json!({"minAvailable": 1}), &unseen),
             "rrr",
             0,
             "allows no pod to be down now: the disruption controller has not seen it as it is now",
         ),
         (never_seen, "rrr", 0, "allows no pod to be down now: the disruption controller has not seen it as it is now"),
         (
-            budget("web", json!({"maxUnavailable": 1}), failed),
+            budget("web", &json!({"maxUnavailable": 1}), &failed),
             "rrr",
             0,
             "allows no pod to be down now: the disruption controller cannot work it out: found no controllers for pod \"web-0\"",
         ),
         (
-            budget("web", json!({}), Value::Null),
+            budget("web", &json!({}), &Value::Null),
             "rrr",
             0,
             "allows no pod to be down now: it has no minAvailable or maxUnavailable that can be read",
         ),
         (
-            budget("web", json!({"minAvailable": "2"}), Value::Null),
+            budget("web", &json!({"minAvailable": "2"}), &Value::Null),
             "rrr",
             0,
             "allows no pod to be down now: it has no minAvailable or maxUnavailable that can be read",
@@ -184,7 +184,7 @@ fn of_several_budgets_the_least_counts_and_a_foreign_one_does_not() {
     let mut pods = pods("rr", &front);
     pods.extend(self::pods("r", &back));
     let with_selector = |name: &str, minimum: u64, selector: Value| {
-        let mut budget = budget(name, json!({"minAvailable": minimum}), Value::Null);
+        let mut budget = budget(name, &json!({"minAvailable": minimum}), &Value::Null);
         budget["spec"]["selector"] = selector;
         budget
     };

@@ -11,12 +11,12 @@ fn pod() -> Pod {
     .unwrap()
 }
 
-fn service(name: &str, selector: Value) -> Value {
+fn service(name: &str, selector: &Value) -> Value {
     json!({"metadata": {"name": name}, "spec": {"selector": selector}})
 }
 
 /// An object with a `matchLabels` selector.
-fn selecting(kind: &str, name: &str, labels: Value) -> Value {
+fn selecting(kind: &str, name: &str, labels: &Value) -> Value {
     json!({"kind": kind, "metadata": {"name": name}, "spec": {"selector": {"matchLabels": labels}}})
 }
 
@@ -62,16 +62,13 @@ fn a_label_that_all_services_and_nobody_else_select() {
     let scene = Scene::new();
     let both = json!({"app": "web", "serving": "yes"});
     for (services, expected) in [
-        (vec![service("web", both.clone())], serving(&["web"])),
-        (vec![service("web", json!({"serving": "yes"}))], serving(&["web"])),
-        (
-            vec![service("a", both.clone()), service("b", json!({"serving": "yes", "tier": "front"}))],
-            serving(&["a", "b"]),
-        ),
+        (vec![service("web", &both)], serving(&["web"])),
+        (vec![service("web", &json!({"serving": "yes"}))], serving(&["web"])),
+        (vec![service("a", &both), service("b", &json!({"serving": "yes", "tier": "front"}))], serving(&["a", "b"])),
         // Others do not select the pod.
-        (vec![service("web", both.clone()), service("api", json!({"app": "api"}))], serving(&["web"])),
-        (vec![service("api", json!({"app": "api"}))], Drain::NoService),
-        (vec![service("by-hand", Value::Null), service("empty", json!({}))], Drain::NoService),
+        (vec![service("web", &both), service("api", &json!({"app": "api"}))], serving(&["web"])),
+        (vec![service("api", &json!({"app": "api"}))], Drain::NoService),
+        (vec![service("by-hand", &Value::Null), service("empty", &json!({}))], Drain::NoService),
         (
             vec![json!({"metadata": {"name": "x"}, "spec": {"type": "ExternalName", "selector": both}})],
             Drain::NoService,
@@ -84,7 +81,7 @@ fn a_label_that_all_services_and_nobody_else_select() {
 
 #[test]
 fn a_label_that_is_needed_elsewhere_stays() {
-    let on = |labels: Value| vec![service("web", labels)];
+    let on = |labels: Value| vec![service("web", &labels)];
     let serving_label = json!({"serving": "yes"});
     let mut scene = Scene::new();
     for (services, why) in [
@@ -97,19 +94,19 @@ fn a_label_that_is_needed_elsewhere_stays() {
              label tier is read by the environment of container app",
         ),
         (
-            vec![service("a", json!({"serving": "yes"})), service("b", json!({"tier": "front"}))],
+            vec![service("a", &json!({"serving": "yes"})), service("b", &json!({"tier": "front"}))],
             "no label is in the selectors of all of them",
         ),
     ] {
         assert_eq!(scene.why(&services), why, "{services:?}");
     }
-    scene.budgets = vec![selecting("PodDisruptionBudget", "web", serving_label.clone())];
+    scene.budgets = vec![selecting("PodDisruptionBudget", "web", &serving_label)];
     assert_eq!(scene.why(&on(serving_label.clone())), "label serving is in the selector of poddisruptionbudget/web");
     scene.budgets = Vec::new();
-    scene.others = vec![selecting("ReplicaSet", "other", serving_label.clone())];
+    scene.others = vec![selecting("ReplicaSet", "other", &serving_label)];
     assert_eq!(scene.why(&on(serving_label.clone())), "label serving is in the selector of replicaset/other");
     scene.others = vec![
-        json!({"kind": "NetworkPolicy", "metadata": {"name": "in"}, "spec": {"podSelector": {"matchLabels": serving_label.clone()}}}),
+        json!({"kind": "NetworkPolicy", "metadata": {"name": "in"}, "spec": {"podSelector": {"matchLabels": serving_label}}}),
     ];
     assert_eq!(scene.why(&on(serving_label.clone())), "label serving is in the selector of networkpolicy/in");
     scene.others = Vec::new();
@@ -119,7 +116,7 @@ fn a_label_that_is_needed_elsewhere_stays() {
 
 #[test]
 fn a_selector_counts_only_where_it_selects_the_pod_with_or_without_the_label() {
-    let services = [service("web", json!({"serving": "yes"}))];
+    let services = [service("web", &json!({"serving": "yes"}))];
     let expression = |operator: &str| json!({"matchExpressions": [{"key": "serving", "operator": operator}]});
     for (selector, is_needed) in [
         (json!({"matchLabels": {"serving": "no"}}), false),
