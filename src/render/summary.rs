@@ -233,7 +233,7 @@ impl Ending<'_> {
         let decides = |pod: &&PodEnd| match self.outcome.result {
             EndResult::Failed => matches!(pod.phase, PodPhase::Failing(_)),
             EndResult::Superseded => matches!(pod.phase, PodPhase::Moved { .. } | PodPhase::Gone { .. }),
-            EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => is_in_hand(pod),
+            EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => pod.is_in_hand(),
             EndResult::Complete
             | EndResult::NothingToDo
             | EndResult::Paused
@@ -349,18 +349,5 @@ impl Ending<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Neither done, nor failed, nor untouched.
-fn is_in_hand(pod: &PodEnd) -> bool {
-    match pod.phase {
-        PodPhase::Patched
-        | PodPhase::Restarting { .. }
-        | PodPhase::Starting
-        | PodPhase::Settling { .. }
-        | PodPhase::Unproven { .. } => true,
-        PodPhase::Waiting => pod.patched,
-        PodPhase::Done | PodPhase::Failing(_) | PodPhase::Moved { .. } | PodPhase::Gone { .. } => false,
     }
 }
