@@ -459,3 +459,6 @@ pub fn mark(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView, state: LockS
     let patch = Guarded::of(ObjectKind::Workload(kind), object).test(ROLLOUT_POINTER);
     Some(patch.annotate(&[(ROLLOUT_ANNOTATION, Some(text))]).write())
 }
+
+#[cfg(test)]
+mod simulation;
