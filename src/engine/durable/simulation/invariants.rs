@@ -78,7 +78,6 @@ impl Invariants {
         if self.foreign.is_empty()
             && let End::Superseded(why) = &end
         {
-            // A run that was killed before its first write was stored, and stored late, finds another one's lock.
             self.broken(format!("superseded, but nobody else wrote: {why}"));
         }
         self.ends.push((end, direction));

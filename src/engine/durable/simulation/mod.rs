@@ -32,7 +32,7 @@ use fields::{is_terminating, name, uid};
 use invariants::Invariants;
 use random::Random;
 use replica_set_controller::ReplicaSetController;
-use run::{Run, Stage, first_lock, send};
+use run::{End, Run, Stage, first_lock, send};
 use scenario::{Deed, Kill, Request, Scenario, Then};
 
 /// After the adversary is quiet, everything must be at rest within so many rounds.
@@ -143,8 +143,8 @@ impl Simulation {
         if self.come_to_rest() {
             self.invariants.settled(&self.api, self.daemon_sets.nodes);
         } else {
-            let stands = self.run.as_ref().map(|run| format!("{:?}", run.stage));
-            self.invariants.broken(format!("it does not come to rest; the run: {stands:?}"));
+            let waits = self.run.as_ref().map(|run| run.said.clone());
+            self.invariants.broken(format!("it does not come to rest: {waits:?}"));
         }
     }
 
@@ -259,6 +259,13 @@ impl Simulation {
         }
         let Some(stage) = run.step(&self.api, self.scenario.kind, self.fault) else {
             if let Some(end) = run.end.take() {
+                let held = matches!(&end, End::Superseded(why) if why == "another run holds it");
+                if held && !self.scenario.kills.is_empty() {
+                    // The killed run's last write came late: the person tries again.
+                    let back = run.goal.lock.direction == Direction::Back;
+                    self.next = Some(if back { Then::Abort } else { Then::Resume });
+                    return;
+                }
                 self.invariants.ended(end, run.goal.lock.direction);
             } else {
                 self.run = Some(run);

@@ -48,6 +48,8 @@ pub(super) struct Run {
     told: Option<Option<String>>,
     /// How far its watch of the pods has come.
     pub(super) pods_at: u64,
+    /// What it was told last, for a person who looks into a seed.
+    pub(super) said: String,
     partition: i64,
 }
 
@@ -113,7 +115,7 @@ impl Run {
             release: scenario.release,
         };
         let partition = if scenario.on_delete { 0 } else { scenario.start + scenario.partition };
-        Self { goal, stage: Stage::Look, end: None, told: None, pods_at: 0, partition }
+        Self { goal, stage: Stage::Look, end: None, told: None, pods_at: 0, said: String::new(), partition }
     }
 
     /// Does the next thing, and returns the write that is to be sent.
@@ -156,6 +158,10 @@ impl Run {
             pretend(fault, &mut view, &self.goal, state);
             phase = owner_phase(&self.goal, kind, &view, state, &ended);
         }
+        self.said = match &phase {
+            OwnerPhase::Do(step, _) => format!("{step:?}"),
+            other => format!("{other:?}").chars().take(200).collect(),
+        };
         match phase {
             OwnerPhase::Do(_, write) => self.stage = Stage::Write(write),
             OwnerPhase::Await(_) => {}

@@ -13,7 +13,7 @@ use crate::engine::workload::WorkloadKind;
 use super::api_server::{ApiServer, Kind, Object};
 use super::cluster::{BEFORE, OWNER, kind_of, strategy, template_with, wanted_template};
 use super::fields::{
-    REVISION_HASH, annotation, at, is_terminating, label, name, replicas, revision, template, text, uid,
+    REVISION_HASH, annotation, at, is_terminating, label, name, replicas, revision, same_template, template, text, uid,
 };
 use super::invariants::Invariants;
 use super::revisions;
@@ -139,7 +139,9 @@ impl Invariants {
         }
         if !forward && !self.scenario.known {
             let wanted = wanted_template(&self.scenario);
-            let left = api.list(Kind::ControllerRevision).into_iter().find(|known| same(revisions::held(known), &wanted));
+            let left = api.list(Kind::ControllerRevision).into_iter().find(|known| {
+                same_template(revisions::held(known), &wanted)
+            });
             self.check(left.is_none(), || "a revision that nothing uses is left".into());
         }
     }
@@ -151,7 +153,7 @@ impl Invariants {
         let owner = api.live(kind_of(self.scenario.kind), OWNER);
         let update = owner.as_ref().map_or("", |owner| text(owner, &["status", "updateRevision"])).to_owned();
         let revisions = api.list(Kind::ControllerRevision);
-        let newest = revisions.iter().filter(|known| same(revisions::held(known), wanted));
+        let newest = revisions.iter().filter(|known| same_template(revisions::held(known), wanted));
         let hash = newest.max_by_key(|known| revisions::revision_number(known));
         let hash = hash.map_or("", |known| label(known, REVISION_HASH));
         let before = template_with(BEFORE);
