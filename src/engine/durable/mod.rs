@@ -373,7 +373,9 @@ impl<'a> Step<'a> {
         let knows = |set: &&Value| history::of(set).iter().any(|entry| entry.id == self.goal.lock.id);
         let is_ours = |set: &&Value| matches!(RolloutLock::of(set), Ok(Some(lock)) if lock.id == self.goal.lock.id);
         let Some(copy) = self.owned.iter().find(is_ours) else { return OwnerPhase::Closed };
-        if !self.owned.iter().any(|set| knows(&set)) {
+        // An annotation raises a Deployment's generation. While somebody else's template is paused no ReplicaSet matches
+        // it, and no history is ever copied.
+        if !self.is_observed() && !self.owned.iter().any(|set| knows(&set)) {
             return OwnerPhase::Await(Fence::HistoryCopied);
         }
         let patch = Guarded::of(ObjectKind::Workload(WorkloadKind::ReplicaSet), copy);
