@@ -38,7 +38,9 @@ pub(super) fn does(simulation: &mut Simulation, deed: Deed) -> Granted {
             }
             let pod = simulation.random.pick(&pods).clone();
             simulation.api.delete(person, Kind::Pod, name(&pod), None).expect("it is there");
-            return Granted { creates: 1, ..done };
+            // Lost before the controller has seen the partition restored, it comes back old and is rolled: it is young.
+            let rolled = i64::from(simulation.scenario.partition > 0);
+            return Granted { creates: 1 + rolled, deletes: rolled, ..done };
         }
         Deed::Scale(to) => return scale(simulation, to),
         Deed::Label => {
@@ -97,7 +99,8 @@ fn undo(simulation: &mut Simulation, owner: &Value) -> bool {
     let mut sets = simulation.api.list(Kind::ReplicaSet);
     sets.retain(|set| !same_template(template(set), template(owner)));
     let Some(set) = sets.iter().max_by_key(|set| revision(set)) else { return false };
-    let kept = |key: &str| [LAST_APPLIED, REVISION, DESIRED, MAXIMUM].contains(&key) || key.ends_with("/revision-history");
+    let kept =
+        |key: &str| [LAST_APPLIED, REVISION, DESIRED, MAXIMUM].contains(&key) || key.ends_with("/revision-history");
     let of = |object: &Value, keep: bool| -> Vec<(String, Value)> {
         let annotations = at(object, &["metadata", "annotations"]).as_object().into_iter().flatten();
         annotations.filter(|(key, _)| kept(key) == keep).map(|(key, value)| (key.clone(), value.clone())).collect()

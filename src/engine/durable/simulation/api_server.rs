@@ -174,7 +174,11 @@ impl ApiServer {
     }
 
     pub(super) fn patch(
-        &mut self, actor: Actor, kind: Kind, key: &str, patch: &json_patch::Patch,
+        &mut self,
+        actor: Actor,
+        kind: Kind,
+        key: &str,
+        patch: &json_patch::Patch,
     ) -> Result<Object, Refused> {
         let before = self.live(kind, key).ok_or(Refused::NotFound)?;
         let mut object = (*before).clone();
@@ -194,7 +198,12 @@ impl ApiServer {
     }
 
     fn replace(
-        &mut self, actor: Actor, kind: Kind, before: &Object, mut object: Value, part: Part,
+        &mut self,
+        actor: Actor,
+        kind: Kind,
+        before: &Object,
+        mut object: Value,
+        part: Part,
     ) -> Result<Object, Refused> {
         let kept: &[&[&str]] = match part {
             Part::Main => &[&["status"]],

@@ -64,7 +64,12 @@ impl DaemonSetController {
     }
 
     fn manage(
-        &mut self, api: &mut ApiServer, set: &Object, by_node: &BTreeMap<i64, &Object>, pods: &[Object], hash: &str,
+        &mut self,
+        api: &mut ApiServer,
+        set: &Object,
+        by_node: &BTreeMap<i64, &Object>,
+        pods: &[Object],
+        hash: &str,
     ) -> Result<(), Refused> {
         for node in (0..self.nodes).filter(|node| !by_node.contains_key(node)) {
             self.made += 1;
@@ -120,7 +125,10 @@ fn is_updated(set: &Object, pod: &Object, hash: &str) -> bool {
 
 /// `constructHistory`: the revision of the template, made or renumbered or the last of several, and the other ones.
 fn current_revision(
-    api: &mut ApiServer, set: &Object, known: Vec<Object>, pods: &[Object],
+    api: &mut ApiServer,
+    set: &Object,
+    known: Vec<Object>,
+    pods: &[Object],
 ) -> Result<(Object, Vec<Object>), Refused> {
     let (mut current, old): (Vec<Object>, Vec<Object>) =
         known.into_iter().partition(|revision| revisions::holds(revision, set));

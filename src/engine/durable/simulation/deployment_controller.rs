@@ -73,6 +73,10 @@ impl Sync<'_> {
             [lone] => Some((*lone).clone()),
             [_, ..] => None,
         };
+        let several = active.len() > 1;
+        if several {
+            return self.scale_several(new.as_ref(), &old);
+        }
         if let Some(lone) = lone {
             let scaled = self.scale(&lone, self.wanted())?;
             new = new.map(|set| if uid(&set) == uid(&scaled) { scaled } else { set });
@@ -81,6 +85,23 @@ impl Sync<'_> {
             self.clean_up(&old)?;
         }
         self.report(new.as_ref(), &old)
+    }
+
+    /// In the middle of a rollout: upstream in proportion, here from the largest.
+    fn scale_several(&mut self, new: Option<&Object>, old: &[Object]) -> Result<(), Refused> {
+        let mut active: Vec<&Object> = old.iter().chain(new).filter(|set| is_active(set)).collect();
+        active.sort_by_key(|set| -replicas(set));
+        let allowed = if self.wanted() > 0 { self.wanted() + self.surge() } else { 0 };
+        let mut change = allowed - total(&active);
+        for set in active {
+            let mut object = (**set).clone();
+            let size = (replicas(set) + change).max(0);
+            change -= size - replicas(set);
+            put(&mut object, &["spec", "replicas"], json!(size));
+            self.annotate_replicas(&mut object);
+            self.api.update(SELF, Kind::ReplicaSet, object, Part::Main)?;
+        }
+        self.report(new, old)
     }
 
     fn roll(&mut self) -> Result<(), Refused> {

@@ -77,10 +77,16 @@ impl Invariants {
     pub(super) fn ended(&mut self, end: End, direction: Direction) {
         if self.foreign.is_empty()
             && let End::Superseded(why) = &end
+            && !(self.may_be_nothing() && why == "its template was changed by somebody else")
         {
             self.broken(format!("superseded, but nobody else wrote: {why}"));
         }
         self.ends.push((end, direction));
+    }
+
+    /// Scaled to nothing, the ReplicaSet itself may be cleaned up as history.
+    pub(super) fn may_be_nothing(&self) -> bool {
+        self.scenario.deeds.iter().any(|(_, deed)| *deed == Deed::Scale(0))
     }
 
     /// Looks at every write since the last look.
@@ -109,7 +115,9 @@ impl Invariants {
                     self.broken(format!("a pod was deleted: {}", tell(event)));
                 }
             }
-            (Kind::ReplicaSet, None, Some(_)) => self.broken(format!("a ReplicaSet was made: {}", tell(event))),
+            (Kind::ReplicaSet, None, Some(made)) if replicas(made) > 0 || !self.may_be_nothing() => {
+                self.broken(format!("a ReplicaSet was made: {}", tell(event)))
+            }
             (Kind::ReplicaSet, Some(before), Some(after)) if replicas(before) != replicas(after) => {
                 let is_current = self.first.outgoing.as_ref().is_some_and(|current| current.uid.as_str() == uid(after));
                 if !is_current || !self.sizes.contains(&replicas(after)) {

@@ -51,6 +51,9 @@ pub(super) struct Run {
     /// What it was told last, for a person who looks into a seed.
     pub(super) said: String,
     partition: i64,
+    /// The versions at which it found nothing to do.
+    idle_at: Option<(u64, u64)>,
+    looked_at: u64,
 }
 
 /// The lock as the plan makes it.
@@ -58,7 +61,8 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
     let (before, after) = (template_with(BEFORE), wanted_template(scenario));
     let is_deployment = scenario.kind == WorkloadKind::Deployment;
     let owned = api.list(if is_deployment { Kind::ReplicaSet } else { Kind::ControllerRevision });
-    let template_of = |object: &Object| if is_deployment { held(object).clone() } else { revisions::held(object).clone() };
+    let template_of =
+        |object: &Object| if is_deployment { held(object).clone() } else { revisions::held(object).clone() };
     let number = |object: &Object| if is_deployment { revision(object) } else { revisions::revision_number(object) };
     let with = |wanted: &Value| owned.iter().find(|object| same_template(&template_of(object), wanted));
     let known = with(&after);
@@ -115,15 +119,27 @@ impl Run {
             release: scenario.release,
         };
         let partition = if scenario.on_delete { 0 } else { scenario.start + scenario.partition };
-        Self { goal, stage: Stage::Look, end: None, told: None, pods_at: 0, said: String::new(), partition }
+        Self {
+            goal,
+            stage: Stage::Look,
+            end: None,
+            told: None,
+            pods_at: 0,
+            said: String::new(),
+            partition,
+            idle_at: None,
+            looked_at: 0,
+        }
     }
 
     /// Does the next thing, and returns the write that is to be sent.
-    pub(super) fn step(
-        &mut self, api: &ApiServer, kind: WorkloadKind, fault: Option<Fence>,
-    ) -> Option<Stage> {
+    pub(super) fn step(&mut self, api: &ApiServer, kind: WorkloadKind, fault: Option<Fence>) -> Option<Stage> {
         match std::mem::replace(&mut self.stage, Stage::Look) {
-            Stage::Look => self.stage = Stage::Owned(api.live(kind_of(kind), OWNER)),
+            Stage::Look if self.idle_at == Some((api.version(), self.pods_at)) => {}
+            Stage::Look => {
+                self.looked_at = api.version();
+                self.stage = Stage::Owned(api.live(kind_of(kind), OWNER));
+            }
             Stage::Owned(owner) => {
                 let of = owner.as_ref().map(|owner| uid(owner).to_owned()).unwrap_or_default();
                 let kind = if kind == WorkloadKind::Deployment { Kind::ReplicaSet } else { Kind::ControllerRevision };
@@ -131,7 +147,13 @@ impl Run {
                 owned.retain(|object| controller(object) == of);
                 self.stage = Stage::Decide(owner, owned);
             }
-            Stage::Decide(owner, owned) => self.decide(api, kind, owner, &owned, fault),
+            Stage::Decide(owner, owned) => {
+                let is_fresh = self.looked_at == api.version();
+                let told = self.told.clone();
+                self.decide(api, kind, owner, &owned, fault);
+                let is_idle = is_fresh && told == self.told && matches!(self.stage, Stage::Look);
+                self.idle_at = is_idle.then(|| (api.version(), self.pods_at));
+            }
             Stage::Write(write) => return Some(Stage::Write(write)),
             Stage::PatchPod(pod) => return Some(Stage::PatchPod(pod)),
         }
@@ -139,13 +161,16 @@ impl Run {
     }
 
     fn decide(
-        &mut self, api: &ApiServer, kind: WorkloadKind, owner: Option<Object>, owned: &[Object], fault: Option<Fence>,
+        &mut self,
+        api: &ApiServer,
+        kind: WorkloadKind,
+        owner: Option<Object>,
+        owned: &[Object],
+        fault: Option<Fence>,
     ) {
         let pods = self.pods(api, kind);
-        let state = PodsState {
-            done: self.told.is_some() && pods.iter().all(|pod| self.is_right(pod)),
-            present: pods.len(),
-        };
+        let state =
+            PodsState { done: self.told.is_some() && pods.iter().all(|pod| self.is_right(pod)), present: pods.len() };
         let mut view = OwnerView {
             object: owner.map(|owner| (*owner).clone()),
             owned: owned.iter().map(|object| (**object).clone()).collect(),
@@ -241,9 +266,7 @@ pub(super) fn send(api: &mut ApiServer, write: &ObjectWrite) {
         ObjectWrite::Patch { object, operations } => {
             api.patch(Actor::Run, kind(object.kind), &object.name, operations).map(|_| ())
         }
-        ObjectWrite::Create { kind: of, object, .. } => {
-            api.create(Actor::Run, kind(*of), object.clone()).map(|_| ())
-        }
+        ObjectWrite::Create { kind: of, object, .. } => api.create(Actor::Run, kind(*of), object.clone()).map(|_| ()),
         ObjectWrite::Delete { object } => {
             api.delete(Actor::Run, kind(object.kind), &object.name, Some(object.uid.as_str()))
         }

@@ -74,6 +74,8 @@ pub(super) struct Scenario {
     pub(super) release: bool,
     /// The ReplicaSet controller reads the same caches as the Deployment controller.
     pub(super) shared: bool,
+    /// The controllers' cache of pods is fresh when a rollout turns round.
+    pub(super) seen_at_turn: bool,
     /// How rarely caches move.
     pub(super) lag: usize,
     pub(super) loses_answers: bool,
@@ -103,6 +105,7 @@ impl Scenario {
             annotated: !random.one_in(3),
             release: random.one_in(2),
             shared: !random.one_in(3),
+            seen_at_turn: true,
             lag: random.below(4),
             loses_answers: false,
             quiet_after: u32::try_from(random.between(0, 220)).expect("small"),

@@ -54,7 +54,6 @@ fn update_revision(api: &mut ApiServer, set: &Object, known: &[Object]) -> Resul
     }
 }
 
-
 impl Sync<'_> {
     fn start(&self) -> i64 {
         number(&self.set, &["spec", "ordinals", "start"])
