@@ -11,21 +11,24 @@ const SEEDS: u64 = 400;
 
 fn is_caught(fence: Fence, kind: WorkloadKind) -> bool {
     (0..SEEDS).any(|seed| {
-        let scenario = Scenario::disturbed(seed, kind);
+        let scenario = Scenario { quiet_after: 500, ..Scenario::disturbed(seed, kind) };
         !simulate(&scenario, Some(fence)).violations.is_empty()
     })
 }
 
+/// Not among them: `RevisionMade`, which is always reached with `Observed` here (the controllers report both in one
+/// write), and `RevisionCurrent`, without which a run only ends a little early.
 #[test]
 fn a_run_that_skips_a_fence_is_caught() {
-    for (fence, kind) in [
+    let faults = [
         (Fence::Observed, WorkloadKind::StatefulSet),
+        (Fence::Observed, WorkloadKind::DaemonSet),
         (Fence::ReplicaSetAdopted, WorkloadKind::Deployment),
         (Fence::PodsListed, WorkloadKind::Deployment),
-        (Fence::RevisionMade, WorkloadKind::StatefulSet),
+        (Fence::HistoryCopied, WorkloadKind::Deployment),
         (Fence::AllUpdated, WorkloadKind::StatefulSet),
         (Fence::AllUpdated, WorkloadKind::DaemonSet),
-    ] {
-        assert!(is_caught(fence, kind), "{kind:?}: a run that does not wait for {fence:?} lives");
-    }
+    ];
+    let alive: Vec<_> = faults.into_iter().filter(|(fence, kind)| !is_caught(*fence, *kind)).collect();
+    assert!(alive.is_empty(), "a run lives that does not wait for {alive:?}");
 }

@@ -256,7 +256,7 @@ impl Simulation {
         let Some(mut run) = self.run.take() else { return self.begin_again() };
         let last = self.api.version();
         let quiet = self.api.step > self.scenario.quiet_after;
-        if quiet || self.random.one_in(2) {
+        if quiet || self.random.one_in(2 + 3 * self.scenario.lag) {
             run.pods_at = last;
         }
         let Some(stage) = run.step(&self.api, self.scenario.kind, self.fault) else {
@@ -301,7 +301,10 @@ impl Simulation {
         let text = RolloutLock::text_of(&owner).map(str::to_owned);
         let copies = self.api.list(Kind::ReplicaSet);
         let found = RolloutLock::of(&owner).ok().flatten();
-        let copy = || copies.iter().find_map(|set| RolloutLock::of(set).ok().flatten());
+        // Nobody comes for a copy alone, but after a kill.
+        let copies = copies.iter().filter(|_| self.next.is_some());
+        let mut copies = copies.filter_map(|set| RolloutLock::of(set).ok().flatten());
+        let copy = || copies.next();
         let Some(found) = found.or_else(copy) else {
             self.next = None;
             return;

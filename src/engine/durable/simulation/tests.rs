@@ -28,7 +28,7 @@ fn explore(seeds: u64, scenario: impl Fn(u64, WorkloadKind) -> Scenario) {
 
 #[test]
 fn a_calm_rollout_completes() {
-    explore(150, Scenario::calm);
+    explore(100, Scenario::calm);
 }
 
 #[test]
