@@ -372,12 +372,12 @@ impl<'a> Step<'a> {
         }
         let knows = |set: &&Value| history::of(set).iter().any(|entry| entry.id == self.goal.lock.id);
         let is_ours = |set: &&Value| matches!(RolloutLock::of(set), Ok(Some(lock)) if lock.id == self.goal.lock.id);
-        let Some(copy) = self.owned.iter().find(is_ours) else { return OwnerPhase::Closed };
         // An annotation raises a Deployment's generation. While somebody else's template is paused no ReplicaSet matches
-        // it, and no history is ever copied.
+        // it, and no history is ever copied; before it is seen, a copy may still be made where there is none yet.
         if !self.is_observed() && !self.owned.iter().any(|set| knows(&set)) {
             return OwnerPhase::Await(Fence::HistoryCopied);
         }
+        let Some(copy) = self.owned.iter().find(is_ours) else { return OwnerPhase::Closed };
         let patch = Guarded::of(ObjectKind::Workload(WorkloadKind::ReplicaSet), copy);
         OwnerPhase::Do(OwnerStep::RemoveCopy, patch.annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
     }
