@@ -175,6 +175,24 @@ impl OwnerStep {
         Self::MarkStopped,
     ];
 
+    /// Says what the write is for, as in "... was refused".
+    pub fn wanted(self) -> &'static str {
+        match self {
+            Self::TakeLock => "taking over the rollout",
+            Self::SetTemplate => "setting the template",
+            Self::KeepHistory => "keeping the outgoing template in the history",
+            Self::DropHistory => "taking the outgoing template out of the history",
+            Self::SetReplicaSetTemplate => "setting the ReplicaSet's template",
+            Self::Unpause => "unpausing",
+            Self::RaisePartition => "raising the partition",
+            Self::RestoreStrategy => "putting the update strategy back",
+            Self::Close => "recording the rollout and removing the lock",
+            Self::RemoveCopy => "removing a copy of the lock",
+            Self::DropRevision => "removing a revision that nothing uses",
+            Self::MarkStopped => "noting that the rollout has stopped",
+        }
+    }
+
     /// Says in the past tense what was done.
     pub fn done(self) -> &'static str {
         match self {

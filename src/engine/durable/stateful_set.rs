@@ -10,7 +10,7 @@ use super::change::same;
 use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, revisions};
 use crate::engine::outcome::EndResult;
 
-/// Returns the partition of an update strategy: a number of pods, counted from `ordinals.start` (stateful_set_utils.go).
+/// Returns the partition of an update strategy.
 pub fn partition_of(strategy: &Value) -> i64 {
     integer(strategy, "/rollingUpdate/partition")
 }
@@ -34,11 +34,7 @@ pub(super) fn working_strategy(step: &Step<'_>) -> Value {
 }
 
 fn above_all(step: &Step<'_>) -> i64 {
-    step.integer("/spec/ordinals/start") + replicas(step)
-}
-
-fn replicas(step: &Step<'_>) -> i64 {
-    step.object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1)
+    step.integer("/spec/ordinals/start") + step.object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1)
 }
 
 fn saved_strategy(step: &Step<'_>) -> Value {
@@ -74,7 +70,8 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     if !step.pods.done {
         return OwnerPhase::PodsMayGo { revision: Some(revision.to_owned()) };
     }
-    let wanted = (replicas(step) - partition).max(0);
+    // The partition is an index into the replicas, whatever ordinal they begin with (`updateMin`).
+    let wanted = (above_all(step) - step.integer("/spec/ordinals/start") - partition).max(0);
     let updated = step.integer("/status/updatedReplicas");
     if updated < wanted || partition == 0 && updated != wanted {
         return OwnerPhase::Await(Fence::AllUpdated);

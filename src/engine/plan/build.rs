@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::durable;
 use super::live::{Desired, LiveWorkload, Options};
 use super::pods::{effect, pod_plan};
 use super::policy::{estimate, policy};
@@ -20,6 +21,8 @@ pub(super) struct Context<'a> {
     pub(super) known: &'a Known,
     pub(super) wanted: &'a Wanted<'a>,
     pub(super) revision: CurrentRevision<'a>,
+    /// The owner's template goes along.
+    pub(super) durable: bool,
 }
 
 /// Builds the plan of one workload.
@@ -27,7 +30,13 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     let mut reasons: Vec<Reason> = denied(live);
     let known = Known::of(live);
     let wanted = Wanted::new(desired, live, &known, &mut reasons);
-    let context = Context { live, known: &known, wanted: &wanted, revision: CurrentRevision::of(live) };
+    let context = Context {
+        live,
+        known: &known,
+        wanted: &wanted,
+        revision: CurrentRevision::of(live),
+        durable: !options.pods_only,
+    };
     let (policy, allowed) = policy(live, options);
     let mut pods: Vec<(PodPlan, &Pod)> =
         live.pods.iter().filter_map(|pod| Some((pod_plan(&context, pod)?, pod))).collect();
@@ -38,6 +47,14 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     });
     let containers = containers(&context, &pods);
     of_the_owner(&context, &pods, &containers, allowed, &mut reasons);
+    let asks = changes(&pods) || pods.is_empty();
+    let durable = match options.pods_only || !asks {
+        true => None,
+        false => durable::durable(&context, options.take_over, &mut reasons),
+    };
+    if durable.is_none() && changes(&pods) {
+        reasons.extend(durable::held_by_another(&live.workload, &live.surroundings.owned, options.take_over));
+    }
     let warnings = warnings(desired, &context, &pods, &containers);
     let changes = changes(&pods);
     let estimate_seconds = estimate(&pods, &policy);
@@ -60,7 +77,8 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         policy,
         controllers: live.controllers.clone(),
         replicas: live.workload.desired_replicas(),
-        pods_only: true,
+        pods_only: durable.is_none(),
+        durable,
         estimate_seconds,
         checked_by_server: false,
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::kubelet_version::KubeletVersion;
-use crate::engine::names::Uid;
+use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid};
 use crate::engine::pod::Pod;
 use crate::engine::target::Images;
 use crate::engine::workload::Workload;
@@ -25,6 +25,13 @@ pub enum Desired {
         object: Value,
         /// Nothing tells which fields an earlier manifest had.
         removals_unseen: bool,
+    },
+    /// Of each pod what it recorded before an update of pods alone.
+    Recorded {
+        /// The update.
+        id: RolloutId,
+        /// The images, by pod and container.
+        images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
     },
     /// The server would not store it.
     Refused {
@@ -104,4 +111,8 @@ pub struct Options {
     pub timeout: Option<u64>,
     /// `--total-timeout`, seconds.
     pub total_timeout: Option<u64>,
+    /// `--pods-only`: the owner is left alone.
+    pub pods_only: bool,
+    /// `--take-over`: a run that still holds the workload does not count.
+    pub take_over: bool,
 }

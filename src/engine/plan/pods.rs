@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::build::Context;
+use super::durable;
 use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
 use crate::engine::container_hash::{HashEra, container_hash};
 use crate::engine::evidence::{Baseline, Proof};
@@ -40,6 +41,10 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
             plan.verdict = PodVerdict::Skipped;
             return Some(plan);
         }
+    }
+    if context.durable && durable::is_below_partition(&live.workload, pod) {
+        plan.verdict = PodVerdict::Skipped;
+        return Some(plan);
     }
     let in_progress = image_changes(context, pod, &mut plan);
     plan.metadata = context.wanted.metadata().left_in(pod);

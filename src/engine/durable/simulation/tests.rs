@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::workload::WorkloadKind;
 
-use super::scenario::Scenario;
+use super::scenario::{Kill, Request, Scenario, Then};
 use super::simulate;
 
 const KINDS: [WorkloadKind; 3] = [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
@@ -28,15 +28,37 @@ fn explore(seeds: u64, scenario: impl Fn(u64, WorkloadKind) -> Scenario) {
 
 #[test]
 fn a_calm_rollout_completes() {
-    explore(100, Scenario::calm);
+    explore(60, Scenario::calm);
 }
 
 #[test]
 fn nothing_is_lost_against_kills_lost_answers_and_scaling() {
-    explore(500, Scenario::disturbed);
+    explore(240, Scenario::disturbed);
 }
 
 #[test]
 fn somebody_elses_template_stays_and_nothing_of_ours_is_left() {
-    explore(300, Scenario::contested);
+    explore(120, Scenario::contested);
+}
+
+/// Wherever a run is killed, whether its last write got through or not, and whether it is gone on with or taken back.
+#[test]
+fn a_run_that_is_killed_after_any_write_ends_well() {
+    for kind in KINDS {
+        for seed in 0..4 {
+            let mut scenario = Scenario { quiet_after: 30, ..Scenario::calm(seed, kind) };
+            for at_write in 1..=simulate(&scenario, None).writes {
+                for (request, then) in [
+                    (Request::Stored, Then::Resume),
+                    (Request::Lost, Then::Resume),
+                    (Request::Stored, Then::Abort),
+                    (Request::Lost, Then::Abort),
+                ] {
+                    scenario.kills = vec![Kill { at_write, request, then }];
+                    let report = simulate(&scenario, None);
+                    assert!(report.violations.is_empty(), "{scenario:#?}: {:#?}", [report.violations, report.trace]);
+                }
+            }
+        }
+    }
 }
