@@ -101,6 +101,7 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
             timeout_given: None,
             total_timeout: None,
             ordered: false,
+            goes_on_after_failure: false,
         },
     }
 }
