@@ -34,6 +34,7 @@ fn goal() -> Goal {
             owner_min_ready_seconds: 0,
             timeout_given: None,
             total_timeout: None,
+            goes_on_after_failure: false,
             ordered: false,
         },
         field_manager: "kubectl-inplace".into(),
