@@ -116,7 +116,7 @@ impl Invariants {
                 }
             }
             (Kind::ReplicaSet, None, Some(made)) if replicas(made) > 0 || !self.may_be_nothing() => {
-                self.broken(format!("a ReplicaSet was made: {}", tell(event)))
+                self.broken(format!("a ReplicaSet was made: {}", tell(event)));
             }
             (Kind::ReplicaSet, Some(before), Some(after)) if replicas(before) != replicas(after) => {
                 let is_current = self.first.outgoing.as_ref().is_some_and(|current| current.uid.as_str() == uid(after));
