@@ -340,7 +340,10 @@ impl<'a> Step<'a> {
         let patch = self.patch().set("/spec/template", Some(self.goal.target().clone())).annotate(&annotations);
         let patch = match self.kind {
             WorkloadKind::Deployment => patch.set("/spec/paused", Some(Value::Bool(true))),
-            WorkloadKind::StatefulSet => patch.set("/spec/updateStrategy", Some(stateful_set::working_strategy(self))),
+            // A partition above all pods is one only for the number of them that was read.
+            WorkloadKind::StatefulSet => {
+                patch.test("/spec/replicas").set("/spec/updateStrategy", Some(stateful_set::working_strategy(self)))
+            }
             WorkloadKind::DaemonSet => patch.set("/spec/updateStrategy", Some(daemon_set::working_strategy())),
             WorkloadKind::ReplicaSet | WorkloadKind::Pod => patch,
         };
