@@ -236,7 +236,9 @@ fn pods(step: &Step<'_>, current: &Value) -> OwnerPhase {
         return OwnerPhase::PodsMayGo { revision: None };
     }
     let seen = integer(current, "/status/observedGeneration") >= integer(current, "/metadata/generation");
-    let listed = usize::try_from(integer(current, "/status/replicas")) == Ok(step.pods.present);
+    // Scaled to nothing and up again under a pause, pods may be another ReplicaSet's.
+    let counted: i64 = step.owned.iter().map(|set| integer(set, "/status/replicas")).sum();
+    let listed = usize::try_from(counted) == Ok(step.pods.present);
     if !(seen && listed) {
         return OwnerPhase::Await(Fence::PodsListed);
     }
