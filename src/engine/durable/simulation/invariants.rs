@@ -89,11 +89,13 @@ impl Invariants {
         self.scenario.deeds.iter().any(|(_, deed)| *deed == Deed::Scale(0))
     }
 
-    /// Looks at every write since the last look.
+    /// Looks at every write since the last look. Once a Deployment was scaled to nothing, its controller scales up
+    /// whichever ReplicaSet it takes for the newest, and there was no pod to keep.
     pub(super) fn look(&mut self, api: &ApiServer) {
         let first = std::mem::replace(&mut self.looked, api.log.len());
         for event in api.log.iter().skip(first) {
-            if self.foreign.is_empty() && is_controller(event.actor) {
+            let is_emptied = self.scenario.kind == WorkloadKind::Deployment && self.sizes.contains(&0);
+            if self.foreign.is_empty() && is_controller(event.actor) && !is_emptied {
                 self.judge(event);
             }
         }

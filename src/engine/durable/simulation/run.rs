@@ -186,7 +186,8 @@ impl Run {
         }
         self.said = match &phase {
             OwnerPhase::Do(step, _) => format!("{step:?}"),
-            other => format!("{other:?}").chars().take(200).collect(),
+            OwnerPhase::Superseded { why, .. } => why.clone(),
+            other => format!("{other:?}"),
         };
         match phase {
             OwnerPhase::Do(_, write) => self.stage = Stage::Write(write),
