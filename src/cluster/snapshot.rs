@@ -9,6 +9,7 @@ use super::error::ClusterError;
 use super::objects::{CONTROLLER_REVISIONS, NODES};
 use super::send::{ListedPod, read_pod};
 use super::watch::PodScope;
+use crate::engine::durable::OwnerView;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{Uid, WorkloadRef};
 use crate::engine::plan::{Denied, LiveWorkload, Revision, Surroundings};
@@ -80,15 +81,18 @@ impl Cluster {
         let namespace = live.workload.reference.namespace.clone();
         let selectors = [("labelSelector", selector)];
         let pods = self.list::<ListedPod>(WorkloadKind::Pod.into(), Some(&namespace), &selectors);
-        let (pods, revisions, newer) =
-            futures::join!(pods, self.revisions(&live.workload, selector), self.newer_in_deployment(&live.workload));
+        let (pods, owned, newer) =
+            futures::join!(pods, self.owned(&live.workload), self.newer_in_deployment(&live.workload));
         match pods {
             Ok(pods) => live.pods = pods.into_iter().map(|ListedPod(pod)| pod).collect(),
             Err(error) => live.surroundings.denied.push(denied(error)?),
         }
         let owns_through_sets = live.workload.reference.kind.owns_through_replica_sets();
-        match revisions {
-            Ok(revisions) => live.surroundings.revisions = revisions,
+        match owned {
+            Ok(owned) => {
+                live.surroundings.revisions = revisions(live.workload.reference.kind, &owned);
+                live.surroundings.owned = owned;
+            }
             // Without ReplicaSets nobody knows whose the pods are; without the others the answer is only weaker.
             Err(error) if owns_through_sets => live.surroundings.denied.push(denied(error)?),
             Err(error) => live.not_read.push(format!(
@@ -109,25 +113,41 @@ impl Cluster {
         Ok(())
     }
 
-    /// Reads the revisions of an owner's template that pods are told apart by: a Deployment's ReplicaSets, a DaemonSet's
-    /// ControllerRevisions. A StatefulSet names its current one itself.
-    async fn revisions(&self, workload: &Workload, selector: &str) -> Result<Vec<Revision>, ClusterError> {
-        let (resource, hash): (_, &str) = match workload.reference.kind {
-            WorkloadKind::Deployment => (WorkloadKind::ReplicaSet.into(), "pod-template-hash"),
-            WorkloadKind::DaemonSet => (CONTROLLER_REVISIONS, "controller-revision-hash"),
-            WorkloadKind::StatefulSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => return Ok(Vec::new()),
+    /// Reads the revisions of an owner's template: the ReplicaSets or ControllerRevisions that it controls.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn owned(&self, workload: &Workload) -> Result<Vec<Value>, ClusterError> {
+        let resource = match workload.reference.kind {
+            WorkloadKind::Deployment => WorkloadKind::ReplicaSet.into(),
+            WorkloadKind::DaemonSet | WorkloadKind::StatefulSet => CONTROLLER_REVISIONS,
+            WorkloadKind::ReplicaSet | WorkloadKind::Pod => return Ok(Vec::new()),
         };
         let namespace = Some(workload.reference.namespace.as_str());
-        let objects: Vec<Value> = self.list(resource, namespace, &[("labelSelector", selector)]).await?;
-        let is_owned = |object: &&Value| {
+        let selector = workload.selector().unwrap_or_default();
+        let mut objects: Vec<Value> = self.list(resource, namespace, &[("labelSelector", &selector)]).await?;
+        objects.retain(|object| {
             let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
             let mut owners = owners.into_iter().flatten();
             owners.any(|owner| {
                 owner.get("uid").and_then(Value::as_str) == Some(workload.uid.as_str())
                     && owner.get("controller").and_then(Value::as_bool) == Some(true)
             })
+        });
+        Ok(objects)
+    }
+
+    /// Reads a rollout's owner and what belongs to it: the owner first, so that what belongs to it is never older.
+    ///
+    /// # Errors
+    /// What the server or the way to it says; that there is no such owner is no error.
+    pub async fn owner(&self, reference: &WorkloadRef) -> Result<OwnerView, ClusterError> {
+        let workload = match self.workload(reference).await {
+            Err(ClusterError::NotFound { .. }) => return Ok(OwnerView::default()),
+            workload => workload?,
         };
-        Ok(objects.iter().filter(is_owned).filter_map(|object| read_revision(object, hash)).collect())
+        let owned = self.owned(&workload).await?;
+        Ok(OwnerView { object: Some(workload.object), owned })
     }
 
     /// Returns the Deployment of a ReplicaSet if that has gone on to another revision.
@@ -191,6 +211,16 @@ fn has_sidecar(pod: &Pod) -> bool {
 
 fn revision_annotation(object: &Value) -> Option<i64> {
     object.pointer("/metadata/annotations/deployment.kubernetes.io~1revision")?.as_str()?.parse().ok()
+}
+
+/// The revisions that pods are told apart by; a StatefulSet names its current one itself.
+fn revisions(kind: WorkloadKind, owned: &[Value]) -> Vec<Revision> {
+    let hash = match kind {
+        WorkloadKind::Deployment => "pod-template-hash",
+        WorkloadKind::DaemonSet => "controller-revision-hash",
+        WorkloadKind::StatefulSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => return Vec::new(),
+    };
+    owned.iter().filter_map(|object| read_revision(object, hash)).collect()
 }
 
 fn read_revision(object: &Value, hash: &str) -> Option<Revision> {

@@ -55,6 +55,8 @@ pub struct LiveWorkload {
 pub struct Surroundings {
     /// The revisions of a Deployment (its ReplicaSets) or DaemonSet (its ControllerRevisions).
     pub revisions: Vec<Revision>,
+    /// The ReplicaSets or ControllerRevisions that the owner controls, whole.
+    pub owned: Vec<Value>,
     /// The Deployment that controls this ReplicaSet has a newer one.
     pub newer_in_deployment: Option<String>,
     /// The PodDisruptionBudgets of the namespace.
