@@ -9,12 +9,14 @@ mod diff;
 mod explain;
 mod follow;
 mod hash;
+mod history;
 mod next;
 mod notices;
 mod plan;
 mod planning;
 mod saved;
 mod shell;
+mod status;
 mod targets;
 mod version;
 
@@ -67,6 +69,8 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Hash(args)) => hash::run(&args, &cli.global, shell).await,
         Some(Command::Apply(args)) => apply::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
+        Some(Command::Status(args)) => status::run(&args, &cli.global, shell).await,
+        Some(Command::History(args)) => history::run(&args, &cli.global, shell).await,
         Some(Command::Completion(args)) => completion::run(&args, shell),
         Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,

@@ -28,6 +28,7 @@ use crate::engine::rollout::Policy;
 pub use build::build;
 pub use goal::{WayBack, follow, way_back};
 pub use live::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
+pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
 
