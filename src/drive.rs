@@ -167,6 +167,14 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             Ok(pod) => (Some(Observation::Applied(Box::new(pod))), Answer::Accepted),
             Err(error) => (None, cluster::answer(&error)),
         },
+        Action::Write { write, field_manager } => match cluster.write(&write, &field_manager).await {
+            Ok(()) => (None, Answer::Accepted),
+            Err(error) => (None, cluster::answer(&error)),
+        },
+        Action::ReadOwner(workload) => match cluster.owner(&workload).await {
+            Ok(view) => (Some(Observation::Owner(Box::new(view))), Answer::Read),
+            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+        },
         Action::Read(key) => match cluster.read_pod(&key).await {
             Ok(Some(pod)) if pod.key == key => (Some(Observation::Applied(Box::new(pod))), Answer::Read),
             Ok(_) => (Some(Observation::Deleted(key)), Answer::Read),

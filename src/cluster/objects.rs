@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription, Verb};
+use crate::engine::durable::ObjectKind;
 use crate::engine::workload::{KindFacts, WorkloadKind};
 
 /// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
@@ -48,6 +49,15 @@ impl From<&KindFacts> for Resource {
 impl From<WorkloadKind> for Resource {
     fn from(kind: WorkloadKind) -> Self {
         Self::from(kind.facts())
+    }
+}
+
+impl From<ObjectKind> for Resource {
+    fn from(kind: ObjectKind) -> Self {
+        match kind {
+            ObjectKind::Workload(kind) => kind.into(),
+            ObjectKind::ControllerRevision => CONTROLLER_REVISIONS,
+        }
     }
 }
 
@@ -195,6 +205,43 @@ impl Cluster {
             .uri(resource.path(None, None))
             .header(http::header::CONTENT_TYPE, "application/json");
         self.request(request, body, &what).await
+    }
+
+    /// Makes an object.
+    pub(super) async fn create(
+        &self,
+        resource: Resource,
+        namespace: &str,
+        object: &Value,
+        parameters: &[(&str, &str)],
+    ) -> Result<Value, ClusterError> {
+        let what = resource.describe(Verb::Create, Some(namespace), None);
+        let body = serde_json::to_vec(object).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(format!("{}{}", resource.path(Some(namespace), None), query(parameters)))
+            .header(http::header::CONTENT_TYPE, "application/json");
+        self.request(request, body, &what).await
+    }
+
+    /// Deletes the very object; one of the same name with another uid stays (409).
+    pub(super) async fn delete(
+        &self,
+        resource: Resource,
+        namespace: &str,
+        name: &str,
+        uid: &str,
+    ) -> Result<(), ClusterError> {
+        let what = resource.describe(Verb::Delete, Some(namespace), Some(name));
+        let options = serde_json::json!({
+            "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid},
+            "propagationPolicy": "Background",
+        });
+        let request = Request::builder()
+            .method(Method::DELETE)
+            .uri(resource.path(Some(namespace), Some(name)))
+            .header(http::header::CONTENT_TYPE, "application/json");
+        self.request::<Value>(request, options.to_string().into_bytes(), &what).await.map(drop)
     }
 
     /// Sends a patch.

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
+use crate::engine::durable::ObjectWrite;
 use crate::engine::names::PodKey;
 use crate::engine::patch::PodPatch;
 use crate::engine::pod::{Pod, PodSpec, PodStatus};
@@ -34,6 +35,31 @@ impl Cluster {
             )
             .await?;
         read_pod(&pod)
+    }
+
+    /// Sends a write to an owner, or to what belongs to it, once.
+    ///
+    /// # Errors
+    /// What the server or the way to it says; [`ClusterError::may_have_been_done`] tells whether it may be stored. An object
+    /// that is gone already is no error of a delete.
+    pub async fn write(&self, write: &ObjectWrite, field_manager: &str) -> Result<(), ClusterError> {
+        let not_sent = |error: serde_json::Error| ClusterError::NotSent { why: error.to_string() };
+        let parameters = [("fieldManager", field_manager)];
+        match write {
+            ObjectWrite::Patch { object, operations } => {
+                let body = (PatchKind::Json, serde_json::to_vec(operations).map_err(not_sent)?);
+                self.patch(object.kind.into(), &object.namespace, &object.name, body, &parameters).await.map(drop)
+            }
+            ObjectWrite::Create { kind, namespace, object } => {
+                self.create((*kind).into(), namespace, object, &parameters).await.map(drop)
+            }
+            ObjectWrite::Delete { object } => {
+                match self.delete(object.kind.into(), &object.namespace, &object.name, object.uid.as_str()).await {
+                    Err(ClusterError::NotFound { .. }) => Ok(()),
+                    answer => answer,
+                }
+            }
+        }
     }
 
     /// Reads one pod; `None` when there is none of that name.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::durable::OwnerStep;
 use super::failure::Failure;
 use super::names::{ContainerName, PodKey, WorkloadRef};
 use super::outcome::EndResult;
@@ -61,6 +62,11 @@ pub enum Notice {
         /// Where it stands now.
         #[serde(flatten)]
         phase: PodPhase,
+    },
+    /// A step on the owner was done.
+    Owner {
+        /// Which.
+        step: OwnerStep,
     },
     /// The server refused a patch, or the answer was lost; it is looked at again.
     Retrying {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::engine::durable::OwnerStep;
 use crate::engine::failure::Failure;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, PodPhase};
@@ -47,6 +48,7 @@ impl Listener for JsonLines<'_> {
             workload: WorkloadName::of(&goal.workload),
             id: &goal.id.to_string(),
             mode: match goal.mode {
+                Mode::Durable => "durable",
                 Mode::PodsOnly => "podsOnly",
                 Mode::Follow => "follow",
             },
@@ -63,6 +65,7 @@ impl Listener for JsonLines<'_> {
             Notice::Pod { pod, phase } => {
                 self.write("pod", elapsed, &PodLine { pod: PodName::of(pod), phase: Phase::of(phase) })
             }
+            Notice::Owner { step } => self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() }),
             Notice::Retrying { pod, why } => {
                 self.write("retrying", elapsed, &Retrying { pod: PodName::of(pod), message: why })
             }
@@ -244,6 +247,12 @@ impl<'a> Phase<'a> {
             ..Self::named("failing")
         }
     }
+}
+
+#[derive(Serialize)]
+struct OwnerLine<'a> {
+    step: OwnerStep,
+    message: &'a str,
 }
 
 #[derive(Serialize)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
+use crate::engine::durable::OwnerStep;
 use crate::engine::names::PodKey;
 use crate::engine::report::{Notice, Outcome, PodPhase};
 use crate::engine::rollout::{Goal, Mode};
@@ -82,7 +83,7 @@ impl Narrator {
         let namespace = self.style.show(&run.workload.namespace);
         let pods = words::count(run.pods(), "pod");
         let text = match run.mode {
-            Mode::PodsOnly => {
+            Mode::Durable | Mode::PodsOnly => {
                 format!("{workload} in namespace {namespace}: {pods}, at most {} down at a time", run.max_unavailable)
             }
             Mode::Follow => format!("{workload} in namespace {namespace}: following {pods}"),
@@ -95,6 +96,7 @@ impl Narrator {
     pub(super) fn line(&mut self, notice: &Notice, elapsed: Duration) -> Option<String> {
         let (meaning, text) = match notice {
             Notice::Pod { pod, phase } => self.pod(pod, phase, elapsed)?,
+            Notice::Owner { step } => (Meaning::Plain, self.owner(*step)),
             Notice::Retrying { pod, why } => {
                 (Meaning::Waiting, format!("{}  looked at again: {}", self.name(pod), self.style.show(why)))
             }
@@ -141,6 +143,11 @@ impl Narrator {
             }
         }
         Some((meaning, format!("{}  {text}", self.name(pod))))
+    }
+
+    fn owner(&self, step: OwnerStep) -> String {
+        let name = self.run.as_ref().map(|run| words::workload(&self.style, &run.workload)).unwrap_or_default();
+        format!("{name}  {}", step.done())
     }
 
     fn still_waiting(&self, done: usize, total: usize, pods: &[PodKey]) -> String {

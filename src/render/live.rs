@@ -215,7 +215,11 @@ impl Listener for Live<'_> {
             }
             // The clock that runs is the sign of life.
             Notice::StillWaiting { .. } => false,
-            Notice::Retrying { .. } | Notice::WatchLost { .. } | Notice::WatchRestored | Notice::Stopping => true,
+            Notice::Owner { .. }
+            | Notice::Retrying { .. }
+            | Notice::WatchLost { .. }
+            | Notice::WatchRestored
+            | Notice::Stopping => true,
         };
         self.pending.extend(line.filter(|_| above));
         if self.drawn_at.is_none() {

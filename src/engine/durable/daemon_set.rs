@@ -1,1 +1,57 @@
-//! To come.
+//! DaemonSet: as a StatefulSet under OnDelete, but the pods' label is the hash label of the revision, and the controller
+//! names no revision in its status (kube-controller-manager `pkg/controller/daemon`).
+
+use serde_json::{Value, json};
+
+use super::change::same;
+use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, revisions};
+use crate::engine::outcome::EndResult;
+
+/// The strategy while pods are updated: the controller must not replace any.
+pub(super) fn working_strategy() -> Value {
+    json!({"type": "OnDelete"})
+}
+
+pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
+    let present = step.object.pointer("/spec/updateStrategy").unwrap_or(&Value::Null);
+    let saved = step.goal.lock.strategy.as_ref().unwrap_or(present);
+    let works = *present == working_strategy();
+    if !same(step.template(), step.goal.target()) || !(works || present == saved) {
+        return changed_by_another(step, saved, works && present != saved);
+    }
+    if !step.is_observed() {
+        return OwnerPhase::Await(Fence::Observed);
+    }
+    // The label's value is the hash of the revision, which the controller may renumber: the newest that holds the
+    // template is the one that it compares pods with.
+    let Some(current) = revisions::newest_with(step.owned, step.goal.target()) else {
+        return OwnerPhase::Await(Fence::RevisionMade);
+    };
+    if works && !step.pods.done {
+        return OwnerPhase::PodsMayGo { revision: Some(revisions::hash_of(current).to_owned()) };
+    }
+    let (updated, wanted) =
+        (step.integer("/status/updatedNumberScheduled"), step.integer("/status/desiredNumberScheduled"));
+    if updated != wanted {
+        return OwnerPhase::Await(Fence::AllUpdated);
+    }
+    if present != saved {
+        let patch = step.patch().test("/spec/template").set("/spec/updateStrategy", Some(saved.clone()));
+        return OwnerPhase::Do(OwnerStep::RestoreStrategy, patch.write());
+    }
+    revisions::drop_unused(step, &[revisions::name_of(current)]).unwrap_or_else(|| step.close())
+}
+
+/// Somebody else set another template or strategy. Theirs stays; our strategy goes where that starts nothing, or where
+/// the person has said so.
+fn changed_by_another(step: &Step<'_>, saved: &Value, ours_is_held: bool) -> OwnerPhase {
+    let (updated, wanted) =
+        (step.integer("/status/updatedNumberScheduled"), step.integer("/status/desiredNumberScheduled"));
+    let harmless = step.is_observed() && updated == wanted;
+    let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
+    if ours_is_held && (harmless || step.goal.release) {
+        patch = patch.set("/spec/updateStrategy", Some(saved.clone()));
+    }
+    let cleanup = Cleanup::Do(OwnerStep::Close, Box::new(patch.write()));
+    OwnerPhase::Superseded { why: CHANGED_MEANWHILE.into(), cleanup }
+}

@@ -1,1 +1,281 @@
-//! To come.
+//! Deployment: the template changes under a pause, the current ReplicaSet takes it and keeps its name and pods, and the
+//! outgoing template stays in the history in another ReplicaSet (kube-controller-manager `pkg/controller/deployment`).
+
+use serde_json::{Value, json};
+
+use super::change::{Direction, same};
+use super::lock::{HistoryStep, ROLLOUT_ANNOTATION, RolloutLock};
+use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite};
+use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, is, is_paused};
+use crate::engine::names::RolloutId;
+use crate::engine::outcome::EndResult;
+use crate::engine::workload::WorkloadKind;
+
+const HASH_LABEL: &str = "pod-template-hash";
+const REVISION: &str = "deployment.kubernetes.io/revision";
+const REPLICA_SET: ObjectKind = ObjectKind::Workload(WorkloadKind::ReplicaSet);
+
+/// Annotations of a ReplicaSet that say how it is scaled, or that are the rollout's own.
+const NOT_HISTORY: [&str; 3] =
+    [ROLLOUT_ANNOTATION, "deployment.kubernetes.io/desired-replicas", "deployment.kubernetes.io/max-replicas"];
+
+/// Returns a value of the label `pod-template-hash` that no controller computes, the same for the same rollout.
+pub fn history_hash(id: &RolloutId) -> String {
+    // FNV-1a; the letters are those that the controllers use (apimachinery `rand.SafeEncodeString`).
+    let hash = id
+        .as_str()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let letters = b"bcdfghjklmnpqrstvwxz2456789";
+    let letter = |at: u32| letters.iter().cycle().nth(usize::try_from((hash >> (at * 6)) & 63).unwrap_or(0));
+    (0..10).filter_map(letter).map(|letter| char::from(*letter)).collect()
+}
+
+/// Returns a ReplicaSet's template without the label that its Deployment's controller adds.
+pub fn template_of(set: &Value) -> Value {
+    let mut template = set.pointer("/spec/template").cloned().unwrap_or(Value::Null);
+    if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+        labels.remove(HASH_LABEL);
+    }
+    template
+}
+
+/// Returns the number of a revision as a Deployment or its ReplicaSet carries it.
+pub fn revision_of(object: &Value) -> i64 {
+    let text = object.pointer("/metadata/annotations/deployment.kubernetes.io~1revision").and_then(Value::as_str);
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// Returns whether a ReplicaSet has no pods and is to have none.
+pub fn is_empty(set: &Value) -> bool {
+    integer(set, "/spec/replicas") == 0 && integer(set, "/status/replicas") == 0
+}
+
+/// The template with the label of the ReplicaSet that it is for.
+fn with_hash(template: &Value, hash: &str) -> Value {
+    let mut template = template.clone();
+    if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+        labels.insert(HASH_LABEL.into(), hash.into());
+    }
+    template
+}
+
+fn hash_of(set: &Value) -> &str {
+    set.pointer("/metadata/labels/pod-template-hash").and_then(Value::as_str).unwrap_or_default()
+}
+
+pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
+    let current = lock.outgoing.as_ref().and_then(|out| step.owned.iter().find(|set| is(set, &out.uid)));
+    let Some(current) = current else { return close_superseded(step, "its ReplicaSet is gone") };
+    let paused = is_paused(step.object) && !lock.released;
+    if !same(step.template(), step.goal.target()) {
+        return changed_by_another(step, lock, current);
+    }
+    if !step.is_observed() {
+        return OwnerPhase::Await(Fence::Observed);
+    }
+    let has_target = same(&template_of(current), step.goal.target());
+    if !paused && !has_target {
+        return changed_by_another(step, lock, current);
+    }
+    if !paused {
+        return pods(step, current);
+    }
+    if let Some(phase) = history(step, lock, current) {
+        return phase;
+    }
+    if !has_target {
+        return set_template(step, current, step.goal.target());
+    }
+    if !is_adopted(step, lock, current) {
+        return OwnerPhase::Await(Fence::ReplicaSetAdopted);
+    }
+    let released = RolloutLock { released: true, ..lock.clone() };
+    let patch = step.patch().test("/spec/template").set("/spec/paused", None);
+    let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(released.to_text()))]);
+    OwnerPhase::Do(OwnerStep::Unpause, patch.write())
+}
+
+/// Whether the controller takes the ReplicaSet as it is now for the current one.
+///
+/// It copies the Deployment's annotations to the ReplicaSet whose template it finds to match (`getNewReplicaSet`), by
+/// an update of the resourceVersion that its cache holds. Our patch of the template removes the lock's copy, so one that
+/// is there again shows that the controller has seen both objects as they are.
+fn is_adopted(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> bool {
+    let copied = matches!(RolloutLock::of(current), Ok(Some(copy)) if copy.is_same_run(lock));
+    copied && revision_of(step.object) == revision_of(current)
+}
+
+fn set_template(step: &Step<'_>, set: &Value, template: &Value) -> OwnerPhase {
+    if !same(&template_of(set), step.goal.source()) {
+        return close_superseded(step, "the template of its ReplicaSet was changed by somebody else");
+    }
+    OwnerPhase::Do(OwnerStep::SetReplicaSetTemplate, replica_set_template(set, template).write())
+}
+
+fn replica_set_template<'a>(set: &'a Value, template: &Value) -> Guarded<'a> {
+    let patch = Guarded::of(REPLICA_SET, set).set("/spec/template", Some(with_hash(template, hash_of(set))));
+    patch.annotate(&[(ROLLOUT_ANNOTATION, None)])
+}
+
+/// Keeps the outgoing template in the history, or takes it out again on the way back.
+fn history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<OwnerPhase> {
+    match step.goal.lock.direction {
+        Direction::Forward => keep_history(step, lock, current),
+        Direction::Back => drop_history(step, lock).map(|(step, write)| OwnerPhase::Do(step, write)),
+    }
+}
+
+fn keep_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<OwnerPhase> {
+    let revision = lock.outgoing.as_ref().map_or(0, |outgoing| outgoing.revision);
+    let write = match &lock.history {
+        HistoryStep::Keep => return None,
+        HistoryStep::Create { name } => {
+            let is_there = step.owned.iter().any(|set| named(set, name));
+            (!is_there).then(|| create(step, current, name, revision))?
+        }
+        HistoryStep::Swap { uid, .. } => {
+            let Some(other) = step.owned.iter().find(|set| is(set, uid)) else {
+                // It was deleted meanwhile: one is made in its place.
+                let name = format!("{}-{}", text(step.object, "/metadata/name"), history_hash(step.goal.id()));
+                let is_there = step.owned.iter().any(|set| named(set, &name));
+                return (!is_there)
+                    .then(|| OwnerPhase::Do(OwnerStep::KeepHistory, create(step, current, &name, revision)));
+            };
+            if same(&template_of(other), &step.goal.before) {
+                return None;
+            }
+            if !is_empty(other) || !same(&template_of(other), &step.goal.after) {
+                return Some(close_superseded(step, "an older ReplicaSet of its was changed by somebody else"));
+            }
+            swap(other, &step.goal.before, &kept_annotations(current, revision))
+        }
+    };
+    Some(OwnerPhase::Do(OwnerStep::KeepHistory, write))
+}
+
+fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, ObjectWrite)> {
+    let made = format!("{}-{}", text(step.object, "/metadata/name"), history_hash(step.goal.id()));
+    let made = step.owned.iter().find(|set| named(set, &made)).filter(|set| is_empty(set));
+    if let Some(made) = made {
+        let object = ObjectKey::of(REPLICA_SET, made);
+        return Some((OwnerStep::DropHistory, ObjectWrite::Delete { object }));
+    }
+    let HistoryStep::Swap { uid, revision, .. } = &lock.history else { return None };
+    let other = step.owned.iter().find(|set| is(set, uid)).filter(|set| is_empty(set))?;
+    let is_swapped = same(&template_of(other), &step.goal.before);
+    let revision = vec![(REVISION.to_owned(), revision.to_string())];
+    is_swapped.then(|| (OwnerStep::DropHistory, swap(other, &step.goal.after, &revision)))
+}
+
+fn swap(set: &Value, template: &Value, annotations: &[(String, String)]) -> ObjectWrite {
+    let values: Vec<(&str, Option<String>)> =
+        annotations.iter().map(|(key, value)| (key.as_str(), Some(value.clone()))).collect();
+    let patch = replica_set_template(set, template).test("/spec/replicas").test("/status/replicas");
+    patch.annotate(&values).write()
+}
+
+/// The annotations that `kubectl rollout undo` puts on the Deployment when it goes back to a ReplicaSet (kubectl
+/// `polymorphichelpers/rollback.go`): without them the person's would be wiped.
+fn kept_annotations(current: &Value, revision: i64) -> Vec<(String, String)> {
+    let annotations = current.pointer("/metadata/annotations").and_then(Value::as_object);
+    let kept = annotations.into_iter().flatten().filter(|(key, _)| !NOT_HISTORY.contains(&key.as_str()));
+    let kept = kept.filter(|(key, _)| *key != REVISION);
+    let kept = kept.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
+    kept.chain([(REVISION.to_owned(), revision.to_string())]).collect()
+}
+
+fn create(step: &Step<'_>, current: &Value, name: &str, revision: i64) -> ObjectWrite {
+    let hash = history_hash(step.goal.id());
+    let hashed = |pointer: &str| {
+        let mut labels = current.pointer(pointer).cloned().unwrap_or_else(|| json!({}));
+        if let Some(labels) = labels.as_object_mut() {
+            labels.insert(HASH_LABEL.into(), hash.as_str().into());
+        }
+        labels
+    };
+    let mut selector = current.pointer("/spec/selector").cloned().unwrap_or_else(|| json!({}));
+    if let Some(selector) = selector.as_object_mut() {
+        selector.insert("matchLabels".into(), hashed("/spec/selector/matchLabels"));
+    }
+    let annotations: serde_json::Map<String, Value> =
+        kept_annotations(current, revision).into_iter().map(|(key, value)| (key, value.into())).collect();
+    let object = json!({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "metadata": {
+            "name": name,
+            "namespace": current.pointer("/metadata/namespace"),
+            "labels": hashed("/metadata/labels"),
+            "annotations": annotations,
+            "ownerReferences": current.pointer("/metadata/ownerReferences"),
+        },
+        "spec": {
+            "replicas": 0,
+            "minReadySeconds": integer(current, "/spec/minReadySeconds"),
+            "selector": selector,
+            "template": with_hash(&step.goal.before, &hash),
+        },
+    });
+    let namespace = text(step.object, "/metadata/namespace").to_owned();
+    ObjectWrite::Create { kind: REPLICA_SET, namespace, object }
+}
+
+/// After the pause: the pods, and once they are done and none is missed, the end.
+fn pods(step: &Step<'_>, current: &Value) -> OwnerPhase {
+    if !step.pods.done {
+        return OwnerPhase::PodsMayGo { revision: None };
+    }
+    let seen = integer(current, "/status/observedGeneration") >= integer(current, "/metadata/generation");
+    let listed = usize::try_from(integer(current, "/status/replicas")) == Ok(step.pods.present);
+    if !(seen && listed) {
+        return OwnerPhase::Await(Fence::PodsListed);
+    }
+    step.close()
+}
+
+/// Somebody else set another template, or lifted the pause too early. Theirs stays; what is ours goes.
+///
+/// The ReplicaSet gets its template back if ours never ran. With the template from before, that is all, and the pause
+/// goes with it; another one is held back by our pause, and only the person can say whether it shall start.
+fn changed_by_another(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> OwnerPhase {
+    let cleanup = |step, write| superseded_by(CHANGED_MEANWHILE, Cleanup::Do(step, Box::new(write)));
+    let never_ran = !lock.released && lock.direction == Direction::Forward;
+    let ours_is_held = is_paused(step.object) && !lock.released;
+    if never_ran {
+        if ours_is_held && same(&template_of(current), &step.goal.after) {
+            let write = replica_set_template(current, &step.goal.before).write();
+            return cleanup(OwnerStep::SetReplicaSetTemplate, write);
+        }
+        if same(&template_of(current), &step.goal.before)
+            && let Some((step, write)) = drop_history(step, lock)
+        {
+            return cleanup(step, write);
+        }
+    }
+    let harmless = same(step.template(), &step.goal.before) && same(&template_of(current), &step.goal.before);
+    if ours_is_held && harmless && !(step.is_observed() && is_adopted(step, lock, current)) {
+        return superseded_by(CHANGED_MEANWHILE, Cleanup::Await(Fence::ReplicaSetAdopted));
+    }
+    let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
+    if ours_is_held && (harmless || step.goal.release) {
+        patch = patch.set("/spec/paused", None);
+    }
+    cleanup(OwnerStep::Close, patch.write())
+}
+
+fn close_superseded(step: &Step<'_>, why: &str) -> OwnerPhase {
+    let write = step.closing(EndResult::Superseded).write();
+    superseded_by(why, Cleanup::Do(OwnerStep::Close, Box::new(write)))
+}
+
+fn superseded_by(why: &str, cleanup: Cleanup) -> OwnerPhase {
+    OwnerPhase::Superseded { why: why.into(), cleanup }
+}
+
+fn named(set: &Value, name: &str) -> bool {
+    text(set, "/metadata/name") == name
+}
+
+fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}

@@ -111,6 +111,12 @@ pub struct RolloutLock {
     pub outgoing: Option<Outgoing>,
     /// How the outgoing template stays in the history.
     pub history: HistoryStep,
+    /// A ControllerRevision that held the new template before: not ours to delete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuses: Option<String>,
+    /// The pause of a Deployment was lifted again: one that is found now is somebody else's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub released: bool,
     /// How fast, how careful.
     pub policy: Policy,
 }
@@ -130,6 +136,11 @@ impl RolloutLock {
     /// Returns the annotation as it stands.
     pub fn text_of(object: &Value) -> Option<&str> {
         object.pointer(ROLLOUT_POINTER).and_then(Value::as_str)
+    }
+
+    /// Returns whether another lock is this one, whatever it says of its state.
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        (&self.id, &self.run, self.direction) == (&other.id, &other.run, other.direction)
     }
 
     /// Writes the annotation's value. The same lock always gives the same text.

@@ -7,22 +7,24 @@
 
 pub mod change;
 mod daemon_set;
-mod deployment;
+pub mod deployment;
 pub mod history;
 pub mod lock;
 mod objects;
 mod replica_set;
-mod revisions;
-mod stateful_set;
-mod superseded;
+pub mod revisions;
+pub mod stateful_set;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::names::{RolloutId, Uid};
+use super::outcome::EndResult;
 use super::workload::WorkloadKind;
-use change::Direction;
-use lock::RolloutLock;
+use change::{Direction, same};
+use history::{HistoryEntry, HistoryImage};
+use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
+use objects::Guarded;
 
 pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
 
@@ -42,6 +44,8 @@ pub struct OwnerGoal {
     pub after: Value,
     /// The wall clock at the time 0 of this run (RFC 3339).
     pub clock: String,
+    /// The field manager of the writes.
+    pub field_manager: String,
     /// Stay owner of the changed fields for server-side apply.
     pub keep_field_ownership: bool,
     /// Started by the person's word: when somebody else's change is found under a pause of ours, let it roll out.
@@ -107,10 +111,21 @@ pub enum OwnerPhase {
         /// What was found.
         why: String,
         /// What is ours and still there.
-        cleanup: Option<Box<(OwnerStep, ObjectWrite)>>,
+        cleanup: Cleanup,
     },
     /// Nothing is left to do.
     Closed,
+}
+
+/// What is left to take away of a rollout that somebody else has superseded.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cleanup {
+    /// This write.
+    Do(OwnerStep, Box<ObjectWrite>),
+    /// The owner's controller has to catch up first.
+    Await(Fence),
+    /// Nothing.
+    Nothing,
 }
 
 /// The steps on the owner, as they are told.
@@ -159,6 +174,24 @@ impl OwnerStep {
         Self::DropRevision,
         Self::MarkStopped,
     ];
+
+    /// Says what the write is for, as in "... was refused".
+    pub fn wanted(self) -> &'static str {
+        match self {
+            Self::TakeLock => "taking over the rollout",
+            Self::SetTemplate => "setting the template",
+            Self::KeepHistory => "keeping the outgoing template in the history",
+            Self::DropHistory => "taking the outgoing template out of the history",
+            Self::SetReplicaSetTemplate => "setting the ReplicaSet's template",
+            Self::Unpause => "unpausing",
+            Self::RaisePartition => "raising the partition",
+            Self::RestoreStrategy => "putting the update strategy back",
+            Self::Close => "recording the rollout and removing the lock",
+            Self::RemoveCopy => "removing a copy of the lock",
+            Self::DropRevision => "removing a revision that nothing uses",
+            Self::MarkStopped => "noting that the rollout has stopped",
+        }
+    }
 
     /// Says in the past tense what was done.
     pub fn done(self) -> &'static str {
@@ -214,15 +247,233 @@ impl Fence {
     }
 }
 
-/// Says what the owner's side needs next, from the objects alone.
+/// Says what the owner's side needs next, from the objects alone. `ended` is the wall clock now (RFC 3339).
 pub fn owner_phase(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView, pods: PodsState, ended: &str) -> OwnerPhase {
     let Some(object) = view.object.as_ref().filter(|object| is(object, &goal.uid)) else {
-        return OwnerPhase::Superseded { why: "it was deleted".into(), cleanup: None };
+        return superseded("it was deleted, or made anew");
     };
-    let _ = (kind, object, pods, ended);
-    OwnerPhase::Closed
+    if object.pointer("/metadata/deletionTimestamp").is_some_and(|time| !time.is_null()) {
+        return superseded("it is being deleted");
+    }
+    let step = Step { goal, kind, object, owned: &view.owned, pods, ended };
+    match RolloutLock::of(object) {
+        Ok(Some(lock)) if lock.is_same_run(&goal.lock) => match kind {
+            WorkloadKind::Deployment => deployment::held(&step, &lock),
+            WorkloadKind::StatefulSet => stateful_set::held(&step),
+            WorkloadKind::DaemonSet => daemon_set::held(&step),
+            WorkloadKind::ReplicaSet | WorkloadKind::Pod => replica_set::held(&step),
+        },
+        _ if RolloutLock::text_of(object) != goal.replaces.as_deref() => match RolloutLock::text_of(object) {
+            None => step.without_lock(),
+            Some(_) if step.recorded().is_some() => step.without_lock(),
+            Some(_) => superseded("another run holds it"),
+        },
+        Ok(Some(lock)) if lock.id == goal.lock.id => step.go_on(&lock),
+        Ok(_) | Err(_) if step.recorded().is_some() => step.without_lock(),
+        Ok(_) | Err(_) => step.begin(),
+    }
+}
+
+fn superseded(why: &str) -> OwnerPhase {
+    OwnerPhase::Superseded { why: why.into(), cleanup: Cleanup::Nothing }
 }
 
 fn is(object: &Value, uid: &Uid) -> bool {
     object.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str())
+}
+
+/// Everything that a phase is decided from.
+struct Step<'a> {
+    goal: &'a OwnerGoal,
+    kind: WorkloadKind,
+    object: &'a Value,
+    owned: &'a [Value],
+    pods: PodsState,
+    ended: &'a str,
+}
+
+impl<'a> Step<'a> {
+    fn object_kind(&self) -> ObjectKind {
+        ObjectKind::Workload(self.kind)
+    }
+
+    fn template(&self) -> &'a Value {
+        self.object.pointer("/spec/template").unwrap_or(&Value::Null)
+    }
+
+    fn integer(&self, pointer: &str) -> i64 {
+        integer(self.object, pointer)
+    }
+
+    fn is_observed(&self) -> bool {
+        self.integer("/status/observedGeneration") >= self.integer("/metadata/generation")
+    }
+
+    /// A guarded patch of the owner that tests the lock as it was read.
+    fn patch(&self) -> Guarded<'a> {
+        Guarded::of(self.object_kind(), self.object).test(ROLLOUT_POINTER)
+    }
+
+    /// What the history says of this rollout.
+    fn recorded(&self) -> Option<HistoryEntry> {
+        history::of(self.object).into_iter().find(|entry| entry.id == self.goal.lock.id)
+    }
+
+    /// The first write: the template, the lock, and what keeps the controller from replacing pods, in one patch.
+    fn begin(&self) -> OwnerPhase {
+        if !same(self.template(), self.goal.source()) {
+            return superseded("its template changed meanwhile");
+        }
+        if self.kind == WorkloadKind::Deployment && is_paused(self.object) {
+            return superseded("it was paused meanwhile");
+        }
+        self.set_template()
+    }
+
+    fn set_template(&self) -> OwnerPhase {
+        let lock = &self.goal.lock;
+        let mut annotations = vec![(ROLLOUT_ANNOTATION, Some(lock.to_text()))];
+        if let (Some(reason), Direction::Forward) = (&lock.reason, lock.direction) {
+            annotations.push((CHANGE_CAUSE, Some(reason.clone())));
+        }
+        let patch = self.patch().set("/spec/template", Some(self.goal.target().clone())).annotate(&annotations);
+        let patch = match self.kind {
+            WorkloadKind::Deployment => patch.set("/spec/paused", Some(Value::Bool(true))),
+            WorkloadKind::StatefulSet => patch.set("/spec/updateStrategy", Some(stateful_set::working_strategy(self))),
+            WorkloadKind::DaemonSet => patch.set("/spec/updateStrategy", Some(daemon_set::working_strategy())),
+            WorkloadKind::ReplicaSet | WorkloadKind::Pod => patch,
+        };
+        OwnerPhase::Do(OwnerStep::SetTemplate, patch.write())
+    }
+
+    /// Another run's lock of the same rollout: taken over, together with the way back where the direction turns.
+    fn go_on(&self, found: &RolloutLock) -> OwnerPhase {
+        let turns = found.direction != self.goal.lock.direction;
+        if turns && same(self.template(), self.goal.source()) {
+            return self.set_template();
+        }
+        let lock = RolloutLock { released: found.released && !turns, ..self.goal.lock.clone() };
+        let patch = self.patch().annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))]);
+        OwnerPhase::Do(OwnerStep::TakeLock, patch.write())
+    }
+
+    /// The lock is gone, or is a stale copy that came back with a ReplicaSet's annotations.
+    fn without_lock(&self) -> OwnerPhase {
+        let Some(entry) = self.recorded() else {
+            return match self.goal.replaces {
+                None => self.begin(),
+                Some(_) => superseded("its lock was removed by somebody else"),
+            };
+        };
+        if RolloutLock::text_of(self.object).is_some() {
+            let patch = self.patch().annotate(&[(ROLLOUT_ANNOTATION, None)]);
+            return OwnerPhase::Do(OwnerStep::RemoveCopy, patch.write());
+        }
+        let next = self.tidy_copies();
+        match (entry.outcome, next) {
+            (EndResult::Superseded, OwnerPhase::Do(step, write)) => {
+                OwnerPhase::Superseded { why: CHANGED_MEANWHILE.into(), cleanup: Cleanup::Do(step, Box::new(write)) }
+            }
+            (EndResult::Superseded, OwnerPhase::Await(fence)) => {
+                OwnerPhase::Superseded { why: CHANGED_MEANWHILE.into(), cleanup: Cleanup::Await(fence) }
+            }
+            (EndResult::Superseded, _) => superseded(CHANGED_MEANWHILE),
+            (_, next) => next,
+        }
+    }
+
+    /// The controller has copied the lock to ReplicaSets: the copies go once it has seen that the owner has none.
+    fn tidy_copies(&self) -> OwnerPhase {
+        if self.kind != WorkloadKind::Deployment {
+            return OwnerPhase::Closed;
+        }
+        let knows = |set: &&Value| history::of(set).iter().any(|entry| entry.id == self.goal.lock.id);
+        let is_ours = |set: &&Value| matches!(RolloutLock::of(set), Ok(Some(lock)) if lock.id == self.goal.lock.id);
+        let Some(copy) = self.owned.iter().find(is_ours) else { return OwnerPhase::Closed };
+        if !self.owned.iter().any(|set| knows(&set)) {
+            return OwnerPhase::Await(Fence::HistoryCopied);
+        }
+        let patch = Guarded::of(ObjectKind::Workload(WorkloadKind::ReplicaSet), copy);
+        OwnerPhase::Do(OwnerStep::RemoveCopy, patch.annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
+    }
+
+    /// The last write: the lock goes and the history is written, in one patch.
+    fn closing(&self, outcome: EndResult) -> Guarded<'a> {
+        let lock = &self.goal.lock;
+        let containers = lock.change.images.iter().map(|(name, image)| {
+            let from = lock.origin.get(name).unwrap_or(&image.from).clone();
+            let image_id = lock.digests.get(name).cloned();
+            (name.clone(), HistoryImage { from, to: image.to.clone(), image_id })
+        });
+        let mut entries = history::union(std::iter::once(self.object).chain(self.owned));
+        entries.retain(|entry| entry.id != lock.id);
+        entries.push(HistoryEntry {
+            id: lock.id.clone(),
+            who: lock.who.clone(),
+            began: lock.since.clone(),
+            ended: self.ended.to_owned(),
+            reason: lock.reason.clone(),
+            containers: containers.collect(),
+            metadata: lock.change.metadata.clone(),
+            outcome,
+        });
+        let annotations = [(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, Some(history::to_text(&entries)))];
+        self.without_ownership(self.patch().annotate(&annotations))
+    }
+
+    /// The next server-side apply of another image would report a conflict with the manager of our patches.
+    fn without_ownership(&self, patch: Guarded<'a>) -> Guarded<'a> {
+        if self.goal.keep_field_ownership || self.goal.field_manager != OUR_MANAGER {
+            return patch;
+        }
+        let entries = self.object.pointer("/metadata/managedFields").and_then(Value::as_array);
+        let is_ours = |entry: &Value| {
+            let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+            text("manager") == OUR_MANAGER && text("operation") == "Update" && text("subresource").is_empty()
+        };
+        match entries.and_then(|entries| entries.iter().position(is_ours)) {
+            Some(index) => {
+                let pointer = format!("/metadata/managedFields/{index}");
+                patch.test(&format!("{pointer}/manager")).test(&format!("{pointer}/operation")).remove(&pointer)
+            }
+            None => patch,
+        }
+    }
+
+    /// It is done: the lock goes. What is undone ends as aborted.
+    fn close(&self) -> OwnerPhase {
+        let outcome = match self.goal.lock.direction {
+            Direction::Forward => EndResult::Complete,
+            Direction::Back => EndResult::Aborted,
+        };
+        OwnerPhase::Do(OwnerStep::Close, self.closing(outcome).write())
+    }
+}
+
+const CHANGED_MEANWHILE: &str = "its template was changed by somebody else";
+
+/// The default of `--field-manager`: an entry of another name may be somebody else's.
+const OUR_MANAGER: &str = "kubectl-inplace";
+
+/// What `kubectl rollout history` shows beside a revision.
+const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
+
+fn integer(object: &Value, pointer: &str) -> i64 {
+    object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)
+}
+
+fn is_paused(object: &Value) -> bool {
+    object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true)
+}
+
+/// Returns the patch of the lock that says that no run is at work any more; `None` when it is not this run's.
+pub fn mark(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView, state: LockState) -> Option<ObjectWrite> {
+    let object = view.object.as_ref().filter(|object| is(object, &goal.uid))?;
+    let lock = RolloutLock::of(object).ok()??;
+    if !lock.is_same_run(&goal.lock) || lock.state == state {
+        return None;
+    }
+    let text = RolloutLock { state, ..lock }.to_text();
+    let patch = Guarded::of(ObjectKind::Workload(kind), object).test(ROLLOUT_POINTER);
+    Some(patch.annotate(&[(ROLLOUT_ANNOTATION, Some(text))]).write())
 }

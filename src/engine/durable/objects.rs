@@ -137,6 +137,12 @@ impl<'a> Guarded<'a> {
         self
     }
 
+    /// Removes what a test has just named.
+    pub(super) fn remove(mut self, pointer: &str) -> Self {
+        self.operations.push(PatchOperation::Remove(RemoveOperation { path: path(pointer) }));
+        self
+    }
+
     /// The finished write.
     pub(super) fn write(self) -> ObjectWrite {
         ObjectWrite::Patch { object: self.key, operations: JsonPatch(self.operations) }

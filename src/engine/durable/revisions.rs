@@ -1,1 +1,50 @@
-//! To come.
+//! ControllerRevisions: the revisions of StatefulSets and DaemonSets (kube-controller-manager `pkg/controller/history`).
+
+use serde_json::Value;
+
+use super::change::{Direction, same};
+use super::objects::{ObjectKey, ObjectKind, ObjectWrite};
+use super::{OwnerPhase, OwnerStep, Step};
+
+/// Returns the template that a ControllerRevision holds.
+pub fn template_of(revision: &Value) -> Value {
+    let mut template = revision.pointer("/data/spec/template").cloned().unwrap_or(Value::Null);
+    if let Some(template) = template.as_object_mut() {
+        // The controllers keep it as a strategic merge patch.
+        template.remove("$patch");
+    }
+    template
+}
+
+/// Returns the revision with the highest number that holds the template.
+pub fn newest_with<'r>(revisions: &'r [Value], template: &Value) -> Option<&'r Value> {
+    let holds = revisions.iter().filter(|revision| same(&template_of(revision), template));
+    holds.max_by_key(|revision| revision.get("revision").and_then(Value::as_i64))
+}
+
+/// Returns the name.
+pub fn name_of(revision: &Value) -> &str {
+    revision.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the value of the pods' label.
+pub fn hash_of(revision: &Value) -> &str {
+    revision.pointer("/metadata/labels/controller-revision-hash").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// On the way back: the revision that this rollout made and that nothing uses any more would be the next target of
+/// `kubectl rollout undo`.
+pub(super) fn drop_unused(step: &Step<'_>, in_use: &[&str]) -> Option<OwnerPhase> {
+    if step.goal.lock.direction != Direction::Back {
+        return None;
+    }
+    let is_unused = |revision: &&Value| {
+        let name = name_of(revision);
+        !in_use.contains(&name)
+            && step.goal.lock.reuses.as_deref() != Some(name)
+            && same(&template_of(revision), &step.goal.after)
+    };
+    let unused = step.owned.iter().find(is_unused)?;
+    let object = ObjectKey::of(ObjectKind::ControllerRevision, unused);
+    Some(OwnerPhase::Do(OwnerStep::DropRevision, ObjectWrite::Delete { object }))
+}

@@ -36,6 +36,7 @@ impl WorkloadPlan {
             pods: pods.collect(),
             policy: self.policy.clone(),
             field_manager: field_manager.to_owned(),
+            owner: None,
         }
     }
 }
@@ -70,6 +71,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
         pods: goals,
         policy: policy(live, options).0,
         field_manager: String::new(),
+        owner: None,
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::durable::OwnerGoal;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 
@@ -26,12 +27,17 @@ pub struct Goal {
     pub policy: Policy,
     /// The field manager of the patches.
     pub field_manager: String,
+    /// What is wanted of the owner, where its template goes along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Box<OwnerGoal>>,
 }
 
 /// Whether a rollout acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
+    /// Changes the owner's template and the pods.
+    Durable,
     /// Patches pods and leaves the owner's template.
     PodsOnly,
     /// Only watches.

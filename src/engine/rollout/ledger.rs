@@ -1,6 +1,7 @@
 //! What only this run knows and may lose: requests under way, tries, ready since when (our clock), the index.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::evidence::Baseline;
@@ -10,7 +11,8 @@ use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::report::PodPhase;
 
 use super::fault::Fault;
-use super::goal::{Goal, Mode};
+use super::goal::{Goal, Mode, PodGoal};
+use super::owner::OwnerLedger;
 use super::{ActionId, Answer, Now, Stop};
 
 /// Sends per pod, at most: each after a fresh look, so more than a few mean that somebody else is at work.
@@ -124,7 +126,10 @@ fn in_hand(phase: &PodPhase) -> bool {
 /// What only this run knows. A new one on the same world goes on where the old one stood.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
+    /// The goal's pods, and in a durable rollout those that were found later.
+    pub(super) pods: Vec<Arc<PodGoal>>,
     pub(super) entries: Vec<Entry>,
+    pub(super) owner: OwnerLedger,
     pub(super) position: HashMap<PodKey, usize>,
     /// The world's version up to which everything has been judged.
     pub(super) seen: u64,
@@ -145,6 +150,8 @@ pub struct Ledger {
     pub(super) done: BTreeSet<usize>,
     pub(super) failing: BTreeSet<usize>,
     pub(super) lost: BTreeSet<usize>,
+    /// Left a durable rollout: deleted or evicted, and what the owner makes in their place is right by itself.
+    pub(super) replaced: BTreeSet<usize>,
     /// Their deadline has passed.
     pub(super) late: BTreeSet<usize>,
     pub(super) timers: BTreeSet<(Now, usize)>,
@@ -175,6 +182,15 @@ impl Ledger {
         Self::default()
     }
 
+    /// Takes in a pod: judged in the next turn.
+    pub(super) fn add(&mut self, pod: PodGoal, now: Now) {
+        let position = self.pods.len();
+        self.position.insert(pod.key.clone(), position);
+        self.pods.push(Arc::new(pod));
+        self.entries.push(Entry::default());
+        self.timers.insert((now, position));
+    }
+
     /// Notes that a person or the system asked to stop; returns whether it is the first time.
     pub fn stop(&mut self, stop: Stop, now: Now) -> bool {
         let first = self.stop.is_none();
@@ -185,6 +201,10 @@ impl Ledger {
     /// Takes in the answer to an action. What was read comes as an observation, before it.
     pub fn answer(&mut self, id: ActionId, answer: Answer, now: Now) {
         let careless = self.has(Fault::SendsOnUnknown);
+        if self.owner.is_its(id) {
+            self.owner.answer(answer, now);
+            return;
+        }
         let Some(position) = self.requests.remove(&id) else { return };
         let Some(entry) = self.entries.get_mut(position) else { return };
         if let Answer::Moved { message } | Answer::NotDone { message, .. } | Answer::Unknown { message } = &answer {
@@ -214,8 +234,20 @@ impl Ledger {
     pub(super) fn is_canary(&self, key: &PodKey, goal: &Goal) -> bool {
         match goal.mode {
             Mode::Follow => true,
-            Mode::PodsOnly => self.done.iter().all(|position| self.position.get(key) == Some(position)),
+            Mode::PodsOnly | Mode::Durable => self.done.iter().all(|position| self.position.get(key) == Some(position)),
         }
+    }
+
+    /// Returns a new id for an action.
+    pub(super) fn next_id(&mut self) -> ActionId {
+        let id = ActionId(self.next_action);
+        self.next_action += 1;
+        id
+    }
+
+    /// Returns whether every pod is done, or has left.
+    pub(super) fn all_done(&self) -> bool {
+        self.done.len() + self.replaced.len() == self.pods.len()
     }
 
     /// Counts a look at a pod: a test holds that a turn costs what changed.

@@ -7,6 +7,7 @@
 mod fault;
 mod goal;
 mod ledger;
+mod owner;
 mod pod_phase;
 mod schedule;
 #[cfg(test)]
@@ -24,7 +25,8 @@ pub use goal::{
 pub use ledger::Ledger;
 pub use world::{Observation, Watch, World};
 
-use super::names::PodKey;
+use super::durable::ObjectWrite;
+use super::names::{PodKey, WorkloadRef};
 use super::patch::PodPatch;
 use super::report::{Notice, Outcome, PodPhase};
 use ledger::Request;
@@ -45,6 +47,15 @@ pub struct ActionId(pub u64);
 pub enum Action {
     /// Send the patch, once.
     Patch(PodPatch),
+    /// Write to the owner or to what belongs to it, once.
+    Write {
+        /// What.
+        write: ObjectWrite,
+        /// The field manager.
+        field_manager: String,
+    },
+    /// Read the owner and what belongs to it, and tell as an observation.
+    ReadOwner(WorkloadRef),
     /// Read the pod and tell as an observation.
     Read(PodKey),
     /// Read the kubelet's events about changed definitions and tell as an observation.
@@ -121,18 +132,26 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
     }
     begin(goal, ledger, now);
     let is_back = watch_notices(world, ledger, &mut turn);
+    owner::find_pods(goal, world, ledger, now);
     judge_what_changed(goal, world, ledger, is_back, now, &mut turn);
     if ledger.stop.is_some() && !ledger.stop_said {
         ledger.stop_said = true;
         turn.notices.push(Notice::Stopping);
     }
+    owner::advance(goal, world, ledger, now, &mut turn);
     turn.end = verdict::end(goal, world, ledger, now);
-    if turn.end.is_some() {
-        ledger.ended = true;
+    if let Some(outcome) = turn.end.take() {
+        if owner::may_leave(goal, world, ledger, outcome.result, now, &mut turn) {
+            ledger.ended = true;
+            turn.end = Some(outcome);
+            turn.wake = None;
+            return turn;
+        }
+        turn.wake = verdict::next_look(goal, ledger, now);
         return turn;
     }
     schedule::act(goal, world, ledger, now, &mut turn);
-    speak_up(goal, ledger, now, &mut turn);
+    speak_up(ledger, now, &mut turn);
     turn.wake = verdict::next_look(goal, ledger, now);
     turn
 }
@@ -148,9 +167,7 @@ fn begin(goal: &Goal, ledger: &mut Ledger, now: Now) {
     }
     ledger.began = Some(now);
     ledger.last_said = now;
-    ledger.entries = vec![ledger::Entry::default(); goal.pods.len()];
-    ledger.position = goal.pods.iter().enumerate().map(|(position, pod)| (pod.key.clone(), position)).collect();
-    ledger.timers.extend((0..goal.pods.len()).map(|position| (now, position)));
+    goal.pods.iter().for_each(|pod| ledger.add(pod.clone(), now));
 }
 
 /// Returns whether the watch is back: what rests on time alone was left open meanwhile.
@@ -187,7 +204,7 @@ fn judge_what_changed(goal: &Goal, world: &World, ledger: &mut Ledger, is_back: 
     if !ledger.listed && *world.watch() == Watch::Live {
         ledger.listed = true;
         // Nothing else ever tells of a pod that was gone before the first list.
-        let missing = goal.pods.iter().enumerate().filter(|(_, pod)| world.pod(&pod.key).is_none());
+        let missing = ledger.pods.iter().enumerate().filter(|(_, pod)| world.pod(&pod.key).is_none());
         positions.extend(missing.map(|(position, _)| position));
     }
     while let Some((at, position)) = ledger.timers.first().copied()
@@ -205,7 +222,10 @@ fn judge_what_changed(goal: &Goal, world: &World, ledger: &mut Ledger, is_back: 
 
 fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: Now, turn: &mut Turn) {
     ledger.look();
-    let (Some(pod_goal), Some(entry)) = (goal.pods.get(position), ledger.entries.get_mut(position)) else { return };
+    let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position).cloned(), ledger.entries.get_mut(position)) else {
+        return;
+    };
+    let pod_goal = pod_goal.as_ref();
     let mut entry = std::mem::take(entry);
     if let Some(wake) = entry.wake.take() {
         ledger.timers.remove(&(wake, position));
@@ -251,16 +271,18 @@ fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: 
         *slot = entry;
     }
     let broken = world.pod(&pod_goal.key).is_some_and(|pod| !pod.is_ready());
-    index(ledger, position, broken);
+    index(goal, world, ledger, position, broken);
     count(goal, world, ledger, &pod_goal.key, in_hand);
 }
 
 /// Keeps the sets of positions true for one of them.
-fn index(ledger: &mut Ledger, position: usize, broken: bool) {
+fn index(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, broken: bool) {
     let Some(entry) = ledger.entries.get(position) else { return };
     let phase = entry.phase.as_ref();
     let waiting = matches!(phase, Some(PodPhase::Waiting));
-    let lost = matches!(phase, Some(PodPhase::Moved { .. } | PodPhase::Gone { .. }));
+    let gone = matches!(phase, Some(PodPhase::Gone { .. }));
+    let leaves = gone && goal.mode == Mode::Durable && owner::has_left(goal, world, ledger.pods.get(position));
+    let lost = !leaves && (gone || matches!(phase, Some(PodPhase::Moved { .. })));
     let done = matches!(phase, Some(PodPhase::Done));
     let failing = matches!(phase, Some(PodPhase::Failing(_)));
     let (in_hand, unanswered) = (entry.is_in_hand(), entry.is_unanswered());
@@ -272,6 +294,7 @@ fn index(ledger: &mut Ledger, position: usize, broken: bool) {
         (&mut ledger.broken, waiting && broken),
         (&mut ledger.unproven, unproven),
         (&mut ledger.lost, lost),
+        (&mut ledger.replaced, leaves),
         (&mut ledger.done, done),
         (&mut ledger.failing, failing),
         (&mut ledger.in_hand, in_hand),
@@ -322,7 +345,7 @@ fn asks_for_it(world: &World, goal: &PodGoal) -> bool {
 }
 
 /// A sign of life after half a minute of silence.
-fn speak_up(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+fn speak_up(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     if !turn.notices.is_empty() {
         ledger.last_said = now;
         return;
@@ -331,10 +354,10 @@ fn speak_up(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
         return;
     }
     ledger.last_said = now;
-    let pods = ledger.in_hand.iter().filter_map(|position| goal.pods.get(*position)).map(|pod| pod.key.clone());
+    let pods = ledger.in_hand.iter().filter_map(|position| ledger.pods.get(*position)).map(|pod| pod.key.clone());
     turn.notices.push(Notice::StillWaiting {
         done: ledger.done.len(),
-        total: goal.pods.len(),
+        total: ledger.pods.len(),
         pods: pods.take(10).collect(),
     });
 }

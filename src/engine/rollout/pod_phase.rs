@@ -11,7 +11,7 @@ use crate::engine::report::PodPhase;
 
 use super::Now;
 use super::fault::Fault;
-use super::goal::{CANARY_HOLD_SECONDS, ContainerGoal, Goal, PodGoal, RESTARTED_HOLD_SECONDS};
+use super::goal::{CANARY_HOLD_SECONDS, ContainerGoal, Goal, Mode, PodGoal, RESTARTED_HOLD_SECONDS};
 use super::ledger::{Entry, Ledger, MAX_SENDS, ReadyKey, Request};
 use super::world::{Watch, World};
 
@@ -71,6 +71,9 @@ pub(super) fn pod_phase(
         .collect();
     if !pod_goal.metadata.left_in(pod).is_empty() {
         progress.push((ContainerName::default(), Progress::NotAsked));
+    }
+    if goal.mode == Mode::Durable && pod.is_finished() {
+        return PodPhase::Gone { why: format!("it is {} for good", pod.status.phase) }.into();
     }
     if let Some(judged) = decided(pod, &progress, entry, ledger.has(Fault::RetriesForever)) {
         return judged;
@@ -158,7 +161,7 @@ fn container_progress(
     if let Some(to) = &goal.to {
         if container.image != *to {
             let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
-            let asked = untouched && !was_ours(pod, id) && !entry.asked.contains(name);
+            let asked = untouched && !was_ours(pod, id, name, to) && !entry.asked.contains(name);
             return if asked { Progress::NotAsked } else { Progress::Moved(container.image.clone()) };
         }
         entry.asked.insert(name.clone());
@@ -196,8 +199,12 @@ fn container_progress(
 
 /// Whether this rollout's own patch has changed the pod already: it set all images, so what stands there now is
 /// somebody else's.
-fn was_ours(pod: &Pod, id: &RolloutId) -> bool {
-    UpdateRecord::of(pod).is_some_and(|record| record.id == *id)
+///
+/// On the way back the record is that of the way there: it says another image.
+fn was_ours(pod: &Pod, id: &RolloutId, name: &ContainerName, to: &str) -> bool {
+    UpdateRecord::of(pod)
+        .filter(|record| record.id == *id)
+        .is_some_and(|record| record.containers.get(name).is_none_or(|record| record.to == to))
 }
 
 /// Whether the kubelet knew the spec when it made the container that is shown: a status with the spec's generation

@@ -10,20 +10,25 @@ use super::goal::{Goal, Mode};
 use super::ledger::{Ledger, Request};
 use super::verdict;
 use super::world::{Watch, World};
-use super::{Action, ActionId, Now, Turn};
+use super::{Action, Now, Turn, owner};
 
 /// How often the kubelet's events are looked at for a pod that nothing else proves.
 const EVENTS_EVERY: Duration = Duration::from_secs(5);
 
 /// Adds what is to be done now.
 pub(super) fn act(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
-    read_what_is_unclear(goal, ledger, now, turn);
+    read_what_is_unclear(ledger, now, turn);
     if ledger.stop.is_some() && !ledger.has(Fault::IgnoresInterrupt) {
         return;
     }
-    read_events(goal, ledger, now, turn);
+    read_events(ledger, now, turn);
     let live = *world.watch() == Watch::Live || ledger.has(Fault::ActsBlind);
-    if goal.mode == Mode::PodsOnly && ledger.ending_since.is_none() {
+    let acts = match goal.mode {
+        Mode::PodsOnly => true,
+        Mode::Durable => owner::pods_may_go(ledger, now),
+        Mode::Follow => false,
+    };
+    if acts && ledger.ending_since.is_none() {
         let held = if live { take_pods(goal, world, ledger, now, turn) } else { !ledger.waiting.is_empty() };
         ledger.blocked_since =
             if held && ledger.in_hand.is_empty() { ledger.blocked_since.or(Some(now)) } else { None };
@@ -31,17 +36,16 @@ pub(super) fn act(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, tur
 }
 
 fn push(ledger: &mut Ledger, turn: &mut Turn, position: usize, action: Action) {
-    let id = ActionId(ledger.next_action);
-    ledger.next_action += 1;
+    let id = ledger.next_id();
     ledger.requests.insert(id, position);
     turn.actions.push((id, action));
 }
 
-fn read_what_is_unclear(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+fn read_what_is_unclear(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     let unanswered: Vec<usize> = ledger.unanswered.iter().copied().collect();
     for position in unanswered {
         ledger.look();
-        let (Some(entry), Some(pod)) = (ledger.entries.get_mut(position), goal.pods.get(position)) else { continue };
+        let (Some(entry), Some(pod)) = (ledger.entries.get_mut(position), ledger.pods.get(position)) else { continue };
         let due = match entry.request {
             Request::Unclear => true,
             Request::ReadAt(at) => at <= now,
@@ -54,11 +58,11 @@ fn read_what_is_unclear(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut T
     }
 }
 
-fn read_events(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     let unproven: Vec<usize> = ledger.unproven.iter().copied().collect();
     for position in unproven {
         ledger.look();
-        let (Some(entry), Some(pod)) = (ledger.entries.get_mut(position), goal.pods.get(position)) else { continue };
+        let (Some(entry), Some(pod)) = (ledger.entries.get_mut(position), ledger.pods.get(position)) else { continue };
         if entry.events_at.is_some_and(|at| at > now) {
             continue;
         }
@@ -82,18 +86,23 @@ fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &m
     while let Some(position) = next_candidate(goal, ledger, last, now) {
         last = Some(position);
         ledger.look();
-        let (Some(pod_goal), Some(entry)) = (goal.pods.get(position), ledger.entries.get(position)) else { continue };
+        let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position).cloned(), ledger.entries.get(position)) else {
+            continue;
+        };
         // One that was put off has its place already.
         let has_place = usize::from(entry.is_in_hand());
         if ledger.in_hand.len() >= at_once + has_place && !careless {
             return true;
         }
-        let missing = usize::try_from(goal.replicas).unwrap_or(0).saturating_sub(ledger.present.len());
+        let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
         let is_down = world.pod(&pod_goal.key).is_some_and(|pod| !pod.is_ready());
         // A change that restarts nothing takes nothing down.
         let takes_down = pod_goal.containers.values().any(|container| container.restarts);
         if takes_down && !is_down && ledger.down.len() + missing >= allowed + has_place && !careless {
             say_that_the_budget_holds(goal, ledger, missing, turn);
+            return true;
+        }
+        if owner::must_look_first(goal, ledger, now, turn) {
             return true;
         }
         // What cannot be sent now is left; the next look decides anew.
@@ -132,7 +141,7 @@ fn say_that_the_budget_holds(goal: &Goal, ledger: &mut Ledger, missing: usize, t
 }
 
 fn send(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, turn: &mut Turn, now: Now) -> Option<()> {
-    let pod_goal = goal.pods.get(position)?;
+    let pod_goal = ledger.pods.get(position)?.clone();
     let pod = world.pod(&pod_goal.key)?;
     let images: Vec<NewImage> = pod_goal
         .containers
@@ -155,11 +164,11 @@ fn send(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, turn: 
     entry.started.get_or_insert(now);
     entry.phase = Some(PodPhase::Patched);
     // Its time runs from now, also when nothing is ever heard of it again.
-    let deadline = verdict::deadline(goal, world, pod_goal, entry);
+    let deadline = verdict::deadline(goal, world, &pod_goal, entry);
     ledger.timers.extend(deadline.map(|at| (at, position)));
     turn.notices.push(Notice::Pod { pod: pod_goal.key.clone(), phase: PodPhase::Patched });
     ledger.budget_said = false;
-    super::index(ledger, position, !pod.is_ready());
+    super::index(goal, world, ledger, position, !pod.is_ready());
     ledger.down.insert(pod_goal.key.clone());
     push(ledger, turn, position, Action::Patch(patch));
     Some(())

@@ -13,17 +13,17 @@ use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use super::ledger::{Entry, Ledger};
 use super::world::{Watch, World};
-use super::{Now, SIGN_OF_LIFE_SECONDS, Stop};
+use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, owner};
 
 /// After an interrupt, answers that are outstanding are waited for this long.
-const STOP_WITHIN: Duration = Duration::from_secs(5);
+pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
 
 /// After a failure, likewise.
-const END_WITHIN: Duration = Duration::from_secs(1);
+pub(super) const END_WITHIN: Duration = Duration::from_secs(1);
 
 /// Returns the end, if it has come.
 pub(super) fn end(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Option<Outcome> {
-    let quiet = ledger.unanswered.is_empty();
+    let quiet = ledger.unanswered.is_empty() && !ledger.owner.is_unanswered();
     if let Some((stop, since)) = ledger.stop
         && !ledger.has(Fault::IgnoresInterrupt)
     {
@@ -52,6 +52,9 @@ fn stopped(stop: Stop) -> EndResult {
 }
 
 fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<String>)> {
+    if let Some(end) = owner::end(goal, ledger, now) {
+        return Some(end);
+    }
     if !ledger.failing.is_empty() && !ledger.has(Fault::IgnoresFailure) {
         return Some((EndResult::Failed, None));
     }
@@ -60,7 +63,7 @@ fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndRe
     {
         return Some((EndResult::Superseded, None));
     }
-    if ledger.done.len() == goal.pods.len() {
+    if goal.owner.is_none() && ledger.all_done() {
         return Some((EndResult::Complete, None));
     }
     if ledger.has(Fault::NoDeadline) {
@@ -88,7 +91,7 @@ fn what_blocks(goal: &Goal, world: &World, ledger: &Ledger) -> String {
         Watch::Lost(why) => format!("the pods could not be watched: {why}"),
         Watch::Live => format!(
             "no further pod may be taken down: {} are down or missing, {} may be",
-            down(goal, ledger),
+            down(goal, world, ledger),
             goal.policy.max_unavailable
         ),
     }
@@ -98,8 +101,8 @@ fn is_moved(ledger: &Ledger, position: usize) -> bool {
     ledger.entries.get(position).is_some_and(|entry| matches!(entry.phase, Some(PodPhase::Moved { .. })))
 }
 
-fn down(goal: &Goal, ledger: &Ledger) -> usize {
-    ledger.down.len() + usize::try_from(goal.replicas).unwrap_or(0).saturating_sub(ledger.present.len())
+fn down(goal: &Goal, world: &World, ledger: &Ledger) -> usize {
+    ledger.down.len() + owner::replicas(goal, world).saturating_sub(ledger.present.len())
 }
 
 /// Returns when a pod's time is up; `None` while it is not in hand.
@@ -122,13 +125,14 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
         ledger.blocked_since.map(|since| since + patience),
         ledger.stop.map(|(_, since)| since + STOP_WITHIN),
         ledger.ending_since.map(|since| since + END_WITHIN),
+        owner::next_look(goal, ledger),
         Some(ledger.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
     ];
     ahead.into_iter().flatten().filter(|at| *at > now).chain(timer).min()
 }
 
 fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndResult, why: Option<String>) -> Outcome {
-    let pods = goal
+    let pods = ledger
         .pods
         .iter()
         .enumerate()

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::durable::OwnerView;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::Pod;
 
@@ -17,6 +18,8 @@ pub enum Observation {
     Applied(Box<Pod>),
     /// A pod was deleted.
     Deleted(PodKey),
+    /// The owner and what belongs to it were read.
+    Owner(Box<OwnerView>),
     /// The watch broke; it is being opened again and will come back as a relist.
     WatchLost(String),
     /// The kubelet's events that say that a container's definition changed: container to the event's time
@@ -42,6 +45,7 @@ pub struct World {
     /// Uids that were seen deleted: a late answer must not bring them back.
     deleted: BTreeSet<PodKey>,
     definition_changed: HashMap<PodKey, BTreeMap<ContainerName, String>>,
+    owner: Option<OwnerView>,
     watch: Watch,
     /// Counts observations; each pod stands in `changes` under the count of its latest.
     version: u64,
@@ -55,6 +59,7 @@ impl Default for World {
             pods: HashMap::new(),
             deleted: BTreeSet::new(),
             definition_changed: HashMap::new(),
+            owner: None,
             watch: Watch::Opening,
             version: 0,
             version_of: HashMap::new(),
@@ -79,6 +84,7 @@ impl World {
             }
             Observation::Applied(pod) => self.apply(*pod),
             Observation::Deleted(key) => self.delete(key),
+            Observation::Owner(view) => self.owner = Some(*view),
             Observation::WatchLost(why) => self.watch = Watch::Lost(why),
             Observation::DefinitionChanged(key, containers) => {
                 self.definition_changed.insert(key.clone(), containers);
@@ -132,6 +138,11 @@ impl World {
     /// Returns when the kubelet said that a container's definition changed.
     pub fn definition_changed(&self, key: &PodKey, container: &ContainerName) -> Option<&str> {
         self.definition_changed.get(key)?.get(container).map(String::as_str)
+    }
+
+    /// Returns the owner as last read.
+    pub fn owner(&self) -> Option<&OwnerView> {
+        self.owner.as_ref()
     }
 
     /// Returns the state of the watch.

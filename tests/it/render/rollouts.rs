@@ -75,6 +75,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
             .collect(),
         policy: policy(),
         field_manager: "kubectl-inplace".into(),
+        owner: None,
     }
 }
 

@@ -37,6 +37,7 @@ fn goal() -> Goal {
             ordered: false,
         },
         field_manager: "kubectl-inplace".into(),
+        owner: None,
     }
 }
 

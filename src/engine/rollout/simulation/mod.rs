@@ -290,6 +290,7 @@ fn goal(scenario: &Scenario) -> Goal {
             ordered: scenario.ordered,
         },
         field_manager: "kubectl-inplace".into(),
+        owner: None,
     }
 }
 

@@ -1,0 +1,437 @@
+//! The owner's side of a turn: reads it, writes the one step that its phase asks for, and says when the pods may go.
+//!
+//! One request at a time, and after each write the owner is read afresh before anything else is decided.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::engine::durable::change::Direction;
+use crate::engine::durable::lock::LockState;
+use crate::engine::durable::{
+    self, Cleanup, Fence, ObjectWrite, OwnerGoal, OwnerPhase, OwnerStep, PodsState, owner_phase,
+};
+use crate::engine::metadata::ValueChange;
+use crate::engine::names::{ContainerName, PodKey};
+use crate::engine::outcome::EndResult;
+use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::report::Notice;
+use crate::engine::workload::WorkloadKind;
+
+use super::goal::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
+use super::ledger::Ledger;
+use super::verdict::{END_WITHIN, STOP_WITHIN};
+use super::world::World;
+use super::{Action, ActionId, Answer, Now, Turn};
+
+const REVISION_LABEL: &str = "controller-revision-hash";
+
+/// While a controller is waited for, the owner is read so often: at first, and at the longest.
+const SOON: Duration = Duration::from_millis(50);
+const LATER: Duration = Duration::from_secs(1);
+
+/// A pod is taken only if the owner was read so lately.
+const FRESH: Duration = Duration::from_millis(250);
+
+/// While pods are in hand the owner is read so often, so that somebody else's change is seen.
+const WATCHFUL: Duration = Duration::from_secs(2);
+
+/// Waits this long after a request that could not be read or was put off, unless the server says how long.
+const BACK_OFF: Duration = Duration::from_secs(1);
+
+/// Writes of one step, at most: each after a fresh look.
+const MAX_WRITES: u8 = 8;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Read,
+    Write(OwnerStep),
+}
+
+/// How the owner's side ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum End {
+    Closed,
+    Superseded(String),
+    Failed(String),
+}
+
+/// What is kept of the owner.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OwnerLedger {
+    asked: Option<(ActionId, Asked)>,
+    /// When the read that the view comes from was begun.
+    read_at: Option<Now>,
+    began_read: Now,
+    /// Something was written since the view was read.
+    stale: bool,
+    not_before: Now,
+    pause: Duration,
+    writes: BTreeMap<OwnerStep, u8>,
+    /// Written and accepted, not told yet.
+    accepted: Option<OwnerStep>,
+    waits_for: Option<Fence>,
+    /// Since when nothing has moved on the owner's side.
+    since: Option<Now>,
+    /// The pods may be patched.
+    may_go: bool,
+    revision: Option<String>,
+    /// What keeps the server from answering.
+    trouble: Option<String>,
+    end: Option<End>,
+    /// When the lock was marked as stopped, and whether the answer is in.
+    parting: Option<(Now, bool)>,
+}
+
+impl OwnerLedger {
+    pub(super) fn is_its(&self, id: ActionId) -> bool {
+        self.asked.is_some_and(|(asked, _)| asked == id)
+    }
+
+    pub(super) fn is_unanswered(&self) -> bool {
+        matches!(self.asked, Some((_, Asked::Write(_))))
+    }
+
+    pub(super) fn answer(&mut self, answer: Answer, now: Now) {
+        let Some((_, asked)) = self.asked.take() else { return };
+        self.trouble = None;
+        match (asked, answer) {
+            (Asked::Read, Answer::Read) => {
+                self.read_at = Some(self.began_read);
+                self.stale = false;
+            }
+            (Asked::Read, Answer::NotRead { message } | Answer::Unknown { message } | Answer::Moved { message }) => {
+                self.trouble = Some(message);
+                self.not_before = now + BACK_OFF;
+            }
+            (Asked::Read, Answer::NotDone { after, message }) => {
+                self.trouble = Some(message);
+                self.not_before = now + after.unwrap_or(BACK_OFF);
+            }
+            (Asked::Read, Answer::Accepted) => {}
+            (Asked::Read, Answer::Refused { message, .. }) => self.end = Some(End::Failed(message)),
+            (Asked::Write(OwnerStep::MarkStopped), _) => {
+                self.parting = self.parting.map(|(at, _)| (at, true));
+                self.stale = true;
+            }
+            (Asked::Write(step), Answer::Accepted | Answer::Read) => {
+                self.stale = true;
+                self.accepted = Some(step);
+                self.pause = SOON;
+                self.since = Some(now);
+            }
+            // What became of it is read, not guessed.
+            (Asked::Write(_), Answer::Moved { .. }) => self.stale = true,
+            (Asked::Write(_), Answer::Unknown { message } | Answer::NotRead { message }) => {
+                self.stale = true;
+                self.trouble = Some(message);
+            }
+            (Asked::Write(_), Answer::NotDone { after, message }) => {
+                self.stale = true;
+                self.trouble = Some(message);
+                self.not_before = now + after.unwrap_or(BACK_OFF);
+            }
+            (Asked::Write(step), Answer::Refused { reason, message }) => {
+                self.stale = true;
+                self.end = Some(End::Failed(format!("{} was refused ({reason}): {message}", step.wanted())));
+            }
+        }
+    }
+
+    fn ask(&mut self, id: ActionId, asked: Asked, now: Now) {
+        self.asked = Some((id, asked));
+        if asked == Asked::Read {
+            self.began_read = now;
+        }
+    }
+}
+
+/// Returns whether the pods may be patched, as far as the owner is concerned.
+pub(super) fn pods_may_go(ledger: &Ledger, _now: Now) -> bool {
+    ledger.owner.may_go && ledger.owner.end.is_none()
+}
+
+/// How many pods the owner wants now: scaling is followed.
+pub(super) fn replicas(goal: &Goal, world: &World) -> usize {
+    let object = world.owner().and_then(|view| view.object.as_ref());
+    let pointer = match goal.workload.kind {
+        WorkloadKind::DaemonSet => "/status/desiredNumberScheduled",
+        WorkloadKind::Deployment | WorkloadKind::StatefulSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {
+            "/spec/replicas"
+        }
+    };
+    let now = object.and_then(|object| object.pointer(pointer)).and_then(Value::as_u64);
+    usize::try_from(now.unwrap_or(u64::from(goal.replicas))).unwrap_or(0)
+}
+
+/// Returns whether a pod that is gone has left by itself; one that somebody changed has not.
+pub(super) fn has_left(goal: &Goal, world: &World, pod: Option<&Arc<PodGoal>>) -> bool {
+    let Some(pod) = pod.and_then(|pod| world.pod(&pod.key)) else { return true };
+    let is_ours = pod.controller().is_some_and(|owner| goal.controllers.contains(&owner.uid));
+    pod.terminating || pod.is_finished() || !is_ours
+}
+
+/// Asks for a fresh look at the owner before a pod is taken, unless there was one.
+pub(super) fn must_look_first(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) -> bool {
+    if goal.owner.is_none() || !ledger.owner.stale && ledger.owner.read_at.is_some_and(|at| at + FRESH >= now) {
+        return false;
+    }
+    read(goal, ledger, now, turn);
+    true
+}
+
+fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    if ledger.owner.asked.is_some() || ledger.owner.not_before > now {
+        return;
+    }
+    let id = ledger.next_id();
+    ledger.owner.ask(id, Asked::Read, now);
+    turn.actions.push((id, Action::ReadOwner(goal.workload.clone())));
+}
+
+/// Adds the pods that a durable rollout finds after it was planned: made between its steps from the template that it
+/// leaves, or not labelled with the new revision.
+pub(super) fn find_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) {
+    let Some(owner) = &goal.owner else { return };
+    let changed: Vec<PodKey> = world.changed_since(ledger.seen).cloned().collect();
+    for key in changed {
+        if !ledger.position.contains_key(&key) {
+            take_in(goal, owner, world, ledger, &key, now);
+        }
+    }
+}
+
+fn take_in(goal: &Goal, owner: &OwnerGoal, world: &World, ledger: &mut Ledger, key: &PodKey, now: Now) {
+    let Some(pod) = world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished()) else { return };
+    let is_ours = pod.controller().is_some_and(|owner| goal.controllers.contains(&owner.uid));
+    if !is_ours || !is_above_partition(owner, world, pod) {
+        return;
+    }
+    let wanted = wanted_of(owner, pod);
+    let label = ledger.owner.revision.as_ref().filter(|revision| pod.labels.get(REVISION_LABEL) != Some(revision));
+    let differs = wanted.iter().any(|(_, container)| container.from != container.to);
+    let mut found = PodGoal { key: key.clone(), containers: wanted, metadata: directed(owner) };
+    if differs || label.is_some() || !found.metadata.left_in(pod).is_empty() {
+        found.containers.retain(|_, container| container.from != container.to);
+        ledger.add(labelled(found, pod, ledger.owner.revision.as_ref()), now);
+    }
+}
+
+/// The template's labels and annotations that change, in the direction of the rollout.
+fn directed(owner: &OwnerGoal) -> crate::engine::metadata::MetadataChange {
+    match owner.lock.direction {
+        Direction::Forward => owner.lock.change.metadata.clone(),
+        Direction::Back => owner.lock.change.reversed().metadata,
+    }
+}
+
+/// What is wanted of the containers of a pod that the owner has made.
+fn wanted_of(owner: &OwnerGoal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
+    let change = match owner.lock.direction {
+        Direction::Forward => owner.lock.change.clone(),
+        Direction::Back => owner.lock.change.reversed(),
+    };
+    let wanted = change.images.into_iter().filter_map(|(name, image)| {
+        let (list, _, container) = pod.container(&name)?;
+        let restarts = list == ContainerList::Containers || container.is_sidecar();
+        Some((name, ContainerGoal { from: Some(container.image.clone()), to: Some(image.to), restarts }))
+    });
+    wanted.collect()
+}
+
+/// Under a partition the pods below it keep the revision that they have.
+fn is_above_partition(owner: &OwnerGoal, world: &World, pod: &Pod) -> bool {
+    let Some(strategy) = &owner.lock.strategy else { return true };
+    let partition = durable::stateful_set::partition_of(strategy);
+    let object = world.owner().and_then(|view| view.object.as_ref());
+    let start = object.and_then(|object| object.pointer("/spec/ordinals/start")).and_then(Value::as_i64).unwrap_or(0);
+    let ordinal = pod.key.name.rsplit_once('-').and_then(|(_, ordinal)| ordinal.parse::<i64>().ok());
+    partition == 0 || ordinal.is_none_or(|ordinal| ordinal >= start + partition)
+}
+
+fn labelled(mut goal: PodGoal, pod: &Pod, revision: Option<&String>) -> PodGoal {
+    if let Some(revision) = revision {
+        let change = ValueChange { from: pod.labels.get(REVISION_LABEL).cloned(), to: Some(revision.clone()) };
+        goal.metadata.labels.insert(REVISION_LABEL.into(), change);
+    }
+    goal
+}
+
+/// The revision that the pods are to be labelled with is known, or is another one: every pod is looked at again.
+fn label_all(goal: &Goal, owner: &OwnerGoal, world: &World, ledger: &mut Ledger, now: Now) {
+    let revision = ledger.owner.revision.clone();
+    for position in 0..ledger.pods.len() {
+        let Some(slot) = ledger.pods.get_mut(position) else { continue };
+        if let Some(pod) = world.pod(&slot.key) {
+            *slot = Arc::new(labelled(slot.as_ref().clone(), pod, revision.as_ref()));
+        }
+        ledger.timers.insert((now, position));
+    }
+    let others: Vec<PodKey> =
+        world.pods().filter(|pod| !ledger.position.contains_key(&pod.key)).map(|pod| pod.key.clone()).collect();
+    others.iter().for_each(|key| take_in(goal, owner, world, ledger, key, now));
+}
+
+/// Takes the owner's side one step further.
+pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    let Some(owner) = &goal.owner else { return };
+    ledger.owner.since.get_or_insert(now);
+    if let Some(step) = ledger.owner.accepted.take() {
+        turn.notices.push(Notice::Owner { step });
+    }
+    let over = ledger.owner.end.is_some() || ledger.stop.is_some() || ledger.ending_since.is_some();
+    if over || ledger.owner.asked.is_some() || !ledger.listed {
+        return;
+    }
+    let Some(view) = world.owner().filter(|_| !ledger.owner.stale && ledger.owner.read_at.is_some()) else {
+        return read(goal, ledger, now, turn);
+    };
+    let pods = PodsState { done: ledger.all_done(), present: ledger.present.len() };
+    match owner_phase(owner, goal.workload.kind, view, pods, &wall_clock(&owner.clock, now)) {
+        OwnerPhase::Do(step, write) => send(goal, ledger, step, write, now, turn),
+        OwnerPhase::Await(fence) => wait(goal, ledger, fence, now, turn),
+        OwnerPhase::PodsMayGo { revision } => {
+            ledger.owner.waits_for = None;
+            ledger.owner.since = Some(now);
+            let known = std::mem::replace(&mut ledger.owner.revision, revision);
+            if !ledger.owner.may_go || known != ledger.owner.revision {
+                ledger.owner.may_go = true;
+                label_all(goal, owner, world, ledger, now);
+            }
+            if ledger.owner.read_at.is_none_or(|at| at + WATCHFUL <= now) {
+                read(goal, ledger, now, turn);
+            }
+        }
+        OwnerPhase::Superseded { why, cleanup } => match cleanup {
+            Cleanup::Do(step, write) => send(goal, ledger, step, *write, now, turn),
+            Cleanup::Await(fence) => wait(goal, ledger, fence, now, turn),
+            Cleanup::Nothing => ledger.owner.end = Some(End::Superseded(why)),
+        },
+        OwnerPhase::Closed => ledger.owner.end = Some(End::Closed),
+    }
+}
+
+fn wait(goal: &Goal, ledger: &mut Ledger, fence: Fence, now: Now, turn: &mut Turn) {
+    let owner = &mut ledger.owner;
+    if owner.waits_for != Some(fence) {
+        owner.waits_for = Some(fence);
+        owner.since = Some(now);
+        owner.pause = SOON;
+    }
+    let due = owner.read_at.unwrap_or(now) + owner.pause;
+    if due <= now {
+        owner.pause = (owner.pause * 2).min(LATER);
+        read(goal, ledger, now, turn);
+    }
+}
+
+fn send(goal: &Goal, ledger: &mut Ledger, step: OwnerStep, write: ObjectWrite, now: Now, turn: &mut Turn) {
+    if ledger.owner.not_before > now {
+        return;
+    }
+    let writes = ledger.owner.writes.entry(step).or_default();
+    *writes = writes.saturating_add(1);
+    // Copies go one a ReplicaSet; everything else is done once, unless somebody else is at work.
+    if *writes > MAX_WRITES && step != OwnerStep::RemoveCopy {
+        let why = format!("{} did not succeed in {MAX_WRITES} tries, each after a fresh look", step.wanted());
+        ledger.owner.end = Some(End::Failed(why));
+        return;
+    }
+    let id = ledger.next_id();
+    ledger.owner.ask(id, Asked::Write(step), now);
+    turn.actions.push((id, Action::Write { write, field_manager: goal.field_manager.clone() }));
+}
+
+/// Says how the owner's side decides the end, if it does.
+pub(super) fn end(goal: &Goal, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<String>)> {
+    let owner = goal.owner.as_ref()?;
+    match &ledger.owner.end {
+        Some(End::Failed(why)) => return Some((EndResult::Failed, Some(why.clone()))),
+        Some(End::Superseded(why)) => return Some((EndResult::Superseded, Some(why.clone()))),
+        Some(End::Closed) => {
+            let result = match owner.lock.direction {
+                Direction::Forward => EndResult::Complete,
+                Direction::Back => EndResult::Aborted,
+            };
+            return Some((result, None));
+        }
+        None => {}
+    }
+    let late = ledger.owner.since.is_some_and(|since| since + patience(goal) <= now);
+    late.then(|| {
+        let why = match (&ledger.owner.trouble, ledger.owner.waits_for) {
+            (Some(trouble), _) => format!("the owner could not be read or written: {trouble}"),
+            (None, Some(fence)) => format!("waited in vain for {}", fence.waits_for()),
+            (None, None) => "the owner's side did not move".into(),
+        };
+        (EndResult::TimedOut, Some(why))
+    })
+}
+
+fn patience(goal: &Goal) -> Duration {
+    Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
+}
+
+/// Returns whether the run may end now. One that leaves the owner's lock behind first notes on it that it has stopped.
+pub(super) fn may_leave(
+    goal: &Goal,
+    world: &World,
+    ledger: &mut Ledger,
+    result: EndResult,
+    now: Now,
+    turn: &mut Turn,
+) -> bool {
+    let Some(owner) = &goal.owner else { return true };
+    let patience = if ledger.stop.is_some() { STOP_WITHIN } else { END_WITHIN };
+    match ledger.owner.parting {
+        Some((since, answered)) => return answered || since + patience <= now,
+        None if ledger.owner.is_unanswered() => return true,
+        None => {}
+    }
+    let state = match result {
+        EndResult::Failed | EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => LockState::Stopped,
+        EndResult::Paused => LockState::Paused,
+        EndResult::Complete
+        | EndResult::NothingToDo
+        | EndResult::Aborted
+        | EndResult::Error
+        | EndResult::Changes
+        | EndResult::NotEligible
+        | EndResult::Superseded => return true,
+    };
+    let mark = world.owner().and_then(|view| durable::mark(owner, goal.workload.kind, view, state));
+    let Some(write) = mark else { return true };
+    let id = ledger.next_id();
+    ledger.owner.ask(id, Asked::Write(OwnerStep::MarkStopped), now);
+    ledger.owner.parting = Some((now, false));
+    turn.actions.push((id, Action::Write { write, field_manager: goal.field_manager.clone() }));
+    false
+}
+
+/// When the owner's side has to be looked at again.
+pub(super) fn next_look(goal: &Goal, ledger: &Ledger) -> Option<Now> {
+    goal.owner.as_ref()?;
+    let owner = &ledger.owner;
+    let patience_ends = owner.since.map(|since| since + patience(goal));
+    let parted = owner.parting.map(|(since, _)| since + if ledger.stop.is_some() { STOP_WITHIN } else { END_WITHIN });
+    if owner.asked.is_some() {
+        return [patience_ends, parted].into_iter().flatten().min();
+    }
+    let due = match (owner.may_go && owner.waits_for.is_none(), owner.read_at) {
+        (true, Some(at)) => Some(at + WATCHFUL),
+        (false, Some(at)) if owner.waits_for.is_some() => Some(at + owner.pause),
+        (_, _) => None,
+    };
+    let put_off = (owner.not_before > Now::ZERO).then_some(owner.not_before);
+    [patience_ends, parted, due, put_off].into_iter().flatten().min()
+}
+
+/// The wall clock at a time of the run: what it was at the beginning, and what has passed.
+fn wall_clock(began: &str, now: Now) -> String {
+    let seconds = i64::try_from(now.as_secs()).unwrap_or(0);
+    let time = began.parse::<jiff::Timestamp>().ok();
+    let time = time.and_then(|time| time.checked_add(jiff::SignedDuration::from_secs(seconds)).ok());
+    time.map_or_else(|| began.to_owned(), |time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+}
