@@ -11,7 +11,6 @@ use tokio::time::Instant;
 use super::Shell;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, StatusArgs, TargetArgs};
-use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
 use crate::drive::Signals;
 use crate::engine::outcome::EndResult;
@@ -77,10 +76,10 @@ async fn watch(look: &Look<'_>, shell: &Shell) -> Result<EndResult, CommandError
                 has_shown = true;
                 notes
             }
-            Err(error) if has_shown && error.passes => vec![format!("{}; looking again", error.error.message)],
+            Err(error) if has_shown && error.may_pass => vec![format!("{}; looking again", error.message)],
             Err(error) => {
                 shown.leave();
-                return Err(error.error);
+                return Err(error);
             }
         };
         for note in notes.iter().filter(|note| !said.contains(note)) {
@@ -110,55 +109,22 @@ async fn unless_stopped<T>(signals: &mut Signals, work: impl Future<Output = T>)
     }
 }
 
-/// Why a look failed.
-struct LookError {
-    error: CommandError,
-    /// It may pass by itself.
-    passes: bool,
-}
-
-impl From<LookError> for CommandError {
-    fn from(error: LookError) -> Self {
-        error.error
-    }
-}
-
-impl From<CommandError> for LookError {
-    fn from(error: CommandError) -> Self {
-        Self { error, passes: false }
-    }
-}
-
-impl From<ClusterError> for LookError {
-    fn from(error: ClusterError) -> Self {
-        let passes = !matches!(error, ClusterError::Forbidden { .. } | ClusterError::NotFound { .. });
-        Self { error: CommandError::from(error), passes }
-    }
-}
-
-impl From<io::Error> for LookError {
-    fn from(error: io::Error) -> Self {
-        CommandError::from(error).into()
-    }
-}
-
 impl Look<'_> {
     /// Reads, and returns what to show, and what to say beside it.
-    async fn text(&self, shell: &Shell) -> Result<(String, Vec<String>), LookError> {
+    async fn text(&self, shell: &Shell) -> Result<(String, Vec<String>), CommandError> {
         let (workloads, notes) = self.read().await?;
         let mut text = Vec::new();
         render::status(self.output, &workloads, self.asked.is_some(), &shell.terminal.stdout, &mut text)?;
         Ok((String::from_utf8_lossy(&text).into_owned(), notes))
     }
 
-    async fn read(&self) -> Result<(Vec<WorkloadStatus>, Vec<String>), LookError> {
+    async fn read(&self) -> Result<(Vec<WorkloadStatus>, Vec<String>), CommandError> {
         let Some(asked) = &self.asked else {
             let namespace = (!self.words.all_namespaces).then(|| self.cluster.namespace());
             let overview = self.cluster.overview(namespace).await?;
             return Ok((overview.workloads.iter().map(status).collect(), overview.not_read));
         };
-        let found = targets::find(asked.clone(), &self.words, self.global, &self.cluster).await;
-        let found = found.map_err(|error| LookError { passes: false, error })?;
+        let found = targets::find(asked.clone(), &self.words, self.global, &self.cluster).await?;
         let workloads = found.into_iter().map(|(workload, _)| workload).collect();
         let lives = targets::read_side_by_side(&self.cluster, workloads, Nodes::Nowhere).await?;
         Ok((lives.iter().map(status).collect(), Vec::new()))
