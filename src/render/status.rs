@@ -92,7 +92,7 @@ fn summary(status: &WorkloadStatus) -> String {
     let all = if present == wanted {
         words::count(present, "pod")
     } else {
-        format!("{present} of {}", words::count(wanted, "pod"))
+        format!("{} ({wanted} wanted)", words::count(present, "pod"))
     };
     let counts = PodState::ALL.into_iter().rev().filter_map(|state| {
         let count = status.count(state);

@@ -119,7 +119,7 @@ fn a_person_gets_a_table() {
     web.not_read = vec!["no".into()];
     let shown = written(OutputFormat::Text, &[web.clone()], true);
     let expected = "\
-deployment/web  namespace prod   1 of 2 pods: 1 in flight, 1 terminating
+deployment/web  namespace prod   1 pod (2 wanted): 1 in flight, 1 terminating
   held: by a note that cannot be read (made by another version, or edited): {^G
   owner: its rollouts are paused
   owner: its controller does not get on: X: y
