@@ -2,8 +2,12 @@
 
 use std::path::PathBuf;
 
+mod rollout;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+pub use rollout::{OnFailure, PolicyArgs, ResumeArgs, RolloutArgs, UndoArgs};
 
 use crate::render::{ColorChoice, HashFormat, OutputFormat};
 
@@ -48,6 +52,15 @@ pub enum Command {
     /// Plan, ask, patch the pods, and follow them until they are ready again.
     #[command(after_help = APPLY_EXAMPLES)]
     Apply(ApplyArgs),
+    /// Go on with a rollout that was stopped, or whose run was killed, at any point.
+    #[command(after_help = RESUME_EXAMPLES)]
+    Resume(ResumeArgs),
+    /// Take a rollout back that was stopped, or whose run was killed, at any point: template, strategy, pause and pods.
+    #[command(after_help = ABORT_EXAMPLES)]
+    Abort(ResumeArgs),
+    /// Go back to the images recorded before the last update in place.
+    #[command(after_help = UNDO_EXAMPLES)]
+    Undo(UndoArgs),
     /// Watch an update, this program's or anybody's, until the pods are ready again. Changes nothing.
     #[command(visible_alias = "watch", after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
@@ -85,6 +98,25 @@ Examples:
 
   # The same tag on every workload with a label, as JSON
   kubectl inplace plan deployments,daemonsets -l team=shop side=:1.27.2 -o json";
+
+const RESUME_EXAMPLES: &str = "\
+Examples:
+  # The terminal was closed in the middle of a rollout: go on, from any machine
+  kubectl inplace resume deployment/web";
+
+const ABORT_EXAMPLES: &str = "\
+Examples:
+  # Take back what has been done so far
+  kubectl inplace abort deployment/web";
+
+const UNDO_EXAMPLES: &str = "\
+Examples:
+  # Back to the images before the last update in place
+  kubectl inplace undo deployment/web
+
+  # Back to what ran before an earlier one
+  kubectl inplace history deployment/web
+  kubectl inplace undo deployment/web --to 20260301-101500-1a2b3c";
 
 const DIFF_EXAMPLES: &str = "\
 Exit codes are those of kubectl diff: 0 nothing differs, 1 something does, more than 1 an error. KUBECTL_EXTERNAL_DIFF
@@ -228,23 +260,6 @@ impl From<&WorkloadArgs> for TargetArgs {
     }
 }
 
-/// How fast, how careful.
-#[derive(Debug, Args, Default)]
-pub struct PolicyArgs {
-    /// Pods down at once, a number or a percentage [default: the owner's own, else 1]
-    #[arg(long, value_name = "N|N%")]
-    pub max_unavailable: Option<String>,
-    /// Seconds that a pod must stay ready before the next one is taken [default: the owner's own; 5 for the first pod without a readiness probe]
-    #[arg(long, value_name = "SECONDS")]
-    pub min_ready_seconds: Option<u32>,
-    /// How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]
-    #[arg(long, value_name = "DURATION")]
-    pub timeout: Option<String>,
-    /// How long everything may take [default: no limit]
-    #[arg(long, value_name = "DURATION")]
-    pub total_timeout: Option<String>,
-}
-
 /// `plan`.
 #[derive(Debug, Args)]
 pub struct PlanArgs {
@@ -331,7 +346,7 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Do exactly what a saved plan says, without asking; refused if anything moved since
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "field_manager"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "field_manager"])]
     pub plan: Option<PathBuf>,
     /// Output format; json is one object a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
@@ -339,9 +354,9 @@ pub struct ApplyArgs {
     /// Do not ask; required where there is no terminal
     #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub yes: bool,
-    /// Patch the pods and leave the owner's template: pods made later get the template's image
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
-    pub pods_only: bool,
+    /// What becomes of it.
+    #[command(flatten)]
+    pub rollout: RolloutArgs,
     /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,

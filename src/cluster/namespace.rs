@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription, Verb};
-use super::objects::{ACCESS_REVIEWS, AUTOSCALERS, BUDGETS, Resource};
+use super::objects::{ACCESS_REVIEWS, AUTOSCALERS, BUDGETS, Resource, SUBJECT_REVIEWS};
 use crate::engine::plan::{Denied, Surroundings};
 
 /// What an update of pods needs.
@@ -74,6 +74,13 @@ impl Cluster {
                 Err(ClusterError::Forbidden { request: Box::new(request), message })
             }
         }
+    }
+
+    /// Returns who the server takes the caller for; `None` where it does not say (servers before 1.28).
+    pub async fn who_am_i(&self) -> Option<String> {
+        let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+        let answer = self.review(SUBJECT_REVIEWS, &review).await.ok()?;
+        answer.pointer("/status/userInfo/username").and_then(Value::as_str).map(str::to_owned)
     }
 
     async fn list_if_there(&self, resource: Resource, namespace: &str) -> Result<Vec<Value>, ClusterError> {

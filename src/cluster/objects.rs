@@ -40,6 +40,10 @@ pub(super) const CONTROLLER_REVISIONS: Resource =
 pub(super) const ACCESS_REVIEWS: Resource =
     Resource { group: "authorization.k8s.io", version: "v1", plural: "selfsubjectaccessreviews" };
 
+/// `authentication.k8s.io/v1` SelfSubjectReview.
+pub(super) const SUBJECT_REVIEWS: Resource =
+    Resource { group: "authentication.k8s.io", version: "v1", plural: "selfsubjectreviews" };
+
 impl From<&KindFacts> for Resource {
     fn from(facts: &KindFacts) -> Self {
         Self { group: facts.group, version: facts.version, plural: facts.plural }

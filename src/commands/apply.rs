@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use super::planning::Planned;
+use super::rolling::Rolling;
 use super::saved::Reread;
 use super::{Shell, approve, next as commands, plan, planning, saved};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs};
-use crate::cluster::{Cluster, Nodes};
-use crate::drive;
+use crate::cluster::Nodes;
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{Plan, Verdict, way_back};
+use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
+use crate::engine::workload::WorkloadKind;
 use crate::error::CommandError;
-use crate::render::{Meaning, NextSteps, OutputFormat};
+use crate::render::{Meaning, OutputFormat};
 
 pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     if let Some(file) = &args.plan {
@@ -37,11 +38,40 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     if args.dry_run != DryRun::None {
         return Ok(EndResult::Complete);
     }
-    check_pods_only(&planned.plan, args.pods_only)?;
+    check_owned_pods(&planned.plan, args.policy.pods_only)?;
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
-    follow_each(&planned, &args.field_manager, args, global, shell).await
+    carry_out(&planned, &args.field_manager, args, global, shell).await
+}
+
+/// A pod that is named has an owner whose template stays as it is: that must be wanted.
+fn check_owned_pods(plan: &Plan, given: bool) -> Result<(), CommandError> {
+    let is_owned = |plan: &&WorkloadPlan| {
+        plan.workload.kind == WorkloadKind::Pod && !plan.controllers.is_empty() && plan.verdict == Verdict::InPlace
+    };
+    match plan.workloads.iter().find(is_owned) {
+        Some(pod) if !given => Err(CommandError::usage(format!(
+            "{} was made from its owner's template, and only the pod would change: one made in its place gets the template's image again",
+            pod.workload
+        ))
+        .hint("name the owner, such as deployment/web, to change its template and pods in place")
+        .hint("say --pods-only if the pod alone is what you want")),
+        Some(_) | None => Ok(()),
+    }
+}
+
+async fn carry_out(
+    planned: &Planned,
+    field_manager: &str,
+    args: &ApplyArgs,
+    global: &GlobalArgs,
+    shell: &Shell,
+) -> Result<EndResult, CommandError> {
+    let writer = (args.output, args.yes, field_manager);
+    let mut rolling = Rolling::new(&planned.cluster, global, &args.rollout, writer, shell).await;
+    rolling.go_on = Some(commands::same_as(&shell.arguments, "apply", &[]));
+    rolling.each(planned, shell).await
 }
 
 /// Does exactly what a saved plan says: it was approved when it was given.
@@ -68,7 +98,7 @@ async fn saved_plan(
     if args.dry_run != DryRun::None || planned.plan.result() != EndResult::Changes {
         return Ok(if args.dry_run == DryRun::None { planned.plan.result() } else { EndResult::Complete });
     }
-    follow_each(&planned, &field_manager, args, global, shell).await
+    carry_out(&planned, &field_manager, args, global, shell).await
 }
 
 fn show(plan: &Plan, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError> {
@@ -81,52 +111,4 @@ fn show(plan: &Plan, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError
         OutputFormat::Json if plan.result() == EndResult::Changes && args.dry_run == DryRun::None => Ok(()),
         OutputFormat::Json => plan::show(plan, OutputFormat::Json, None, shell),
     }
-}
-
-/// A pod made later gets the template's image: that must be wanted.
-fn check_pods_only(plan: &Plan, given: bool) -> Result<(), CommandError> {
-    let owned =
-        plan.workloads.iter().find(|workload| !workload.controllers.is_empty() && workload.verdict == Verdict::InPlace);
-    match owned {
-        Some(workload) if !given => Err(CommandError::usage(format!(
-            "{} makes its pods from a template, and only the pods would change: a pod made later (scaling, eviction, a lost node) gets the template's image again",
-            workload.workload
-        ))
-        .hint("say --pods-only if that is what you want")
-        .hint("to change the template too, and have the pods replaced: kubectl set image")),
-        Some(_) | None => Ok(()),
-    }
-}
-
-/// One workload after the other; the first that does not complete is the last.
-async fn follow_each(
-    planned: &Planned,
-    field_manager: &str,
-    args: &ApplyArgs,
-    global: &GlobalArgs,
-    shell: &mut Shell,
-) -> Result<EndResult, CommandError> {
-    let mut result = EndResult::NothingToDo;
-    for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
-        if plan.verdict != Verdict::InPlace {
-            continue;
-        }
-        let goal = plan.goal(&planned.id, field_manager);
-        let next = NextSteps {
-            take_back: way_back(&goal)
-                .and_then(|back| commands::take_back(&plan.workload, &back, global, &planned.cluster)),
-            go_on: Some(commands::same_as(&shell.arguments, "apply", &[])),
-            follow: Some(commands::follow(&plan.workload, global, &planned.cluster)),
-        };
-        let mut listener = shell.listener(args.output);
-        listener.start(&goal, &next)?;
-        let outcome = drive::drive(&planned.cluster, &goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
-        drop(listener);
-        shell.tell_notices();
-        result = outcome.result;
-        if result != EndResult::Complete {
-            break;
-        }
-    }
-    Ok(result)
 }

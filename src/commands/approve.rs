@@ -12,19 +12,30 @@ const LONGEST_ANSWER: u64 = 1024;
 
 /// Asks on a terminal; only the whole word is a yes. Without a terminal `--yes` is required.
 pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
+    let pods: usize = plan.workloads.iter().map(|workload| workload.count(PodVerdict::Update)).sum();
+    let question = format!("Update {pods} pod{} in place", if pods == 1 { "" } else { "s" });
+    self::question(&question, cluster, yes, shell)
+}
+
+/// Returns whether there is a terminal to ask on.
+pub(super) fn can_ask(shell: &Shell) -> bool {
+    !shell.standard_input_was_read && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks whether something shall be done, naming context and server.
+pub(super) fn question(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
     if yes {
         return Ok(true);
     }
-    if shell.standard_input_was_read || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !can_ask(shell) {
         return Err(
             CommandError::usage("there is no terminal to ask on, so nothing was done").hint("say --yes to approve")
         );
     }
-    let pods: usize = plan.workloads.iter().map(|workload| workload.count(PodVerdict::Update)).sum();
     let context = cluster.context().unwrap_or("(no context)");
     let question = format!(
-        "Update {pods} pod{} in place, in context {} (server {})?\nOnly 'yes' will be accepted to approve",
-        if pods == 1 { "" } else { "s" },
+        "{}, in context {} (server {})?\nOnly 'yes' will be accepted to approve",
+        shell.terminal.stderr.show(what),
         shell.terminal.stderr.show(context),
         shell.terminal.stderr.show(cluster.server())
     );

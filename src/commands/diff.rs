@@ -76,6 +76,7 @@ async fn difference(
     let desired = match wish {
         Wish::Images(images) => workload_diff::with_images(workload, &images)
             .map_err(|reasons| CommandError::reasons(&workload.reference, &reasons))?,
+        Wish::Undo { .. } => workload.object.clone(),
         Wish::Manifest(manifest) => match cluster.desired(workload, &manifest, field_manager).await? {
             Desired::Object { object, removals_unseen } => {
                 if removals_unseen && !shell.is_quiet() {
@@ -88,8 +89,8 @@ async fn difference(
                 let message = format!("{}: the server would not store it: {message}", workload.reference);
                 return Err(CommandError::new(ErrorKind::Cluster, message));
             }
-            // A manifest gives no images by hand.
-            Desired::Images(_) => workload.object.clone(),
+            // A manifest gives no images by hand, and takes nothing back.
+            Desired::Images(_) | Desired::Recorded { .. } => workload.object.clone(),
         },
     };
     Ok(workload_diff::build(workload, &desired))

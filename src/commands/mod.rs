@@ -14,10 +14,13 @@ mod next;
 mod notices;
 mod plan;
 mod planning;
+mod resume;
+mod rolling;
 mod saved;
 mod shell;
 mod status;
 mod targets;
+mod undo;
 mod version;
 
 pub use completion::script as completion_script;
@@ -26,6 +29,7 @@ pub use shell::Shell;
 use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
+use crate::engine::durable::change::Direction;
 use crate::engine::outcome::{DiffResult, EndResult, Ending};
 use crate::error::CommandError;
 
@@ -68,6 +72,9 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Diff(args)) => return Ok(Ending::Diff(diff::run(&args, &cli.global, shell).await)),
         Some(Command::Hash(args)) => hash::run(&args, &cli.global, shell).await,
         Some(Command::Apply(args)) => apply::run(&args, &cli.global, shell).await,
+        Some(Command::Resume(args)) => resume::run(&args, None, &cli.global, shell).await,
+        Some(Command::Abort(args)) => resume::run(&args, Some(Direction::Back), &cli.global, shell).await,
+        Some(Command::Undo(args)) => undo::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
         Some(Command::Status(args)) => status::run(&args, &cli.global, shell).await,
         Some(Command::History(args)) => history::run(&args, &cli.global, shell).await,

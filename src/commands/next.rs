@@ -115,9 +115,14 @@ pub(super) fn apply_saved(file: &Path, global: &GlobalArgs) -> String {
     format!("kubectl inplace apply --plan {}{}", quoted(&file.to_string_lossy()), connection(global))
 }
 
+/// Returns the command that does something with a workload.
+pub(super) fn of_workload(verb: &str, workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> String {
+    format!("kubectl inplace {verb} {workload}{}", place(workload, global, cluster))
+}
+
 /// Returns the command that watches a workload's update.
 pub(super) fn follow(workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> String {
-    format!("kubectl inplace follow {workload}{}", place(workload, global, cluster))
+    of_workload("follow", workload, global, cluster)
 }
 
 /// Returns the command whose help fits a usage error: the first word typed that is one. A flag's value that is spelled

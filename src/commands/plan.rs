@@ -25,7 +25,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
     let next = match &args.out {
         _ if planned.plan.result() != EndResult::Changes => None,
         Some(file) => Some(next::apply_saved(file, global)),
-        None => Some(next::same_as(&shell.arguments, "apply", pods_only(&planned.plan))),
+        None => Some(next::same_as(&shell.arguments, "apply", &[])),
     };
     if let Some(file) = &args.out {
         saved::write(&planned, &args.field_manager, file)?;
@@ -69,9 +69,4 @@ fn as_shown(plan: &Plan, output: OutputFormat) -> Plan {
         }
     }
     plan
-}
-
-/// Returns the flag that `apply` needs for pods whose owner's template keeps the old image.
-fn pods_only(plan: &Plan) -> &'static [&'static str] {
-    if plan.workloads.iter().any(|workload| !workload.controllers.is_empty()) { &["--pods-only"] } else { &[] }
 }

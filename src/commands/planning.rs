@@ -14,9 +14,12 @@ use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{PodKey, RolloutId};
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
-use crate::engine::plan::{self, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::plan::{
+    self, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, Subset, UndoError, Verdict, WorkloadPlan,
+};
 use crate::engine::pod::{Pod, PodSpec};
 use crate::engine::reason::{Reason, Warning};
+use crate::engine::target::Images;
 use crate::engine::workload::{Workload, WorkloadKind};
 use crate::error::CommandError;
 
@@ -48,8 +51,19 @@ pub(super) async fn make(
     let options = options(policy)?;
     let asked = targets::read(args, true, shell)?;
     let cluster = shell.connect(global).await?;
-    let id = shell.rollout_id();
     let found = targets::find(asked, args, global, &cluster).await?;
+    make_for(found, cluster, &options, (field_manager, ask_server, nodes), shell).await
+}
+
+/// The same for workloads that were found.
+pub(super) async fn make_for(
+    found: Vec<(Workload, Wish)>,
+    cluster: Cluster,
+    options: &Options,
+    (field_manager, ask_server, nodes): (&str, bool, Nodes),
+    shell: &Shell,
+) -> Result<Planned, CommandError> {
+    let id = shell.rollout_id();
     let (facts, read) =
         futures::join!(namespaces(&found, &cluster), read_all(found.clone(), &cluster, field_manager, nodes));
     let mut workloads = Vec::new();
@@ -58,7 +72,7 @@ pub(super) async fn make(
         if let Some(facts) = facts.get(&live.workload.reference.namespace) {
             add_facts(&mut live, facts);
         }
-        let mut plan = plan::build(&desired, &live, &options);
+        let mut plan = plan::build(&desired, &live, options);
         if ask_server {
             check(&mut plan, &live, &cluster, &id, field_manager).await?;
         }
@@ -81,15 +95,29 @@ async fn read_all(
 ) -> Result<Vec<(Desired, LiveWorkload)>, CommandError> {
     let reads = found.into_iter().map(|(workload, wish)| async move {
         let desired = async {
-            match wish {
-                Wish::Images(images) => Ok(Desired::Images(images)),
-                Wish::Manifest(manifest) => cluster.desired(&workload, &manifest, field_manager).await,
+            match &wish {
+                Wish::Images(images) => Ok(Some(Desired::Images(images.clone()))),
+                Wish::Manifest(manifest) => cluster.desired(&workload, manifest, field_manager).await.map(Some),
+                Wish::Undo { .. } => Ok(None),
             }
         };
         let (desired, live) = futures::try_join!(desired, cluster.live(workload.clone(), nodes))?;
-        Ok((desired, live))
+        match (desired, wish) {
+            (Some(desired), _) => Ok((desired, live)),
+            (None, Wish::Undo { to, pin_digest }) => {
+                let desired = plan::undo(&live, to.as_deref(), pin_digest);
+                Ok((desired.map_err(|error| nothing_to_undo(&live, &error))?, live))
+            }
+            (None, Wish::Images(_) | Wish::Manifest(_)) => Ok((Desired::Images(Images::default()), live)),
+        }
     });
     stream::iter(reads).buffered(AT_ONCE).try_collect().await
+}
+
+fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
+    let workload = &live.workload.reference;
+    CommandError::usage(format!("{workload}: {error}"))
+        .hint(format!("see what was done in place: kubectl inplace history {workload} -n {}", workload.namespace))
 }
 
 /// Asks each namespace once, whatever the number of its workloads.
@@ -140,7 +168,26 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
         return Err(CommandError::usage("--max-unavailable must be at least 1: a restart in place takes a pod down"));
     }
     let times = times(policy.min_ready_seconds, policy.timeout.as_ref(), policy.total_timeout.as_ref())?;
-    Ok(Options { max_unavailable, ..times })
+    let canary = policy.canary.as_deref().map(str::parse::<IntOrPercent>).transpose();
+    let canary = canary.map_err(|error| CommandError::usage(format!("--canary: {error}")))?;
+    if canary == Some(IntOrPercent::Int(0)) || canary == Some(IntOrPercent::Percent(0)) {
+        return Err(CommandError::usage("--canary must be at least 1: without it nothing would be updated"));
+    }
+    let subset = Subset {
+        pods: policy.pods.iter().map(|name| name.trim_start_matches("pod/").to_owned()).collect(),
+        node: policy.node.clone(),
+        partition: policy.partition,
+    };
+    Ok(Options {
+        max_unavailable,
+        pods_only: policy.pods_only,
+        take_over: policy.take_over,
+        canary,
+        pause_after: policy.pause_after,
+        order: policy.order,
+        subset,
+        ..times
+    })
 }
 
 /// Turns the flags of `follow` into the engine's options.
@@ -159,6 +206,7 @@ fn times(
         min_ready_seconds,
         timeout: seconds("--timeout", timeout)?,
         total_timeout: seconds("--total-timeout", total_timeout)?,
+        ..Options::default()
     })
 }
 

@@ -134,6 +134,11 @@ impl Shell {
         render::listener(output, &terminal, Box::new(io::stdout()), progress)
     }
 
+    /// Returns the time by the wall clock (RFC 3339, whole seconds).
+    pub(super) fn clock(&self) -> String {
+        jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+
     /// Returns the id of a rollout that begins now: sortable by time, and not another's.
     pub fn rollout_id(&self) -> RolloutId {
         let now = jiff::Timestamp::now();

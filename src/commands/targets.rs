@@ -35,6 +35,13 @@ pub(super) enum Wish {
     Images(Images),
     /// The object of a manifest.
     Manifest(Value),
+    /// What was before an update.
+    Undo {
+        /// The update; the last one unless given.
+        to: Option<String>,
+        /// With the digest.
+        pin_digest: bool,
+    },
 }
 
 /// Reads words and files; asks the cluster nothing, so that a credential plugin never sees the manifest.

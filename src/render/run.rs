@@ -12,6 +12,8 @@ pub struct NextSteps {
     pub take_back: Option<String>,
     /// Goes on from where it stopped.
     pub go_on: Option<String>,
+    /// Takes back what a stopped rollout has done so far, the owner included.
+    pub abort: Option<String>,
     /// Watches what goes on without this program.
     pub follow: Option<String>,
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{Effect, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::plan::{Effect, HistoryPlan, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::reason::Reason;
 
 use super::containers::Row;
@@ -89,14 +89,39 @@ fn workload(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Wr
     }
     write!(out, "  namespace {}", style.show(&plan.workload.namespace))?;
     write!(out, "   {}", words::count(plan.pods.len(), "pod"))?;
-    writeln!(out, "{}", if plan.pods_only { "   pods only" } else { "" })?;
+    writeln!(out, "{}", reach(plan))?;
     let hints = containers_and_reasons(plan, style, out)?;
+    owner_steps(plan, style, out)?;
     if !plan.pods.is_empty() {
         writeln!(out)?;
         pods(plan, hints, detail, style, out)?;
     }
     writeln!(out)?;
     closing(plan, &name, style, out)
+}
+
+/// Whether the owner goes along, and to which revision.
+fn reach(plan: &WorkloadPlan) -> String {
+    let Some(durable) = &plan.durable else {
+        return if plan.pods_only { "   pods only".into() } else { String::new() };
+    };
+    match (&durable.outgoing, durable.revision) {
+        (Some(outgoing), Some(revision)) => format!("   revision {} -> {revision}   durable", outgoing.revision),
+        (_, _) => "   durable".into(),
+    }
+}
+
+/// What happens to the owner, step by step.
+fn owner_steps(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let Some(durable) = plan.durable.as_ref().filter(|_| plan.verdict == Verdict::InPlace) else { return Ok(()) };
+    writeln!(out, "\n  Steps:")?;
+    for (index, step) in durable.steps(plan.workload.kind).iter().enumerate() {
+        writeln!(out, "  {}. {}", index + 1, style.show(step))?;
+    }
+    if durable.history == HistoryPlan::Forget {
+        writeln!(out, "  The outgoing template is not kept: revisionHistoryLimit is 0.")?;
+    }
+    Ok(())
 }
 
 /// A plan of two manifests: there are no pods to list.

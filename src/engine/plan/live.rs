@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::kubelet_version::KubeletVersion;
-use crate::engine::names::Uid;
+use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid};
 use crate::engine::pod::Pod;
 use crate::engine::target::Images;
 use crate::engine::workload::Workload;
@@ -25,6 +26,13 @@ pub enum Desired {
         object: Value,
         /// Nothing tells which fields an earlier manifest had.
         removals_unseen: bool,
+    },
+    /// Of each pod what it recorded before an update of pods alone.
+    Recorded {
+        /// The update.
+        id: RolloutId,
+        /// The images, by pod and container.
+        images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
     },
     /// The server would not store it.
     Refused {
@@ -93,6 +101,54 @@ pub struct Denied {
     pub message: String,
 }
 
+/// In which order pods are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodOrder {
+    /// Those that are down already, then as the owner's controller would.
+    #[default]
+    UnreadyFirst,
+    /// By name.
+    Name,
+    /// The oldest first.
+    Age,
+    /// Node by node.
+    Node,
+}
+
+impl PodOrder {
+    /// Every order.
+    pub const ALL: [Self; 4] = [Self::UnreadyFirst, Self::Name, Self::Age, Self::Node];
+
+    /// Returns the word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::UnreadyFirst => "unready-first",
+            Self::Name => "name",
+            Self::Age => "age",
+            Self::Node => "node",
+        }
+    }
+}
+
+/// Which of the pods.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subset {
+    /// `--pods`: their names; all unless given.
+    pub pods: BTreeSet<String>,
+    /// `--node`.
+    pub node: Option<String>,
+    /// `--partition`: the lowest ordinal.
+    pub partition: Option<u32>,
+}
+
+impl Subset {
+    /// Returns whether it is all pods.
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What a person chose.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
@@ -104,4 +160,16 @@ pub struct Options {
     pub timeout: Option<u64>,
     /// `--total-timeout`, seconds.
     pub total_timeout: Option<u64>,
+    /// `--pods-only`: the owner is left alone.
+    pub pods_only: bool,
+    /// `--canary`.
+    pub canary: Option<IntOrPercent>,
+    /// `--pause-after`, pods.
+    pub pause_after: Option<u32>,
+    /// `--order`.
+    pub order: PodOrder,
+    /// `--pods`, `--node`, `--partition`.
+    pub subset: Subset,
+    /// `--take-over`: a run that still holds the workload does not count.
+    pub take_over: bool,
 }

@@ -1,16 +1,19 @@
 //! The plan as a value: what would happen to each pod and container, what blocks it and why, in which order.
 
 mod build;
+mod durable;
 mod goal;
 mod live;
 pub mod offline;
 mod pods;
 mod policy;
+mod resume;
 mod revision;
 mod rules;
 mod saved;
 #[cfg(test)]
 mod tests;
+mod undo;
 mod wanted;
 mod warnings;
 
@@ -26,11 +29,15 @@ use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::Policy;
 
 pub use build::build;
+pub use durable::{DurablePlan, HistoryPlan};
 pub use goal::{WayBack, follow, way_back};
-pub use live::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
+pub use live::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Revision, Subset, Surroundings};
+pub use policy::policy_of;
+pub use resume::{ResumeError, Start, resume};
 pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
+pub use undo::{UndoError, undo};
 
 /// The version of the plan's JSON document.
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";
@@ -70,6 +77,9 @@ pub struct WorkloadPlan {
     pub controllers: BTreeSet<Uid>,
     /// How many pods the owner wants.
     pub replicas: u32,
+    /// What happens to the owner; `None` where only pods change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durable: Option<DurablePlan>,
     /// The template of an owner stays as it is: only the pods change.
     pub pods_only: bool,
     /// Roughly how long it takes, in seconds.

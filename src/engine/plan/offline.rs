@@ -185,6 +185,7 @@ fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, opt
         policy: policy(&live, options).0,
         controllers: BTreeSet::new(),
         replicas: live.workload.desired_replicas(),
+        durable: None,
         pods_only: false,
         estimate_seconds: 0,
         checked_by_server: false,

@@ -13,6 +13,11 @@ const RESTART_SECONDS: u64 = 2;
 /// How long a preStop hook takes, as a guess, unless it says so itself.
 const PRE_STOP_SECONDS: u64 = 5;
 
+/// Returns the policy that the owner and a person's choices give.
+pub fn policy_of(live: &LiveWorkload, options: &Options) -> Policy {
+    policy(live, options).0
+}
+
 /// Returns the policy, and how many pods the owner lets be down as it says literally.
 pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<u32>) {
     let total = usize::try_from(live.workload.desired_replicas()).unwrap_or(usize::MAX);
@@ -36,6 +41,9 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
         owner_min_ready_seconds: live.workload.min_ready_seconds(),
         timeout_given: options.timeout,
         total_timeout: options.total_timeout,
+        goes_on_after_failure: false,
+        canary: options.canary.map(|canary| scaled(canary, true).max(1)),
+        pause_after: options.pause_after,
         ordered: live.workload.is_ordered_ready(),
     };
     (policy, allowed)

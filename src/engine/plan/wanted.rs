@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::live::{Desired, LAST_APPLIED, LiveWorkload};
 use super::rules;
 use crate::engine::metadata::MetadataChange;
-use crate::engine::names::ContainerName;
+use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::reason::Reason;
 use crate::engine::record::UpdateRecord;
@@ -68,6 +68,8 @@ fn listed(template: &Value, list: ContainerList) -> Vec<Container> {
 /// What is wanted of a workload's pods.
 pub(super) struct Wanted<'a> {
     images: Option<&'a Images>,
+    /// What each pod recorded, for an update of pods alone that is undone.
+    recorded: Option<&'a BTreeMap<PodKey, BTreeMap<ContainerName, String>>>,
     diff: TemplateDiff,
     /// Every image of the manifest's template, by container.
     manifest: BTreeMap<ContainerName, String>,
@@ -75,12 +77,14 @@ pub(super) struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     pub(super) fn new(desired: &'a Desired, live: &LiveWorkload, known: &Known, reasons: &mut Vec<Reason>) -> Self {
-        let mut wanted = Self { images: None, diff: TemplateDiff::default(), manifest: BTreeMap::new() };
+        let mut wanted =
+            Self { images: None, recorded: None, diff: TemplateDiff::default(), manifest: BTreeMap::new() };
         match desired {
             Desired::Images(images) => {
                 reasons.extend(images.by_container.keys().filter_map(|name| known.not_found(name)));
                 wanted.images = Some(images);
             }
+            Desired::Recorded { images, .. } => wanted.recorded = Some(images),
             Desired::Refused { message } => reasons.push(Reason::AdmissionRefused { message: message.clone() }),
             Desired::Object { object, .. } => {
                 let kind = live.workload.reference.kind;
@@ -131,6 +135,9 @@ impl<'a> Wanted<'a> {
     /// A manifest also says what a pod is to run that was changed in place before, or by hand: the template has not
     /// moved, but the pod has. What a webhook made of the image when the pod was made is left alone.
     pub(super) fn image_in(&self, pod: &Pod, list: ContainerList, container: &Container) -> Option<String> {
+        if let Some(recorded) = self.recorded {
+            return recorded.get(&pod.key)?.get(&container.name).cloned();
+        }
         let image = self.image(&container.name, list, &container.image);
         let of_manifest = || {
             let image = self.manifest.get(&container.name).filter(|image| **image != container.image)?;

@@ -16,6 +16,7 @@ pub use reason_code::ReasonCode;
 pub use warning::Warning;
 pub use warning_code::WarningCode;
 
+use super::durable::lock::ROLLOUT_ANNOTATION;
 use super::metadata::{MetadataMap, RESTARTED_AT};
 use super::names::ContainerName;
 use super::pod::ContainerList;
@@ -180,6 +181,33 @@ pub enum Reason {
     OwnerNotObserved,
     /// The owner's rollouts are paused.
     OwnerPaused,
+    /// The owner is itself controlled by something else, which decides its template.
+    OwnerIsControlled {
+        /// The kind of what controls it.
+        kind: String,
+        /// Its name.
+        name: String,
+    },
+    /// Another run of this program holds the workload.
+    RolloutHeld {
+        /// The rollout's id; empty where the lock cannot be read.
+        id: String,
+        /// Who began it.
+        who: String,
+        /// When (RFC 3339).
+        since: String,
+        /// What it says of itself.
+        state: String,
+    },
+    /// No pod of the workload has the name that was given.
+    PodNotFound {
+        /// The name.
+        pod: String,
+        /// The name that may have been meant.
+        suggestion: Option<String>,
+    },
+    /// Some of the pods were chosen, and the owner's controller would replace the others.
+    SubsetNotDurable,
     /// The owner is being deleted.
     OwnerTerminating,
     /// The owner lets no pod be down.
@@ -249,6 +277,10 @@ impl Reason {
             Self::OwnerRollingOut { .. } => ReasonCode::OwnerRollingOut,
             Self::OwnerNotObserved => ReasonCode::OwnerNotObserved,
             Self::OwnerPaused => ReasonCode::OwnerPaused,
+            Self::OwnerIsControlled { .. } => ReasonCode::OwnerIsControlled,
+            Self::RolloutHeld { .. } => ReasonCode::RolloutHeld,
+            Self::PodNotFound { .. } => ReasonCode::PodNotFound,
+            Self::SubsetNotDurable => ReasonCode::SubsetNotDurable,
             Self::OwnerTerminating => ReasonCode::OwnerTerminating,
             Self::NoUnavailabilityAllowed { .. } => ReasonCode::NoUnavailabilityAllowed,
             Self::ReplicaSetOfOldRevision { .. } => ReasonCode::ReplicaSetOfOldRevision,
@@ -299,6 +331,10 @@ impl Reason {
             | Self::OwnerRollingOut { .. }
             | Self::OwnerNotObserved
             | Self::OwnerPaused
+            | Self::OwnerIsControlled { .. }
+            | Self::RolloutHeld { .. }
+            | Self::PodNotFound { .. }
+            | Self::SubsetNotDurable
             | Self::OwnerTerminating
             | Self::NoUnavailabilityAllowed { .. }
             | Self::ReplicaSetOfOldRevision { .. }
@@ -338,13 +374,16 @@ impl Reason {
             Self::PodTerminating | Self::OwnerTerminating => Some("metadata.deletionTimestamp".into()),
             Self::PodFinished { .. } => Some("status.phase".into()),
             Self::MirrorPod => Some("metadata.annotations[kubernetes.io/config.mirror]".into()),
-            Self::OrphanPod => Some("metadata.ownerReferences".into()),
+            Self::OrphanPod | Self::OwnerIsControlled { .. } => Some("metadata.ownerReferences".into()),
+            Self::RolloutHeld { .. } => Some(MetadataMap::Annotations.path(ROLLOUT_ANNOTATION)),
             Self::OwnerPaused => Some("spec.paused".into()),
             Self::OwnerNotObserved => Some("status.observedGeneration".into()),
             Self::PermissionMissing { .. }
             | Self::ContainerNotFound { .. }
             | Self::PodOfOldRevision { .. }
             | Self::NoPods
+            | Self::PodNotFound { .. }
+            | Self::SubsetNotDurable
             | Self::OwnerRollingOut { .. }
             | Self::ReplicaSetOfOldRevision { .. }
             | Self::AdmissionRefused { .. }

@@ -73,6 +73,19 @@ impl Reason {
             Self::OwnerRollingOut { status } => format!("its controller is replacing pods now: {status}"),
             Self::OwnerNotObserved => "its controller has not seen its present spec yet".into(),
             Self::OwnerPaused => "its rollouts are paused, so its pods are meant to stay as they are".into(),
+            Self::OwnerIsControlled { kind, name } => {
+                format!("{kind} {name} controls it and decides its template: what is changed here would be set back")
+            }
+            Self::RolloutHeld { id, who, since, state } => {
+                let rollout = if id.is_empty() { String::new() } else { format!(", rollout {id}") };
+                let since = if since.is_empty() { String::new() } else { format!(" since {since}") };
+                let state = if state.is_empty() { String::new() } else { format!(" ({state})") };
+                format!("{who} holds it{since}{rollout}{state}")
+            }
+            Self::PodNotFound { pod, .. } => format!("it has no pod {pod}"),
+            Self::SubsetNotDurable => {
+                "only some of its pods are chosen, and its controller would replace the others once its update strategy is back".into()
+            }
             Self::OwnerTerminating => "it is being deleted, and its pods with it".into(),
             Self::NoUnavailabilityAllowed { .. } => {
                 "the owner lets no pod be down (maxUnavailable 0), and a restart in place takes one down".into()
@@ -133,6 +146,13 @@ impl Reason {
             Self::OwnerRollingOut { .. } => "wait for it: kubectl rollout status",
             Self::OwnerNotObserved => "plan again in a moment",
             Self::OwnerPaused => "resume it when it may go on (kubectl rollout resume), or name the pods",
+            Self::OwnerIsControlled { .. } => "change it there; or change only the pods: --pods-only",
+            Self::RolloutHeld { .. } => {
+                "go on with it (kubectl inplace resume), take it back (kubectl inplace abort), or put yours in its place (--take-over)"
+            }
+            Self::PodNotFound { suggestion: Some(suggestion), .. } => return format!("did you mean {suggestion}?"),
+            Self::PodNotFound { suggestion: None, .. } => "see its pods: kubectl get pods",
+            Self::SubsetNotDurable => "choose all pods, or say --pods-only; a first few and then the rest: --canary",
             Self::OwnerTerminating => "wait until it is gone",
             Self::NoUnavailabilityAllowed { .. } => "say how many may be down: --max-unavailable 1",
             Self::ReplicaSetOfOldRevision { deployment } => return format!("name deployment/{deployment}"),

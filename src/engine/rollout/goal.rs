@@ -82,6 +82,15 @@ pub struct Policy {
     pub timeout_given: Option<u64>,
     /// `--total-timeout` in seconds.
     pub total_timeout: Option<u64>,
+    /// `--canary`: this many pods, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canary: Option<u32>,
+    /// `--pause-after`: this many pods, each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_after: Option<u32>,
+    /// `--on-failure=continue`: a pod that fails does not stop the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on_after_failure: bool,
     /// Strictly in the order of `Goal::pods`: a pod that is down is not taken first.
     pub ordered: bool,
 }

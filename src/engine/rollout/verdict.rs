@@ -56,7 +56,10 @@ fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndRe
         return Some(end);
     }
     if !ledger.failing.is_empty() && !ledger.has(Fault::IgnoresFailure) {
-        return Some((EndResult::Failed, None));
+        let others_go_on = goal.policy.goes_on_after_failure && !ledger.only_failing_are_left();
+        if !others_go_on {
+            return Some((EndResult::Failed, None));
+        }
     }
     if let Some(position) = ledger.lost.first()
         && !(ledger.has(Fault::IgnoresOtherWriter) && is_moved(ledger, *position))
@@ -65,6 +68,9 @@ fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndRe
     }
     if goal.owner.is_none() && ledger.all_done() {
         return Some((EndResult::Complete, None));
+    }
+    if ledger.pauses_now(goal) {
+        return Some((EndResult::Paused, None));
     }
     if ledger.has(Fault::NoDeadline) {
         return None;

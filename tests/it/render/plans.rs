@@ -46,6 +46,7 @@ pub(super) fn policy() -> Policy {
         owner_min_ready_seconds: 0,
         timeout_given: None,
         total_timeout: None,
+        goes_on_after_failure: false,
         ordered: false,
     }
 }
@@ -109,6 +110,7 @@ fn in_place() -> WorkloadPlan {
         policy: policy(),
         controllers: ["uid-of-web-6b867cfc99".into()].into(),
         replicas: 3,
+        durable: None,
         pods_only: true,
         estimate_seconds: 40,
         checked_by_server: true,

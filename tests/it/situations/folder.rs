@@ -236,6 +236,9 @@ impl Folder {
             min_ready_seconds: policy.min_ready_seconds,
             timeout: seconds(policy.timeout)?,
             total_timeout: seconds(policy.total_timeout)?,
+            // A folder with the (empty) file `durable` is of a durable rollout.
+            pods_only: self.text("durable")?.is_none(),
+            take_over: policy.take_over,
         })
     }
 

@@ -20,7 +20,8 @@ pub(super) fn warn(
     warnings: &mut BTreeSet<Warning>,
 ) {
     let live = context.live;
-    if !live.controllers.is_empty() && template_differs(context, updated) {
+    let owner_is_left_alone = !context.durable || live.workload.reference.kind == WorkloadKind::Pod;
+    if owner_is_left_alone && !live.controllers.is_empty() && template_differs(context, updated) {
         warnings.insert(Warning::TemplateKeepsImage);
     }
     let images = |plan: &ContainerPlan| Some(format!("{}={}", plan.container, plan.to.as_ref()?));

@@ -287,6 +287,7 @@ fn goal(scenario: &Scenario) -> Goal {
             owner_min_ready_seconds: scenario.owner_min_ready,
             timeout_given: scenario.timeout_given,
             total_timeout: scenario.total_timeout,
+            goes_on_after_failure: false,
             ordered: scenario.ordered,
         },
         field_manager: "kubectl-inplace".into(),

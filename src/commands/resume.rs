@@ -1,0 +1,105 @@
+//! `resume` and `abort`: go on with a rollout that another run has left, or take it back.
+
+use super::rolling::Rolling;
+use super::targets::{self, Wish};
+use super::{Shell, approve, planning};
+use crate::cli::{GlobalArgs, ResumeArgs};
+use crate::cluster::{Cluster, Nodes};
+use crate::engine::durable::change::Direction;
+use crate::engine::durable::lock::RolloutLock;
+use crate::engine::outcome::EndResult;
+use crate::engine::plan::{self, LiveWorkload, ResumeError, Start};
+use crate::engine::rollout::{Goal, Policy};
+use crate::error::{CommandError, ErrorKind};
+use crate::render::Meaning;
+
+pub(super) async fn run(
+    args: &ResumeArgs,
+    direction: Option<Direction>,
+    global: &GlobalArgs,
+    shell: &mut Shell,
+) -> Result<EndResult, CommandError> {
+    let options = planning::options(&args.policy)?;
+    let asked = targets::read(&args.targets, false, shell)?;
+    let cluster = shell.connect(global).await?;
+    let mut result = EndResult::NothingToDo;
+    for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
+        if !matches!(&wish, Wish::Images(images) if images.is_empty()) {
+            return Err(CommandError::usage("a rollout that is gone on with has its images; name the workload alone"));
+        }
+        let live = cluster.live(workload, Nodes::WhereDecisive).await?;
+        let writer = (args.output, args.yes, args.field_manager.as_str());
+        let rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
+        let goal = match goal(&live, direction, &options, &rolling.start) {
+            Ok(goal) => goal,
+            Err(ResumeError::NoRollout) => {
+                shell.say(Meaning::Plain, "note:", &format!("{}: {}", live.workload.reference, ResumeError::NoRollout));
+                continue;
+            }
+            Err(error @ ResumeError::Unreadable) => {
+                let message = format!("{}: {error}", live.workload.reference);
+                return Err(CommandError::new(ErrorKind::Cluster, message)
+                    .hint("put another rollout in its place: kubectl inplace apply ... --take-over"));
+            }
+        };
+        if !approve(&live, &goal, &cluster, args.yes, shell)? {
+            return Err(CommandError::usage("not approved: nothing was changed"));
+        }
+        result = rolling.one(goal, &live, shell).await?;
+        if !matches!(result, EndResult::Complete | EndResult::Aborted) {
+            break;
+        }
+    }
+    Ok(result)
+}
+
+/// A flag that is given replaces what the rollout began with.
+fn goal(
+    live: &LiveWorkload,
+    direction: Option<Direction>,
+    options: &plan::Options,
+    start: &Start,
+) -> Result<Goal, ResumeError> {
+    let mut goal = plan::resume(live, direction, None, start)?;
+    let given = plan::policy_of(live, options);
+    let known = &mut goal.policy;
+    *known = Policy {
+        max_unavailable: if options.max_unavailable.is_some() { given.max_unavailable } else { known.max_unavailable },
+        min_ready_seconds_given: options.min_ready_seconds.or(known.min_ready_seconds_given),
+        timeout_given: options.timeout.or(known.timeout_given),
+        total_timeout: options.total_timeout.or(known.total_timeout),
+        ..known.clone()
+    };
+    if let Some(owner) = &mut goal.owner {
+        owner.lock.policy = goal.policy.clone();
+    }
+    Ok(goal)
+}
+
+fn approve(
+    live: &LiveWorkload,
+    goal: &Goal,
+    cluster: &Cluster,
+    yes: bool,
+    shell: &Shell,
+) -> Result<bool, CommandError> {
+    let Some(owner) = &goal.owner else { return Ok(true) };
+    let lock: &RolloutLock = &owner.lock;
+    let images = lock.change.images.iter().map(|(name, image)| match lock.direction {
+        Direction::Forward => format!("{name}: {} -> {}", image.from, image.to),
+        Direction::Back => format!("{name}: back to {}", image.from),
+    });
+    let images = images.collect::<Vec<_>>().join(", ");
+    let verb = match lock.direction {
+        Direction::Forward => "Go on with",
+        Direction::Back => "Take back",
+    };
+    let found = RolloutLock::of(&live.workload.object).ok().flatten();
+    let state = found.map_or("left behind", |lock| lock.state.word());
+    shell.note(&format!(
+        "{}: rollout {} of {} since {} ({state}); {images}",
+        goal.workload, lock.id, lock.who, lock.since
+    ));
+    let question = format!("{verb} the rollout of {}", goal.workload);
+    approve::question(&question, cluster, yes, shell)
+}

@@ -1,0 +1,158 @@
+//! What `apply`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
+
+use super::planning::Planned;
+use super::{Shell, approve, next as commands};
+use crate::cli::{GlobalArgs, OnFailure, RolloutArgs};
+use crate::cluster::{Cluster, Nodes};
+use crate::drive;
+use crate::engine::durable::change::Direction;
+use crate::engine::names::WorkloadRef;
+use crate::engine::outcome::EndResult;
+use crate::engine::plan::{self, LiveWorkload, Start, Verdict, way_back};
+use crate::engine::report::Outcome;
+use crate::engine::rollout::{Goal, Mode};
+use crate::error::CommandError;
+use crate::render::{Meaning, NextSteps, OutputFormat};
+
+/// What one command carries out its goals with.
+pub(super) struct Rolling<'a> {
+    pub(super) cluster: &'a Cluster,
+    pub(super) global: &'a GlobalArgs,
+    pub(super) rollout: &'a RolloutArgs,
+    pub(super) output: OutputFormat,
+    pub(super) start: Start,
+    /// The command that goes on after an end that is none.
+    pub(super) go_on: Option<String>,
+}
+
+impl<'a> Rolling<'a> {
+    pub(super) async fn new(
+        cluster: &'a Cluster,
+        global: &'a GlobalArgs,
+        rollout: &'a RolloutArgs,
+        (output, yes, field_manager): (OutputFormat, bool, &str),
+        shell: &Shell,
+    ) -> Self {
+        let start = Start {
+            run: shell.rollout_id().to_string(),
+            who: cluster.who_am_i().await.unwrap_or_else(|| "unknown".into()),
+            clock: shell.clock(),
+            reason: rollout.reason.clone(),
+            field_manager: field_manager.to_owned(),
+            keep_field_ownership: rollout.keep_field_ownership,
+            release: yes,
+        };
+        Self { cluster, global, rollout, output, start, go_on: None }
+    }
+
+    /// Carries out a plan: one workload after the other; the first that does not complete is the last.
+    pub(super) async fn each(&self, planned: &Planned, shell: &Shell) -> Result<EndResult, CommandError> {
+        let mut result = EndResult::NothingToDo;
+        for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
+            if plan.verdict != Verdict::InPlace {
+                continue;
+            }
+            let goal = plan.durable_goal(&planned.id, live, &self.start);
+            result = self.one(goal, live, shell).await?;
+            if result != EndResult::Complete {
+                break;
+            }
+        }
+        Ok(result)
+    }
+
+    /// Carries out one goal, and takes it back where that is asked for after a failure.
+    pub(super) async fn one(
+        &self,
+        mut goal: Goal,
+        live: &LiveWorkload,
+        shell: &Shell,
+    ) -> Result<EndResult, CommandError> {
+        goal.policy.goes_on_after_failure = self.rollout.on_failure == OnFailure::Continue;
+        let mut outcome = self.drive(&goal, live, shell).await?;
+        while outcome.result == EndResult::Paused && goal.owner.is_some() && self.goes_on(&goal, shell)? {
+            let live = self.reread(&goal).await?;
+            let start = self.another_run(shell);
+            let next = plan::resume(&live, None, None, &start);
+            goal = next.map_err(|error| CommandError::usage(format!("{}: {error}", goal.workload)))?;
+            goal.policy.goes_on_after_failure = self.rollout.on_failure == OnFailure::Continue;
+            outcome = self.drive(&goal, &live, shell).await?;
+        }
+        let failed = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
+        if failed && self.rollout.on_failure == OnFailure::Undo {
+            let what = format!("taking {} back (--on-failure=undo)", goal.workload);
+            shell.say(Meaning::Waiting, "undo:", &what);
+            self.take_back(&goal, shell).await?;
+        }
+        Ok(outcome.result)
+    }
+
+    /// At a pause a terminal is asked; without one the run ends here, and the command to go on was printed.
+    fn goes_on(&self, goal: &Goal, shell: &Shell) -> Result<bool, CommandError> {
+        let question = format!("Go on with the other pods of {}", goal.workload);
+        if !approve::can_ask(shell) {
+            return Ok(false);
+        }
+        approve::question(&question, self.cluster, false, shell)
+    }
+
+    async fn reread(&self, goal: &Goal) -> Result<LiveWorkload, CommandError> {
+        let workload = self.cluster.workload(&goal.workload).await?;
+        Ok(self.cluster.live(workload, Nodes::WhereDecisive).await?)
+    }
+
+    fn another_run(&self, shell: &Shell) -> Start {
+        Start { run: shell.rollout_id().to_string(), clock: shell.clock(), ..self.start.clone() }
+    }
+
+    /// Takes a goal back that has failed; how that ends is told, and the exit code stays that of the failure.
+    async fn take_back(&self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
+        let live = self.reread(goal).await?;
+        let start = self.another_run(shell);
+        let back = if goal.owner.is_some() {
+            plan::resume(&live, Some(Direction::Back), None, &start)
+                .map_err(|error| CommandError::usage(format!("{} cannot be taken back: {error}", goal.workload)))?
+        } else {
+            let desired = plan::undo(&live, Some(goal.id.as_str()), false);
+            let desired = desired
+                .map_err(|error| CommandError::usage(format!("{} cannot be taken back: {error}", goal.workload)))?;
+            let options = plan::Options { pods_only: true, ..plan::Options::default() };
+            let plan = plan::build(&desired, &live, &options);
+            plan.goal(&shell.rollout_id(), &self.start.field_manager)
+        };
+        self.drive(&back, &live, shell).await.map(drop)
+    }
+
+    async fn drive(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<Outcome, CommandError> {
+        let next = self.next(goal);
+        let mut listener = shell.listener(self.output);
+        listener.start(goal, &next)?;
+        let outcome = drive::drive(self.cluster, goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
+        drop(listener);
+        shell.tell_notices();
+        Ok(outcome)
+    }
+
+    fn next(&self, goal: &Goal) -> NextSteps {
+        let command = |verb: &str| commands::of_workload(verb, &goal.workload, self.global, self.cluster);
+        match goal.mode {
+            Mode::Durable => NextSteps {
+                take_back: Some(command("undo")),
+                go_on: Some(command("resume")),
+                abort: Some(command("abort")),
+                follow: Some(command("follow")),
+            },
+            Mode::PodsOnly | Mode::Follow => NextSteps {
+                take_back: self.images_back(goal),
+                go_on: self.go_on.clone(),
+                abort: None,
+                follow: Some(command("follow")),
+            },
+        }
+    }
+
+    fn images_back(&self, goal: &Goal) -> Option<String> {
+        let workload: &WorkloadRef = &goal.workload;
+        way_back(goal).and_then(|back| commands::take_back(workload, &back, self.global, self.cluster))
+    }
+}

@@ -1,0 +1,49 @@
+//! `undo`: back to the images recorded before an update in place.
+
+use super::planning::{self, Planned};
+use super::rolling::Rolling;
+use super::targets::{self, Wish};
+use super::{Shell, approve, plan};
+use crate::cli::{DryRun, GlobalArgs, UndoArgs};
+use crate::cluster::Nodes;
+use crate::engine::outcome::EndResult;
+use crate::error::CommandError;
+use crate::render::OutputFormat;
+
+pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+    let options = planning::options(&args.policy)?;
+    let asked = targets::read(&args.targets, false, shell)?;
+    let cluster = shell.connect(global).await?;
+    let mut found = targets::find(asked, &args.targets, global, &cluster).await?;
+    for (_, wish) in &mut found {
+        if !matches!(wish, Wish::Images(images) if images.is_empty()) {
+            return Err(CommandError::usage("undo has its images from what was recorded; name the workload alone"));
+        }
+        *wish = Wish::Undo { to: args.to.clone(), pin_digest: args.pin_digest };
+    }
+    let ask_server = args.dry_run != DryRun::Client;
+    let reading = (args.field_manager.as_str(), ask_server, Nodes::WhereDecisive);
+    let planned = planning::make_for(found, cluster, &options, reading, shell).await?;
+    show(&planned, args, shell)?;
+    shell.tell_notices();
+    match planned.plan.result() {
+        EndResult::Changes => {}
+        result => return Ok(result),
+    }
+    if args.dry_run != DryRun::None {
+        return Ok(EndResult::Complete);
+    }
+    if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
+        return Err(CommandError::usage("not approved: nothing was changed"));
+    }
+    let writer = (args.output, args.yes, args.field_manager.as_str());
+    Rolling::new(&planned.cluster, global, &args.rollout, writer, shell).await.each(&planned, shell).await
+}
+
+fn show(planned: &Planned, args: &UndoArgs, shell: &Shell) -> Result<(), CommandError> {
+    let acts = args.dry_run == DryRun::None && planned.plan.result() == EndResult::Changes;
+    match args.output {
+        OutputFormat::Json if acts => Ok(()),
+        output => plan::show(&planned.plan, output, None, shell),
+    }
+}

@@ -1,0 +1,302 @@
+//! What a durable rollout would do to the owner: its template, its revisions, and what must hold before it begins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::build::Context;
+use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
+use crate::engine::durable::lock::{LockState, Outgoing, RolloutLock};
+use crate::engine::durable::{deployment, history, revisions, stateful_set};
+use crate::engine::names::{ContainerName, Uid};
+use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::reason::Reason;
+use crate::engine::workload::{Workload, WorkloadKind};
+
+/// The owner's part of a durable rollout.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DurablePlan {
+    /// What changes in the template.
+    pub change: TemplateChange,
+    /// The revision that is left; `None` of a ReplicaSet of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outgoing: Option<Outgoing>,
+    /// The number that the new revision gets; `None` of a ReplicaSet of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<i64>,
+    /// How the outgoing template stays in the history.
+    pub history: HistoryPlan,
+    /// A ControllerRevision that holds the new template already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuses: Option<String>,
+    /// The update strategy that is put back in the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<Value>,
+    /// What the containers run now (`imageID`), where all pods run the same.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub digests: BTreeMap<ContainerName, String>,
+    /// The images before the rollout that this one goes on from.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub origin: BTreeMap<ContainerName, String>,
+    /// The names of the pods that were chosen; all unless some were.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub only: BTreeSet<String>,
+    /// The lock that it replaces, as it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
+}
+
+/// How the outgoing template stays in the history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "do")]
+pub enum HistoryPlan {
+    /// A ReplicaSet without pods is made for it.
+    Create,
+    /// An old ReplicaSet without pods, which holds the new template, takes it.
+    Swap {
+        /// Its name.
+        name: String,
+        /// Its uid.
+        uid: Uid,
+        /// Its revision.
+        revision: i64,
+    },
+    /// `revisionHistoryLimit` is 0: it is forgotten.
+    Forget,
+    /// The controller keeps it by itself.
+    ByController,
+}
+
+impl DurablePlan {
+    /// Says the steps on the owner in the order in which they are taken.
+    pub fn steps(&self, kind: WorkloadKind) -> Vec<String> {
+        let pods = "the pods, in place".to_owned();
+        match kind {
+            WorkloadKind::Deployment => {
+                let history = match &self.history {
+                    HistoryPlan::Create => {
+                        Some("a ReplicaSet without pods keeps the outgoing template for kubectl rollout undo".into())
+                    }
+                    HistoryPlan::Swap { name, .. } => Some(format!(
+                        "replicaset/{name}, which has no pods, keeps the outgoing template for kubectl rollout undo"
+                    )),
+                    HistoryPlan::Forget | HistoryPlan::ByController => None,
+                };
+                let current = self.outgoing.as_ref().map(|outgoing| outgoing.name.as_str()).unwrap_or_default();
+                let steps = [Some("pause, and the new template".into()), history];
+                let last =
+                    [format!("replicaset/{current} takes the new template and keeps its pods"), "unpause".into(), pods];
+                steps.into_iter().flatten().chain(last).collect()
+            }
+            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+                let partition = self.strategy.as_ref().map_or(0, stateful_set::partition_of);
+                let hold = if kind == WorkloadKind::StatefulSet && partition > 0 {
+                    "the new template, with the partition above every pod"
+                } else {
+                    "the new template, with the update strategy OnDelete"
+                };
+                vec![
+                    hold.into(),
+                    format!("{pods}, labelled with the new revision"),
+                    "the update strategy is put back".into(),
+                ]
+            }
+            WorkloadKind::ReplicaSet | WorkloadKind::Pod => vec!["the new template, for later pods".into(), pods],
+        }
+    }
+}
+
+/// Works out the owner's part; `None` where only pods change. What stands against it goes to the reasons.
+pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<Reason>) -> Option<DurablePlan> {
+    let workload = &context.live.workload;
+    let kind = workload.reference.kind;
+    let change = change(context);
+    if kind == WorkloadKind::Pod || change.is_empty() {
+        return None;
+    }
+    if let Some((owner, name, _)) = workload.controller() {
+        reasons.push(Reason::OwnerIsControlled { kind: owner, name });
+        return None;
+    }
+    let mut plan = DurablePlan {
+        change,
+        outgoing: None,
+        revision: None,
+        history: HistoryPlan::ByController,
+        reuses: None,
+        strategy: None,
+        digests: digests(context),
+        origin: BTreeMap::new(),
+        only: only(context),
+        replaces: RolloutLock::text_of(&workload.object).map(str::to_owned),
+    };
+    let lock = RolloutLock::of(&workload.object).ok().flatten();
+    if let Some(lock) = lock.filter(|lock| !is_stale(workload, &context.live.surroundings.owned, lock)) {
+        plan.strategy = lock.strategy.clone();
+        plan.origin = origin(&lock);
+        let settled = take_over || lock.state != LockState::Running;
+        if !settled || deployment_is_unsettled(workload) {
+            reasons.push(held(&lock));
+        }
+    } else if plan.replaces.is_some() && lock_is_unreadable(workload) && !take_over {
+        reasons.push(Reason::RolloutHeld {
+            id: String::new(),
+            who: "somebody (the lock cannot be read)".into(),
+            since: String::new(),
+            state: String::new(),
+        });
+    }
+    match kind {
+        WorkloadKind::Deployment => of_deployment(context, &mut plan, reasons),
+        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => of_revisions(context, &mut plan, reasons),
+        WorkloadKind::ReplicaSet | WorkloadKind::Pod => {}
+    }
+    Some(plan)
+}
+
+/// The names of the pods that were chosen.
+fn only(context: &Context<'_>) -> BTreeSet<String> {
+    let subset = context.subset;
+    let on_node = |pod: &&Pod| subset.node.as_ref().is_some_and(|node| *node == pod.spec.node_name);
+    if subset.node.is_none() || !subset.pods.is_empty() {
+        return subset.pods.clone();
+    }
+    context.live.pods.iter().filter(on_node).map(|pod| pod.key.name.clone()).collect()
+}
+
+/// Says that another run holds the workload, if one does; for rollouts that leave the owner alone.
+pub(super) fn held_by_another(workload: &Workload, owned: &[Value], take_over: bool) -> Option<Reason> {
+    let lock = RolloutLock::of(&workload.object).ok().flatten()?;
+    let holds = lock.state == LockState::Running && !take_over && !is_stale(workload, owned, &lock);
+    holds.then(|| held(&lock))
+}
+
+fn held(lock: &RolloutLock) -> Reason {
+    Reason::RolloutHeld {
+        id: lock.id.to_string(),
+        who: lock.who.clone(),
+        since: lock.since.clone(),
+        state: lock.state.word().into(),
+    }
+}
+
+fn lock_is_unreadable(workload: &Workload) -> bool {
+    RolloutLock::of(&workload.object).is_err()
+}
+
+/// A lock whose rollout is in the history came back with a ReplicaSet's annotations (`kubectl rollout undo`).
+fn is_stale(workload: &Workload, owned: &[Value], lock: &RolloutLock) -> bool {
+    history::union(std::iter::once(&workload.object).chain(owned)).iter().any(|entry| entry.id == lock.id)
+}
+
+/// A Deployment that an earlier run left under its pause has to be settled first.
+fn deployment_is_unsettled(workload: &Workload) -> bool {
+    workload.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true)
+}
+
+fn origin(lock: &RolloutLock) -> BTreeMap<ContainerName, String> {
+    let images = lock.change.images.iter();
+    images.map(|(name, image)| (name.clone(), lock.origin.get(name).unwrap_or(&image.from).clone())).collect()
+}
+
+/// What changes in the template: containers that only pods have, such as injected ones, are none of it.
+fn change(context: &Context<'_>) -> TemplateChange {
+    let mut change = TemplateChange { images: BTreeMap::new(), metadata: context.wanted.metadata().clone() };
+    for (name, list) in &context.known.containers {
+        let Some(container) = context.known.template.get(name) else { continue };
+        let Some(to) = context.wanted.image(name, *list, &container.image).filter(|to| *to != container.image) else {
+            continue;
+        };
+        change.images.insert(name.clone(), TemplateImage { list: *list, from: container.image.clone(), to });
+    }
+    change
+}
+
+/// The digests that run, where all pods run the same.
+fn digests(context: &Context<'_>) -> BTreeMap<ContainerName, String> {
+    let mut running: BTreeMap<ContainerName, BTreeSet<String>> = BTreeMap::new();
+    let mine = |pod: &&Pod| pod.controller().is_some_and(|owner| context.live.controllers.contains(&owner.uid));
+    for pod in context.live.pods.iter().filter(mine) {
+        for list in [ContainerList::Containers, ContainerList::InitContainers] {
+            for status in pod.statuses(list).iter().filter(|status| !status.image_id.is_empty()) {
+                running.entry(status.name.clone()).or_default().insert(status.image_id.clone());
+            }
+        }
+    }
+    let one = running.into_iter().filter(|(_, ids)| ids.len() == 1);
+    one.filter_map(|(name, ids)| Some((name, ids.into_iter().next()?))).collect()
+}
+
+fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec<Reason>) {
+    let workload = &context.live.workload;
+    let sets = &context.live.surroundings.owned;
+    let name = |set: &Value| set.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let uid = |set: &Value| Uid::from(set.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default());
+    let with = |template: &Value| {
+        let mut sets: Vec<&Value> = sets.iter().filter(|set| same(&deployment::template_of(set), template)).collect();
+        // The controller takes the oldest that matches (`FindNewReplicaSet`).
+        let created =
+            |set: &&Value| set.pointer("/metadata/creationTimestamp").and_then(Value::as_str).map(str::to_owned);
+        sets.sort_by_key(|set| (created(set), name(set)));
+        sets.into_iter().next()
+    };
+    let others_have_pods =
+        |current: &Value| sets.iter().any(|set| uid(set) != uid(current) && !deployment::is_empty(set));
+    let Some(current) = with(workload.template()).filter(|set| !others_have_pods(set)) else {
+        let known = reasons.iter().any(|reason| matches!(reason, Reason::OwnerRollingOut { .. } | Reason::NoPods));
+        if !known && context.live.surroundings.denied.is_empty() {
+            let status = "no single ReplicaSet holds its template and all its pods".into();
+            reasons.push(Reason::OwnerRollingOut { status });
+        }
+        return;
+    };
+    let revision = deployment::revision_of(current);
+    plan.outgoing = Some(Outgoing { name: name(current), uid: uid(current), revision });
+    plan.revision = Some(sets.iter().map(deployment::revision_of).max().unwrap_or(revision) + 1);
+    let Some(after) = plan.change.apply(workload.template()) else { return };
+    let limit = workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64).unwrap_or(10);
+    plan.history = match with(&after) {
+        Some(set) if uid(set) != uid(current) => {
+            HistoryPlan::Swap { name: name(set), uid: uid(set), revision: deployment::revision_of(set) }
+        }
+        Some(_) | None if limit == 0 => HistoryPlan::Forget,
+        Some(_) | None => HistoryPlan::Create,
+    };
+}
+
+fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec<Reason>) {
+    let workload = &context.live.workload;
+    let owned = &context.live.surroundings.owned;
+    let strategy = workload.object.pointer("/spec/updateStrategy").cloned();
+    plan.strategy = plan.strategy.take().or(strategy);
+    let number = |revision: &Value| revision.get("revision").and_then(Value::as_i64).unwrap_or(0);
+    let Some(current) = revisions::newest_with(owned, workload.template()) else {
+        if context.live.surroundings.denied.is_empty() && !reasons.contains(&Reason::OwnerNotObserved) {
+            reasons.push(Reason::OwnerNotObserved);
+        }
+        return;
+    };
+    let uid = current.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
+    let name = revisions::name_of(current).to_owned();
+    plan.outgoing = Some(Outgoing { name, uid: uid.into(), revision: number(current) });
+    plan.revision = Some(owned.iter().map(number).max().unwrap_or(0) + 1);
+    let after = plan.change.apply(workload.template());
+    let known = after.and_then(|after| revisions::newest_with(owned, &after));
+    plan.reuses = known.map(|revision| revisions::name_of(revision).to_owned());
+}
+
+/// Under a partition a durable rollout leaves the pods below it as they are.
+pub(super) fn is_below_partition(workload: &Workload, pod: &Pod) -> bool {
+    let strategy = match RolloutLock::of(&workload.object) {
+        Ok(Some(lock)) if lock.strategy.is_some() => lock.strategy,
+        Ok(_) | Err(_) => workload.object.pointer("/spec/updateStrategy").cloned(),
+    };
+    let partition = strategy.as_ref().map_or(0, stateful_set::partition_of);
+    let start = workload.object.pointer("/spec/ordinals/start").and_then(Value::as_i64).unwrap_or(0);
+    let ordinal = pod.key.name.rsplit_once('-').and_then(|(_, ordinal)| ordinal.parse::<i64>().ok());
+    workload.reference.kind == WorkloadKind::StatefulSet
+        && partition > 0
+        && ordinal.is_some_and(|ordinal| ordinal < start + partition)
+}
