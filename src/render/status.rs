@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::engine::image::display_short;
-use crate::engine::status::{Held, Holder, OwnerState, PodState, PodStatus, WorkloadStatus};
+use crate::engine::status::{Held, OwnerState, PodState, PodStatus, WorkloadStatus};
 
 use super::style::{Meaning, Style};
 use super::wide::Detail;
@@ -138,8 +138,7 @@ fn held(held: &Held, style: &Style, out: &mut dyn Write) -> io::Result<()> {
             let text = escape::cut(&style.whole(text), MESSAGE_CHARACTERS);
             writeln!(out, "  {heading} by a note that cannot be read (made by another version, or edited): {text}")
         }
-        Held::By(holder) => {
-            let Holder { lock } = &**holder;
+        Held::By(lock) => {
             writeln!(
                 out,
                 "  {} by rollout {} of {} since {}: {}, {}",

@@ -123,7 +123,7 @@ pub(super) fn report(
     pod: &Pod,
     list: ContainerList,
     container: &Container,
-    asked: &Asked,
+    asked: &Asked<'_>,
     is_older: bool,
 ) -> ContainerReport {
     let status = pod.container_status(&container.name).map(|(_, _, status)| status);
@@ -134,23 +134,29 @@ pub(super) fn report(
         list,
         image: container.image.clone(),
         image_id: status.map(|status| status.image_id.clone()).filter(|id| !id.is_empty()),
-        asked: asked.image(&container.name).map(|asked| asked.image.clone()),
+        asked: asked.image(pod, &container.name).map(|asked| asked.image.to_owned()),
         before: record.map(|record| record.from.clone()),
         restarts: status.map_or(0, |status| status.restart_count),
         condition: condition(pod, list, container, status),
-        comparison: comparison(container, status, asked, is_older),
+        comparison: comparison(pod, container, status, asked, is_older),
     }
 }
 
-fn comparison(container: &Container, status: Option<&ContainerStatus>, asked: &Asked, is_older: bool) -> Comparison {
+fn comparison(
+    pod: &Pod,
+    container: &Container,
+    status: Option<&ContainerStatus>,
+    asked: &Asked<'_>,
+    is_older: bool,
+) -> Comparison {
     if asked.own {
         return Comparison::Own;
     }
-    match asked.image(&container.name) {
+    match asked.image(pod, &container.name) {
         None => Comparison::Injected,
         Some(asked) if asked.image == container.image => Comparison::Same,
         Some(asked) if asked.by_rollout => Comparison::Pending,
-        Some(asked) if is_pinned(&container.image, &asked.image, status) => Comparison::Pinned,
+        Some(asked) if is_pinned(&container.image, asked.image, status) => Comparison::Pinned,
         Some(_) if is_older => Comparison::Older,
         Some(_) => Comparison::Drifted,
     }

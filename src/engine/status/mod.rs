@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::durable::change::Direction;
+use super::durable::lock::RolloutLock;
 use super::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use super::plan::{CurrentRevision, LiveWorkload};
 use super::pod::{ContainerList, Pod};
@@ -21,7 +22,7 @@ use super::record::{UPDATE_ANNOTATION, UpdateRecord};
 use super::workload::WorkloadKind;
 
 pub use container::{Comparison, Condition, ContainerReport};
-pub use owner::{Held, Holder, OwnerState};
+pub use owner::{Held, OwnerState};
 
 /// One workload, as one look shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -210,46 +211,51 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
 }
 
 /// What a pod of a workload should ask for.
-struct Asked {
+struct Asked<'a> {
     /// It is a pod of its own: nothing else says what it should ask for.
     own: bool,
-    /// By container, as the template says, or the rollout that holds it.
-    images: BTreeMap<ContainerName, AskedImage>,
+    /// By container, as the template says.
+    template: BTreeMap<ContainerName, String>,
+    /// The rollout that holds the workload: what it brings to the pods that it is about.
+    lock: Option<&'a RolloutLock>,
     /// The owner's controller has not seen the template, or is replacing pods.
     rolling_out: bool,
 }
 
-struct AskedImage {
-    image: String,
+struct AskedImage<'a> {
+    image: &'a str,
     /// The rollout that holds the workload brings it.
     by_rollout: bool,
 }
 
-impl Asked {
-    fn of(live: &LiveWorkload, held: &Held) -> Self {
+impl<'a> Asked<'a> {
+    fn of(live: &LiveWorkload, held: &'a Held) -> Self {
         let workload = &live.workload;
-        let template = template(workload.template());
-        let from_template =
-            template.into_iter().map(|one| (one.container, AskedImage { image: one.image, by_rollout: false }));
-        let mut images: BTreeMap<ContainerName, AskedImage> = from_template.collect();
-        if let Held::By(holder) = held {
-            for (name, image) in &holder.lock.change.images {
-                let target = match holder.lock.direction {
-                    Direction::Forward => &image.to,
-                    Direction::Back => &image.from,
-                };
-                images.insert(name.clone(), AskedImage { image: target.clone(), by_rollout: true });
-            }
-        }
+        let template = template(workload.template()).into_iter().map(|one| (one.container, one.image));
         Self {
             own: workload.reference.kind == WorkloadKind::Pod,
-            images,
+            template: template.collect(),
+            lock: match held {
+                Held::By(lock) => Some(lock),
+                Held::No | Held::Unreadable { .. } => None,
+            },
             rolling_out: !workload.is_observed() || workload.rolling_out().is_some(),
         }
     }
 
-    fn image(&self, name: &ContainerName) -> Option<&AskedImage> {
-        if self.own { None } else { self.images.get(name) }
+    fn image(&self, pod: &Pod, name: &ContainerName) -> Option<AskedImage<'_>> {
+        if self.own {
+            return None;
+        }
+        let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
+        if let Some((lock, change)) = chosen.and_then(|lock| Some((lock, lock.change.images.get(name)?))) {
+            let image = match lock.direction {
+                Direction::Forward => &change.to,
+                Direction::Back => &change.from,
+            };
+            return Some(AskedImage { image, by_rollout: true });
+        }
+        self.template.get(name).map(|image| AskedImage { image, by_rollout: false })
     }
 }
 
@@ -282,7 +288,7 @@ fn is_theirs(live: &LiveWorkload, pod: &Pod) -> bool {
     })
 }
 
-fn pod_status(pod: &Pod, asked: &Asked, revision: &CurrentRevision<'_>) -> PodStatus {
+fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> PodStatus {
     let older = revision.older(pod);
     let is_older = older.is_some() || asked.rolling_out;
     let reports =

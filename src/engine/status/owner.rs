@@ -11,19 +11,12 @@ pub enum Held {
     /// None does.
     No,
     /// This one does.
-    By(Box<Holder>),
+    By(Box<RolloutLock>),
     /// There is a lock that cannot be read: made by another version, or edited.
     Unreadable {
         /// The annotation as it stands.
         text: String,
     },
-}
-
-/// The rollout that holds a workload.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Holder {
-    /// The lock.
-    pub lock: RolloutLock,
 }
 
 impl Held {
@@ -34,7 +27,7 @@ impl Held {
         }
         match RolloutLock::of(&workload.object) {
             Ok(None) => Self::No,
-            Ok(Some(lock)) => Self::By(Box::new(Holder { lock })),
+            Ok(Some(lock)) => Self::By(Box::new(lock)),
             Err(text) => Self::Unreadable { text },
         }
     }
@@ -90,7 +83,8 @@ impl OwnerState {
     }
 }
 
-/// Returns what the owner says of itself. A pause under a rollout of this program's is that rollout's.
+/// Returns what the owner says of itself. A pause under a rollout of this program's is that rollout's, until it has
+/// lifted its own.
 pub(super) fn states(workload: &Workload, held: &Held) -> Vec<OwnerState> {
     let object = &workload.object;
     let mut states = Vec::new();
@@ -103,7 +97,7 @@ pub(super) fn states(workload: &Workload, held: &Held) -> Vec<OwnerState> {
         states.push(OwnerState::NotObserved);
     }
     states.extend(workload.rolling_out().map(|status| OwnerState::RollingOut { status }));
-    let is_ours = matches!(held, Held::By(_));
+    let is_ours = matches!(held, Held::By(lock) if !lock.released);
     if object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) && !is_ours {
         states.push(OwnerState::Paused);
     }

@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::engine::durable::change::{TemplateChange, TemplateImage};
-use crate::engine::durable::lock::{HistoryStep, LockState, ROLLOUT_ANNOTATION, RolloutLock};
+use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::plan::{Denied, Revision, Surroundings};
-use crate::engine::rollout::Policy;
 use crate::engine::workload::Workload;
 
 const CREATED: &str = "2026-03-01T09:00:00Z";
@@ -82,34 +80,12 @@ fn live(owner: Value, pods: &[Value]) -> LiveWorkload {
 }
 
 fn lock(direction: Direction) -> RolloutLock {
-    let image =
-        TemplateImage { list: ContainerList::Containers, from: "acme/side:v1".into(), to: "acme/side:v2".into() };
-    RolloutLock {
-        id: "20260301-100000-000002".into(),
-        run: "r".into(),
-        who: "jane".into(),
-        since: SET.into(),
-        reason: None,
-        version: "0.1.0".into(),
-        state: LockState::Running,
-        direction,
-        change: TemplateChange { images: [("side".into(), image)].into(), ..TemplateChange::default() },
-        digests: BTreeMap::new(),
-        origin: BTreeMap::new(),
-        strategy: None,
-        outgoing: None,
-        history: HistoryStep::Keep,
-        reuses: None,
-        released: false,
-        policy: Policy {
-            max_unavailable: 1,
-            min_ready_seconds_given: None,
-            owner_min_ready_seconds: 0,
-            timeout_given: None,
-            total_timeout: None,
-            ordered: false,
-        },
-    }
+    let text = json!({"id": "20260301-100000-000002", "run": "r", "who": "jane", "since": SET, "version": "0.1.0",
+        "state": "running", "direction": direction, "history": {"do": "keep"},
+        "change": {"images": {"side": {"from": "acme/side:v1", "to": "acme/side:v2"}}},
+        "policy": {"maxUnavailable": 1, "minReadySecondsGiven": null, "ownerMinReadySeconds": 0, "timeoutGiven": null,
+            "totalTimeout": null, "ordered": false}});
+    serde_json::from_value(text).unwrap()
 }
 
 fn running(at: &str) -> Value {
@@ -277,10 +253,32 @@ fn under_a_rollout_what_it_has_not_come_to_is_pending_in_either_direction() {
         owner["spec"]["paused"] = true.into();
         let status = status(&live(owner, &[Side::new(image, CREATED, running(CREATED)).pod()]));
         assert_eq!(status.pods[0].containers[0].comparison, expected, "{direction:?} {image} {template}");
-        assert!(matches!(&status.held, Held::By(holder) if holder.lock.who == "jane"));
+        assert!(matches!(&status.held, Held::By(lock) if lock.who == "jane"));
         assert!(status.owner.is_empty(), "the pause is the rollout's: {:?}", status.owner);
         assert!(status.is_notable());
     }
+}
+
+#[test]
+fn a_rollout_of_chosen_pods_says_nothing_of_the_others() {
+    let mut chosen = lock(Direction::Forward);
+    for (only, expected) in [("web-1", Comparison::Pending), ("web-2", Comparison::Drifted)] {
+        chosen.only = [only.to_owned()].into();
+        let mut owner = deployment("acme/side:v2");
+        owner["metadata"]["annotations"] = json!({ROLLOUT_ANNOTATION: chosen.to_text()});
+        let pod = Side::new("acme/side:v1", CREATED, running(CREATED)).pod();
+        assert_eq!(status(&live(owner, &[pod])).pods[0].containers[0].comparison, expected, "{only}");
+    }
+}
+
+#[test]
+fn a_pause_after_the_rollout_lifted_its_own_is_somebody_elses() {
+    let mut released = lock(Direction::Forward);
+    released.released = true;
+    let mut owner = deployment("acme/side:v2");
+    owner["metadata"]["annotations"] = json!({ROLLOUT_ANNOTATION: released.to_text()});
+    owner["spec"]["paused"] = true.into();
+    assert_eq!(status(&live(owner, &[])).owner, [OwnerState::Paused]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The cells of a status table: what they say of a pod and of each of its containers.
 
+use crate::engine::names::RolloutId;
 use crate::engine::pod::{ContainerList, Waiting};
 use crate::engine::status::{Comparison, Condition, ContainerReport, PodState, PodStatus};
 use crate::render::escape;
@@ -160,7 +161,7 @@ fn wide(pod: &PodStatus, report: &ContainerReport, style: &Style) -> [String; 5]
         report.restarts.to_string(),
         known(Some(&pod.node)),
         known(report.image_id.as_deref()),
-        known(report.before.as_ref().and(pod.update.as_ref()).map(|id| id.as_str())),
+        known(report.before.as_ref().and(pod.update.as_ref()).map(RolloutId::as_str)),
         known(Some(pod.key.uid.as_str())),
     ]
 }

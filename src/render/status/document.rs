@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::engine::durable::lock::RolloutLock;
+use crate::engine::names::RolloutId;
 use crate::engine::plan::PLAN_API_VERSION;
 use crate::engine::pod::Waiting;
 use crate::engine::status::{
@@ -61,7 +62,7 @@ impl<'a> WorkloadView<'a> {
             summary: counts.chain([("pods", status.pods.len())]).collect(),
             held: match &status.held {
                 Held::No => None,
-                Held::By(holder) => Some(HeldView::Lock(Box::new(LockView::of(&holder.lock)))),
+                Held::By(lock) => Some(HeldView::Lock(Box::new(LockView::of(lock)))),
                 Held::Unreadable { text } => Some(HeldView::Unreadable { unreadable: text }),
             },
             owner: status.owner.iter().map(OwnerView::of).collect(),
@@ -182,7 +183,7 @@ impl<'a> PodView<'a> {
             ready_since: pod.ready_since.as_deref(),
             unscheduled: pod.unscheduled.as_deref(),
             older_revision: pod.older_revision.as_deref(),
-            update: pod.update.as_ref().map(|id| id.as_str()),
+            update: pod.update.as_ref().map(RolloutId::as_str),
             unreadable_record: pod.unreadable_record,
             containers: pod.containers.iter().map(ContainerView::of).collect(),
         }
