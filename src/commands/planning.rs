@@ -64,6 +64,10 @@ pub(super) async fn make_for(
     shell: &Shell,
 ) -> Result<Planned, CommandError> {
     let id = shell.rollout_id();
+    let has_ordinals = |(workload, _): &(Workload, Wish)| workload.reference.kind == WorkloadKind::StatefulSet;
+    if options.subset.partition.is_some() && !found.iter().all(has_ordinals) {
+        return Err(CommandError::usage("--partition is for StatefulSets: no other kind numbers its pods"));
+    }
     let (facts, read) =
         futures::join!(namespaces(&found, &cluster), read_all(found.clone(), &cluster, field_manager, nodes));
     let mut workloads = Vec::new();
