@@ -333,6 +333,108 @@ never\:"Never"))' \
 '*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
 && ret=0
 ;;
+(status)
+_arguments "${_arguments_options[@]}" : \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces]::BOOL:(true false)' \
+'-w+[Show it again whenever it changes, until it is interrupted]::BOOL:(true false)' \
+'--watch=[Show it again whenever it changes, until it is interrupted]::BOOL:(true false)' \
+'-o+[Output format; wide also has restarts, nodes, digests and uids, name the workloads, one a line]:FORMAT:((text\:"For a person"
+wide\:"The text, and what an expert asks for; of a plan alone"
+json\:"For a script\: one document for a plan, one object a line for a rollout"
+yaml\:"The JSON document as YAML; of a plan alone"
+name\:"The pods that would change, one a line as \`pod/NAME\`; of a plan alone"))' \
+'--output=[Output format; wide also has restarts, nodes, digests and uids, name the workloads, one a line]:FORMAT:((text\:"For a person"
+wide\:"The text, and what an expert asks for; of a plan alone"
+json\:"For a script\: one document for a plan, one object a line for a rollout"
+yaml\:"The JSON document as YAML; of a plan alone"
+name\:"The pods that would change, one a line as \`pod/NAME\`; of a plan alone"))' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l:_default' \
+&& ret=0
+;;
+(history)
+_arguments "${_arguments_options[@]}" : \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces]::BOOL:(true false)' \
+'-o+[Output format]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'--output=[Output format]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l:_default' \
+&& ret=0
+;;
 (hash)
 _arguments "${_arguments_options[@]}" : \
 '*--image=[The same as CONTAINER=IMAGE among the words]:CONTAINER=IMAGE:_default' \
@@ -558,6 +660,14 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(status)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(history)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (hash)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -599,6 +709,8 @@ _kubectl-inplace_commands() {
 'apply:Plan, ask, patch the pods, and follow them until they are ready again' \
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
 'watch:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
+'status:Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing' \
+'history:List the in-place updates of a workload\: when, who, from, to, why, how they ended. Changes nothing' \
 'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
 'explain:Say what a reason or warning means, why it is so, and what to do. Alone\: list them all' \
 'completion:Print a shell'\''s completion script, or make completion work through kubectl' \
@@ -650,6 +762,8 @@ _kubectl-inplace__subcmd__help_commands() {
 'diff:Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing' \
 'apply:Plan, ask, patch the pods, and follow them until they are ready again' \
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
+'status:Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing' \
+'history:List the in-place updates of a workload\: when, who, from, to, why, how they ended. Changes nothing' \
 'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
 'explain:Say what a reason or warning means, why it is so, and what to do. Alone\: list them all' \
 'completion:Print a shell'\''s completion script, or make completion work through kubectl' \
@@ -699,20 +813,40 @@ _kubectl-inplace__subcmd__help__subcmd__help_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help help commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__history_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__history_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help history commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__plan_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__plan_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help plan commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__status_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help status commands' commands "$@"
 }
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__version_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__version_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help version commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__history_commands] )) ||
+_kubectl-inplace__subcmd__history_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace history commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__plan_commands] )) ||
 _kubectl-inplace__subcmd__plan_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace plan commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__status_commands] )) ||
+_kubectl-inplace__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace status commands' commands "$@"
 }
 (( $+functions[_kubectl-inplace__subcmd__version_commands] )) ||
 _kubectl-inplace__subcmd__version_commands() {

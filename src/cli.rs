@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 mod rollout;
+mod status;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 pub use rollout::{OnFailure, PolicyArgs, ResumeArgs, RolloutArgs, UndoArgs};
+pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 
 use crate::render::{ColorChoice, HashFormat, OutputFormat};
 
@@ -64,6 +66,12 @@ pub enum Command {
     /// Watch an update, this program's or anybody's, until the pods are ready again. Changes nothing.
     #[command(visible_alias = "watch", after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
+    /// Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing.
+    #[command(after_help = status::STATUS_EXAMPLES)]
+    Status(StatusArgs),
+    /// List the in-place updates of a workload: when, who, from, to, why, how they ended. Changes nothing.
+    #[command(after_help = status::HISTORY_EXAMPLES)]
+    History(HistoryArgs),
     /// Compute the kubelet's container hashes: would it restart a container? Changes nothing.
     #[command(after_help = HASH_EXAMPLES)]
     Hash(HashArgs),
@@ -245,10 +253,13 @@ pub struct HashArgs {
     pub output: HashFormat,
 }
 
-/// The formats of everything but a plan: markdown is for a plan alone.
+/// The formats of most commands: the others are for a plan alone, or for a status.
 fn text_or_json() -> impl TypedValueParser<Value = OutputFormat> {
-    let formats = [OutputFormat::Text, OutputFormat::Json];
-    let named = formats.into_iter().filter_map(|format| Some((format.to_possible_value()?, format)));
+    one_of(&[OutputFormat::Text, OutputFormat::Json])
+}
+
+fn one_of(formats: &[OutputFormat]) -> impl TypedValueParser<Value = OutputFormat> + use<> {
+    let named = formats.iter().filter_map(|format| Some((format.to_possible_value()?, *format)));
     let named: Vec<(PossibleValue, OutputFormat)> = named.collect();
     PossibleValuesParser::new(named.iter().map(|(value, _)| value.clone()).collect::<Vec<_>>()).map(move |word| {
         let found = named.iter().find(|(value, _)| value.matches(&word, false));

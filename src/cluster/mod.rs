@@ -7,6 +7,7 @@ mod events;
 mod kubelet;
 mod namespace;
 mod objects;
+mod overview;
 mod send;
 mod snapshot;
 mod watch;
@@ -15,6 +16,7 @@ use connect::{ConnectOptions, Connection, Environment};
 use error::ClusterError;
 
 pub use namespace::NamespaceFacts;
+pub use overview::Overview;
 pub use send::answer;
 pub use snapshot::Nodes;
 pub use watch::{PodScope, WatchedPods};

@@ -9,6 +9,7 @@ mod diff;
 mod explain;
 mod follow;
 mod hash;
+mod history;
 mod next;
 mod notices;
 mod plan;
@@ -17,6 +18,7 @@ mod resume;
 mod rolling;
 mod saved;
 mod shell;
+mod status;
 mod targets;
 mod undo;
 mod version;
@@ -74,6 +76,8 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Abort(args)) => resume::run(&args, Some(Direction::Back), &cli.global, shell).await,
         Some(Command::Undo(args)) => undo::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
+        Some(Command::Status(args)) => status::run(&args, &cli.global, shell).await,
+        Some(Command::History(args)) => history::run(&args, &cli.global, shell).await,
         Some(Command::Completion(args)) => completion::run(&args, shell),
         Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use crate::engine::durable::change::Direction;
 use crate::engine::failure::Failure;
-use crate::engine::names::{PodKey, WorkloadRef};
+use crate::engine::image::ImagePair;
+use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::report::PodPhase;
 use crate::engine::rollout::PodGoal;
@@ -55,6 +57,20 @@ pub(super) fn workload(style: &Style, workload: &WorkloadRef) -> String {
 /// Returns `pod/web-0`, escaped.
 pub(super) fn pod(style: &Style, pod: &PodKey) -> String {
     style.show(&pod.to_string())
+}
+
+/// Returns the word for a rollout's direction.
+pub(super) fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Back => "back",
+    }
+}
+
+/// Returns `side: acme/side 1.27.1 -> 1.27.2`, escaped; both images whole where the repository changes.
+pub(super) fn image_change(style: &Style, container: &ContainerName, pair: &ImagePair) -> String {
+    let repository = pair.repository.as_ref().map(|name| format!("{} ", style.show(name))).unwrap_or_default();
+    format!("{}: {repository}{} -> {}", style.show(container.as_str()), style.show(&pair.from), style.show(&pair.to))
 }
 
 /// Returns the first items, comma-separated, and how many are left out.

@@ -12,6 +12,7 @@ mod faults;
 mod follow;
 mod formats;
 mod generated;
+mod history;
 mod plan;
 #[cfg(test)]
 mod render;
@@ -19,6 +20,7 @@ mod runner;
 mod saved;
 #[cfg(test)]
 mod situations;
+mod status;
 mod strategic_merge;
 #[path = "../support/mod.rs"]
 mod support;
