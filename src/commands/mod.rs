@@ -13,6 +13,7 @@ mod next;
 mod notices;
 mod plan;
 mod planning;
+mod rbac;
 mod saved;
 mod shell;
 mod targets;
@@ -67,6 +68,7 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Hash(args)) => hash::run(&args, &cli.global, shell).await,
         Some(Command::Apply(args)) => apply::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
+        Some(Command::Rbac(args)) => rbac::run(&args, &cli.global, shell).await,
         Some(Command::Completion(args)) => completion::run(&args, shell),
         Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,

@@ -13,6 +13,7 @@ mod follow;
 mod formats;
 mod generated;
 mod plan;
+mod rbac;
 #[cfg(test)]
 mod render;
 mod runner;
