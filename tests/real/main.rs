@@ -14,6 +14,7 @@ mod hash;
 mod hash_command;
 mod interrupt;
 mod leaves;
+mod permissions;
 mod plan;
 mod plugin;
 mod property;
