@@ -127,7 +127,7 @@ fn reasons(plan: &WorkloadPlan, text: &mut String) {
         let path = reason.path().map(|path| format!("{} ", code(&path))).unwrap_or_default();
         let sentence = prose(&words::sentence(&reason.sentence()));
         let _ = writeln!(text, "- {pod}{path}**{}**: {sentence}", reason.code());
-        let hint = reason.hint();
+        let hint = reason.hint_for(plan.workload.kind);
         if hints.insert(hint.clone()) {
             let _ = writeln!(text, "  *Hint: {}*", prose(&hint));
         }

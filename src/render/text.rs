@@ -10,6 +10,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{Effect, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::reason::Reason;
+use crate::engine::workload::WorkloadKind;
 
 use super::containers::Row;
 use super::style::{Meaning, Style};
@@ -118,7 +119,7 @@ fn containers_and_reasons(plan: &WorkloadPlan, style: &Style, out: &mut dyn Writ
     if !plan.reasons.is_empty() {
         writeln!(out, "\n  {}", style.paint(Meaning::Failing, "Not in place:"))?;
         for reason in &plan.reasons {
-            workload_reason(reason, &mut hints, style, out)?;
+            workload_reason(reason, plan.workload.kind, &mut hints, style, out)?;
         }
     }
     Ok(hints)
@@ -152,6 +153,7 @@ fn container_table(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> i
 /// The path that is in the way, marked, and below it why and what to do.
 fn workload_reason(
     reason: &Reason,
+    kind: WorkloadKind,
     hints: &mut BTreeSet<String>,
     style: &Style,
     out: &mut dyn Write,
@@ -163,17 +165,16 @@ fn workload_reason(
         indent = "      ";
     }
     writeln!(out, "{indent}{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
-    hint(reason, hints, style, out)
+    hint(&reason.hint_for(kind), hints, style, out)
 }
 
 /// Writes a reason's hint unless it has been given: the same advice forty times is noise.
-fn hint(reason: &Reason, given: &mut BTreeSet<String>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let hint = reason.hint();
-    if given.contains(&hint) {
+fn hint(hint: &str, given: &mut BTreeSet<String>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if given.contains(hint) {
         return Ok(());
     }
-    writeln!(out, "      hint: {}", style.show(&hint))?;
-    given.insert(hint);
+    writeln!(out, "      hint: {}", style.show(hint))?;
+    given.insert(hint.to_owned());
     Ok(())
 }
 
@@ -279,7 +280,7 @@ impl Pods<'_> {
             writeln!(out, "      {text}")?;
         }
         for reason in &pod.reasons {
-            hint(reason, &mut self.hints, style, out)?;
+            hint(&reason.hint_for(self.plan.workload.kind), &mut self.hints, style, out)?;
         }
         match self.detail {
             Detail::Short => Ok(()),
