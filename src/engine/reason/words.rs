@@ -102,7 +102,7 @@ impl Reason {
             Self::ReplicaSetOfOldRevision { deployment } => {
                 format!("it is an old revision of deployment/{deployment}, which has a newer ReplicaSet")
             }
-            Self::AdmissionRefused { message } => format!("the server refuses the patch: {message}"),
+            Self::AdmissionRefused { message } => format!("the server refuses the change: {message}"),
             Self::AdmissionRewrites { container, image, .. } => {
                 format!("admission makes {image} of the image asked for container {container}")
             }
@@ -251,6 +251,12 @@ mod tests {
             assert!(told.contains(hint) && told.ends_with("leave it out of this change"), "{path}: {told}");
             assert!(reason.hint_for(WorkloadKind::Deployment).contains("which replaces the pods"), "{path}");
         }
+    }
+
+    #[test]
+    fn a_refusal_names_neither_patch_nor_manifest_because_it_may_be_of_either() {
+        let sentence = Reason::AdmissionRefused { message: "no".into() }.sentence();
+        assert_eq!(sentence, "the server refuses the change: no");
     }
 
     #[test]
