@@ -406,8 +406,11 @@ fn counts(plan: &WorkloadPlan, update: &str) -> String {
 }
 
 fn pace(plan: &WorkloadPlan) -> String {
-    match plan.policy.max_unavailable {
-        0 | 1 => "one at a time (maxUnavailable 1)".into(),
-        many => format!("up to {many} at a time (maxUnavailable {many})"),
+    let allowed = plan.policy.max_unavailable.max(1);
+    // More than there are to update are never down.
+    let changing = plan.count(PodVerdict::Update) + plan.count(PodVerdict::InProgress);
+    match u32::try_from(changing).map_or(allowed, |changing| allowed.min(changing)) {
+        0 | 1 => format!("one at a time (maxUnavailable {allowed})"),
+        many => format!("up to {many} at a time (maxUnavailable {allowed})"),
     }
 }
