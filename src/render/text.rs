@@ -356,8 +356,19 @@ fn closing(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dyn Write) 
     match plan.verdict {
         Verdict::NothingToDo => {
             let heading = style.paint(Meaning::Ok, "No changes.");
-            let others = if plan.count(PodVerdict::Skipped) > 0 { " that is not left out" } else { "" };
-            writeln!(out, "{heading} Every pod of {name}{others} runs these images already.")
+            let skipped = plan.count(PodVerdict::Skipped) > 0;
+            let why = match plan.workload.kind {
+                WorkloadKind::Pod if skipped => format!("{name} is left out."),
+                WorkloadKind::Pod => format!("{name} runs these images already."),
+                WorkloadKind::Deployment
+                | WorkloadKind::StatefulSet
+                | WorkloadKind::DaemonSet
+                | WorkloadKind::ReplicaSet => {
+                    let others = if skipped { " that is not left out" } else { "" };
+                    format!("Every pod of {name}{others} runs these images already.")
+                }
+            };
+            writeln!(out, "{heading} {why}")
         }
         Verdict::InPlace => {
             let heading = style.paint(Meaning::Heading, "Plan:");
