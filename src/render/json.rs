@@ -117,7 +117,8 @@ impl<'a> WorkloadName<'a> {
 #[serde(rename_all = "camelCase")]
 struct WorkloadView<'a> {
     workload: WorkloadName<'a>,
-    uid: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid: Option<&'a str>,
     verdict: &'a str,
     replicas: u32,
     pods_only: bool,
@@ -137,7 +138,8 @@ impl<'a> WorkloadView<'a> {
     fn of(plan: &'a WorkloadPlan) -> Self {
         Self {
             workload: WorkloadName::of(&plan.workload),
-            uid: plan.uid.as_str(),
+            // Two manifests have none.
+            uid: Some(plan.uid.as_str()).filter(|uid| !uid.is_empty()),
             verdict: match plan.verdict {
                 Verdict::InPlace => "inPlace",
                 Verdict::NothingToDo => "nothingToDo",

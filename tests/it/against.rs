@@ -115,7 +115,7 @@ fn a_comment_for_a_pull_request() {
 
 **In the way:**
 
-- `spec.containers[app].resources.limits.memory` **TemplateFieldNotInPlace**: spec.containers[app].resources.limits.memory cannot change in a running pod.
+- `spec.containers[app].resources.limits.memory` **TemplateFieldNotInPlace**: spec.containers[app].resources.limits.memory is not changed in a running pod by this program.
   *Hint: apply it with kubectl apply, which replaces the pods, or leave it out of this change*
 ";
     assert_eq!((output.stdout.as_str(), output.stderr.as_str()), (expected, ""));
