@@ -67,7 +67,9 @@ fn section(plan: &WorkloadPlan) -> String {
     }
     container_table(plan, &mut text);
     metadata(plan, &mut text);
-    if !plan.is_offline() {
+    if words::pods_not_listed(plan) {
+        text.push_str("\nThe pods could not be listed.\n");
+    } else if !plan.is_offline() {
         let number = |verdict| plan.count(verdict);
         let _ = writeln!(
             text,

@@ -89,7 +89,8 @@ fn workload(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Wr
         return offline_workload(plan, &name, style, out);
     }
     write!(out, "  namespace {}", style.show(&plan.workload.namespace))?;
-    write!(out, "   {}", words::count(plan.pods.len(), "pod"))?;
+    let number = words::count(plan.pods.len(), "pod");
+    write!(out, "   {}", if words::pods_not_listed(plan) { "pods could not be listed" } else { &number })?;
     writeln!(out, "{}", if plan.pods_only { "   pods only" } else { "" })?;
     let hints = containers_and_reasons(plan, style, out)?;
     if !plan.pods.is_empty() {
