@@ -32,8 +32,8 @@ use crate::error::CommandError;
 ///
 /// `arguments` begins with the program's name. Errors have been told by then.
 pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
-    if complete::is_asked_for(&arguments) {
-        return Ending::Command(complete::answer(arguments.into_iter().skip(1).collect(), shell));
+    if let Some(words) = complete::asked_for(&arguments) {
+        return Ending::Command(complete::answer(words, shell).await);
     }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
@@ -72,7 +72,7 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Completion(args)) => completion::run(&args, shell),
         Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,
-        Some(Command::Complete(args)) => Ok(complete::answer(args.words, shell)),
+        Some(Command::Complete(args)) => Ok(complete::answer(args.words, shell).await),
     };
     result.map(Ending::Command)
 }
