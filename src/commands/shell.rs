@@ -170,7 +170,9 @@ impl Shell {
         // The snippet of a manifest stands on lines of its own; whatever else breaks a line is shown as an escape.
         let (message, snippet) = match error.kind {
             ErrorKind::Manifest => error.message.split_once('\n').unwrap_or((&error.message, "")),
-            ErrorKind::Usage | ErrorKind::Cluster | ErrorKind::Output => (error.message.as_str(), ""),
+            ErrorKind::Usage | ErrorKind::Cluster | ErrorKind::Output | ErrorKind::Interrupted => {
+                (error.message.as_str(), "")
+            }
         };
         self.say(Meaning::Failing, "error:", message);
         for line in snippet.lines() {
@@ -179,7 +181,10 @@ impl Shell {
         for hint in &error.hints {
             self.say(Meaning::Plain, "hint:", hint);
         }
-        EndResult::Error
+        match error.kind {
+            ErrorKind::Interrupted => EndResult::Interrupted,
+            ErrorKind::Usage | ErrorKind::Manifest | ErrorKind::Cluster | ErrorKind::Output => EndResult::Error,
+        }
     }
 
     /// Ends a command that did what it was asked to.
