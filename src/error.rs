@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Cluster,
     /// The output, such as a closed pipe.
     Output,
+    /// Ctrl-C, before anything was done.
+    Interrupted,
 }
 
 /// An error of a command.

@@ -1,5 +1,6 @@
 //! The only module that names kube: reads, dry runs, patches and watches, in the engine's own types.
 
+mod access;
 pub mod connect;
 mod desired;
 pub mod error;

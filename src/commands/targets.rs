@@ -11,6 +11,7 @@ use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::names::WorkloadRef;
 use crate::engine::plan::LiveWorkload;
+use crate::engine::suggest;
 use crate::engine::target::{self, Images};
 use crate::engine::workload::{Workload, WorkloadKind};
 use crate::error::{CommandError, ErrorKind};
@@ -206,7 +207,14 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
         let message = format!("from server (NotFound): namespaces \"{}\" not found", reference.namespace);
         return CommandError::new(ErrorKind::Cluster, message).hint("see what there is with: kubectl get namespaces");
     }
+    // Whoever may not list them gets no suggestion.
+    let names = cluster.workload_names(reference.kind, &reference.namespace).await.unwrap_or_default();
+    let error = CommandError::from(error);
+    let error = match suggest::closest(&reference.name, names.iter().map(String::as_str)) {
+        Some(name) => error.hint(format!("did you mean {}/{name}?", reference.kind.facts().singular)),
+        None => error,
+    };
     let kind = reference.kind.facts().plural;
     let namespace = super::next::quoted(&reference.namespace);
-    CommandError::from(error).hint(format!("see what there is with: kubectl get {kind} --namespace={namespace}"))
+    error.hint(format!("see what there is with: kubectl get {kind} --namespace={namespace}"))
 }

@@ -24,6 +24,7 @@ pub mod names;
 pub mod new_images;
 pub mod outcome;
 pub mod patch;
+pub mod permissions;
 pub mod plan;
 pub mod pod;
 pub mod pre_pull;

@@ -7,6 +7,7 @@
 //! A new format: a file, a variant of [`OutputFormat`], its arms here; the shared test in `tests/it/render.rs` walks
 //! [`OutputFormat::ALL`] and asks for its snapshots.
 
+mod access;
 mod containers;
 mod diff;
 pub mod escape;
@@ -42,6 +43,7 @@ use crate::engine::plan::Plan;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
 
+pub use access::{Role, access_json, access_table, role_json, role_yaml};
 pub use diff::{diff, yaml};
 pub use hash::{HashFormat, hashes};
 pub use history::history;

@@ -7,6 +7,8 @@ use crate::engine::failure::Failure;
 use crate::engine::image::ImagePair;
 use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
+use crate::engine::plan::WorkloadPlan;
+use crate::engine::reason::Reason;
 use crate::engine::report::PodPhase;
 use crate::engine::rollout::PodGoal;
 
@@ -47,6 +49,12 @@ pub(super) fn from_seconds(seconds: f64) -> Duration {
 /// Returns the text with a full stop, unless it ends with a mark already.
 pub(super) fn sentence(text: &str) -> String {
     if text.ends_with(['.', '?', '!']) { text.to_owned() } else { format!("{text}.") }
+}
+
+/// Returns whether a plan knows of no pods because the caller may not list them: another thing than none.
+pub(super) fn pods_not_listed(plan: &WorkloadPlan) -> bool {
+    let is_list_of_pods = |reason: &Reason| matches!(reason, Reason::PermissionMissing { verb, resource, .. } if verb == "list" && resource == "pods");
+    plan.pods.is_empty() && plan.reasons.iter().any(is_list_of_pods)
 }
 
 /// Returns `deployment/web`, escaped.

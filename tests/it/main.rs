@@ -14,6 +14,7 @@ mod formats;
 mod generated;
 mod history;
 mod plan;
+mod rbac;
 #[cfg(test)]
 mod render;
 mod runner;

@@ -15,6 +15,7 @@ mod hash_command;
 mod history;
 mod interrupt;
 mod leaves;
+mod permissions;
 mod plan;
 mod plugin;
 mod property;
