@@ -180,7 +180,7 @@ fn a_watch_outlives_a_server_that_is_away_but_not_its_target() {
     running.wait().ends_with(130);
     server.clear_faults();
     let running = typed(&server, "status -w").spawn();
-    running.wait_for_stdout("workload");
+    running.wait_for_stdout("daemonset/log");
     server.fault(When::verb("list").of("pods"), Effect::Unavailable);
     running.wait_for_stderr("looking again");
     server.clear_faults();
