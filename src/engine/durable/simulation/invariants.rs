@@ -1,5 +1,6 @@
 //! What must hold on every step.
 
+use crate::engine::workload::WorkloadKind;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

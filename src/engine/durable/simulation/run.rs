@@ -94,6 +94,7 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
         history,
         reuses: known.filter(|_| !is_deployment).map(|known| name(known).into()),
         released: false,
+        only: Default::default(),
         policy: Policy {
             max_unavailable: 1,
             min_ready_seconds_given: None,
@@ -101,7 +102,7 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
             timeout_given: None,
             total_timeout: None,
             ordered: false,
-            goes_on_after_failure: false,
+            ..Policy::default()
         },
     }
 }
