@@ -15,7 +15,9 @@ use super::Cluster;
 use super::error::ClusterError;
 use super::objects::EVENTS;
 use crate::engine::events::Event;
-use crate::engine::failure_report::{self, FailedPod, FailureReport, Findings, Instance, MOST_BYTES, MOST_LINES, Moment};
+use crate::engine::failure_report::{
+    self, FailedPod, FailureReport, Findings, Instance, MOST_BYTES, MOST_LINES, Moment,
+};
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::proof;
 use crate::engine::report::{Outcome, PodEnd};
@@ -37,11 +39,8 @@ impl Cluster {
         }
         let mut found: Vec<Option<Findings>> = pods.iter().map(|_| None).collect();
         {
-            let reading: FuturesUnordered<_> = pods
-                .iter()
-                .enumerate()
-                .map(|(index, end)| async move { (index, self.findings(end).await) })
-                .collect();
+            let reading: FuturesUnordered<_> =
+                pods.iter().enumerate().map(|(index, end)| async move { (index, self.findings(end).await) }).collect();
             let mut reading = reading.take_until(Box::pin(enough()));
             while let Some((index, findings)) = reading.next().await {
                 if let Some(slot) = found.get_mut(index) {

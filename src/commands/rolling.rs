@@ -1,6 +1,8 @@
 //! What `apply`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
 
 use super::planning::Planned;
+use super::recording::RecordTo;
+use super::witness::Witness;
 use super::{Shell, approve, next as commands};
 use crate::cli::{GlobalArgs, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
@@ -12,7 +14,7 @@ use crate::engine::plan::{self, LiveWorkload, Start, Verdict, way_back};
 use crate::engine::report::Outcome;
 use crate::engine::rollout::{Goal, Mode};
 use crate::error::CommandError;
-use crate::render::{Meaning, NextSteps, OutputFormat};
+use crate::render::{Listener, Meaning, NextSteps, OutputFormat};
 
 /// What one command carries out its goals with.
 pub(super) struct Rolling<'a> {
@@ -23,6 +25,7 @@ pub(super) struct Rolling<'a> {
     pub(super) start: Start,
     /// The command that goes on after an end that is none.
     pub(super) go_on: Option<String>,
+    recording: RecordTo,
 }
 
 impl<'a> Rolling<'a> {
@@ -42,7 +45,8 @@ impl<'a> Rolling<'a> {
             keep_field_ownership: rollout.keep_field_ownership,
             release: yes,
         };
-        Self { cluster, global, rollout, output, start, go_on: None }
+        let recording = RecordTo::new(rollout.record.as_deref());
+        Self { cluster, global, rollout, output, start, go_on: None, recording }
     }
 
     /// Carries out a plan: one workload after the other; the first that does not complete is the last.
@@ -125,11 +129,14 @@ impl<'a> Rolling<'a> {
 
     async fn drive(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<Outcome, CommandError> {
         let next = self.next(goal);
-        let mut listener = shell.listener(self.output);
-        listener.start(goal, &next)?;
-        let outcome = drive::drive(self.cluster, goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
-        drop(listener);
+        let mut recording = self.recording.open(shell)?;
+        let mut witness = Witness::new(shell.listener(self.output));
+        witness.start(goal, &next)?;
+        let scope = Cluster::scope(&live.workload);
+        let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recording.recorder).await?;
+        witness.end(self.cluster, &mut outcome).await?;
         shell.tell_notices();
+        recording.tell_trouble(shell);
         Ok(outcome)
     }
 

@@ -32,7 +32,8 @@ impl Witness {
                 of_pod.map(|(at, _, phase)| Moment { at: *at, phase: phase.clone() }).collect()
             };
             if let Some(report) = cluster.failure_report(outcome, time_line).await {
-                self.listener.failure_report(&report, Duration::try_from_secs_f64(outcome.seconds).unwrap_or_default())?;
+                self.listener
+                    .failure_report(&report, Duration::try_from_secs_f64(outcome.seconds).unwrap_or_default())?;
             }
         }
         self.listener.outcome(outcome)

@@ -230,9 +230,13 @@ fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (St
         return (waiting.reason.clone(), waiting.message.clone(), None);
     }
     let ready = pod.and_then(Pod::ready_condition).filter(|ready| ready.status != "True");
-    let said = |text: Option<&String>, other: &str| text.filter(|text| !text.is_empty()).map_or(other.to_owned(), Clone::clone);
+    let said = |text: Option<&String>, other: &str| {
+        text.filter(|text| !text.is_empty()).map_or(other.to_owned(), Clone::clone)
+    };
     match ready {
-        Some(ready) => (said(ready.reason.as_ref(), "NotReady"), said(ready.message.as_ref(), "the pod is not ready"), None),
+        Some(ready) => {
+            (said(ready.reason.as_ref(), "NotReady"), said(ready.message.as_ref(), "the pod is not ready"), None)
+        }
         None => ("TimedOut".into(), "its time was up".into(), None),
     }
 }

@@ -125,7 +125,8 @@ fn value_of(after: &str, blank_will_do: bool) -> Option<(&str, &str, Option<char
 /// Returns the length of `Bearer ` and the like before a credential.
 fn scheme_of(value: &str) -> usize {
     let word = value.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(value.len());
-    let goes_on = value.get(word..).is_some_and(|rest| rest.starts_with(' ') && rest.trim_start().starts_with(is_token));
+    let goes_on =
+        value.get(word..).is_some_and(|rest| rest.starts_with(' ') && rest.trim_start().starts_with(is_token));
     if goes_on { word + 1 } else { 0 }
 }
 
@@ -150,7 +151,8 @@ fn in_addresses(text: &str) -> String {
     while let Some(at) = rest.find("://") {
         let (before, from) = rest.split_at(at + 3);
         masked.push_str(before);
-        let end = from.find(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'')).unwrap_or(from.len());
+        let end =
+            from.find(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'')).unwrap_or(from.len());
         let (authority, after) = from.split_at(end);
         match authority.rsplit_once('@').map(|(user, host)| (user.split_once(':'), host)) {
             Some((Some((user, _)), host)) => masked.push_str(&format!("{user}:{MASK}@{host}")),

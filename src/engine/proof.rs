@@ -132,7 +132,9 @@ pub fn add_pulls(outcome: &mut Outcome, events: &[Event]) {
     for end in &mut outcome.pods {
         let Some(events) = of_pod.get(end.pod.uid.as_str()) else { continue };
         for container in &mut end.containers {
-            let (Some(ended), Some(started)) = (&container.times.ended_at, &container.times.started_at) else { continue };
+            let (Some(ended), Some(started)) = (&container.times.ended_at, &container.times.started_at) else {
+                continue;
+            };
             let is_its = |event: &&&Event| {
                 let named = events::image_of(&event.message).zip(container.to.as_deref());
                 event.container.as_ref() == Some(&container.container)
@@ -252,7 +254,8 @@ mod tests {
     fn who_deleted_a_pod_is_said_where_its_controller_did() {
         let event = Event::of(&json!({"reason": "SuccessfulDelete", "message": "Deleted pod: a"}));
         let gone = |why: &str| PodPhase::Gone { why: why.into() };
-        let mut ended = outcome(vec![end("a", gone(DELETED), 1), end("b", gone(DELETED), 1), end("a", gone("evicted"), 1)]);
+        let mut ended =
+            outcome(vec![end("a", gone(DELETED), 1), end("b", gone(DELETED), 1), end("a", gone("evicted"), 1)]);
         assert!(wants_causes(&ended));
         add_causes(&mut ended, &[event]);
         let whys: Vec<PodPhase> = ended.pods.into_iter().map(|end| end.phase).collect();

@@ -12,12 +12,7 @@ use super::style::{Meaning, Style};
 use super::words;
 
 /// Writes the report. `run` is what the listener was told at the start.
-pub(super) fn write(
-    run: Option<&Run>,
-    report: &FailureReport,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn write(run: Option<&Run>, report: &FailureReport, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for pod in &report.pods {
         heading(pod, style, out)?;
         time_line(run, pod, style, out)?;
@@ -43,12 +38,8 @@ fn heading(pod: &FailedPod, style: &Style, out: &mut dyn Write) -> io::Result<()
     let node = pod.node.as_ref().map(|node| format!(", on {}", style.show(node)));
     let [container, image, node] = [container, image, node].map(Option::unwrap_or_default);
     writeln!(out, "{name}{container}{image}{node}")?;
-    let failure = Failure {
-        container: None,
-        reason: pod.reason.clone(),
-        message: pod.message.clone(),
-        exit_code: pod.exit_code,
-    };
+    let failure =
+        Failure { container: None, reason: pod.reason.clone(), message: pod.message.clone(), exit_code: pod.exit_code };
     let mut facts = words::failure(style, &failure);
     if let Some(signal) = pod.signal {
         facts.push_str(&format!("; signal {signal}"));

@@ -90,7 +90,8 @@ fn pods_that_failed_are_reported_and_late_ones_after_a_deadline() {
 #[test]
 fn what_is_known_is_put_together_without_credentials() {
     let log: String = (0..30).map(|line| format!("line {line} token=abc\n")).collect();
-    let event = Event::of(&json!({"message": "pull from https://u:p@r/ failed", "lastTimestamp": "2026-01-01T00:00:00Z"}));
+    let event =
+        Event::of(&json!({"message": "pull from https://u:p@r/ failed", "lastTimestamp": "2026-01-01T00:00:00Z"}));
     let findings = Findings {
         pod: Some(pod(&json!({"waiting": {"reason": "CrashLoopBackOff"}}), &ended("new", "Error"))),
         log: Some((Instance::Previous, log)),

@@ -69,7 +69,7 @@ pub struct ContainerGoal {
 }
 
 /// How fast and how careful.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Policy {
     /// Pods down at once, at least 1.

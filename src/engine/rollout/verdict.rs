@@ -138,14 +138,10 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
 }
 
 fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndResult, why: Option<String>) -> Outcome {
-    let pods = ledger
-        .pods
-        .iter()
-        .enumerate()
-        .map(|(position, pod_goal)| {
-            let end = pod_end(world.pod(&pod_goal.key), pod_goal, ledger.entries.get(position));
-            PodEnd { replaced: ledger.replaced.contains(&position), ..end }
-        });
+    let pods = ledger.pods.iter().enumerate().map(|(position, pod_goal)| {
+        let end = pod_end(world.pod(&pod_goal.key), pod_goal, ledger.entries.get(position));
+        PodEnd { replaced: ledger.replaced.contains(&position), ..end }
+    });
     let seconds = now.saturating_sub(ledger.began.unwrap_or(now)).as_secs_f64();
     Outcome { workload: goal.workload.clone(), result, pods: pods.collect(), why, seconds }
 }
@@ -207,7 +203,8 @@ fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
 /// A `Ready` that turned before the start never dropped: the kubelet restarted the container between two of its reports.
 fn times(pod: &Pod, name: &ContainerName) -> ContainerTimes {
     let Some((ended_at, started_at)) = restart(pod, name) else { return ContainerTimes::default() };
-    let turned = pod.ready_condition().filter(|_| pod.is_ready()).and_then(|ready| ready.last_transition_time.as_deref());
+    let turned =
+        pod.ready_condition().filter(|_| pod.is_ready()).and_then(|ready| ready.last_transition_time.as_deref());
     ContainerTimes {
         ended_at: Some(ended_at.to_owned()),
         started_at: Some(started_at.to_owned()),

@@ -84,7 +84,11 @@ impl<'a> Proof<'a> {
         Self {
             restarted_as_planned: in_pods(&proof.planned),
             restarted_not_planned: in_pods(&proof.collateral),
-            replaced: proof.replaced.iter().map(|(pod, why)| Replaced { pod: PodName::of(pod), message: why }).collect(),
+            replaced: proof
+                .replaced
+                .iter()
+                .map(|(pod, why)| Replaced { pod: PodName::of(pod), message: why })
+                .collect(),
             times: proof.times.iter().map(times).collect(),
         }
     }

@@ -9,7 +9,9 @@ use kubectl_inplace::cli::{Cli, Command, PlanArgs};
 use kubectl_inplace::engine::duration;
 use kubectl_inplace::engine::kubelet_version::KubeletVersion;
 use kubectl_inplace::engine::names::Uid;
-use kubectl_inplace::engine::plan::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
+use kubectl_inplace::engine::plan::{
+    Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings,
+};
 use kubectl_inplace::engine::pod::{Container, Pod};
 use kubectl_inplace::engine::target;
 use kubectl_inplace::engine::workload::{Workload, WorkloadKind};
@@ -239,6 +241,13 @@ impl Folder {
             // A folder with the (empty) file `durable` is of a durable rollout.
             pods_only: self.text("durable")?.is_none(),
             take_over: policy.take_over,
+            order: policy.order,
+            canary: policy
+                .canary
+                .map(|given| given.parse().map_err(|error| format!("options: {error}")))
+                .transpose()?,
+            pause_after: policy.pause_after,
+            subset: Subset { pods: policy.pods.into_iter().collect(), node: policy.node, partition: policy.partition },
         })
     }
 

@@ -34,8 +34,8 @@ fn goal() -> Goal {
             owner_min_ready_seconds: 0,
             timeout_given: None,
             total_timeout: None,
-            goes_on_after_failure: false,
             ordered: false,
+            ..Policy::default()
         },
         field_manager: "kubectl-inplace".into(),
         owner: None,
