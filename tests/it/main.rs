@@ -7,6 +7,7 @@ mod cli;
 mod connection;
 mod container_hash;
 mod defaults;
+mod failure_report;
 mod fake_server;
 mod faults;
 mod follow;
@@ -17,6 +18,7 @@ mod plan;
 mod rbac;
 #[cfg(test)]
 mod render;
+mod replay;
 mod runner;
 mod saved;
 #[cfg(test)]
