@@ -331,7 +331,8 @@ impl<'a> Step<'a> {
     }
 
     fn set_template(&self) -> OwnerPhase {
-        let lock = &self.goal.lock;
+        // A pause that an earlier direction lifted is ours again.
+        let lock = &RolloutLock { released: false, ..self.goal.lock.clone() };
         let mut annotations = vec![(ROLLOUT_ANNOTATION, Some(lock.to_text()))];
         if let (Some(reason), Direction::Forward) = (&lock.reason, lock.direction) {
             annotations.push((CHANGE_CAUSE, Some(reason.clone())));
