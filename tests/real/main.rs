@@ -7,6 +7,7 @@ mod apply;
 mod bad_input;
 mod desired;
 mod diff;
+mod durable_kill;
 mod facts;
 mod failure;
 mod follow;

@@ -3,8 +3,10 @@
 
 mod api;
 mod cluster;
+mod gate;
 mod namespace;
 mod openapi;
+mod owner;
 mod pods;
 mod process;
 mod proxy;
@@ -14,8 +16,10 @@ mod watch;
 
 pub(crate) use api::Api;
 pub(crate) use cluster::{command, containerd, kubeconfig, registry};
+pub(crate) use gate::{Gate, Moment};
 pub(crate) use namespace::Namespace;
 pub(crate) use openapi::{Leaf, OpenApi, Step};
+pub(crate) use owner::{Kind, Owner};
 pub(crate) use pods::{container_status, image, images, is_ready, name, restarted};
 pub(crate) use process::{Output, Running};
 pub(crate) use proxy::Proxy;

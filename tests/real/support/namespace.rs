@@ -122,6 +122,11 @@ impl Namespace {
         Watch::start(self.kubectl_command(&["get", "pods", "-l", selector, "--watch", "-o", "json"]), count)
     }
 
+    /// Starts to follow everything that happens to the selected ReplicaSets, of which there are so many.
+    pub(crate) fn watch_replica_sets(&self, selector: &str, count: usize) -> Watch {
+        Watch::start(self.kubectl_command(&["get", "replicasets", "-l", selector, "--watch", "-o", "json"]), count)
+    }
+
     fn kubectl_command(&self, arguments: &[&str]) -> Command {
         let mut kubectl = command("kubectl", "real-kubectl");
         kubectl.args(arguments).args(["-n", &self.name]);
