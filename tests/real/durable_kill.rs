@@ -1,8 +1,6 @@
 //! A run that is killed at any of its writes, on either side of it: `resume` finishes, `abort` takes it back, and no pod is
 //! ever recreated.
 
-use std::thread;
-
 use serde_json::Value;
 
 use crate::support::{Gate, Kind, Moment, Namespace, Output, Owner, restarted};
@@ -87,8 +85,7 @@ fn finish(namespace: &Namespace, owner: &Owner<'_>, then: Then) -> Output {
 }
 
 fn assert_settled(owner: &Owner<'_>, before: &[Value], container: &str, context: &str) {
-    let settled = thread::scope(|scope| scope.spawn(|| owner.wait_settled()).join());
-    assert!(settled.is_ok(), "{context}");
+    owner.wait_settled_or(context);
     owner.assert_same_pods(context);
     let others: Vec<String> = restarted(before, &owner.pods())
         .into_iter()

@@ -24,7 +24,8 @@ pub(crate) use pods::{container_status, image, images, is_ready, name, restarted
 pub(crate) use process::{Output, Running};
 pub(crate) use proxy::Proxy;
 pub(crate) use random::Random;
-pub(crate) use watch::Watch;
+pub(crate) use samples::tag_manifest;
+pub(crate) use watch::{Seen, Watch};
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

@@ -44,8 +44,7 @@ impl Kind {
             Self::DaemonSet => ("DaemonSet", String::new()),
             Self::ReplicaSet => ("ReplicaSet", String::new()),
         };
-        let replicas =
-            if self == Self::DaemonSet { String::new() } else { format!("  replicas: {replicas}\n") };
+        let replicas = if self == Self::DaemonSet { String::new() } else { format!("  replicas: {replicas}\n") };
         samples::many(kind, name, &format!("{replicas}{more}{fields}"), containers)
     }
 }
@@ -114,13 +113,18 @@ impl<'a> Owner<'a> {
 
     /// Waits until owner, revisions and pods say the same, and nothing of a rollout is left.
     pub(crate) fn wait_settled(&self) {
+        self.wait_settled_or("");
+    }
+
+    /// The same; a failure tells what was done.
+    pub(crate) fn wait_settled_or(&self, context: &str) {
         let deadline = Instant::now() + SETTLES_WITHIN;
         let mut last = None;
         let settled = poll_every(Duration::from_millis(100), || {
             last = self.unsettled();
             (last.is_none() || Instant::now() > deadline).then_some(last.is_none())
         });
-        assert_eq!(settled, Some(true), "{last:?}\n{:#}", self.object());
+        assert_eq!(settled, Some(true), "{last:?}; {context}\n{:#}", self.object());
     }
 
     /// Says what is not as it must be once no rollout is under way.
@@ -176,7 +180,8 @@ impl<'a> Owner<'a> {
         if images(&current["spec"]["template"]["spec"]) != images(&object["spec"]["template"]["spec"]) {
             return Some("the ReplicaSet's template is not the Deployment's".into());
         }
-        let same = |set: &&Value| images(&set["spec"]["template"]["spec"]) == images(&object["spec"]["template"]["spec"]);
+        let same =
+            |set: &&Value| images(&set["spec"]["template"]["spec"]) == images(&object["spec"]["template"]["spec"]);
         if sets.iter().filter(same).count() != 1 {
             return Some("two ReplicaSets hold the template".into());
         }

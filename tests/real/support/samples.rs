@@ -84,6 +84,12 @@ pub(crate) fn many(kind: &str, name: &str, fields: &str, containers: usize) -> S
     )
 }
 
+/// Returns such an owner's manifest with another tag for its container of this number.
+pub(crate) fn tag_manifest(manifest: &str, container: usize, tag: &str) -> String {
+    let image = |tag: &str| format!("{{name: c{container}, image: '{}/side:{tag}'}}", registry());
+    replace(manifest, &image("v1"), &image(tag))
+}
+
 /// Returns the manifest with another tag for one container; the samples begin with `v1`.
 pub(crate) fn with_tag(manifest: &str, container: &str, tag: &str) -> String {
     replace(manifest, &format!("/{container}:v1'"), &format!("/{container}:{tag}'"))
