@@ -82,10 +82,10 @@ fn lives_on(namespace: &Namespace, owner: &Owner<'_>, kind: Kind) {
     owner.assert_same_pods("apply of the same manifest");
     // A pod that is lost, and one more.
     namespace.kubectl(&["delete", "pod", name(&owner.before[0])]);
-    assert!(images(&namespace.wait_ready("app=web", count), "c1").iter().all(|image| *image == "side:v2"));
+    assert!(images(&owner.wait_ready(count), "c1").iter().all(|image| *image == "side:v2"));
     if kind != Kind::DaemonSet {
         namespace.kubectl(&["scale", &reference, "--replicas=4"]);
-        assert_eq!(images(&namespace.wait_ready("app=web", 4), "c1"), ["side:v2"; 4]);
+        assert_eq!(images(&owner.wait_ready(4), "c1"), ["side:v2"; 4]);
     }
     owner.wait_settled();
 }
@@ -95,8 +95,6 @@ fn goes_back(namespace: &Namespace, owner: &Owner<'_>) {
     let reference = owner.reference();
     namespace.kubectl(&["rollout", "undo", &reference]);
     namespace.kubectl(&["rollout", "status", &reference, "--timeout=90s"]);
-    // The terminating ones are no pods of it any more.
-    namespace.wait_pods("app=web", |pods| pods.iter().all(crate::support::is_ready));
     owner.wait_settled();
     assert_eq!(owner.tag("c1"), "side:v1");
     assert_eq!(owner.object()["metadata"]["annotations"]["team"], "shop");

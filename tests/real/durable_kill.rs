@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::support::{Gate, Kind, Moment, Namespace, Output, Owner, restarted};
 
 /// More writes than any run here makes.
-const MOST_WRITES: usize = 14;
+const MOST_WRITES: usize = 11;
 
 /// What is done after the kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

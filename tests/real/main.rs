@@ -9,6 +9,7 @@ mod desired;
 mod diff;
 mod durable;
 mod durable_kill;
+mod durable_traps;
 mod durable_writers;
 mod facts;
 mod failure;

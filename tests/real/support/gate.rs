@@ -80,11 +80,6 @@ impl Gate {
         *self.shared.lock() = State { writes: Vec::new(), stop: Some((number, moment)), fate: Fate::Open };
     }
 
-    /// From now on counts afresh, and holds nothing.
-    pub(crate) fn stop_nowhere(&self) {
-        *self.shared.lock() = State { writes: Vec::new(), stop: None, fate: Fate::Open };
-    }
-
     /// Waits until the write is held, and returns which it is; `None` when the program ended without one of that number.
     pub(crate) fn held(&self, running: &mut Running) -> Option<String> {
         let held = poll_every(Duration::from_millis(2), || {

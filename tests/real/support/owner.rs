@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::samples;
-use super::{Api, Namespace, poll_every};
+use super::{Api, Namespace, poll, poll_every};
 
 const LOCK: &str = "kubectl-inplace.io/rollout";
 
@@ -73,8 +73,8 @@ impl<'a> Owner<'a> {
     ) -> Self {
         let manifest = kind.manifest("web", replicas, containers, fields);
         namespace.apply(&manifest);
-        let before = namespace.wait_ready("app=web", if kind == Kind::DaemonSet { 1 } else { replicas });
-        let mut owner = Self { namespace, api, kind, manifest, began: (Value::Null, Value::Null), before };
+        let mut owner = Self { namespace, api, kind, manifest, began: (Value::Null, Value::Null), before: Vec::new() };
+        owner.before = owner.wait_ready(if kind == Kind::DaemonSet { 1 } else { replicas });
         owner.wait_settled();
         let object = owner.object();
         owner.began = (strategy(&object), object["spec"]["paused"].clone());
@@ -105,6 +105,16 @@ impl<'a> Owner<'a> {
         self.list(&format!("/api/v1/namespaces/{}/pods?labelSelector=app%3Dweb", self.namespace.name()))
     }
 
+    /// Waits until it has exactly so many pods, each Ready and none terminating, and returns them by name.
+    pub(crate) fn wait_ready(&self, count: usize) -> Vec<Value> {
+        let mut last = Vec::new();
+        let ready = poll(|| {
+            last = self.pods();
+            (last.len() == count && last.iter().all(super::is_ready)).then(|| last.clone())
+        });
+        ready.unwrap_or_else(|| panic!("never {count} pods, all ready: {last:#?}"))
+    }
+
     fn list(&self, path: &str) -> Vec<Value> {
         let mut items = self.api.get(path)["items"].as_array().cloned().unwrap_or_default();
         items.sort_by(|left, right| left["metadata"]["name"].as_str().cmp(&right["metadata"]["name"].as_str()));
@@ -120,7 +130,7 @@ impl<'a> Owner<'a> {
     pub(crate) fn wait_settled_or(&self, context: &str) {
         let deadline = Instant::now() + SETTLES_WITHIN;
         let mut last = None;
-        let settled = poll_every(Duration::from_millis(100), || {
+        let settled = poll_every(Duration::from_millis(200), || {
             last = self.unsettled();
             (last.is_none() || Instant::now() > deadline).then_some(last.is_none())
         });
@@ -177,11 +187,10 @@ impl<'a> Owner<'a> {
         let [current] = used.as_slice() else {
             return (pods > 0 || !used.is_empty()).then(|| format!("{} ReplicaSets have pods", used.len()));
         };
-        if images(&current["spec"]["template"]["spec"]) != images(&object["spec"]["template"]["spec"]) {
+        let same = |set: &&Value| template_of(set) == object["spec"]["template"];
+        if !same(current) {
             return Some("the ReplicaSet's template is not the Deployment's".into());
         }
-        let same =
-            |set: &&Value| images(&set["spec"]["template"]["spec"]) == images(&object["spec"]["template"]["spec"]);
         if sets.iter().filter(same).count() != 1 {
             return Some("two ReplicaSets hold the template".into());
         }
@@ -205,6 +214,15 @@ impl<'a> Owner<'a> {
         let uids = |pods: &[Value]| -> Vec<Value> { pods.iter().map(|pod| pod["metadata"]["uid"].clone()).collect() };
         assert_eq!(uids(&self.pods()), uids(&self.before), "{context}: the pods are not the same ones");
     }
+}
+
+/// The template of a ReplicaSet without the label that its Deployment's controller adds.
+fn template_of(set: &Value) -> Value {
+    let mut template = set["spec"]["template"].clone();
+    if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
+        labels.remove("pod-template-hash");
+    }
+    template
 }
 
 fn strategy(object: &Value) -> Value {
