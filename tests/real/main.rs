@@ -25,4 +25,5 @@ mod pull_facts;
 mod superseded;
 mod support;
 mod tables;
+mod without_servers;
 mod yaml;

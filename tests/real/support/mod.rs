@@ -1,6 +1,7 @@
 //! What the tests against a real cluster stand on: finding or starting the cluster, a namespace per test, sample workloads,
 //! the binary under test. Every failure here panics with what was asked and what the cluster answered: it fails the test.
 
+mod alone;
 mod api;
 mod cluster;
 mod gate;
@@ -14,6 +15,7 @@ mod random;
 pub(crate) mod samples;
 mod watch;
 
+pub(crate) use alone::Alone;
 pub(crate) use api::Api;
 pub(crate) use cluster::{command, containerd, kubeconfig, registry};
 pub(crate) use gate::{Gate, Moment};
