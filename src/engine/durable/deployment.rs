@@ -182,7 +182,13 @@ fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, Objec
     }
     let HistoryStep::Swap { uid, revision, .. } = &lock.history else { return None };
     let other = step.owned.iter().find(|set| is(set, uid)).filter(|set| is_empty(set))?;
-    let is_swapped = same(&template_of(other), &step.goal.before);
+    // Where the controller has made another one for the template meanwhile, a second one would be the older and take its
+    // pods over.
+    let is_made_anew = step.owned.iter().any(|set| {
+        let is_of_run = is(set, uid) || lock.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
+        !is_of_run && same(&template_of(set), &step.goal.after)
+    });
+    let is_swapped = same(&template_of(other), &step.goal.before) && !is_made_anew;
     let revision = vec![(REVISION.to_owned(), revision.to_string())];
     is_swapped.then(|| (OwnerStep::DropHistory, swap(other, &step.goal.after, &revision)))
 }
