@@ -71,6 +71,8 @@ _arguments "${_arguments_options[@]}" : \
 '--min-ready-seconds=[Seconds that a pod must stay ready before the next one is taken \[default\: the owner'\''s own; 5 for the first pod without a readiness probe\]]:SECONDS:_default' \
 '--timeout=[How long one pod may take, such as 90s or 10m \[default\: 5m and its termination grace\]]:DURATION:_default' \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
+'--pods-only=[Patch the pods and leave the owner'\''s template\: pods made later get the template'\''s image]::BOOL:(true false)' \
+'--take-over=[Go on in place of a run that still holds the workload]::BOOL:(true false)' \
 '*--against=[Compare -f with these older manifests, with no cluster at all\: files, folders, or - for standard input]:FILE:_files' \
 '-o+[Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request]:FORMAT:((text\:"For a person"
 wide\:"The text, and what an expert asks for; of a plan alone"
@@ -184,14 +186,214 @@ _arguments "${_arguments_options[@]}" : \
 '--min-ready-seconds=[Seconds that a pod must stay ready before the next one is taken \[default\: the owner'\''s own; 5 for the first pod without a readiness probe\]]:SECONDS:_default' \
 '--timeout=[How long one pod may take, such as 90s or 10m \[default\: 5m and its termination grace\]]:DURATION:_default' \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
-'(--image -f --filename -l --selector -A --all-namespaces --all-containers -R --recursive --max-unavailable --min-ready-seconds --timeout --total-timeout --field-manager)--plan=[Do exactly what a saved plan says, without asking; refused if anything moved since]:FILE:_files' \
+'--pods-only=[Patch the pods and leave the owner'\''s template\: pods made later get the template'\''s image]::BOOL:(true false)' \
+'--take-over=[Go on in place of a run that still holds the workload]::BOOL:(true false)' \
+'(--image -f --filename -l --selector -A --all-namespaces --all-containers -R --recursive --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --field-manager)--plan=[Do exactly what a saved plan says, without asking; refused if anything moved since]:FILE:_files' \
 '-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '-y+[Do not ask; required where there is no terminal]::BOOL:(true false)' \
 '--yes=[Do not ask; required where there is no terminal]::BOOL:(true false)' \
+'--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
+'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods]:WHAT:((stop\:"Stop before the next pod"
+undo\:"Take everything back"
+continue\:"Go on with the other pods"))' \
+'--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
+'--dry-run=[client\: plan without asking the server about the patches; server\: plan as usual. Neither changes anything]::MODE:((none\:"Do it"
+client\:"Only plan, without asking the server about the patches"
+server\:"Only plan"))' \
+'--field-manager=[Name of the writer in the objects'\'' managed fields]:NAME:_default' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
+&& ret=0
+;;
+(resume)
+_arguments "${_arguments_options[@]}" : \
+'*--image=[The same as CONTAINER=IMAGE among the words]:CONTAINER=IMAGE:_default' \
+'--all-containers=[Let '\''*=IMAGE'\'' stand for every container]::BOOL:(true false)' \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces; with -l]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces; with -l]::BOOL:(true false)' \
+'--max-unavailable=[Pods down at once, a number or a percentage \[default\: the owner'\''s own, else 1\]]:N|N%:_default' \
+'--min-ready-seconds=[Seconds that a pod must stay ready before the next one is taken \[default\: the owner'\''s own; 5 for the first pod without a readiness probe\]]:SECONDS:_default' \
+'--timeout=[How long one pod may take, such as 90s or 10m \[default\: 5m and its termination grace\]]:DURATION:_default' \
+'--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
 '--pods-only=[Patch the pods and leave the owner'\''s template\: pods made later get the template'\''s image]::BOOL:(true false)' \
+'--take-over=[Go on in place of a run that still holds the workload]::BOOL:(true false)' \
+'--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
+'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods]:WHAT:((stop\:"Stop before the next pod"
+undo\:"Take everything back"
+continue\:"Go on with the other pods"))' \
+'--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
+'-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'-y+[Do not ask; required where there is no terminal]::BOOL:(true false)' \
+'--yes=[Do not ask; required where there is no terminal]::BOOL:(true false)' \
+'--field-manager=[Name of the writer in the objects'\'' managed fields]:NAME:_default' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
+&& ret=0
+;;
+(abort)
+_arguments "${_arguments_options[@]}" : \
+'*--image=[The same as CONTAINER=IMAGE among the words]:CONTAINER=IMAGE:_default' \
+'--all-containers=[Let '\''*=IMAGE'\'' stand for every container]::BOOL:(true false)' \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces; with -l]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces; with -l]::BOOL:(true false)' \
+'--max-unavailable=[Pods down at once, a number or a percentage \[default\: the owner'\''s own, else 1\]]:N|N%:_default' \
+'--min-ready-seconds=[Seconds that a pod must stay ready before the next one is taken \[default\: the owner'\''s own; 5 for the first pod without a readiness probe\]]:SECONDS:_default' \
+'--timeout=[How long one pod may take, such as 90s or 10m \[default\: 5m and its termination grace\]]:DURATION:_default' \
+'--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
+'--pods-only=[Patch the pods and leave the owner'\''s template\: pods made later get the template'\''s image]::BOOL:(true false)' \
+'--take-over=[Go on in place of a run that still holds the workload]::BOOL:(true false)' \
+'--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
+'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods]:WHAT:((stop\:"Stop before the next pod"
+undo\:"Take everything back"
+continue\:"Go on with the other pods"))' \
+'--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
+'-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'-y+[Do not ask; required where there is no terminal]::BOOL:(true false)' \
+'--yes=[Do not ask; required where there is no terminal]::BOOL:(true false)' \
+'--field-manager=[Name of the writer in the objects'\'' managed fields]:NAME:_default' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
+&& ret=0
+;;
+(undo)
+_arguments "${_arguments_options[@]}" : \
+'*--image=[The same as CONTAINER=IMAGE among the words]:CONTAINER=IMAGE:_default' \
+'--all-containers=[Let '\''*=IMAGE'\'' stand for every container]::BOOL:(true false)' \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces; with -l]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces; with -l]::BOOL:(true false)' \
+'--max-unavailable=[Pods down at once, a number or a percentage \[default\: the owner'\''s own, else 1\]]:N|N%:_default' \
+'--min-ready-seconds=[Seconds that a pod must stay ready before the next one is taken \[default\: the owner'\''s own; 5 for the first pod without a readiness probe\]]:SECONDS:_default' \
+'--timeout=[How long one pod may take, such as 90s or 10m \[default\: 5m and its termination grace\]]:DURATION:_default' \
+'--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
+'--pods-only=[Patch the pods and leave the owner'\''s template\: pods made later get the template'\''s image]::BOOL:(true false)' \
+'--take-over=[Go on in place of a run that still holds the workload]::BOOL:(true false)' \
+'--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
+'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods]:WHAT:((stop\:"Stop before the next pod"
+undo\:"Take everything back"
+continue\:"Go on with the other pods"))' \
+'--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
+'--to=[Back to what ran before this update, as kubectl inplace history names it \[default\: the last one\]]:ID:_default' \
+'--pin-digest=[Back to the recorded digest, not only to the tag]::BOOL:(true false)' \
+'-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'-y+[Do not ask; required where there is no terminal]::BOOL:(true false)' \
+'--yes=[Do not ask; required where there is no terminal]::BOOL:(true false)' \
 '--dry-run=[client\: plan without asking the server about the patches; server\: plan as usual. Neither changes anything]::MODE:((none\:"Do it"
 client\:"Only plan, without asking the server about the patches"
 server\:"Only plan"))' \
@@ -554,6 +756,18 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(resume)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(abort)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(undo)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (follow)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -597,6 +811,9 @@ _kubectl-inplace_commands() {
 'plan:Say what would happen to each pod and container, what blocks it and why. Changes nothing' \
 'diff:Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing' \
 'apply:Plan, ask, patch the pods, and follow them until they are ready again' \
+'resume:Go on with a rollout that was stopped, or whose run was killed, at any point' \
+'abort:Take a rollout back that was stopped, or whose run was killed, at any point\: template, strategy, pause and pods' \
+'undo:Go back to the images recorded before the last update in place' \
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
 'watch:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
 'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
@@ -612,6 +829,11 @@ _kubectl-inplace_commands() {
 _kubectl-inplace__subcmd____complete_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace __complete commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__abort_commands] )) ||
+_kubectl-inplace__subcmd__abort_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace abort commands' commands "$@"
 }
 (( $+functions[_kubectl-inplace__subcmd__apply_commands] )) ||
 _kubectl-inplace__subcmd__apply_commands() {
@@ -649,6 +871,9 @@ _kubectl-inplace__subcmd__help_commands() {
 'plan:Say what would happen to each pod and container, what blocks it and why. Changes nothing' \
 'diff:Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing' \
 'apply:Plan, ask, patch the pods, and follow them until they are ready again' \
+'resume:Go on with a rollout that was stopped, or whose run was killed, at any point' \
+'abort:Take a rollout back that was stopped, or whose run was killed, at any point\: template, strategy, pause and pods' \
+'undo:Go back to the images recorded before the last update in place' \
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
 'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
 'explain:Say what a reason or warning means, why it is so, and what to do. Alone\: list them all' \
@@ -663,6 +888,11 @@ _kubectl-inplace__subcmd__help_commands() {
 _kubectl-inplace__subcmd__help__subcmd____complete_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help __complete commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__abort_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__abort_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help abort commands' commands "$@"
 }
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__apply_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__apply_commands() {
@@ -704,6 +934,16 @@ _kubectl-inplace__subcmd__help__subcmd__plan_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help plan commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__resume_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__resume_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help resume commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__undo_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__undo_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help undo commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__version_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__version_commands() {
     local commands; commands=()
@@ -713,6 +953,16 @@ _kubectl-inplace__subcmd__help__subcmd__version_commands() {
 _kubectl-inplace__subcmd__plan_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace plan commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__resume_commands] )) ||
+_kubectl-inplace__subcmd__resume_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace resume commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__undo_commands] )) ||
+_kubectl-inplace__subcmd__undo_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace undo commands' commands "$@"
 }
 (( $+functions[_kubectl-inplace__subcmd__version_commands] )) ||
 _kubectl-inplace__subcmd__version_commands() {

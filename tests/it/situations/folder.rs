@@ -138,8 +138,10 @@ impl Folder {
             WorkloadKind::Pod => return Ok(()),
         };
         let owner = |object: &Value| object.pointer("/metadata/ownerReferences/0/uid").cloned();
-        let owned = objects.iter().filter(|object| owner(object) == Some(workload.uid.as_str().into()));
-        let revisions: Vec<Revision> = owned.filter_map(|object| revision(object, hash)).collect();
+        let is_owned = |object: &&Value| owner(object) == Some(workload.uid.as_str().into());
+        live.surroundings.owned = objects.iter().filter(is_owned).cloned().collect();
+        let revisions: Vec<Revision> =
+            live.surroundings.owned.iter().filter_map(|object| revision(object, hash)).collect();
         if revisions.len() != objects.len() && file == "revisions.yaml" {
             return Err(format!("{file}: the workload does not own all of them"));
         }
@@ -251,9 +253,9 @@ impl Folder {
             |images| format!("{reference} {}", images.join(" ")),
         );
         let options = self.words("options").ok().flatten().unwrap_or_default();
-        let words: Vec<String> =
-            [format!("kubectl inplace apply {target} --pods-only")].into_iter().chain(options).collect();
-        words.join(" ")
+        let pods_only = (!self.path.join("durable").exists()).then(|| "--pods-only".to_owned());
+        let words = [format!("kubectl inplace apply {target}")].into_iter().chain(pods_only).chain(options);
+        words.collect::<Vec<String>>().join(" ")
     }
 
     /// Fails for a file that was not read: somebody means something by it.
