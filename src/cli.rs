@@ -7,7 +7,7 @@ mod rollout;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-pub use rollout::{OnFailure, ResumeArgs, RolloutArgs, UndoArgs};
+pub use rollout::{OnFailure, PolicyArgs, ResumeArgs, RolloutArgs, UndoArgs};
 
 use crate::render::{ColorChoice, HashFormat, OutputFormat};
 
@@ -191,29 +191,6 @@ pub struct TargetArgs {
     pub all_namespaces: bool,
 }
 
-/// How fast, how careful.
-#[derive(Debug, Args, Default)]
-pub struct PolicyArgs {
-    /// Pods down at once, a number or a percentage [default: the owner's own, else 1]
-    #[arg(long, value_name = "N|N%")]
-    pub max_unavailable: Option<String>,
-    /// Seconds that a pod must stay ready before the next one is taken [default: the owner's own; 5 for the first pod without a readiness probe]
-    #[arg(long, value_name = "SECONDS")]
-    pub min_ready_seconds: Option<u32>,
-    /// How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]
-    #[arg(long, value_name = "DURATION")]
-    pub timeout: Option<String>,
-    /// How long everything may take [default: no limit]
-    #[arg(long, value_name = "DURATION")]
-    pub total_timeout: Option<String>,
-    /// Patch the pods and leave the owner's template: pods made later get the template's image
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
-    pub pods_only: bool,
-    /// Go on in place of a run that still holds the workload
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
-    pub take_over: bool,
-}
-
 /// `plan`.
 #[derive(Debug, Args)]
 pub struct PlanArgs {
@@ -292,7 +269,7 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Do exactly what a saved plan says, without asking; refused if anything moved since
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "field_manager"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "field_manager"])]
     pub plan: Option<PathBuf>,
     /// Output format; json is one object a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]

@@ -2,8 +2,50 @@
 
 use clap::{ArgAction, Args, ValueEnum};
 
-use super::{DryRun, FIELD_MANAGER, PolicyArgs, TargetArgs, text_or_json};
+use super::{DryRun, FIELD_MANAGER, TargetArgs, text_or_json};
+use crate::engine::plan::PodOrder;
 use crate::render::OutputFormat;
+
+/// How fast, how careful.
+#[derive(Debug, Args, Default)]
+pub struct PolicyArgs {
+    /// Pods down at once, a number or a percentage [default: the owner's own, else 1]
+    #[arg(long, value_name = "N|N%")]
+    pub max_unavailable: Option<String>,
+    /// Seconds that a pod must stay ready before the next one is taken [default: the owner's own; 5 for the first pod without a readiness probe]
+    #[arg(long, value_name = "SECONDS")]
+    pub min_ready_seconds: Option<u32>,
+    /// How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]
+    #[arg(long, value_name = "DURATION")]
+    pub timeout: Option<String>,
+    /// How long everything may take [default: no limit]
+    #[arg(long, value_name = "DURATION")]
+    pub total_timeout: Option<String>,
+    /// Patch the pods and leave the owner's template: pods made later get the template's image
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub pods_only: bool,
+    /// Go on in place of a run that still holds the workload
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub take_over: bool,
+    /// Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask
+    #[arg(long, value_name = "N|N%")]
+    pub canary: Option<String>,
+    /// Stop after every so many pods, and say how to go on; on a terminal ask
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pause_after: Option<u32>,
+    /// Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet's own
+    #[arg(long, value_name = "N")]
+    pub partition: Option<u32>,
+    /// Only these pods, separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub pods: Vec<String>,
+    /// Only the pods on this node
+    #[arg(long, value_name = "NAME")]
+    pub node: Option<String>,
+    /// In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal
+    #[arg(long, value_name = "ORDER", default_value = "unready-first")]
+    pub order: PodOrder,
+}
 
 /// What becomes of a rollout, and what is written down of it.
 #[derive(Debug, Args, Default)]
@@ -84,4 +126,14 @@ pub struct UndoArgs {
     /// Name of the writer in the objects' managed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
+}
+
+impl ValueEnum for PodOrder {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.word()))
+    }
 }

@@ -17,12 +17,17 @@ pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> R
     self::question(&question, cluster, yes, shell)
 }
 
+/// Returns whether there is a terminal to ask on.
+pub(super) fn can_ask(shell: &Shell) -> bool {
+    !shell.standard_input_was_read && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Asks whether something shall be done, naming context and server.
 pub(super) fn question(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
     if yes {
         return Ok(true);
     }
-    if shell.standard_input_was_read || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !can_ask(shell) {
         return Err(
             CommandError::usage("there is no terminal to ask on, so nothing was done").hint("say --yes to approve")
         );

@@ -15,7 +15,7 @@ use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{PodKey, RolloutId};
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
 use crate::engine::plan::{
-    self, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, UndoError, Verdict, WorkloadPlan,
+    self, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, Subset, UndoError, Verdict, WorkloadPlan,
 };
 use crate::engine::pod::{Pod, PodSpec};
 use crate::engine::reason::{Reason, Warning};
@@ -64,6 +64,10 @@ pub(super) async fn make_for(
     shell: &Shell,
 ) -> Result<Planned, CommandError> {
     let id = shell.rollout_id();
+    let has_ordinals = |(workload, _): &(Workload, Wish)| workload.reference.kind == WorkloadKind::StatefulSet;
+    if options.subset.partition.is_some() && !found.iter().all(has_ordinals) {
+        return Err(CommandError::usage("--partition is for StatefulSets: no other kind numbers its pods"));
+    }
     let (facts, read) =
         futures::join!(namespaces(&found, &cluster), read_all(found.clone(), &cluster, field_manager, nodes));
     let mut workloads = Vec::new();
@@ -168,7 +172,26 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
         return Err(CommandError::usage("--max-unavailable must be at least 1: a restart in place takes a pod down"));
     }
     let times = times(policy.min_ready_seconds, policy.timeout.as_ref(), policy.total_timeout.as_ref())?;
-    Ok(Options { max_unavailable, pods_only: policy.pods_only, take_over: policy.take_over, ..times })
+    let canary = policy.canary.as_deref().map(str::parse::<IntOrPercent>).transpose();
+    let canary = canary.map_err(|error| CommandError::usage(format!("--canary: {error}")))?;
+    if canary == Some(IntOrPercent::Int(0)) || canary == Some(IntOrPercent::Percent(0)) {
+        return Err(CommandError::usage("--canary must be at least 1: without it nothing would be updated"));
+    }
+    let subset = Subset {
+        pods: policy.pods.iter().map(|name| name.trim_start_matches("pod/").to_owned()).collect(),
+        node: policy.node.clone(),
+        partition: policy.partition,
+    };
+    Ok(Options {
+        max_unavailable,
+        pods_only: policy.pods_only,
+        take_over: policy.take_over,
+        canary,
+        pause_after: policy.pause_after,
+        order: policy.order,
+        subset,
+        ..times
+    })
 }
 
 /// Turns the flags of `follow` into the engine's options.

@@ -1,7 +1,7 @@
 //! What `apply`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
 
 use super::planning::Planned;
-use super::{Shell, next as commands};
+use super::{Shell, approve, next as commands};
 use crate::cli::{GlobalArgs, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
@@ -69,7 +69,15 @@ impl<'a> Rolling<'a> {
         shell: &Shell,
     ) -> Result<EndResult, CommandError> {
         goal.policy.goes_on_after_failure = self.rollout.on_failure == OnFailure::Continue;
-        let outcome = self.drive(&goal, live, shell).await?;
+        let mut outcome = self.drive(&goal, live, shell).await?;
+        while outcome.result == EndResult::Paused && goal.owner.is_some() && self.goes_on(&goal, shell)? {
+            let live = self.reread(&goal).await?;
+            let start = self.another_run(shell);
+            let next = plan::resume(&live, None, None, &start);
+            goal = next.map_err(|error| CommandError::usage(format!("{}: {error}", goal.workload)))?;
+            goal.policy.goes_on_after_failure = self.rollout.on_failure == OnFailure::Continue;
+            outcome = self.drive(&goal, &live, shell).await?;
+        }
         let failed = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
         if failed && self.rollout.on_failure == OnFailure::Undo {
             let what = format!("taking {} back (--on-failure=undo)", goal.workload);
@@ -79,11 +87,28 @@ impl<'a> Rolling<'a> {
         Ok(outcome.result)
     }
 
+    /// At a pause a terminal is asked; without one the run ends here, and the command to go on was printed.
+    fn goes_on(&self, goal: &Goal, shell: &Shell) -> Result<bool, CommandError> {
+        let question = format!("Go on with the other pods of {}", goal.workload);
+        if !approve::can_ask(shell) {
+            return Ok(false);
+        }
+        approve::question(&question, self.cluster, false, shell)
+    }
+
+    async fn reread(&self, goal: &Goal) -> Result<LiveWorkload, CommandError> {
+        let workload = self.cluster.workload(&goal.workload).await?;
+        Ok(self.cluster.live(workload, Nodes::WhereDecisive).await?)
+    }
+
+    fn another_run(&self, shell: &Shell) -> Start {
+        Start { run: shell.rollout_id().to_string(), clock: shell.clock(), ..self.start.clone() }
+    }
+
     /// Takes a goal back that has failed; how that ends is told, and the exit code stays that of the failure.
     async fn take_back(&self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
-        let workload = self.cluster.workload(&goal.workload).await?;
-        let live = self.cluster.live(workload, Nodes::WhereDecisive).await?;
-        let start = Start { run: shell.rollout_id().to_string(), clock: shell.clock(), ..self.start.clone() };
+        let live = self.reread(goal).await?;
+        let start = self.another_run(shell);
         let back = if goal.owner.is_some() {
             plan::resume(&live, Some(Direction::Back), None, &start)
                 .map_err(|error| CommandError::usage(format!("{} cannot be taken back: {error}", goal.workload)))?

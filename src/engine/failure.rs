@@ -120,7 +120,7 @@ fn failure(status: &ContainerStatus, waiting: &Waiting, ended: Option<&Terminate
 /// Whether a registry's answer will be the same next time: not found, unauthorized, denied.
 ///
 /// The words are containerd's, CRI-O's and Docker's; a registry that cannot be reached says none of them.
-fn is_final_answer(message: &str) -> bool {
+pub(super) fn is_final_answer(message: &str) -> bool {
     let message = message.to_lowercase();
     let answers = [
         "not found",

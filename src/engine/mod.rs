@@ -7,8 +7,10 @@
 //! what the kubelet does to one container.
 
 pub mod address;
+pub mod budget;
 pub mod container_hash;
 pub mod defaults;
+pub mod drain;
 pub mod durable;
 pub mod duration;
 pub mod evidence;
@@ -24,11 +26,13 @@ pub mod outcome;
 pub mod patch;
 pub mod plan;
 pub mod pod;
+pub mod pre_pull;
 pub mod qos;
 pub mod quantity;
 pub mod reason;
 pub mod record;
 pub mod report;
+pub mod restart;
 pub mod rollout;
 pub mod selector;
 pub mod strategic_merge;

@@ -1,5 +1,7 @@
 //! Requests as values: what is sent, with everything it rests on as `test` operations.
 
+mod drained;
+
 use std::collections::BTreeMap;
 
 use json_patch::jsonptr::PointerBuf;
@@ -12,6 +14,8 @@ use super::metadata::{MetadataChange, MetadataMap, ValueChange};
 use super::names::{ContainerName, PodKey, RolloutId};
 use super::pod::{ContainerStatus, Pod};
 use super::record::{ContainerRecord, UPDATE_ANNOTATION, UpdateRecord};
+
+pub use drained::{drain_patch, restore_patch};
 
 /// A JSON patch of one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,7 +74,8 @@ pub fn pod_patch(
         None => {}
     }
     operations.test(["metadata", "deletionTimestamp"], Value::Null);
-    let mut record = UpdateRecord { id: id.clone(), manager: field_manager.to_owned(), containers: [].into() };
+    let drained = UpdateRecord::drained(pod);
+    let mut record = UpdateRecord { id: id.clone(), manager: field_manager.to_owned(), containers: [].into(), drained };
     for image in images {
         let (name, container) = operations.container(pod, image)?;
         record.containers.insert(name, container);
@@ -194,7 +199,7 @@ mod tests {
     }
 
     /// The API server takes an absent value for null in a test; the crate does not.
-    fn tolerant(patch: &JsonPatch) -> JsonPatch {
+    pub(super) fn tolerant(patch: &JsonPatch) -> JsonPatch {
         let is_null =
             |operation: &&PatchOperation| matches!(operation, PatchOperation::Test(test) if test.value.is_null());
         JsonPatch(patch.0.iter().filter(|operation| !is_null(operation)).cloned().collect())

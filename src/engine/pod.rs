@@ -74,6 +74,12 @@ pub struct PodSpec {
     pub restart_policy: String,
     /// Seconds between SIGTERM and SIGKILL; the API's default is 30.
     pub termination_grace_period_seconds: Option<i64>,
+    /// The Secrets that the kubelet pulls with.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub image_pull_secrets: Vec<NameRef>,
+    /// The ServiceAccount; the API's default is `default`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub service_account_name: String,
     /// Containers, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub containers: Vec<Container>,

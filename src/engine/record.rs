@@ -21,8 +21,21 @@ pub struct UpdateRecord {
     pub id: RolloutId,
     /// The field manager of the patch: when another one set the image since, the record says nothing about it.
     pub manager: String,
-    /// The changed containers.
+    /// The changed containers; none while a pod that was never updated is drained.
     pub containers: BTreeMap<ContainerName, ContainerRecord>,
+    /// The label that is off the pod, so that its Services do not list it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drained: Option<DrainedLabel>,
+}
+
+/// A label that was taken off a pod, and has to be put back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DrainedLabel {
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    pub value: String,
 }
 
 /// One changed container.
@@ -51,6 +64,11 @@ impl UpdateRecord {
     /// Reads the record of a pod; an annotation that is not ours to understand counts as none.
     pub fn of(pod: &Pod) -> Option<Self> {
         serde_json::from_str(pod.annotations.get(UPDATE_ANNOTATION)?).ok()
+    }
+
+    /// Reads which label is off a pod, and has to be put back.
+    pub fn drained(pod: &Pod) -> Option<DrainedLabel> {
+        Self::of(pod)?.drained
     }
 
     /// Returns the record of one container if it still explains the image that the pod asks for now: nobody has

@@ -17,6 +17,7 @@ mod leaves;
 mod plan;
 mod plugin;
 mod property;
+mod pull_facts;
 mod superseded;
 mod support;
 mod tables;

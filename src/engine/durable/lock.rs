@@ -3,7 +3,7 @@
 //!
 //! It is kept small: a Deployment's controller copies annotations to ReplicaSets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -117,6 +117,9 @@ pub struct RolloutLock {
     /// The pause of a Deployment was lifted again: one that is found now is somebody else's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub released: bool,
+    /// The names of the pods that were chosen; all unless some were.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub only: BTreeSet<String>,
     /// How fast, how careful.
     pub policy: Policy,
 }

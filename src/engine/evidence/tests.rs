@@ -149,8 +149,13 @@ fn an_ended_container_is_newer_by_its_id_or_its_start() {
 fn the_record_counts_only_for_the_image_that_it_set() {
     let annotation = |to: &str| {
         let containers = BTreeMap::from([("side".into(), ContainerRecord { to: to.into(), ..record() })]);
-        serde_json::to_string(&UpdateRecord { id: "r".into(), manager: "kubectl-inplace".into(), containers })
-            .unwrap_or_default()
+        serde_json::to_string(&UpdateRecord {
+            id: "r".into(),
+            manager: "kubectl-inplace".into(),
+            containers,
+            drained: None,
+        })
+        .unwrap_or_default()
     };
     let cases = [
         ("our own patch", annotation(WANTED), Some("kubectl-inplace"), "recorded"),

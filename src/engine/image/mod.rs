@@ -9,6 +9,7 @@
 
 mod argument;
 mod grammar;
+mod image_id;
 mod pair;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use argument::ImageArgument;
+pub use image_id::repo_digest;
 pub use pair::{ImagePair, display_short};
 
 /// The registry of names that begin with none.

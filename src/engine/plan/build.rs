@@ -3,16 +3,18 @@
 use serde_json::Value;
 
 use super::durable;
-use super::live::{Desired, LiveWorkload, Options};
+use super::live::{Desired, LiveWorkload, Options, PodOrder, Subset};
 use super::pods::{effect, pod_plan};
 use super::policy::{estimate, policy};
 use super::revision::CurrentRevision;
 use super::wanted::{Known, Wanted};
 use super::warnings::warnings;
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::durable::stateful_set;
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::reason::Reason;
+use crate::engine::suggest;
 use crate::engine::workload::WorkloadKind;
 
 /// What every part of a plan is made from.
@@ -23,6 +25,7 @@ pub(super) struct Context<'a> {
     pub(super) revision: CurrentRevision<'a>,
     /// The owner's template goes along.
     pub(super) durable: bool,
+    pub(super) subset: &'a Subset,
 }
 
 /// Builds the plan of one workload.
@@ -36,6 +39,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         wanted: &wanted,
         revision: CurrentRevision::of(live),
         durable: !options.pods_only,
+        subset: &options.subset,
     };
     let (policy, allowed) = policy(live, options);
     let mut pods: Vec<(PodPlan, &Pod)> =
@@ -43,8 +47,19 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     let strict = live.workload.is_ordered_ready();
     pods.sort_by(|(_, a), (_, b)| {
         let broken_first = if strict { std::cmp::Ordering::Equal } else { a.is_ready().cmp(&b.is_ready()) };
-        broken_first.then_with(|| live.workload.order(a, b))
+        match options.order {
+            _ if strict => live.workload.order(a, b),
+            PodOrder::UnreadyFirst => broken_first.then_with(|| live.workload.order(a, b)),
+            PodOrder::Name => a.key.name.cmp(&b.key.name),
+            PodOrder::Age => a.created.cmp(&b.created).then_with(|| a.key.name.cmp(&b.key.name)),
+            PodOrder::Node => a
+                .spec
+                .node_name
+                .cmp(&b.spec.node_name)
+                .then_with(|| broken_first.then_with(|| live.workload.order(a, b))),
+        }
     });
+    subset_reasons(&context, &pods, &mut reasons);
     let containers = containers(&context, &pods);
     of_the_owner(&context, &pods, &containers, allowed, &mut reasons);
     let asks = changes(&pods) || pods.is_empty();
@@ -106,6 +121,22 @@ fn denied(live: &LiveWorkload) -> Vec<Reason> {
         message: denied.message.clone(),
     };
     denied.map(reason).collect()
+}
+
+/// Names that no pod has, and subsets that a durable rollout of the kind cannot have.
+fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut Vec<Reason>) {
+    let known: Vec<&str> = pods.iter().map(|(plan, _)| plan.pod.name.as_str()).collect();
+    for name in context.subset.pods.iter().filter(|name| !known.contains(&name.as_str())) {
+        let suggestion = suggest::closest(name, known.iter().copied()).map(str::to_owned);
+        reasons.push(Reason::PodNotFound { pod: name.clone(), suggestion });
+    }
+    let kind = context.live.workload.reference.kind;
+    let partition = context.live.workload.object.pointer("/spec/updateStrategy").map_or(0, stateful_set::partition_of);
+    let other_partition = context.subset.partition.is_some_and(|given| i64::from(given) != partition);
+    let subset = !context.subset.pods.is_empty() || context.subset.node.is_some() || other_partition;
+    if context.durable && subset && matches!(kind, WorkloadKind::StatefulSet | WorkloadKind::DaemonSet) {
+        reasons.push(Reason::SubsetNotDurable);
+    }
 }
 
 fn changes(pods: &[(PodPlan, &Pod)]) -> bool {

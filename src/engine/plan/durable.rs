@@ -41,6 +41,9 @@ pub struct DurablePlan {
     /// The images before the rollout that this one goes on from.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub origin: BTreeMap<ContainerName, String>,
+    /// The names of the pods that were chosen; all unless some were.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub only: BTreeSet<String>,
     /// The lock that it replaces, as it stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
@@ -127,6 +130,7 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         strategy: None,
         digests: digests(context),
         origin: BTreeMap::new(),
+        only: only(context),
         replaces: RolloutLock::text_of(&workload.object).map(str::to_owned),
     };
     let lock = RolloutLock::of(&workload.object).ok().flatten();
@@ -151,6 +155,16 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         WorkloadKind::ReplicaSet | WorkloadKind::Pod => {}
     }
     Some(plan)
+}
+
+/// The names of the pods that were chosen.
+fn only(context: &Context<'_>) -> BTreeSet<String> {
+    let subset = context.subset;
+    let on_node = |pod: &&Pod| subset.node.as_ref().is_some_and(|node| *node == pod.spec.node_name);
+    if subset.node.is_none() || !subset.pods.is_empty() {
+        return subset.pods.clone();
+    }
+    context.live.pods.iter().filter(on_node).map(|pod| pod.key.name.clone()).collect()
 }
 
 /// Says that another run holds the workload, if one does; for rollouts that leave the owner alone.

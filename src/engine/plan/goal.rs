@@ -79,7 +79,9 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
 fn newest_record(pods: &[&Pod]) -> Option<UpdateRecord> {
     let current = pods.iter().filter_map(|pod| {
         let record = UpdateRecord::of(pod)?;
-        record.containers.keys().all(|name| record.container(pod, name).is_some()).then_some(record)
+        // A record without containers is of a label that was taken off, not of an update.
+        let whole = !record.containers.is_empty();
+        (whole && record.containers.keys().all(|name| record.container(pod, name).is_some())).then_some(record)
     });
     current.max_by(|a, b| a.id.cmp(&b.id))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::int_or_percent::IntOrPercent;
@@ -100,6 +101,54 @@ pub struct Denied {
     pub message: String,
 }
 
+/// In which order pods are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodOrder {
+    /// Those that are down already, then as the owner's controller would.
+    #[default]
+    UnreadyFirst,
+    /// By name.
+    Name,
+    /// The oldest first.
+    Age,
+    /// Node by node.
+    Node,
+}
+
+impl PodOrder {
+    /// Every order.
+    pub const ALL: [Self; 4] = [Self::UnreadyFirst, Self::Name, Self::Age, Self::Node];
+
+    /// Returns the word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::UnreadyFirst => "unready-first",
+            Self::Name => "name",
+            Self::Age => "age",
+            Self::Node => "node",
+        }
+    }
+}
+
+/// Which of the pods.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subset {
+    /// `--pods`: their names; all unless given.
+    pub pods: BTreeSet<String>,
+    /// `--node`.
+    pub node: Option<String>,
+    /// `--partition`: the lowest ordinal.
+    pub partition: Option<u32>,
+}
+
+impl Subset {
+    /// Returns whether it is all pods.
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What a person chose.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
@@ -113,6 +162,14 @@ pub struct Options {
     pub total_timeout: Option<u64>,
     /// `--pods-only`: the owner is left alone.
     pub pods_only: bool,
+    /// `--canary`.
+    pub canary: Option<IntOrPercent>,
+    /// `--pause-after`, pods.
+    pub pause_after: Option<u32>,
+    /// `--order`.
+    pub order: PodOrder,
+    /// `--pods`, `--node`, `--partition`.
+    pub subset: Subset,
     /// `--take-over`: a run that still holds the workload does not count.
     pub take_over: bool,
 }

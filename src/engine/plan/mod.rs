@@ -31,7 +31,7 @@ use crate::engine::rollout::Policy;
 pub use build::build;
 pub use durable::{DurablePlan, HistoryPlan};
 pub use goal::{WayBack, follow, way_back};
-pub use live::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
+pub use live::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Revision, Subset, Surroundings};
 pub use policy::policy_of;
 pub use resume::{ResumeError, Start, resume};
 pub use rules::refused;

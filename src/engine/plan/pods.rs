@@ -42,7 +42,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
             return Some(plan);
         }
     }
-    if context.durable && durable::is_below_partition(&live.workload, pod) {
+    if !is_chosen(context, pod) || context.durable && durable::is_below_partition(&live.workload, pod) {
         plan.verdict = PodVerdict::Skipped;
         return Some(plan);
     }
@@ -66,6 +66,15 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         (true, false, false) => PodVerdict::AlreadyThere,
     };
     Some(plan)
+}
+
+/// Whether a pod is among those that a person chose.
+fn is_chosen(context: &Context<'_>, pod: &Pod) -> bool {
+    let subset = context.subset;
+    let ordinal = || pod.key.name.rsplit_once('-').and_then(|(_, ordinal)| ordinal.parse::<u32>().ok());
+    (subset.pods.is_empty() || subset.pods.contains(&pod.key.name))
+        && subset.node.as_ref().is_none_or(|node| *node == pod.spec.node_name)
+        && subset.partition.is_none_or(|lowest| ordinal().is_none_or(|ordinal| ordinal >= lowest))
 }
 
 /// Notes the containers that change or changed; returns whether one is on its way already.

@@ -42,6 +42,8 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
         timeout_given: options.timeout,
         total_timeout: options.total_timeout,
         goes_on_after_failure: false,
+        canary: options.canary.map(|canary| scaled(canary, true).max(1)),
+        pause_after: options.pause_after,
         ordered: live.workload.is_ordered_ready(),
     };
     (policy, allowed)

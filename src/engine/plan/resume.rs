@@ -90,6 +90,7 @@ fn lock(plan: &DurablePlan, goal: &Goal, start: &Start) -> RolloutLock {
         history,
         reuses: plan.reuses.clone(),
         released: false,
+        only: plan.only.clone(),
         policy: goal.policy.clone(),
     }
 }
@@ -138,6 +139,8 @@ pub fn resume(
     let mut lock = RolloutLock { run: start.run.clone(), state: LockState::Running, ..found };
     lock.direction = direction.unwrap_or(lock.direction);
     lock.policy = policy.unwrap_or(lock.policy);
+    // The first few were looked at: that is why it goes on.
+    lock.policy.canary = None;
     let sides = sides(live, &lock);
     let pods = pods(live, &lock);
     let controllers = match (workload.reference.kind, &lock.outgoing) {
@@ -184,7 +187,8 @@ fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
     };
     let mine = |pod: &&Pod| {
         let controlled = pod.controller().is_some_and(|owner| live.controllers.contains(&owner.uid));
-        controlled && !pod.terminating && !pod.is_finished() && !is_below_partition(&live.workload, pod)
+        let chosen = lock.only.is_empty() || lock.only.contains(&pod.key.name);
+        controlled && chosen && !pod.terminating && !pod.is_finished() && !is_below_partition(&live.workload, pod)
     };
     let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
     let strict = lock.policy.ordered;

@@ -199,6 +199,15 @@ pub enum Reason {
         /// What it says of itself.
         state: String,
     },
+    /// No pod of the workload has the name that was given.
+    PodNotFound {
+        /// The name.
+        pod: String,
+        /// The name that may have been meant.
+        suggestion: Option<String>,
+    },
+    /// Some of the pods were chosen, and the owner's controller would replace the others.
+    SubsetNotDurable,
     /// The owner is being deleted.
     OwnerTerminating,
     /// The owner lets no pod be down.
@@ -270,6 +279,8 @@ impl Reason {
             Self::OwnerPaused => ReasonCode::OwnerPaused,
             Self::OwnerIsControlled { .. } => ReasonCode::OwnerIsControlled,
             Self::RolloutHeld { .. } => ReasonCode::RolloutHeld,
+            Self::PodNotFound { .. } => ReasonCode::PodNotFound,
+            Self::SubsetNotDurable => ReasonCode::SubsetNotDurable,
             Self::OwnerTerminating => ReasonCode::OwnerTerminating,
             Self::NoUnavailabilityAllowed { .. } => ReasonCode::NoUnavailabilityAllowed,
             Self::ReplicaSetOfOldRevision { .. } => ReasonCode::ReplicaSetOfOldRevision,
@@ -322,6 +333,8 @@ impl Reason {
             | Self::OwnerPaused
             | Self::OwnerIsControlled { .. }
             | Self::RolloutHeld { .. }
+            | Self::PodNotFound { .. }
+            | Self::SubsetNotDurable
             | Self::OwnerTerminating
             | Self::NoUnavailabilityAllowed { .. }
             | Self::ReplicaSetOfOldRevision { .. }
@@ -369,6 +382,8 @@ impl Reason {
             | Self::ContainerNotFound { .. }
             | Self::PodOfOldRevision { .. }
             | Self::NoPods
+            | Self::PodNotFound { .. }
+            | Self::SubsetNotDurable
             | Self::OwnerRollingOut { .. }
             | Self::ReplicaSetOfOldRevision { .. }
             | Self::AdmissionRefused { .. }

@@ -173,6 +173,18 @@ codes! {
             why: "The goal of a rollout is its lock: it is written in the same patch as the template, and only if there is none. Two rollouts at once would undo each other's steps.",
             remedy: "Look at it: kubectl inplace status. Go on with it: kubectl inplace resume. Take it back: kubectl inplace abort. Put yours in its place: --take-over.",
         }
+        PodNotFound {
+            summary: "no pod of the workload has the name that was given",
+            meaning: "--pods names a pod that the workload does not have.",
+            why: "A pod's name changes whenever it is replaced; a name from a while ago may be of a pod that is gone.",
+            remedy: "Look at the names: kubectl get pods, or plan without --pods.",
+        }
+        SubsetNotDurable {
+            summary: "some pods of a StatefulSet or DaemonSet alone cannot be updated durably",
+            meaning: "--pods, --node or another --partition than the owner's leaves pods of the old revision behind.",
+            why: "StatefulSet and DaemonSet controllers replace every pod whose revision label is not the update revision, as soon as the update strategy is RollingUpdate again (kubernetes-facts: pkg/controller/statefulset, pkg/controller/daemon).",
+            remedy: "Choose all pods and go in steps with --canary or --pause-after, which keep OnDelete meanwhile; or update the pods alone: --pods-only.",
+        }
         OwnerTerminating {
             summary: "the owner is being deleted",
             meaning: "The workload has a deletionTimestamp: its pods go with it.",

@@ -82,6 +82,10 @@ impl Reason {
                 let state = if state.is_empty() { String::new() } else { format!(" ({state})") };
                 format!("{who} holds it{since}{rollout}{state}")
             }
+            Self::PodNotFound { pod, .. } => format!("it has no pod {pod}"),
+            Self::SubsetNotDurable => {
+                "only some of its pods are chosen, and its controller would replace the others once its update strategy is back".into()
+            }
             Self::OwnerTerminating => "it is being deleted, and its pods with it".into(),
             Self::NoUnavailabilityAllowed { .. } => {
                 "the owner lets no pod be down (maxUnavailable 0), and a restart in place takes one down".into()
@@ -146,6 +150,9 @@ impl Reason {
             Self::RolloutHeld { .. } => {
                 "go on with it (kubectl inplace resume), take it back (kubectl inplace abort), or put yours in its place (--take-over)"
             }
+            Self::PodNotFound { suggestion: Some(suggestion), .. } => return format!("did you mean {suggestion}?"),
+            Self::PodNotFound { suggestion: None, .. } => "see its pods: kubectl get pods",
+            Self::SubsetNotDurable => "choose all pods, or say --pods-only; a first few and then the rest: --canary",
             Self::OwnerTerminating => "wait until it is gone",
             Self::NoUnavailabilityAllowed { .. } => "say how many may be down: --max-unavailable 1",
             Self::ReplicaSetOfOldRevision { deployment } => return format!("name deployment/{deployment}"),

@@ -69,7 +69,7 @@ pub struct ContainerGoal {
 }
 
 /// How fast and how careful.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Policy {
     /// Pods down at once, at least 1.
@@ -82,6 +82,12 @@ pub struct Policy {
     pub timeout_given: Option<u64>,
     /// `--total-timeout` in seconds.
     pub total_timeout: Option<u64>,
+    /// `--canary`: this many pods, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canary: Option<u32>,
+    /// `--pause-after`: this many pods, each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_after: Option<u32>,
     /// `--on-failure=continue`: a pod that fails does not stop the others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on_after_failure: bool,

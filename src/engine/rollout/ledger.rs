@@ -245,6 +245,18 @@ impl Ledger {
         id
     }
 
+    /// How many more pods may be taken before the next pause; `None` is no limit.
+    pub(super) fn before_the_pause(&self, goal: &Goal) -> Option<usize> {
+        let after = goal.policy.canary.or(goal.policy.pause_after)?;
+        let taken = self.entries.iter().filter(|entry| entry.patched).count();
+        Some(usize::try_from(after).unwrap_or(usize::MAX).saturating_sub(taken))
+    }
+
+    /// Returns whether it stops here because it was asked to.
+    pub(super) fn pauses_now(&self, goal: &Goal) -> bool {
+        self.in_hand.is_empty() && !self.waiting.is_empty() && self.before_the_pause(goal) == Some(0)
+    }
+
     /// Returns whether every pod is done, has left, or has failed.
     pub(super) fn only_failing_are_left(&self) -> bool {
         self.done.len() + self.replaced.len() + self.failing.len() == self.pods.len()

@@ -206,7 +206,8 @@ pub(super) fn find_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: No
 fn take_in(goal: &Goal, owner: &OwnerGoal, world: &World, ledger: &mut Ledger, key: &PodKey, now: Now) {
     let Some(pod) = world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished()) else { return };
     let is_ours = pod.controller().is_some_and(|owner| goal.controllers.contains(&owner.uid));
-    if !is_ours || !is_above_partition(owner, world, pod) {
+    // Of chosen pods none is found later: what the owner makes in their place is right by itself.
+    if !is_ours || !owner.lock.only.is_empty() || !is_above_partition(owner, world, pod) {
         return;
     }
     let wanted = wanted_of(owner, pod);

@@ -94,6 +94,9 @@ fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &m
         if ledger.in_hand.len() >= at_once + has_place && !careless {
             return true;
         }
+        if ledger.before_the_pause(goal) == Some(0) && has_place == 0 {
+            return true;
+        }
         let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
         let is_down = world.pod(&pod_goal.key).is_some_and(|pod| !pod.is_ready());
         // A change that restarts nothing takes nothing down.

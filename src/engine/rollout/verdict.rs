@@ -69,6 +69,9 @@ fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndRe
     if goal.owner.is_none() && ledger.all_done() {
         return Some((EndResult::Complete, None));
     }
+    if ledger.pauses_now(goal) {
+        return Some((EndResult::Paused, None));
+    }
     if ledger.has(Fault::NoDeadline) {
         return None;
     }

@@ -46,8 +46,8 @@ pub(super) fn policy() -> Policy {
         owner_min_ready_seconds: 0,
         timeout_given: None,
         total_timeout: None,
-        goes_on_after_failure: false,
         ordered: false,
+        ..Policy::default()
     }
 }
 

@@ -34,8 +34,8 @@ fn goal() -> Goal {
             owner_min_ready_seconds: 0,
             timeout_given: None,
             total_timeout: None,
-            goes_on_after_failure: false,
             ordered: false,
+            ..Policy::default()
         },
         field_manager: "kubectl-inplace".into(),
         owner: None,
@@ -99,6 +99,7 @@ fn patched_pod() -> Pod {
         id: "r".into(),
         manager: "kubectl-inplace".into(),
         containers: [("side".into(), record)].into(),
+        drained: None,
     };
     let mut pod = old_pod();
     pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
@@ -184,7 +185,12 @@ fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_som
     let mut entry = Entry::default();
     assert_eq!(word(&judged(Some(patched_pod()), &mut entry, NOW).phase), "restarting");
     let mut taken_back = change(old_pod(), |pod| pod.resource_version = 3);
-    let record = UpdateRecord { id: "other".into(), manager: "kubectl-inplace".into(), containers: BTreeMap::new() };
+    let record = UpdateRecord {
+        id: "other".into(),
+        manager: "kubectl-inplace".into(),
+        containers: BTreeMap::new(),
+        drained: None,
+    };
     taken_back.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
     assert_eq!(word(&judged(Some(taken_back.clone()), &mut entry, NOW).phase), "moved");
     // Without that memory it is a pod that has not had its turn.

@@ -287,8 +287,8 @@ fn goal(scenario: &Scenario) -> Goal {
             owner_min_ready_seconds: scenario.owner_min_ready,
             timeout_given: scenario.timeout_given,
             total_timeout: scenario.total_timeout,
-            goes_on_after_failure: false,
             ordered: scenario.ordered,
+            ..Policy::default()
         },
         field_manager: "kubectl-inplace".into(),
         owner: None,

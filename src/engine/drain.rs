@@ -1,0 +1,211 @@
+//! Drain by label: which label, taken off a pod, takes it out of all its Services while its owner keeps it; and whether
+//! EndpointSlices still list it.
+//!
+//! A Service lists a pod while the pod carries every label of the Service's selector. A label that is in no other selector
+//! than the Services' can be taken off for the time of a restart. The patches are in [`super::patch`].
+//!
+//! Not in here: Endpoints and EndpointSlices that somebody writes by hand (a Service without a selector), and files that
+//! show labels by the downward API: those follow the label, off and on again.
+
+mod endpoints;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::metadata::{MetadataChange, MetadataMap};
+use super::pod::Pod;
+use super::record::DrainedLabel;
+use super::selector;
+
+pub use endpoints::serving_in;
+
+/// Whether a pod can be taken out of its Services.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Drain {
+    /// By this label.
+    Drainable {
+        /// What to take off, and to put back.
+        label: DrainedLabel,
+        /// The Services that list the pod by it.
+        services: Vec<String>,
+    },
+    /// It has Services, and no label can be taken off.
+    NotDrainable {
+        /// The Services that select the pod.
+        services: Vec<String>,
+        /// Why not.
+        why: NotDrainable,
+    },
+    /// No Service selects it.
+    NoService,
+}
+
+/// Why no label can be taken off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotDrainable {
+    /// No label is in the selectors of all its Services.
+    NoCommonLabel,
+    /// Every label that all its Services select on is needed elsewhere.
+    Needed(Vec<NeededLabel>),
+}
+
+/// A label that must stay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NeededLabel {
+    /// Its key.
+    pub key: String,
+    /// For what.
+    pub need: Need,
+}
+
+/// What a label is needed for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Need {
+    /// A controller of Kubernetes writes or reads it.
+    Reserved,
+    /// The owner's selector: without it the pod is orphaned at once, and replaced.
+    Owner,
+    /// A PodDisruptionBudget's selector: its figures would lie.
+    Budget(String),
+    /// Somebody else's selector, as `kind/name`.
+    Selected(String),
+    /// The rollout itself changes it.
+    Changes,
+    /// A container reads it into its environment when it is made.
+    Environment(String),
+}
+
+/// Who else looks at the labels of a workload's pods.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The label selectors of the owner, and of what it owns its pods through. None for a bare pod.
+    pub owner: &'a [Value],
+    /// The PodDisruptionBudgets of the namespace, as the API serves them.
+    pub budgets: &'a [Value],
+    /// Other objects of the namespace with a `spec.selector` or `spec.podSelector` for pods: workloads that are not the
+    /// owner, NetworkPolicies.
+    pub others: &'a [Value],
+    /// The labels that the rollout changes.
+    pub changes: &'a MetadataChange,
+}
+
+/// Says by which label a pod can be taken out of its Services, the first by name where there are several.
+///
+/// `services` are those of the namespace, as the API serves them. The pod is to carry all its labels: one that is drained
+/// already is put back first.
+pub fn drain(pod: &Pod, services: &[Value], surroundings: &Surroundings<'_>) -> Drain {
+    let selecting: Vec<&Value> = services.iter().filter(|service| selects(service, pod)).collect();
+    let Some((first, rest)) = selecting.split_first() else { return Drain::NoService };
+    let names = || selecting.iter().map(|service| text(service, "/metadata/name").to_owned()).collect();
+    let is_common = |key: &&str| rest.iter().all(|service| keys(service).contains(key));
+    let mut needed = Vec::new();
+    for key in keys(first).into_iter().filter(is_common) {
+        let Some(value) = pod.labels.get(key) else { continue };
+        match need(pod, key, surroundings) {
+            None => {
+                let label = DrainedLabel { key: key.to_owned(), value: value.clone() };
+                return Drain::Drainable { label, services: names() };
+            }
+            Some(need) => needed.push(NeededLabel { key: key.to_owned(), need }),
+        }
+    }
+    let why = if needed.is_empty() { NotDrainable::NoCommonLabel } else { NotDrainable::Needed(needed) };
+    Drain::NotDrainable { services: names(), why }
+}
+
+fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A Service without a selector, and one that is only a name elsewhere, lists no pods by label.
+fn selects(service: &Value, pod: &Pod) -> bool {
+    let Some(selector) = service.pointer("/spec/selector").and_then(Value::as_object) else { return false };
+    let is_carried = |(key, value): (&String, &Value)| pod.labels.get(key).map(String::as_str) == value.as_str();
+    text(service, "/spec/type") != "ExternalName" && !selector.is_empty() && selector.iter().all(is_carried)
+}
+
+fn keys(service: &Value) -> BTreeSet<&str> {
+    let selector = service.pointer("/spec/selector").and_then(Value::as_object).into_iter().flatten();
+    selector.map(|(key, _)| key.as_str()).collect()
+}
+
+fn need(pod: &Pod, key: &str, surroundings: &Surroundings<'_>) -> Option<Need> {
+    if MetadataMap::Labels.is_reserved(key) {
+        return Some(Need::Reserved);
+    }
+    if surroundings.owner.iter().any(|selected| selector::keys(selected).contains(key)) {
+        return Some(Need::Owner);
+    }
+    if let Some(budget) = surroundings.budgets.iter().find(|budget| is_looked_at(budget, pod, key)) {
+        return Some(Need::Budget(text(budget, "/metadata/name").to_owned()));
+    }
+    if let Some(other) = surroundings.others.iter().find(|other| is_looked_at(other, pod, key)) {
+        let kind = text(other, "/kind").to_lowercase();
+        return Some(Need::Selected(format!("{kind}/{}", text(other, "/metadata/name"))));
+    }
+    if surroundings.changes.labels.contains_key(key) {
+        return Some(Need::Changes);
+    }
+    let reader = pod.all_containers().find(|(_, container)| MetadataMap::Labels.is_read_by(key, container))?;
+    Some(Need::Environment(reader.1.name.to_string()))
+}
+
+/// Whether an object's selector looks at the key and selects the pod, with or without the label.
+fn is_looked_at(object: &Value, pod: &Pod, key: &str) -> bool {
+    ["/spec/selector", "/spec/podSelector"].iter().filter_map(|pointer| object.pointer(pointer)).any(|selected| {
+        let mut without = pod.labels.clone();
+        without.remove(key);
+        let selects = selector::matches(selected, &pod.labels) || selector::matches(selected, &without);
+        selects && selector::keys(selected).contains(key)
+    })
+}
+
+impl fmt::Display for NotDrainable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoCommonLabel => f.write_str("no label is in the selectors of all of them"),
+            Self::Needed(labels) => {
+                for (index, label) in labels.iter().enumerate() {
+                    let separator = if index == 0 { "" } else { "; " };
+                    write!(f, "{separator}{label}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Display for NeededLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = &self.key;
+        match &self.need {
+            Need::Reserved => write!(f, "label {key} belongs to a controller of Kubernetes"),
+            Need::Owner => write!(f, "label {key} is in the owner's selector, which would replace the pod"),
+            Need::Budget(budget) => write!(f, "label {key} is in the selector of poddisruptionbudget/{budget}"),
+            Need::Selected(object) => write!(f, "label {key} is in the selector of {object}"),
+            Need::Changes => write!(f, "label {key} is changed by the rollout itself"),
+            Need::Environment(container) => {
+                write!(f, "label {key} is read by the environment of container {container}")
+            }
+        }
+    }
+}
+
+impl NotDrainable {
+    /// Says how to make it possible.
+    pub fn hint(&self, services: &[String]) -> String {
+        let services: Vec<String> = services.iter().map(|service| format!("service/{service}")).collect();
+        let (selectors, all) = match services.as_slice() {
+            [one] => ("selector", one.clone()),
+            _ => ("selectors", services.join(", ")),
+        };
+        format!(
+            "add a label that nothing else selects, such as serving=yes, to the pod template, wait until every pod has it, \
+             then add it to the {selectors} of {all}"
+        )
+    }
+}

@@ -1,0 +1,235 @@
+//! What pre-pull pods and drained labels do on a real cluster: the ground that both stand on.
+
+use kubectl_inplace::engine::budget::{CountedPod, limits};
+use kubectl_inplace::engine::drain::{Drain, Surroundings, drain, serving_in};
+use kubectl_inplace::engine::metadata::MetadataChange;
+use kubectl_inplace::engine::names::RolloutId;
+use kubectl_inplace::engine::patch::{PodPatch, drain_patch, restore_patch};
+use kubectl_inplace::engine::pod::Pod;
+use kubectl_inplace::engine::pre_pull::{
+    ImagePull, ImageState, NodeImages, Pull, PullState, Requests, judge, pull_pod, pull_selector,
+};
+use kubectl_inplace::engine::record::UpdateRecord;
+use kubectl_inplace::engine::restart::{is_pinned, pinned_image};
+use serde_json::{Value, json};
+
+use crate::support::{Namespace, container_status, name, registry, restarted, samples};
+
+fn id() -> RolloutId {
+    RolloutId::from("20260102-030405-0a1b2c")
+}
+
+fn pull(images: &[&str]) -> Pull {
+    let image = |image: &&str| ImagePull { image: format!("{}/{image}", registry()), policy: "IfNotPresent".into() };
+    let images = images.iter().map(image).collect();
+    Pull { node: "node-1".into(), secrets: vec![], service_account: "default".into(), images }
+}
+
+/// Creates the pull pod and waits until every image has been judged for good.
+fn judged(namespace: &Namespace, pull: &Pull) -> (Value, Vec<PullState>) {
+    let body = pull_pod(&id(), namespace.name(), pull, 60, Requests::Tiny).to_string();
+    namespace.kubectl_input(&["create", "-f", "-"], &body);
+    let states = |pods: &[Value]| -> Option<Vec<ImageState>> { Some(judge(pods.first()?).expect("the node takes it")) };
+    let is_open = |image: &ImageState| matches!(image.state, PullState::Pulling { .. });
+    let pods = namespace.wait_pods(&selector(), |pods| states(pods).is_some_and(|all| !all.iter().any(is_open)));
+    let states = states(&pods).unwrap_or_default();
+    assert!(states.iter().map(|state| &state.image).eq(pull.images.iter().map(|image| &image.image)), "{states:?}");
+    (pods[0].clone(), states.into_iter().map(|image| image.state).collect())
+}
+
+/// As `pull_selector` gives it, in the one place of a URL where the test's kubectl takes it.
+fn selector() -> String {
+    pull_selector(Some(&id())).replace(',', "%2C")
+}
+
+#[test]
+fn a_pull_pod_tells_the_digest_or_the_registrys_words_and_runs_nothing() {
+    let namespace = Namespace::new("pull-restricted");
+    namespace.kubectl(&[
+        "label",
+        "namespace",
+        namespace.name(),
+        "pod-security.kubernetes.io/enforce=restricted",
+        "pod-security.kubernetes.io/enforce-version=latest",
+    ]);
+    let wanted = pull(&["app:nope", "app:v3", "side:v1"]);
+    let (pod, states) = judged(&namespace, &wanted);
+    let [missing, app, side] = states.as_slice() else { panic!("three images: {states:?}") };
+    match missing {
+        PullState::Failed { reason, message } => {
+            assert!(["ErrImagePull", "ImagePullBackOff"].contains(&reason.as_str()), "{reason}");
+            assert!(message.contains("app:nope") && message.contains("not found"), "{message}");
+        }
+        other => panic!("app:nope does not exist: {other:?}"),
+    }
+    for (state, repository) in [(app, "app"), (side, "side")] {
+        let prefix = format!("{}/{repository}@sha256:", registry());
+        let has_digest = matches!(state, PullState::Pulled { image_id: Some(id) } if id.starts_with(&prefix));
+        assert!(has_digest, "{state:?}");
+    }
+    let statuses = pod["status"]["containerStatuses"].as_array().expect("each container has a status");
+    for status in statuses {
+        assert!(status["state"]["running"].is_null() && status["lastState"] == json!({}), "{status}");
+    }
+    let events = namespace.kubectl(&["get", "events", "-o", "jsonpath={.items[*].reason}"]);
+    assert!(events.contains("Pulled") && !events.split(' ').any(|reason| reason == "Started"), "{events}");
+
+    // Made twice it is made once.
+    let body = pull_pod(&id(), namespace.name(), &wanted, 60, Requests::Tiny).to_string();
+    let again = namespace.try_kubectl(&["create", "-f", "-"], &body);
+    assert!(again.code != 0 && again.stderr.contains("AlreadyExists"), "{again:?}");
+}
+
+#[test]
+fn the_names_that_a_node_lists_are_read() {
+    let namespace = Namespace::new("pull-node");
+    let (_, states) = judged(&namespace, &pull(&["app:v2"]));
+    assert!(matches!(states.as_slice(), [PullState::Pulled { .. }]), "{states:?}");
+    let node: Value = serde_json::from_str(&namespace.kubectl(&["get", "node", "node-1", "-o", "json"])).expect("JSON");
+    let images = node["status"]["images"].as_array().cloned().unwrap_or_default();
+    let node = NodeImages::of(&node);
+    assert!(node.ready && node.name == "node-1");
+    // A new node's list comes half a minute late.
+    for listed in images.iter().flat_map(|image| image["names"].as_array().into_iter().flatten()) {
+        let listed = listed.as_str().unwrap_or_default();
+        assert!(node.lists(listed) || listed.starts_with("<none>"), "{listed}");
+    }
+    assert!(!node.lists(&format!("{}/app:nope", registry())));
+}
+
+#[test]
+fn a_limit_range_refuses_tiny_requests_and_takes_none() {
+    let namespace = Namespace::new("pull-limits");
+    namespace.apply(
+        "apiVersion: v1\nkind: LimitRange\nmetadata: {name: least}\nspec: {limits: [{type: Container, min: {memory: 8Mi}}]}\n",
+    );
+    let create = |requests: Requests| {
+        let body = pull_pod(&id(), namespace.name(), &pull(&["side:v1"]), 60, requests).to_string();
+        namespace.try_kubectl(&["create", "--dry-run=server", "-f", "-"], &body)
+    };
+    let refused = create(Requests::Tiny);
+    assert!(refused.code != 0 && refused.stderr.contains("minimum memory usage"), "{refused:?}");
+    let taken = create(Requests::None);
+    assert_eq!(taken.code, 0, "{taken:?}");
+}
+
+fn read(pod: &Value) -> Pod {
+    Pod::from_object(pod).expect("the server's pods can be read")
+}
+
+fn items(namespace: &Namespace, kind: &str) -> Vec<Value> {
+    let list: Value = serde_json::from_str(&namespace.kubectl(&["get", kind, "-o", "json"])).expect("JSON");
+    list["items"].as_array().cloned().unwrap_or_default()
+}
+
+fn send(namespace: &Namespace, patch: &PodPatch) {
+    let operations = serde_json::to_string(&patch.operations).expect("a patch is JSON");
+    namespace.kubectl(&["patch", "pod", &patch.key.name, "--type=json", "-p", &operations]);
+}
+
+/// Waits until so many of the Services list the pod.
+fn wait_serving(namespace: &Namespace, services: &[String], pod: &Pod, count: usize) {
+    namespace.wait_pods("app=web", |_| {
+        serving_in(&items(namespace, "endpointslices"), services, &pod.key.uid).len() == count
+    });
+}
+
+#[test]
+fn a_drained_pod_leaves_its_services_and_not_its_owner_and_comes_back() {
+    let namespace = Namespace::new("pull-drain");
+    let manifest = samples::deployment("web", 2).replace("labels: {app: web}", "labels: {app: web, serving: 'yes'}");
+    namespace.apply(&manifest);
+    for (service, more) in [("web", ""), ("headless", "clusterIP: None, publishNotReadyAddresses: true, ")] {
+        namespace.apply(&format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{name: {service}}}\n\
+             spec: {{{more}selector: {{app: web, serving: 'yes'}}, ports: [{{port: 80}}]}}\n"
+        ));
+    }
+    let before = namespace.wait_ready("app=web", 2);
+    let pod = read(before.first().expect("two pods"));
+    let owner = items(&namespace, "replicasets").iter().map(|set| set["spec"]["selector"].clone()).collect::<Vec<_>>();
+    let changes = MetadataChange::default();
+    let surroundings = Surroundings { owner: &owner, budgets: &[], others: &[], changes: &changes };
+    let found = drain(&pod, &items(&namespace, "services"), &surroundings);
+    let Drain::Drainable { label, services } = found else { panic!("drainable by `serving`: {found:?}") };
+    assert_eq!((label.key.as_str(), services.len()), ("serving", 2));
+    wait_serving(&namespace, &services, &pod, 2);
+
+    send(&namespace, &drain_patch(&pod, &label, "kubectl-inplace").expect("it has the label"));
+    wait_serving(&namespace, &services, &pod, 0);
+    let drained = namespace.wait_ready("app=web", 2);
+    assert_eq!(restarted(&before, &drained), [""; 0], "the same pods, and nothing restarted");
+    let off = drained.iter().find(|one| name(one) == pod.key.name).expect("the pod is there");
+    assert_eq!(off["metadata"]["labels"].get("serving"), None);
+    assert_eq!(UpdateRecord::drained(&read(off)), Some(label));
+
+    send(&namespace, &restore_patch(&read(off), "kubectl-inplace").expect("a label is off"));
+    wait_serving(&namespace, &services, &pod, 2);
+    let after = namespace.wait_ready("app=web", 2);
+    assert_eq!(restarted(&before, &after), [""; 0]);
+    let on = after.iter().find(|one| name(one) == pod.key.name).expect("the pod is there");
+    assert_eq!(read(on).labels, pod.labels);
+    assert_eq!(read(on).annotations, pod.annotations);
+}
+
+/// What our own count says, the status's figure left aside, is what the disruption controller says. One budget after the
+/// other: of several that select one pod the controller keeps only one up to date.
+#[test]
+fn budgets_are_counted_as_the_disruption_controller_counts() {
+    let namespace = Namespace::new("pull-budget");
+    namespace.apply(&samples::deployment("web", 3));
+    let pods: Vec<Pod> = namespace.wait_ready("app=web", 3).iter().map(read).collect();
+    let counted: Vec<CountedPod<'_>> = pods
+        .iter()
+        .map(|pod| CountedPod { labels: &pod.labels, ready: true, terminating: false, in_hand: false })
+        .collect();
+    let rules = ["minAvailable: 2", "minAvailable: 50%", "minAvailable: 100%", "minAvailable: 0"];
+    for rule in
+        rules.iter().chain(&["maxUnavailable: 0", "maxUnavailable: 1%", "maxUnavailable: 50%", "maxUnavailable: 2"])
+    {
+        let name = rule.to_lowercase().replace([' ', ':', '%'], "");
+        namespace.apply(&format!(
+            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: {name}}}\n\
+             spec: {{{rule}, selector: {{matchLabels: {{app: web}}}}}}\n"
+        ));
+        let read_budget = || items(&namespace, "poddisruptionbudgets").first().cloned().unwrap_or_default();
+        namespace.wait_pods("app=web", |_| {
+            let status = &read_budget()["status"];
+            status["currentHealthy"] == 3 && status["expectedPods"] == 3 && status["observedGeneration"] == 1
+        });
+        let budget = read_budget();
+        let mut open = budget.clone();
+        open["status"]["disruptionsAllowed"] = json!(99);
+        let found = limits(&[open], 3, &counted);
+        let [limit] = found.as_slice() else { panic!("it selects the pods: {found:?}") };
+        assert_eq!(json!(limit.allowed), budget["status"]["disruptionsAllowed"], "{limit}: {budget:#}");
+        namespace.kubectl(&["delete", "poddisruptionbudget", &name]);
+    }
+}
+
+#[test]
+fn a_pinned_image_restarts_the_same_bits_again_and_again() {
+    let namespace = Namespace::new("pull-restart");
+    namespace.apply(&samples::pod("web"));
+    let mut before = namespace.wait_ready("app=web", 1);
+    let template = format!("{}/side:v1", registry());
+    let ran = container_status(&before[0], "side")["imageID"].clone();
+    // `repo:tag@digest`, `repo@digest`, and without a known tag `repo:restarted@digest`. A text that was used before would
+    // wait for the kubelet's back-off, which goes by name and image.
+    for template in [Some(template.as_str()), Some(&template), None] {
+        let pod = read(&before[0]);
+        let (_, _, container) = pod.container(&"side".into()).expect("there is a side");
+        let (_, _, status) = pod.container_status(&"side".into()).expect("it has a status");
+        let pinned = pinned_image(&container.image, &status.image_id, template).expect("it was pulled by digest");
+        namespace.kubectl(&["set", "image", "pod/web", &format!("side={pinned}")]);
+        let count = status.restart_count + 1;
+        let after = namespace.wait_pods("app=web", |pods| {
+            let status = pods.first().map(|pod| container_status(pod, "side"));
+            status.is_some_and(|status| status["restartCount"] == count && status["ready"] == true)
+        });
+        assert_eq!(restarted(&before, &after), ["web/side"], "{pinned}");
+        assert_eq!(container_status(&after[0], "side")["imageID"], ran, "{pinned}");
+        assert!(template.is_none_or(|known| is_pinned(known, &pinned, &status.image_id, Some(&container.image))));
+        before = after;
+    }
+}
