@@ -85,6 +85,15 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l take-over -d 'Go on in place of a run that still holds the workload' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l canary -d 'Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l pause-after -d 'Stop after every so many pods, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l partition -d 'Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet\'s own' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l pods -d 'Only these pods, separated by commas' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l node -d 'Only the pods on this node' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
+name\t''
+age\t''
+node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l against -d 'Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s o -l output -d 'Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request' -r -f -a "text\t'For a person'
 wide\t'The text, and what an expert asks for; of a plan alone'
@@ -182,6 +191,15 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l take-over -d 'Go on in place of a run that still holds the workload' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l canary -d 'Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l pause-after -d 'Stop after every so many pods, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l partition -d 'Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet\'s own' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l pods -d 'Only these pods, separated by commas' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l node -d 'Only the pods on this node' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
+name\t''
+age\t''
+node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l plan -d 'Do exactly what a saved plan says, without asking; refused if anything moved since' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -s o -l output -d 'Output format; json is one object a line' -r -f -a "text\t'For a person'
 json\t'For a script: one document for a plan, one object a line for a rollout'"
@@ -243,6 +261,15 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" 
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l take-over -d 'Go on in place of a run that still holds the workload' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l canary -d 'Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l pause-after -d 'Stop after every so many pods, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l partition -d 'Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet\'s own' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l pods -d 'Only these pods, separated by commas' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l node -d 'Only the pods on this node' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
+name\t''
+age\t''
+node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
@@ -300,6 +327,15 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l take-over -d 'Go on in place of a run that still holds the workload' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l canary -d 'Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l pause-after -d 'Stop after every so many pods, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l partition -d 'Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet\'s own' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l pods -d 'Only these pods, separated by commas' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l node -d 'Only the pods on this node' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
+name\t''
+age\t''
+node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
@@ -357,6 +393,15 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l take-over -d 'Go on in place of a run that still holds the workload' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l canary -d 'Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l pause-after -d 'Stop after every so many pods, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l partition -d 'Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet\'s own' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l pods -d 'Only these pods, separated by commas' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l node -d 'Only the pods on this node' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
+name\t''
+age\t''
+node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'

@@ -73,6 +73,12 @@ _arguments "${_arguments_options[@]}" : \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
 '--pods-only=[Patch the pods and leave the owner'\''s template\: pods made later get the template'\''s image]::BOOL:(true false)' \
 '--take-over=[Go on in place of a run that still holds the workload]::BOOL:(true false)' \
+'--canary=[Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask]:N|N%:_default' \
+'--pause-after=[Stop after every so many pods, and say how to go on; on a terminal ask]:N:_default' \
+'--partition=[Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet'\''s own]:N:_default' \
+'*--pods=[Only these pods, separated by commas]:NAME:_default' \
+'--node=[Only the pods on this node]:NAME:_default' \
+'--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '*--against=[Compare -f with these older manifests, with no cluster at all\: files, folders, or - for standard input]:FILE:_files' \
 '-o+[Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request]:FORMAT:((text\:"For a person"
 wide\:"The text, and what an expert asks for; of a plan alone"
@@ -188,7 +194,13 @@ _arguments "${_arguments_options[@]}" : \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
 '--pods-only=[Patch the pods and leave the owner'\''s template\: pods made later get the template'\''s image]::BOOL:(true false)' \
 '--take-over=[Go on in place of a run that still holds the workload]::BOOL:(true false)' \
-'(--image -f --filename -l --selector -A --all-namespaces --all-containers -R --recursive --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --field-manager)--plan=[Do exactly what a saved plan says, without asking; refused if anything moved since]:FILE:_files' \
+'--canary=[Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask]:N|N%:_default' \
+'--pause-after=[Stop after every so many pods, and say how to go on; on a terminal ask]:N:_default' \
+'--partition=[Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet'\''s own]:N:_default' \
+'*--pods=[Only these pods, separated by commas]:NAME:_default' \
+'--node=[Only the pods on this node]:NAME:_default' \
+'--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
+'(--image -f --filename -l --selector -A --all-namespaces --all-containers -R --recursive --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --order --field-manager)--plan=[Do exactly what a saved plan says, without asking; refused if anything moved since]:FILE:_files' \
 '-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
@@ -255,6 +267,12 @@ _arguments "${_arguments_options[@]}" : \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
 '--pods-only=[Patch the pods and leave the owner'\''s template\: pods made later get the template'\''s image]::BOOL:(true false)' \
 '--take-over=[Go on in place of a run that still holds the workload]::BOOL:(true false)' \
+'--canary=[Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask]:N|N%:_default' \
+'--pause-after=[Stop after every so many pods, and say how to go on; on a terminal ask]:N:_default' \
+'--partition=[Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet'\''s own]:N:_default' \
+'*--pods=[Only these pods, separated by commas]:NAME:_default' \
+'--node=[Only the pods on this node]:NAME:_default' \
+'--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
@@ -318,6 +336,12 @@ _arguments "${_arguments_options[@]}" : \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
 '--pods-only=[Patch the pods and leave the owner'\''s template\: pods made later get the template'\''s image]::BOOL:(true false)' \
 '--take-over=[Go on in place of a run that still holds the workload]::BOOL:(true false)' \
+'--canary=[Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask]:N|N%:_default' \
+'--pause-after=[Stop after every so many pods, and say how to go on; on a terminal ask]:N:_default' \
+'--partition=[Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet'\''s own]:N:_default' \
+'*--pods=[Only these pods, separated by commas]:NAME:_default' \
+'--node=[Only the pods on this node]:NAME:_default' \
+'--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
@@ -381,6 +405,12 @@ _arguments "${_arguments_options[@]}" : \
 '--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
 '--pods-only=[Patch the pods and leave the owner'\''s template\: pods made later get the template'\''s image]::BOOL:(true false)' \
 '--take-over=[Go on in place of a run that still holds the workload]::BOOL:(true false)' \
+'--canary=[Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask]:N|N%:_default' \
+'--pause-after=[Stop after every so many pods, and say how to go on; on a terminal ask]:N:_default' \
+'--partition=[Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet'\''s own]:N:_default' \
+'*--pods=[Only these pods, separated by commas]:NAME:_default' \
+'--node=[Only the pods on this node]:NAME:_default' \
+'--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"

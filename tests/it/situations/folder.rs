@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use kubectl_inplace::cli::{Cli, Command, PlanArgs};
 use kubectl_inplace::engine::duration;
+use kubectl_inplace::engine::int_or_percent::IntOrPercent;
 use kubectl_inplace::engine::kubelet_version::KubeletVersion;
 use kubectl_inplace::engine::names::Uid;
-use kubectl_inplace::engine::plan::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
+use kubectl_inplace::engine::plan::{
+    Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings,
+};
 use kubectl_inplace::engine::pod::{Container, Pod};
 use kubectl_inplace::engine::target;
 use kubectl_inplace::engine::workload::{Workload, WorkloadKind};
@@ -231,16 +234,17 @@ impl Folder {
             duration.map(|duration| duration.map(|d| d.as_secs())).map_err(|error| format!("options: {error}"))
         };
         Ok(Options {
-            max_unavailable: policy
-                .max_unavailable
-                .map(|given| given.parse().map_err(|error| format!("options: {error}")))
-                .transpose()?,
+            max_unavailable: number_or_percent(policy.max_unavailable)?,
             min_ready_seconds: policy.min_ready_seconds,
             timeout: seconds(policy.timeout)?,
             total_timeout: seconds(policy.total_timeout)?,
             // A folder with the (empty) file `durable` is of a durable rollout.
             pods_only: self.text("durable")?.is_none(),
             take_over: policy.take_over,
+            canary: number_or_percent(policy.canary)?,
+            pause_after: policy.pause_after,
+            order: policy.order,
+            subset: Subset { pods: policy.pods.into_iter().collect(), node: policy.node, partition: policy.partition },
         })
     }
 
@@ -269,6 +273,10 @@ impl Folder {
         odd.sort();
         if odd.is_empty() { Ok(()) } else { Err(format!("{} is not read", odd.join(", "))) }
     }
+}
+
+fn number_or_percent(given: Option<String>) -> Result<Option<IntOrPercent>, String> {
+    given.map(|given| given.parse().map_err(|error| format!("options: {error}"))).transpose()
 }
 
 fn number(object: &Value) -> Option<i64> {
