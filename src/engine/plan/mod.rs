@@ -34,6 +34,7 @@ pub use goal::{WayBack, follow, way_back};
 pub use live::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Revision, Subset, Surroundings};
 pub use policy::policy_of;
 pub use resume::{ResumeError, Start, resume};
+pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
 pub use undo::{UndoError, undo};
