@@ -114,6 +114,8 @@ impl Listener for JsonLines<'_> {
         let next = self.run.as_ref().map(|run| run.next.clone()).unwrap_or_default();
         let tally = Tally::of(outcome);
         let proof = proof::Proof::of(outcome, |pod, name| self.restarts(pod, name));
+        let is_durable = self.run.as_ref().is_some_and(|run| run.mode == Mode::Durable);
+        let next = if is_durable { next.that_fit(outcome) } else { next };
         let body = Summary {
             workload: WorkloadName::of(&outcome.workload),
             result: outcome.result.word(),
@@ -132,6 +134,7 @@ impl Listener for JsonLines<'_> {
             steps: self.steps.iter().map(|(step, at)| ends::Step::of(*step, *at)).collect(),
             take_back: next.take_back,
             go_on: next.go_on,
+            abort: next.abort,
             follow: next.follow,
         };
         self.write("summary", words::from_seconds(outcome.seconds), &body)
@@ -318,6 +321,7 @@ struct Summary<'a> {
     steps: Vec<ends::Step>,
     take_back: Option<String>,
     go_on: Option<String>,
+    abort: Option<String>,
     follow: Option<String>,
 }
 

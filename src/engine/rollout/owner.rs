@@ -9,9 +9,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::engine::durable::change::Direction;
-use crate::engine::durable::lock::LockState;
+use crate::engine::durable::lock::{LockState, RolloutLock};
 use crate::engine::durable::{
-    self, Cleanup, Fence, ObjectWrite, OwnerGoal, OwnerPhase, OwnerStep, PodsState, owner_phase,
+    self, Cleanup, Fence, ObjectWrite, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, owner_phase,
 };
 use crate::engine::metadata::ValueChange;
 use crate::engine::names::{ContainerName, PodKey};
@@ -290,8 +290,8 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
     let Some(view) = world.owner().filter(|_| !ledger.owner.stale && ledger.owner.read_at.is_some()) else {
         return read(goal, ledger, now, turn);
     };
-    let pods = PodsState { done: ledger.all_done(), present: ledger.present.len() };
-    match owner_phase(owner, goal.workload.kind, view, pods, &wall_clock(&owner.clock, now)) {
+    let pods = pods_state(goal, world, ledger, view);
+    match owner_phase(owner, goal.workload.kind, view, &pods, &wall_clock(&owner.clock, now)) {
         OwnerPhase::Do(step, write) => send(goal, ledger, step, write, now, turn),
         OwnerPhase::Await(fence) => wait(goal, ledger, fence, now, turn),
         OwnerPhase::PodsMayGo { revision } => {
@@ -315,8 +315,36 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
     }
 }
 
+/// What the pods say. A Deployment's pods may be any ReplicaSet's of its.
+fn pods_state(goal: &Goal, world: &World, ledger: &Ledger, view: &OwnerView) -> PodsState {
+    let done = ledger.all_done();
+    match goal.workload.kind {
+        WorkloadKind::Deployment if done => {
+            let uid = |object: &Value| object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned);
+            let sets: BTreeSet<String> = view.owned.iter().filter_map(uid).collect();
+            let is_there = |pod: &&Pod| {
+                let owned = pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
+                owned && !pod.terminating && !pod.is_finished()
+            };
+            PodsState { done, present: world.pods().filter(is_there).count(), labels: BTreeMap::new() }
+        }
+        WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {
+            PodsState { done, present: ledger.present.len(), labels: BTreeMap::new() }
+        }
+        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+            let mut labels: BTreeMap<String, usize> = BTreeMap::new();
+            for pod in ledger.present.iter().filter_map(|key| world.pod(key)) {
+                let label = pod.labels.get(REVISION_LABEL).cloned().unwrap_or_default();
+                *labels.entry(label).or_default() += 1;
+            }
+            PodsState { done, present: ledger.present.len(), labels }
+        }
+    }
+}
+
 fn wait(goal: &Goal, ledger: &mut Ledger, fence: Fence, now: Now, turn: &mut Turn) {
     let owner = &mut ledger.owner;
+    owner.may_go = false;
     if owner.waits_for != Some(fence) {
         owner.waits_for = Some(fence);
         owner.since = Some(now);
@@ -410,6 +438,18 @@ pub(super) fn may_leave(
     ledger.owner.parting = Some((now, false));
     turn.actions.push((id, Action::Write { write, field_manager: goal.field_manager.clone() }));
     false
+}
+
+/// Returns whether the rollout's lock stays on the owner, as far as is known: an answer that is outstanding may have set it.
+pub(super) fn stays_held(goal: &Goal, world: &World, ledger: &Ledger) -> bool {
+    let Some(owner) = &goal.owner else { return false };
+    if matches!(ledger.owner.end, Some(End::Closed | End::Superseded(_))) {
+        return false;
+    }
+    let object = world.owner().and_then(|view| view.object.as_ref());
+    let found = object.and_then(|object| RolloutLock::of(object).ok().flatten());
+    let is_unclear = ledger.owner.stale && ledger.owner.end.is_none();
+    is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)
 }
 
 /// When the owner's side has to be looked at again.

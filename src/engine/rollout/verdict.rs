@@ -143,7 +143,8 @@ fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndRes
         PodEnd { replaced: ledger.replaced.contains(&position), ..end }
     });
     let seconds = now.saturating_sub(ledger.began.unwrap_or(now)).as_secs_f64();
-    Outcome { workload: goal.workload.clone(), result, pods: pods.collect(), why, seconds }
+    let held = owner::stays_held(goal, world, ledger);
+    Outcome { workload: goal.workload.clone(), result, pods: pods.collect(), why, held, seconds }
 }
 
 fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {

@@ -118,7 +118,7 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         unplanned: vec![],
         replaced: false,
     });
-    Outcome { workload: workload(), result, pods: pods.collect(), why: None, seconds: 12.34 }
+    Outcome { workload: workload(), result, pods: pods.collect(), why: None, held: false, seconds: 12.34 }
 }
 
 /// What the API tells of a pod that is done.

@@ -1,6 +1,5 @@
 //! What must hold on every step.
 
-use crate::engine::workload::WorkloadKind;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
