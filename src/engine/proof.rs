@@ -201,7 +201,7 @@ mod tests {
             namespace: "d".into(),
             name: "web".into(),
         };
-        Outcome { workload, result: EndResult::Complete, pods, why: None, seconds: 1.0, held: Default::default() }
+        Outcome { workload, result: EndResult::Complete, pods, why: None, seconds: 1.0, held: false }
     }
 
     fn pulled(name: &str, time: &str, message: &str) -> Event {

@@ -21,7 +21,7 @@ fn report(words: &str) -> FailureReport {
         time: "2026-11-05T10:15:02Z".into(),
         count,
     };
-    let moment = |seconds, phase| Moment { at: Duration::from_millis(seconds * 100), phase };
+    let moment = |tenths: u64, phase| Moment { at: Duration::from_millis(tenths * 100), phase };
     let crashed = FailedPod {
         pod: key("web-6b867cfc99-2x7kq"),
         node: Some("node-a".into()),
