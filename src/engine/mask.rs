@@ -115,7 +115,7 @@ fn value_of(after: &str, blank_will_do: bool) -> Option<(&str, &str, Option<char
     } else {
         return None;
     };
-    end += after.get(end..)?.find(|c| !matches!(c, ' ' | '\\'))?;
+    end += after.get(end..)?.find(|c| !matches!(c, ' ' | '\\' | '['))?;
     let quote = after.get(end..)?.chars().next().filter(|c| matches!(c, '"' | '\''));
     end += quote.map_or(0, char::len_utf8);
     let (separator, value) = after.split_at(end);

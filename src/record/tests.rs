@@ -91,7 +91,7 @@ fn another_decision_is_caught() {
     for (was, is) in
         [("\"a:2\"", "\"a:3\""), ("AdmissionRefused", "NotSent"), ("\"result\":\"failed\"", "\"result\":\"complete\"")]
     {
-        let at = text.rfind(was).unwrap();
+        let at = if was.contains("result") { text.rfind(was) } else { text.find(was) }.unwrap();
         let changed = format!("{}{is}{}", &text[..at], &text[at + was.len()..]);
         assert!(matches!(replay(changed.as_bytes()), Err(ReplayError::Decided { .. })), "{was}");
     }

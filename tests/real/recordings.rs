@@ -8,7 +8,7 @@ use kubectl_inplace::record::replay;
 
 use crate::support::{Namespace, samples};
 
-const WITH_SECRET: &str = "env: [{name: PASSWORD, value: hunter2}], args: ['--password=hunter2']";
+const WITH_SECRET: &str = "env: [{name: PASSWORD, value: hunter2}]";
 
 /// Runs a line with `--record`, replays what was recorded, and keeps it where that is asked for.
 fn recorded(namespace: &Namespace, name: &str, line: &str, code: i32) {
