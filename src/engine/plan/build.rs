@@ -97,6 +97,8 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         replicas: live.workload.desired_replicas(),
         pods_only: durable.is_none(),
         durable,
+        pulls: Vec::new(),
+        pre_pull: options.pre_pull,
         estimate_seconds,
         checked_by_server: false,
     }
