@@ -62,9 +62,8 @@ enum End {
 #[derive(Debug, Clone, Default)]
 pub(super) struct OwnerLedger {
     asked: Option<(ActionId, Asked)>,
-    /// When the read that the view comes from was begun.
+    /// When the view was read.
     read_at: Option<Now>,
-    began_read: Now,
     /// Something was written since the view was read.
     stale: bool,
     not_before: Now,
@@ -99,7 +98,7 @@ impl OwnerLedger {
         self.trouble = None;
         match (asked, answer) {
             (Asked::Read, Answer::Read) => {
-                self.read_at = Some(self.began_read);
+                self.read_at = Some(now);
                 self.stale = false;
             }
             (Asked::Read, Answer::NotRead { message } | Answer::Unknown { message } | Answer::Moved { message }) => {
@@ -140,11 +139,8 @@ impl OwnerLedger {
         }
     }
 
-    fn ask(&mut self, id: ActionId, asked: Asked, now: Now) {
+    fn ask(&mut self, id: ActionId, asked: Asked) {
         self.asked = Some((id, asked));
-        if asked == Asked::Read {
-            self.began_read = now;
-        }
     }
 }
 
@@ -187,7 +183,7 @@ fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
         return;
     }
     let id = ledger.next_id();
-    ledger.owner.ask(id, Asked::Read, now);
+    ledger.owner.ask(id, Asked::Read);
     turn.actions.push((id, Action::ReadOwner(goal.workload.clone())));
 }
 
@@ -369,7 +365,7 @@ fn send(goal: &Goal, ledger: &mut Ledger, step: OwnerStep, write: ObjectWrite, n
         return;
     }
     let id = ledger.next_id();
-    ledger.owner.ask(id, Asked::Write(step), now);
+    ledger.owner.ask(id, Asked::Write(step));
     turn.actions.push((id, Action::Write { write, field_manager: goal.field_manager.clone() }));
 }
 
@@ -433,7 +429,7 @@ pub(super) fn may_leave(
     let mark = world.owner().and_then(|view| durable::mark(owner, goal.workload.kind, view, state));
     let Some(write) = mark else { return true };
     let id = ledger.next_id();
-    ledger.owner.ask(id, Asked::Write(OwnerStep::MarkStopped), now);
+    ledger.owner.ask(id, Asked::Write(OwnerStep::MarkStopped));
     ledger.owner.parting = Some((now, false));
     turn.actions.push((id, Action::Write { write, field_manager: goal.field_manager.clone() }));
     false
