@@ -2,7 +2,7 @@
 
 use super::rolling::Rolling;
 use super::targets::{self, Wish};
-use super::{Shell, approve, planning};
+use super::{Shell, approve, planning, pulls};
 use crate::cli::{GlobalArgs, ResumeArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::durable::change::Direction;
@@ -29,8 +29,9 @@ pub(super) async fn run(
         }
         let live = cluster.live(workload, Nodes::WhereDecisive).await?;
         let writer = (args.output, args.yes, args.field_manager.as_str());
-        let rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
-        let goal = match goal(&live, direction, &options, &rolling.start) {
+        let mut rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
+        rolling.start.pre_pull = options.pre_pull;
+        let mut goal = match goal(&live, direction, &options, &rolling.start) {
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {
                 shell.say(Meaning::Plain, "note:", &format!("{}: {}", live.workload.reference, ResumeError::NoRollout));
@@ -45,6 +46,7 @@ pub(super) async fn run(
         if !approve(&live, &goal, &cluster, args.yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
+        goal.pulls = pulls::find(&goal.pods, &live, options.pre_pull, &cluster).await.pulls;
         result = rolling.one(goal, &live, shell).await?;
         if !matches!(result, EndResult::Complete | EndResult::Aborted) {
             break;

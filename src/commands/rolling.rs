@@ -9,6 +9,7 @@ use crate::engine::durable::change::Direction;
 use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{self, LiveWorkload, Start, Verdict, way_back};
+use crate::engine::pre_pull::PrePull;
 use crate::engine::report::Outcome;
 use crate::engine::rollout::{Goal, Mode};
 use crate::error::CommandError;
@@ -41,6 +42,7 @@ impl<'a> Rolling<'a> {
             field_manager: field_manager.to_owned(),
             keep_field_ownership: rollout.keep_field_ownership,
             release: yes,
+            pre_pull: PrePull::Auto,
         };
         Self { cluster, global, rollout, output, start, go_on: None }
     }
@@ -130,7 +132,20 @@ impl<'a> Rolling<'a> {
         let outcome = drive::drive(self.cluster, goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
         drop(listener);
         shell.tell_notices();
+        if outcome.result == EndResult::Superseded && goal.owner.is_some() {
+            self.tell_what_is_held_back(goal, shell).await;
+        }
         Ok(outcome)
+    }
+
+    /// Somebody else's change may wait under what this rollout has set; only the person can say what is to become of it.
+    async fn tell_what_is_held_back(&self, goal: &Goal, shell: &Shell) {
+        // What cannot be read now was told as the end already.
+        let Ok(found) = self.cluster.workload(&goal.workload).await else { return };
+        let commands = commands::held_back(&found, goal, self.global);
+        for (word, command) in commands {
+            shell.say(Meaning::Waiting, word, &command);
+        }
     }
 
     fn next(&self, goal: &Goal) -> NextSteps {

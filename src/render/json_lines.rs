@@ -42,6 +42,16 @@ impl<'a> JsonLines<'a> {
     }
 }
 
+impl JsonLines<'_> {
+    /// The notice's own fields, under the name that it has as a line.
+    fn pull(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
+        let mut fields = serde_json::to_value(notice).map_err(io::Error::other)?;
+        let name = fields.as_object_mut().and_then(|fields| fields.remove("type"));
+        let name = name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+        self.write(&name, elapsed, &fields)
+    }
+}
+
 impl Listener for JsonLines<'_> {
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
         let body = Start {
@@ -66,6 +76,10 @@ impl Listener for JsonLines<'_> {
                 self.write("pod", elapsed, &PodLine { pod: PodName::of(pod), phase: Phase::of(phase) })
             }
             Notice::Owner { step } => self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() }),
+            Notice::PullBegins { .. }
+            | Notice::Pulled { .. }
+            | Notice::PullLeftOut { .. }
+            | Notice::TagMoves { .. } => self.pull(notice, elapsed),
             Notice::Retrying { pod, why } => {
                 self.write("retrying", elapsed, &Retrying { pod: PodName::of(pod), message: why })
             }
@@ -93,6 +107,8 @@ impl Listener for JsonLines<'_> {
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
         let next = self.run.as_ref().map(|run| run.next.clone()).unwrap_or_default();
         let tally = Tally::of(outcome);
+        let is_durable = self.run.as_ref().is_some_and(|run| run.mode == Mode::Durable);
+        let next = if is_durable { next.that_fit(outcome) } else { next };
         let body = Summary {
             workload: WorkloadName::of(&outcome.workload),
             result: outcome.result.word(),
@@ -108,6 +124,7 @@ impl Listener for JsonLines<'_> {
             pods: outcome.pods.iter().map(End::of).collect(),
             take_back: next.take_back,
             go_on: next.go_on,
+            abort: next.abort,
             follow: next.follow,
         };
         self.write("summary", words::from_seconds(outcome.seconds), &body)
@@ -291,6 +308,7 @@ struct Summary<'a> {
     pods: Vec<End<'a>>,
     take_back: Option<String>,
     go_on: Option<String>,
+    abort: Option<String>,
     follow: Option<String>,
 }
 

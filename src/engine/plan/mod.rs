@@ -25,6 +25,7 @@ use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::pre_pull::{PrePull, Pull};
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::Policy;
 
@@ -80,6 +81,12 @@ pub struct WorkloadPlan {
     /// What happens to the owner; `None` where only pods change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durable: Option<DurablePlan>,
+    /// What nodes have to pull before anything is touched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pulls: Vec<Pull>,
+    /// `--pre-pull`.
+    #[serde(default)]
+    pub pre_pull: PrePull,
     /// The template of an owner stays as it is: only the pods change.
     pub pods_only: bool,
     /// Roughly how long it takes, in seconds.
@@ -243,6 +250,14 @@ impl WorkloadPlan {
 }
 
 impl Plan {
+    /// Returns the word for a command that would have carried the plan out: another run's hold alone is no reason of the
+    /// change itself, which may be tried again.
+    pub fn refusal(&self) -> EndResult {
+        let mut reasons = self.workloads.iter().flat_map(WorkloadPlan::all_reasons).peekable();
+        let is_held = reasons.peek().is_some() && reasons.all(|reason| matches!(reason, Reason::RolloutHeld { .. }));
+        if is_held { EndResult::Superseded } else { self.result() }
+    }
+
     /// Returns the word for the whole plan.
     pub fn result(&self) -> EndResult {
         let any = |verdict| self.workloads.iter().any(|workload| workload.verdict == verdict);
