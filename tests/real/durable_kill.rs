@@ -31,7 +31,7 @@ fn killed_at_every_write(name: &str, kind: Kind, moment: Moment, then: Then) {
     let owner = Owner::new(&namespace, &gate.api, kind, (2, MOST_WRITES), "");
     let watch = namespace.watch("app=web");
     for number in 1..=MOST_WRITES {
-        if !killed_at(&namespace, &gate, (&owner, kind), (number, moment), then) {
+        if !killed_at(&namespace, &gate, &owner, (number, moment), then) {
             assert!(number > 3, "only {number} writes: {:?}", gate.writes());
             let seen: Vec<Value> = watch.seen().into_iter().map(|seen| seen.pod["metadata"]["uid"].clone()).collect();
             let known = |uid: &Value| owner.before.iter().any(|pod| pod["metadata"]["uid"] == *uid);
@@ -46,7 +46,7 @@ fn killed_at_every_write(name: &str, kind: Kind, moment: Moment, then: Then) {
 fn killed_at(
     namespace: &Namespace,
     gate: &Gate,
-    (owner, kind): (&Owner<'_>, Kind),
+    owner: &Owner<'_>,
     (number, moment): (usize, Moment),
     then: Then,
 ) -> bool {
@@ -63,13 +63,15 @@ fn killed_at(
         gate.lose();
         let finished = finish(namespace, owner, then);
         let context = format!("killed {moment:?} write {number}, {write}; {}: {finished:#?}", then.word());
-        let is_over = finished.stdout.contains("complete already") || finished.stderr.contains("no rollout");
+        let (complete, over) =
+            (finished.stdout.contains("complete already"), finished.stderr.contains("no rollout of this program"));
         let (code, tag) = match (then, number, moment) {
             // Nothing to go on with.
             (_, 1, Moment::Before) => (0, "side:v1"),
             (Then::Resume, _, _) => (0, "side:v2"),
             // Its end was written before the kill: said, and nothing taken back.
-            (Then::Abort, _, _) if is_over => (if kind == Kind::Deployment { 6 } else { 0 }, "side:v2"),
+            (Then::Abort, 4.., _) if complete => (6, "side:v2"),
+            (Then::Abort, 4.., _) if over => (0, "side:v2"),
             (Then::Abort, _, _) => (0, "side:v1"),
         };
         assert_eq!(finished.code, code, "{context}");
