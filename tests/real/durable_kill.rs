@@ -63,11 +63,16 @@ fn killed_at(
         gate.lose();
         let finished = finish(namespace, owner, then);
         let context = format!("killed {moment:?} write {number}, {write}; {}: {finished:#?}", then.word());
-        // Before the first write there was nothing to go on with.
+        let (complete, over) =
+            (finished.stdout.contains("complete already"), finished.stderr.contains("no rollout of this program"));
         let (code, tag) = match (then, number, moment) {
+            // Nothing to go on with.
             (_, 1, Moment::Before) => (0, "side:v1"),
             (Then::Resume, _, _) => (0, "side:v2"),
-            (Then::Abort, _, _) => (0, if finished.stdout.contains("closed already") { "side:v2" } else { "side:v1" }),
+            // Its end was written before the kill: said, and nothing taken back.
+            (Then::Abort, 4.., _) if complete => (6, "side:v2"),
+            (Then::Abort, 4.., _) if over => (0, "side:v2"),
+            (Then::Abort, _, _) => (0, "side:v1"),
         };
         assert_eq!(finished.code, code, "{context}");
         assert_eq!(owner.tag(&container), tag, "{context}");

@@ -134,8 +134,11 @@ pub fn resume(
     let found = match RolloutLock::of(&workload.object) {
         Err(_) => return Err(ResumeError::Unreadable),
         Ok(Some(lock)) => Some(lock),
-        // A run that was killed between its last two steps leaves only copies.
-        Ok(None) => owned.iter().find_map(|object| RolloutLock::of(object).ok().flatten()),
+        // A run that was killed between its last two steps leaves only copies; those in ControllerRevisions stay for ever.
+        Ok(None) if workload.reference.kind == WorkloadKind::Deployment => {
+            owned.iter().find_map(|object| RolloutLock::of(object).ok().flatten())
+        }
+        Ok(None) => None,
     };
     let Some(found) = found else { return Err(ResumeError::NoRollout) };
     let replaces = RolloutLock::text_of(&workload.object).map(str::to_owned);

@@ -306,7 +306,7 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
             Cleanup::Await(fence) => wait(goal, ledger, fence, now, turn),
             Cleanup::Nothing => ledger.owner.end = Some(End::Superseded(why)),
         },
-        OwnerPhase::Closed => ledger.owner.end = Some(End::Closed),
+        OwnerPhase::Closed => ledger.owner.end = Some(closed(owner, view)),
     }
 }
 
@@ -334,6 +334,16 @@ fn pods_state(goal: &Goal, world: &World, ledger: &Ledger, view: &OwnerView) -> 
             }
             PodsState { done, present: ledger.present.len(), labels }
         }
+    }
+}
+
+/// What was complete before this run is not taken back by tidying up after it.
+fn closed(owner: &OwnerGoal, view: &OwnerView) -> End {
+    match (owner.lock.direction, durable::recorded(owner, view)) {
+        (Direction::Back, Some(EndResult::Complete)) => {
+            End::Superseded("it was complete already; kubectl inplace undo takes it back".into())
+        }
+        (_, _) => End::Closed,
     }
 }
 
