@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{HISTORY, KINDS, Scene};
+use super::{HISTORY, KINDS, Scene, side_by_side};
 use crate::support::run::Output;
 
 /// The steps on the owner, as the lines on stderr tell them.
@@ -14,7 +14,7 @@ fn steps(output: &Output) -> Vec<String> {
 
 #[test]
 fn every_kind_ends_with_template_history_and_pods_saying_the_same() {
-    for kind in KINDS {
+    side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
         let output = scene.apply("acme/side:v2").ends_with(0).prints("Updated 3 pods in place").prints("   durable");
         assert_eq!(steps(&output), kind.steps, "{}", kind.typed);
@@ -28,12 +28,12 @@ fn every_kind_ends_with_template_history_and_pods_saying_the_same() {
         );
         scene.apply("acme/side:v2").ends_with(0).prints("No changes.");
         assert_eq!(scene.owner_writes().len(), kind.steps.len(), "the second run writes nothing");
-    }
+    });
 }
 
 #[test]
 fn undo_goes_back_and_forward_again_and_again() {
-    for kind in KINDS {
+    side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
         for round in 0..3 {
             scene.apply("acme/side:v2").ends_with(0);
@@ -42,19 +42,19 @@ fn undo_goes_back_and_forward_again_and_again() {
             scene.is_settled("acme/side:v1", &format!("{} back, round {round}", kind.typed));
         }
         assert_eq!(scene.history().len(), 6, "{}", kind.typed);
-    }
+    });
 }
 
 #[test]
 fn a_failure_is_taken_back_where_that_is_asked_for_and_still_is_a_failure() {
-    for kind in KINDS {
+    side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
         let output = scene.run("apply", "side=acme/side:missing --on-failure=undo").ends_with(4);
         output.says("(--on-failure=undo)").prints("Failed").prints("Taken back:");
         scene.is_settled("acme/side:v1", kind.typed);
         let outcomes: Vec<_> = scene.history().iter().map(|entry| entry["outcome"].clone()).collect();
         assert_eq!(outcomes, ["aborted"], "{}", kind.typed);
-    }
+    });
 }
 
 #[test]
