@@ -14,17 +14,19 @@ mod objects;
 mod replica_set;
 pub mod revisions;
 pub mod stateful_set;
+mod step;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::names::{RolloutId, Uid};
-use super::outcome::EndResult;
 use super::workload::WorkloadKind;
-use change::{Direction, same};
-use history::{HistoryEntry, HistoryImage};
+use change::Direction;
 use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use objects::Guarded;
+use step::{CHANGED_MEANWHILE, Step, integer, is_paused};
 
 pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
 
@@ -86,12 +88,14 @@ pub struct OwnerView {
 }
 
 /// What the pods say of the owner's goal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PodsState {
     /// Every pod that was seen runs what is wanted, proven.
     pub done: bool,
     /// Pods of the owner that are there and not going, as last seen.
     pub present: usize,
+    /// Of those, how many carry each value of the label `controller-revision-hash`; empty of kinds without revisions.
+    pub labels: BTreeMap<String, usize>,
 }
 
 /// What the owner's side needs next.
@@ -224,6 +228,8 @@ pub enum Fence {
     PodsListed,
     /// The controller has made or chosen the revision of the new template.
     RevisionMade,
+    /// The controller has seen the labels that the pods carry now: one that has not would count them wrongly later.
+    LabelsSeen,
     /// The controller counts every pod as updated.
     AllUpdated,
     /// The controller has made the update revision the current one.
@@ -240,6 +246,7 @@ impl Fence {
             Self::ReplicaSetAdopted => "the controller to take the ReplicaSet for the current one",
             Self::PodsListed => "the ReplicaSet's pods to be listed",
             Self::RevisionMade => "the controller to make the revision of the new template",
+            Self::LabelsSeen => "the controller to see the labels of the pods",
             Self::AllUpdated => "the controller to count every pod as updated",
             Self::RevisionCurrent => "the controller to make the new revision the current one",
             Self::HistoryCopied => "the controller to copy the history to the ReplicaSet",
@@ -248,7 +255,13 @@ impl Fence {
 }
 
 /// Says what the owner's side needs next, from the objects alone. `ended` is the wall clock now (RFC 3339).
-pub fn owner_phase(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView, pods: PodsState, ended: &str) -> OwnerPhase {
+pub fn owner_phase(
+    goal: &OwnerGoal,
+    kind: WorkloadKind,
+    view: &OwnerView,
+    pods: &PodsState,
+    ended: &str,
+) -> OwnerPhase {
     let Some(object) = view.object.as_ref().filter(|object| is(object, &goal.uid)) else {
         return superseded("it was deleted, or made anew");
     };
@@ -280,196 +293,6 @@ fn superseded(why: &str) -> OwnerPhase {
 
 fn is(object: &Value, uid: &Uid) -> bool {
     object.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str())
-}
-
-/// Everything that a phase is decided from.
-struct Step<'a> {
-    goal: &'a OwnerGoal,
-    kind: WorkloadKind,
-    object: &'a Value,
-    owned: &'a [Value],
-    pods: PodsState,
-    ended: &'a str,
-}
-
-impl<'a> Step<'a> {
-    fn object_kind(&self) -> ObjectKind {
-        ObjectKind::Workload(self.kind)
-    }
-
-    fn template(&self) -> &'a Value {
-        self.object.pointer("/spec/template").unwrap_or(&Value::Null)
-    }
-
-    fn integer(&self, pointer: &str) -> i64 {
-        integer(self.object, pointer)
-    }
-
-    fn is_observed(&self) -> bool {
-        self.integer("/status/observedGeneration") >= self.integer("/metadata/generation")
-    }
-
-    /// A guarded patch of the owner that tests the lock as it was read.
-    fn patch(&self) -> Guarded<'a> {
-        Guarded::of(self.object_kind(), self.object).test(ROLLOUT_POINTER)
-    }
-
-    /// What the history says of this rollout.
-    fn recorded(&self) -> Option<HistoryEntry> {
-        history::of(self.object).into_iter().find(|entry| entry.id == self.goal.lock.id)
-    }
-
-    /// The first write: the template, the lock, and what keeps the controller from replacing pods, in one patch.
-    fn begin(&self) -> OwnerPhase {
-        if !same(self.template(), self.goal.source()) {
-            return superseded("its template changed meanwhile");
-        }
-        if self.kind == WorkloadKind::Deployment && is_paused(self.object) {
-            return superseded("it was paused meanwhile");
-        }
-        self.set_template()
-    }
-
-    fn set_template(&self) -> OwnerPhase {
-        // Whatever the lock of the run before said: this write pauses a Deployment anew.
-        let lock = &RolloutLock { released: false, ..self.goal.lock.clone() };
-        let mut annotations = vec![(ROLLOUT_ANNOTATION, Some(lock.to_text()))];
-        if let (Some(reason), Direction::Forward) = (&lock.reason, lock.direction) {
-            annotations.push((CHANGE_CAUSE, Some(reason.clone())));
-        }
-        let patch = self.patch().set("/spec/template", Some(self.goal.target().clone())).annotate(&annotations);
-        let patch = match self.kind {
-            WorkloadKind::Deployment => patch.set("/spec/paused", Some(Value::Bool(true))),
-            // A partition above all pods is one only for the number of them that was read.
-            WorkloadKind::StatefulSet => {
-                patch.test("/spec/replicas").set("/spec/updateStrategy", Some(stateful_set::working_strategy(self)))
-            }
-            WorkloadKind::DaemonSet => patch.set("/spec/updateStrategy", Some(daemon_set::working_strategy())),
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => patch,
-        };
-        OwnerPhase::Do(OwnerStep::SetTemplate, patch.write())
-    }
-
-    /// Another run's lock of the same rollout: taken over, together with the way back where the direction turns.
-    fn go_on(&self, found: &RolloutLock) -> OwnerPhase {
-        let turns = found.direction != self.goal.lock.direction;
-        if turns && same(self.template(), self.goal.source()) {
-            return self.set_template();
-        }
-        let lock = RolloutLock { released: found.released && !turns, ..self.goal.lock.clone() };
-        let patch = self.patch().annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))]);
-        OwnerPhase::Do(OwnerStep::TakeLock, patch.write())
-    }
-
-    /// The lock is gone, or is a stale copy that came back with a ReplicaSet's annotations.
-    fn without_lock(&self) -> OwnerPhase {
-        let Some(entry) = self.recorded() else {
-            return match self.goal.replaces {
-                None => self.begin(),
-                Some(_) => superseded("its lock was removed by somebody else"),
-            };
-        };
-        if RolloutLock::text_of(self.object).is_some() {
-            let patch = self.patch().annotate(&[(ROLLOUT_ANNOTATION, None)]);
-            return OwnerPhase::Do(OwnerStep::RemoveCopy, patch.write());
-        }
-        let next = self.tidy_copies();
-        match (entry.outcome, next) {
-            (EndResult::Superseded, OwnerPhase::Do(step, write)) => {
-                OwnerPhase::Superseded { why: CHANGED_MEANWHILE.into(), cleanup: Cleanup::Do(step, Box::new(write)) }
-            }
-            (EndResult::Superseded, OwnerPhase::Await(fence)) => {
-                OwnerPhase::Superseded { why: CHANGED_MEANWHILE.into(), cleanup: Cleanup::Await(fence) }
-            }
-            (EndResult::Superseded, _) => superseded(CHANGED_MEANWHILE),
-            (_, next) => next,
-        }
-    }
-
-    /// The controller has copied the lock to ReplicaSets: the copies go once it has seen that the owner has none.
-    fn tidy_copies(&self) -> OwnerPhase {
-        if self.kind != WorkloadKind::Deployment {
-            return OwnerPhase::Closed;
-        }
-        let knows = |set: &&Value| history::of(set).iter().any(|entry| entry.id == self.goal.lock.id);
-        let is_ours = |set: &&Value| matches!(RolloutLock::of(set), Ok(Some(lock)) if lock.id == self.goal.lock.id);
-        // An annotation raises a Deployment's generation. While somebody else's template is paused no ReplicaSet matches
-        // it, and no history is ever copied; before it is seen, a copy may still be made where there is none yet.
-        if !self.is_observed() && !self.owned.iter().any(|set| knows(&set)) {
-            return OwnerPhase::Await(Fence::HistoryCopied);
-        }
-        let Some(copy) = self.owned.iter().find(is_ours) else { return OwnerPhase::Closed };
-        let patch = Guarded::of(ObjectKind::Workload(WorkloadKind::ReplicaSet), copy);
-        OwnerPhase::Do(OwnerStep::RemoveCopy, patch.annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
-    }
-
-    /// The last write: the lock goes and the history is written, in one patch.
-    fn closing(&self, outcome: EndResult) -> Guarded<'a> {
-        let lock = &self.goal.lock;
-        let containers = lock.change.images.iter().map(|(name, image)| {
-            let from = lock.origin.get(name).unwrap_or(&image.from).clone();
-            let image_id = lock.digests.get(name).cloned();
-            (name.clone(), HistoryImage { from, to: image.to.clone(), image_id })
-        });
-        let mut entries = history::union(std::iter::once(self.object).chain(self.owned));
-        entries.retain(|entry| entry.id != lock.id);
-        entries.push(HistoryEntry {
-            id: lock.id.clone(),
-            who: lock.who.clone(),
-            began: lock.since.clone(),
-            ended: self.ended.to_owned(),
-            reason: lock.reason.clone(),
-            containers: containers.collect(),
-            metadata: lock.change.metadata.clone(),
-            outcome,
-        });
-        let annotations = [(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, Some(history::to_text(&entries)))];
-        self.without_ownership(self.patch().annotate(&annotations))
-    }
-
-    /// The next server-side apply of another image would report a conflict with the manager of our patches.
-    fn without_ownership(&self, patch: Guarded<'a>) -> Guarded<'a> {
-        if self.goal.keep_field_ownership || self.goal.field_manager != OUR_MANAGER {
-            return patch;
-        }
-        let entries = self.object.pointer("/metadata/managedFields").and_then(Value::as_array);
-        let is_ours = |entry: &Value| {
-            let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-            text("manager") == OUR_MANAGER && text("operation") == "Update" && text("subresource").is_empty()
-        };
-        match entries.and_then(|entries| entries.iter().position(is_ours)) {
-            Some(index) => {
-                let pointer = format!("/metadata/managedFields/{index}");
-                patch.test(&format!("{pointer}/manager")).test(&format!("{pointer}/operation")).remove(&pointer)
-            }
-            None => patch,
-        }
-    }
-
-    /// It is done: the lock goes. What is undone ends as aborted.
-    fn close(&self) -> OwnerPhase {
-        let outcome = match self.goal.lock.direction {
-            Direction::Forward => EndResult::Complete,
-            Direction::Back => EndResult::Aborted,
-        };
-        OwnerPhase::Do(OwnerStep::Close, self.closing(outcome).write())
-    }
-}
-
-const CHANGED_MEANWHILE: &str = "its template was changed by somebody else";
-
-/// The default of `--field-manager`: an entry of another name may be somebody else's.
-const OUR_MANAGER: &str = "kubectl-inplace";
-
-/// What `kubectl rollout history` shows beside a revision.
-const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
-
-fn integer(object: &Value, pointer: &str) -> i64 {
-    object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)
-}
-
-fn is_paused(object: &Value) -> bool {
-    object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true)
 }
 
 /// Returns the patch of the lock that says that no run is at work any more; `None` when it is not this run's.
