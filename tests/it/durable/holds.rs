@@ -1,11 +1,9 @@
 //! One run at a time: who holds a workload, how it is left, and who may go on.
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 use super::{KINDS, Kind, Scene, side_by_side};
-use crate::support::api_server::{Effect, Times, When};
+use crate::support::api_server::{Effect, When};
 use crate::support::clock;
 use crate::support::run::Running;
 use crate::support::scene::{images, typed};
@@ -13,14 +11,14 @@ use crate::support::scene::{images, typed};
 /// A run that waits for its first pod, which does not come back.
 fn stuck(kind: Kind) -> (Scene, Running) {
     let scene = Scene::new(kind);
-    scene.server.kubelet(Times { restart: Duration::from_secs(600), ..Times::default() });
+    scene.server.pause_kubelet(true);
     let running = scene.typed("apply", "side=acme/side:v2").spawn();
-    running.wait_for_stderr("side restarting");
+    running.wait_for_stderr("patch sent");
     (scene, running)
 }
 
 fn free(scene: &Scene) {
-    scene.server.kubelet(Times::default());
+    scene.server.pause_kubelet(false);
 }
 
 #[test]
