@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{HISTORY, KINDS, Scene, side_by_side};
 use crate::support::run::Output;
+use crate::support::scene::images;
 
 /// The steps on the owner, as the lines on stderr tell them.
 fn steps(output: &Output) -> Vec<String> {
@@ -68,4 +69,35 @@ fn the_reason_is_recorded_and_shown_as_the_cause() {
     let kept = sets.iter().find(|set| set["spec"]["replicas"] == 0).cloned().unwrap_or_default();
     assert_eq!(kept["metadata"]["annotations"]["deployment.kubernetes.io/revision"], "1");
     assert!(sets.iter().any(|set| set["metadata"]["annotations"][HISTORY].is_string()), "the controller copied it");
+}
+
+#[test]
+fn a_strategy_that_is_not_the_default_is_the_same_afterwards() {
+    let on_delete = json!({"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}});
+    let cases = [
+        (KINDS[0], json!({"revisionHistoryLimit": 0})),
+        (KINDS[0], json!({"strategy": {"type": "Recreate", "rollingUpdate": null}})),
+        (KINDS[1], on_delete.clone()),
+        (KINDS[2], on_delete),
+    ];
+    side_by_side(cases.to_vec(), |(kind, spec)| {
+        let scene = Scene::with(kind, |workload| workload.spec(&spec));
+        let what = format!("{} {spec}", kind.typed);
+        scene.apply("acme/side:v2").completes(&what);
+        scene.is_settled("acme/side:v2", &what);
+        scene.run("undo", "").completes(&what);
+        scene.is_settled("acme/side:v1", &what);
+    });
+}
+
+#[test]
+fn under_a_partition_the_pods_below_it_keep_what_they_have() {
+    let partition = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
+    let scene = Scene::with(KINDS[1], |workload| workload.spec(&partition));
+    scene.apply("acme/side:v2").ends_with(0).prints("left out").prints("Updated 2 pods in place");
+    assert_eq!(images(&scene.server, "side"), ["acme/side:v1", "acme/side:v2", "acme/side:v2"]);
+    assert_eq!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"]);
+    scene.run("undo", "").ends_with(0);
+    assert_eq!(images(&scene.server, "side"), ["acme/side:v1"; 3]);
+    scene.is_settled("acme/side:v1", "back");
 }
