@@ -126,6 +126,8 @@ impl OwnerLedger {
             (Asked::Write(_), Answer::Unknown { message } | Answer::NotRead { message }) => {
                 self.stale = true;
                 self.trouble = Some(message);
+                // A server that fails is given time: the tries of a step are few.
+                self.not_before = now + BACK_OFF;
             }
             (Asked::Write(_), Answer::NotDone { after, message }) => {
                 self.stale = true;
@@ -458,7 +460,7 @@ pub(super) fn stays_held(goal: &Goal, world: &World, ledger: &Ledger) -> bool {
 }
 
 /// When the owner's side has to be looked at again.
-pub(super) fn next_look(goal: &Goal, ledger: &Ledger) -> Option<Now> {
+pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
     goal.owner.as_ref()?;
     let owner = &ledger.owner;
     let patience_ends = owner.since.map(|since| since + patience(goal));
@@ -471,8 +473,9 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger) -> Option<Now> {
         (false, Some(at)) if owner.waits_for.is_some() => Some(at + owner.pause),
         (_, _) => None,
     };
-    let put_off = (owner.not_before > Now::ZERO).then_some(owner.not_before);
-    [patience_ends, parted, due, put_off].into_iter().flatten().min()
+    // A time that has passed wakes nobody, and must not hide one that is to come.
+    let times = [patience_ends, parted, due, Some(owner.not_before)];
+    times.into_iter().flatten().filter(|at| *at > now).min()
 }
 
 /// The wall clock at a time of the run: what it was at the beginning, and what has passed.
