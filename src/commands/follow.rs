@@ -47,7 +47,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         cluster.check_watch(&goal.workload.namespace).await?;
         let next =
             NextSteps { follow: Some(commands::follow(&goal.workload, global, &cluster)), ..NextSteps::default() };
-        let mut listener = shell.listener(args.output);
+        let mut listener = shell.listener(args.output, false);
         listener.start(&goal, &next)?;
         let outcome = drive::drive(&cluster, &goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
         drop(listener);

@@ -120,6 +120,8 @@ struct WorkloadView<'a> {
     verdict: &'a str,
     replicas: u32,
     pods_only: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    restarts_the_same: bool,
     checked_by_server: bool,
     estimate_seconds: u64,
     policy: PolicyView,
@@ -144,6 +146,7 @@ impl<'a> WorkloadView<'a> {
             },
             replicas: plan.replicas,
             pods_only: plan.pods_only,
+            restarts_the_same: plan.restarts_the_same,
             checked_by_server: plan.checked_by_server,
             estimate_seconds: plan.estimate_seconds,
             policy: PolicyView::of(&plan.policy),

@@ -187,6 +187,7 @@ fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, opt
         replicas: live.workload.desired_replicas(),
         durable: None,
         pods_only: false,
+        restarts_the_same: false,
         estimate_seconds: 0,
         checked_by_server: false,
     }
