@@ -24,7 +24,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
     for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
         let images = match wish {
             Wish::Images(images) => Some(images).filter(|images| !images.is_empty()),
-            Wish::Manifest(_) | Wish::Undo { .. } => None,
+            Wish::Manifest(_) | Wish::Undo { .. } | Wish::Restart { .. } => None,
         };
         let live = cluster.live(workload, Nodes::WhereDecisive).await?;
         if let Some(denied) = live.surroundings.denied.first() {
