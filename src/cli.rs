@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 
 mod rollout;
+mod status;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 pub use rollout::{OnFailure, PolicyArgs, RestartArgs, ResumeArgs, RolloutArgs, UndoArgs};
+pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 
+use crate::engine::permissions::ClusterCommand;
+use crate::engine::workload::WorkloadKind;
 use crate::render::{ColorChoice, HashFormat, OutputFormat};
 
 /// Change the image of running containers without replacing their pods.
@@ -67,9 +71,18 @@ pub enum Command {
     /// Watch an update, this program's or anybody's, until the pods are ready again. Changes nothing.
     #[command(visible_alias = "watch", after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
+    /// Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing.
+    #[command(after_help = status::STATUS_EXAMPLES)]
+    Status(StatusArgs),
+    /// List the in-place updates of a workload: when, who, from, to, why, how they ended. Changes nothing.
+    #[command(after_help = status::HISTORY_EXAMPLES)]
+    History(HistoryArgs),
     /// Compute the kubelet's container hashes: would it restart a container? Changes nothing.
     #[command(after_help = HASH_EXAMPLES)]
     Hash(HashArgs),
+    /// Print the least Role that a command needs, or ask the server whether you have it. Changes nothing.
+    #[command(after_help = RBAC_EXAMPLES)]
+    Rbac(RbacArgs),
     /// Say what a reason or warning means, why it is so, and what to do. Alone: list them all.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
@@ -171,6 +184,14 @@ Examples:
   # Go on watching an update that another terminal began
   kubectl inplace follow deployment/web";
 
+const RBAC_EXAMPLES: &str = "\
+Examples:
+  # The Role for updating Deployments, into the namespace shop
+  kubectl inplace rbac apply deployment -n shop | kubectl apply -f -
+
+  # May the CI's account do it?
+  kubectl inplace rbac apply deployment -n shop --check --as system:serviceaccount:ci:deployer";
+
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   # What does this code of a plan mean, and what can be done?
@@ -259,10 +280,13 @@ pub struct HashArgs {
     pub output: HashFormat,
 }
 
-/// The formats of everything but a plan: markdown is for a plan alone.
+/// The formats of most commands: the others are for a plan alone, or for a status.
 fn text_or_json() -> impl TypedValueParser<Value = OutputFormat> {
-    let formats = [OutputFormat::Text, OutputFormat::Json];
-    let named = formats.into_iter().filter_map(|format| Some((format.to_possible_value()?, format)));
+    one_of(&[OutputFormat::Text, OutputFormat::Json])
+}
+
+fn one_of(formats: &[OutputFormat]) -> impl TypedValueParser<Value = OutputFormat> + use<> {
+    let named = formats.iter().filter_map(|format| Some((format.to_possible_value()?, *format)));
     let named: Vec<(PossibleValue, OutputFormat)> = named.collect();
     PossibleValuesParser::new(named.iter().map(|(value, _)| value.clone()).collect::<Vec<_>>()).map(move |word| {
         let found = named.iter().find(|(value, _)| value.matches(&word, false));
@@ -339,6 +363,57 @@ pub struct FollowPolicyArgs {
     /// How long everything may take [default: no limit]
     #[arg(long, value_name = "DURATION")]
     pub total_timeout: Option<String>,
+}
+
+/// The commands that permissions are known of.
+fn cluster_command() -> impl TypedValueParser<Value = ClusterCommand> {
+    PossibleValuesParser::new(ClusterCommand::ALL.map(ClusterCommand::word)).map(|word| {
+        let found = ClusterCommand::ALL.into_iter().find(|command| command.word() == word);
+        found.unwrap_or(ClusterCommand::Plan)
+    })
+}
+
+/// The kinds of workloads, under every name that kubectl knows them by; `all` is none of them.
+fn kind_or_all() -> impl TypedValueParser<Value = KindOrAll> {
+    let kinds = WorkloadKind::ALL.map(|kind| {
+        let facts = kind.facts();
+        PossibleValue::new(facts.singular).alias(facts.plural).aliases(facts.short_names.iter().copied())
+    });
+    PossibleValuesParser::new(kinds.into_iter().chain([PossibleValue::new("all")]))
+        .map(|word| KindOrAll(WorkloadKind::from_word(&word)))
+}
+
+/// One kind, or all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KindOrAll(
+    /// The kind; `None` is all.
+    pub Option<WorkloadKind>,
+);
+
+/// `rbac`.
+#[derive(Debug, Args)]
+pub struct RbacArgs {
+    /// The command that is to be allowed
+    #[arg(value_parser = cluster_command())]
+    pub command: ClusterCommand,
+    /// The kind of workloads
+    #[arg(value_name = "TYPE", default_value = "all", value_parser = kind_or_all())]
+    pub kind: KindOrAll,
+    /// For pods alone: the owner's template is left as it is
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub pods_only: bool,
+    /// Ask the server whether you may, in the namespace; exit with 3 if something required is missing
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub check: bool,
+    /// With what is optional too: without it an answer is weaker, or a flag does not work
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub optional: bool,
+    /// For all namespaces: a ClusterRole
+    #[arg(short = 'A', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub all_namespaces: bool,
+    /// Output format; text is YAML with comments, or a table with --check
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
+    pub output: OutputFormat,
 }
 
 /// `explain`.

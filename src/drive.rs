@@ -217,7 +217,7 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
 
 /// Ctrl-C and SIGTERM.
 #[derive(Debug)]
-struct Signals {
+pub(crate) struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
@@ -225,14 +225,16 @@ struct Signals {
 }
 
 impl Signals {
+    /// Begins to listen: from now on a signal no longer ends the process by itself.
     #[cfg(unix)]
-    fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
+    /// Waits for the next one.
     #[cfg(unix)]
-    async fn next(&mut self) -> Stop {
+    pub(crate) async fn next(&mut self) -> Stop {
         tokio::select! {
             _ = self.interrupt.recv() => Stop::Interrupt,
             _ = self.terminate.recv() => Stop::Terminate,
@@ -241,12 +243,12 @@ impl Signals {
 
     #[cfg(not(unix))]
     #[expect(clippy::unnecessary_wraps, reason = "the same call as on Unix")]
-    fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {})
     }
 
     #[cfg(not(unix))]
-    async fn next(&mut self) -> Stop {
+    pub(crate) async fn next(&mut self) -> Stop {
         // Without a handler there is nothing to hear, for ever.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Cluster,
     /// The output, such as a closed pipe.
     Output,
+    /// Ctrl-C, before anything was done.
+    Interrupted,
 }
 
 /// An error of a command.
@@ -34,12 +36,14 @@ pub struct CommandError {
     pub hints: Vec<String>,
     /// The output's reader has gone away: nothing to say, and nobody to say it to.
     pub closed_pipe: bool,
+    /// The same may go well a little later: nobody answered, or the server was not up to it.
+    pub may_pass: bool,
 }
 
 impl CommandError {
     /// Makes an error.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hints: Vec::new(), closed_pipe: false }
+        Self { kind, message: message.into(), hints: Vec::new(), closed_pipe: false, may_pass: false }
     }
 
     /// Makes an error of the command line.
@@ -69,7 +73,7 @@ impl From<ClusterError> for CommandError {
             Some(reason) => format!("from server ({reason}): {error}"),
             None => error.to_string(),
         };
-        Self { hints: error.hints(), ..Self::new(ErrorKind::Cluster, message) }
+        Self { hints: error.hints(), may_pass: error.may_pass(), ..Self::new(ErrorKind::Cluster, message) }
     }
 }
 

@@ -205,6 +205,32 @@ impl ClusterError {
         }
     }
 
+    /// Says whether the same question may be answered a little later: nobody answered, or the server was not up to it.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Gone { .. }
+            | Self::Throttled { .. }
+            | Self::Unreachable { .. }
+            | Self::ConnectionLost { .. }
+            | Self::TimedOut { .. }
+            | Self::ServerFailed { .. } => true,
+            Self::Forbidden { .. }
+            | Self::NotFound { .. }
+            | Self::UnknownResource { .. }
+            | Self::AlreadyExists { .. }
+            | Self::Unauthorized
+            | Self::Conflict { .. }
+            | Self::AdmissionDenied { .. }
+            | Self::Invalid { .. }
+            | Self::Rejected { .. }
+            | Self::ServerTooOld { .. }
+            | Self::Unreadable { .. }
+            | Self::NotSent { .. }
+            | Self::Kubeconfig(_)
+            | Self::CredentialPlugin(_) => false,
+        }
+    }
+
     /// Gives the server's reason as Kubernetes spells it (`metav1.StatusReason`), for `Error from server (NotFound)`.
     ///
     /// `None` for what the server did not say itself.

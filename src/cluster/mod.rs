@@ -1,5 +1,6 @@
 //! The only module that names kube: reads, dry runs, patches and watches, in the engine's own types.
 
+mod access;
 pub mod connect;
 mod desired;
 pub mod error;
@@ -7,6 +8,7 @@ mod events;
 mod kubelet;
 mod namespace;
 mod objects;
+mod overview;
 mod send;
 mod snapshot;
 mod watch;
@@ -15,6 +17,7 @@ use connect::{ConnectOptions, Connection, Environment};
 use error::ClusterError;
 
 pub use namespace::NamespaceFacts;
+pub use overview::Overview;
 pub use send::answer;
 pub use snapshot::Nodes;
 pub use watch::{PodScope, WatchedPods};

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::Cluster;
+use super::access::Question;
 use super::error::{ClusterError, RequestDescription, Verb};
-use super::objects::{ACCESS_REVIEWS, AUTOSCALERS, BUDGETS, Resource, SUBJECT_REVIEWS};
+use super::objects::{AUTOSCALERS, BUDGETS, Resource, SUBJECT_REVIEWS};
 use crate::engine::plan::{Denied, Surroundings};
 
 /// What an update of pods needs.
@@ -92,23 +93,8 @@ impl Cluster {
 
     /// Asks whether the caller may do something to pods; `None` is yes.
     async fn may(&self, verb: &str, namespace: &str, pod: Option<&str>) -> Result<Option<Denied>, ClusterError> {
-        let mut attributes = json!({ "verb": verb, "resource": "pods", "namespace": namespace });
-        if let (Some(pod), Value::Object(attributes)) = (pod, &mut attributes) {
-            attributes.insert("name".into(), pod.into());
-        }
-        let review = json!({
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "spec": { "resourceAttributes": attributes },
-        });
-        let answer = self.review(ACCESS_REVIEWS, &review).await?;
-        let is_allowed = answer.pointer("/status/allowed").and_then(Value::as_bool) == Some(true);
-        let text = |key: &str| answer.pointer(&format!("/status/{key}")).and_then(Value::as_str).unwrap_or_default();
-        let message = [text("reason"), text("evaluationError")].into_iter().find(|text| !text.is_empty());
-        Ok((!is_allowed).then(|| Denied {
-            verb: verb.into(),
-            resource: "pods".into(),
-            message: message.unwrap_or_default().into(),
-        }))
+        let question = Question { verb, group: "", plural: "pods", namespace, name: pod };
+        let denied = |message| Denied { verb: verb.into(), resource: "pods".into(), message };
+        Ok(self.refused(question).await?.map(denied))
     }
 }

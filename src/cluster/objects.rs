@@ -200,6 +200,30 @@ impl Cluster {
         }
     }
 
+    /// Reads the names of the first page of objects, without the objects where the server can leave them out.
+    pub(super) async fn list_names(
+        &self,
+        resource: Resource,
+        namespace: Option<&str>,
+    ) -> Result<Vec<String>, ClusterError> {
+        #[derive(Deserialize)]
+        struct Named {
+            metadata: Metadata,
+        }
+        #[derive(Deserialize)]
+        struct Metadata {
+            name: String,
+        }
+        let what = resource.describe(Verb::List, namespace, None);
+        let uri = format!("{}?limit={PAGE}", resource.path(namespace, None));
+        let request = Request::builder().method(Method::GET).uri(uri).header(
+            http::header::ACCEPT,
+            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+        );
+        let page: Page<Named> = self.request(request, Vec::new(), &what).await?;
+        Ok(page.items.into_iter().map(|item| item.metadata.name).collect())
+    }
+
     /// Makes an object that belongs to no namespace and is not kept, such as a review.
     pub(super) async fn review(&self, resource: Resource, object: &Value) -> Result<Value, ClusterError> {
         let what = resource.describe(Verb::Create, None, None);
@@ -273,6 +297,22 @@ impl Cluster {
             Err(ClusterError::NotFound { .. }) => Some(false),
             Err(_) => None,
         }
+    }
+
+    /// Returns the names of workloads of a kind in a namespace, at most 500 of them.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn workload_names(&self, kind: WorkloadKind, namespace: &str) -> Result<Vec<String>, ClusterError> {
+        self.list_names(kind.into(), Some(namespace)).await
+    }
+
+    /// Returns the names of namespaces, at most 500 of them.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn namespace_names(&self) -> Result<Vec<String>, ClusterError> {
+        self.list_names(NAMESPACES, None).await
     }
 
     /// Returns the server's version, such as `v1.36.3`.

@@ -19,6 +19,8 @@ use crate::engine::workload::{Workload, WorkloadKind};
 /// Which pods' nodes are read, for the versions of their kubelets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nodes {
+    /// None: nothing that depends on a kubelet is asked.
+    Nowhere,
     /// Those of pods with a sidecar or a startup probe: there the version decides what an update does.
     WhereDecisive,
     /// Those of every pod: somebody asked to see them.
@@ -167,7 +169,12 @@ impl Cluster {
 
     /// The node's version decides whether a sidecar restarts and whether `started` can be believed.
     async fn kubelets(&self, live: &mut LiveWorkload, nodes: Nodes) {
-        let pods = live.pods.iter().filter(|pod| nodes == Nodes::OfEveryPod || needs_kubelet(pod));
+        let is_asked = |pod: &&Pod| match nodes {
+            Nodes::Nowhere => false,
+            Nodes::WhereDecisive => needs_kubelet(pod),
+            Nodes::OfEveryPod => true,
+        };
+        let pods = live.pods.iter().filter(is_asked);
         let nodes: BTreeSet<&str> = pods.map(|pod| pod.spec.node_name.as_str()).collect();
         let nodes: Vec<String> = nodes.into_iter().filter(|node| !node.is_empty()).map(str::to_owned).collect();
         let read = if nodes.len() <= NODES_ONE_BY_ONE {
@@ -214,7 +221,7 @@ fn revision_annotation(object: &Value) -> Option<i64> {
 }
 
 /// The revisions that pods are told apart by; a StatefulSet names its current one itself.
-fn revisions(kind: WorkloadKind, owned: &[Value]) -> Vec<Revision> {
+pub(super) fn revisions(kind: WorkloadKind, owned: &[Value]) -> Vec<Revision> {
     let hash = match kind {
         WorkloadKind::Deployment => "pod-template-hash",
         WorkloadKind::DaemonSet => "controller-revision-hash",
@@ -235,7 +242,7 @@ fn read_revision(object: &Value, hash: &str) -> Option<Revision> {
 }
 
 /// What the caller may not read is part of the plan's answer; any other error is one.
-fn denied(error: ClusterError) -> Result<Denied, ClusterError> {
+pub(super) fn denied(error: ClusterError) -> Result<Denied, ClusterError> {
     match error {
         ClusterError::Forbidden { request, message } => {
             Ok(Denied { verb: request.verb.as_str().into(), resource: request.resource, message })
@@ -244,7 +251,7 @@ fn denied(error: ClusterError) -> Result<Denied, ClusterError> {
     }
 }
 
-fn read_workload(kind: WorkloadKind, mut object: Value) -> Result<Workload, ClusterError> {
+pub(super) fn read_workload(kind: WorkloadKind, mut object: Value) -> Result<Workload, ClusterError> {
     // Items of a list come without these, and patches and manifests are compared with them.
     if let Value::Object(map) = &mut object {
         map.insert("apiVersion".into(), kind.facts().api_version().into());

@@ -27,6 +27,10 @@ pub(super) fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Re
         return Err(CommandError::usage("a plan of two manifests names no pods, so that it cannot be saved")
             .hint("leave out --against to plan against the cluster"));
     }
+    if let Some(flag) = connection_flag(global) {
+        return Err(CommandError::usage(format!("--against asks no cluster, so that {flag} has no meaning"))
+            .hint("leave out --against to plan against the cluster"));
+    }
     let from_stdin = |names: &[String]| names.iter().any(|name| name == "-");
     if from_stdin(&args.against) && from_stdin(&targets.filename) {
         return Err(CommandError::usage("standard input can be the older manifest or the newer one, not both"));
@@ -39,6 +43,30 @@ pub(super) fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Re
         .map_err(|error| CommandError::new(ErrorKind::Manifest, error.to_string()))?;
     plan::show(&plan, args.output, None, shell)?;
     Ok(if args.detailed_exitcode { plan.result() } else { EndResult::Complete })
+}
+
+/// Returns a flag that was given and leads to a cluster. The namespace is not one: manifests may leave theirs out.
+fn connection_flag(global: &GlobalArgs) -> Option<&'static str> {
+    let flags = [
+        ("--kubeconfig", global.kubeconfig.is_some()),
+        ("--context", global.context.is_some()),
+        ("--cluster", global.cluster.is_some()),
+        ("--user", global.user.is_some()),
+        ("--server", global.server.is_some()),
+        ("--token", global.token.is_some()),
+        ("--certificate-authority", global.certificate_authority.is_some()),
+        ("--client-certificate", global.client_certificate.is_some()),
+        ("--client-key", global.client_key.is_some()),
+        ("--insecure-skip-tls-verify", global.insecure_skip_tls_verify),
+        ("--tls-server-name", global.tls_server_name.is_some()),
+        ("--as", global.as_user.is_some()),
+        ("--as-group", !global.as_group.is_empty()),
+        ("--as-uid", global.as_uid.is_some()),
+        ("--as-user-extra", !global.as_user_extra.is_empty()),
+        ("--request-timeout", global.request_timeout.is_some()),
+        ("--disable-compression", global.disable_compression),
+    ];
+    flags.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
 }
 
 /// Reads one side; what is no workload is noted where there is a shell to note it.

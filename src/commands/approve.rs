@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
+use futures::FutureExt;
+use futures::future::{self, Either};
+use tokio::runtime::Handle;
+
 use super::Shell;
 use crate::cluster::Cluster;
 use crate::engine::names::ContainerName;
 use crate::engine::plan::{Plan, PodVerdict, Verdict};
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 
 /// Bytes of an answer that are looked at.
 const LONGEST_ANSWER: u64 = 1024;
@@ -54,16 +58,39 @@ pub(super) fn question(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) 
         shell.terminal.stderr.show(context),
         shell.terminal.stderr.show(cluster.server())
     );
-    let mut stderr = io::stderr().lock();
-    // A terminal that cannot be written to shows no question: nobody can have agreed to it.
-    write!(stderr, "{question}: ").and_then(|()| stderr.flush())?;
-    let mut answer = Vec::new();
-    io::stdin().lock().take(LONGEST_ANSWER).read_until(b'\n', &mut answer)?;
-    if !answer.ends_with(b"\n") {
-        // End-of-file leaves the cursor behind the question.
-        writeln!(stderr)?;
+    let runtime = Handle::current();
+    let answer = tokio::task::block_in_place(|| runtime.block_on(answer_or_interrupt(&question)))?;
+    if !answer.as_ref().is_some_and(|answer| answer.ends_with(b"\n")) {
+        // End-of-file and Ctrl-C leave the cursor behind the question.
+        writeln!(io::stderr())?;
     }
-    Ok(is_yes(&answer))
+    match answer {
+        Some(answer) => Ok(is_yes(&answer)),
+        None => Err(CommandError::new(ErrorKind::Interrupted, "not approved: nothing was changed")),
+    }
+}
+
+/// Asks, and waits for a line on stdin; `None` for Ctrl-C, which leaves the reading thread behind: the process ends soon.
+async fn answer_or_interrupt(question: &str) -> io::Result<Option<Vec<u8>>> {
+    let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+    // Looked at once, so that it listens before anybody can read the question.
+    let listens = interrupt.as_mut().now_or_never().is_none();
+    // A terminal that cannot be written to shows no question: nobody can have agreed to it.
+    let mut stderr = io::stderr();
+    write!(stderr, "{question}: ").and_then(|()| stderr.flush())?;
+    let reading = tokio::task::spawn_blocking(|| {
+        let mut answer = Vec::new();
+        io::stdin().lock().take(LONGEST_ANSWER).read_until(b'\n', &mut answer).map(|_| answer)
+    });
+    // Without a handler Ctrl-C ends the process as it always does.
+    let answer = match listens {
+        false => reading.await,
+        true => match future::select(reading, interrupt).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(_) => return Ok(None),
+        },
+    };
+    answer.map_err(io::Error::other)?.map(Some)
 }
 
 /// Only the whole line is a yes: no blanks around it, no capitals, no end-of-file in its place.

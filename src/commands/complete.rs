@@ -3,6 +3,8 @@
 //! kubectl runs `kubectl_complete-inplace` with the words after the plugin's name; the last one is being typed. The answer
 //! is one candidate a line, with a description after a tab, and a last line with a directive.
 
+mod names;
+
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -16,8 +18,12 @@ use crate::engine::outcome::EndResult;
 /// The name under which kubectl looks for the completion of this plugin.
 pub(super) const HELPER: &str = "kubectl_complete-inplace";
 
+/// What the helper's script calls.
+const HIDDEN_COMMAND: &str = "__complete";
+
 /// cobra's directives: offer nothing else, or let the shell complete file names.
 const NO_FILES: &str = ":4";
+const NO_FILES_NO_BLANK: &str = ":6";
 const FILES: &str = ":0";
 
 /// Flags whose value is a file.
@@ -31,18 +37,28 @@ const FILE_FLAGS: [&str; 7] = [
     "--client-key",
 ];
 
-/// Returns whether this process was started under the helper's name.
-pub(super) fn is_asked_for(arguments: &[String]) -> bool {
-    let name = arguments.first().map(Path::new).and_then(Path::file_stem);
-    name.is_some_and(|name| name == HELPER)
+/// Returns the words to complete, where this process was started under the helper's name or as `__complete`: the command
+/// line would take flags among them for its own.
+pub(super) fn asked_for(arguments: &[String]) -> Option<Vec<String>> {
+    let (program, words) = arguments.split_first()?;
+    if Path::new(program).file_stem().is_some_and(|name| name == HELPER) {
+        return Some(words.to_vec());
+    }
+    let (first, words) = words.split_first()?;
+    (first == HIDDEN_COMMAND).then(|| words.to_vec())
 }
 
 /// Prints the candidates. Whatever goes wrong is silence: a shell is waiting.
-pub(super) fn answer(words: Vec<String>, shell: &Shell) -> EndResult {
-    drop(shell.print(&candidates(words)));
+pub(super) async fn answer(words: Vec<String>, shell: &mut Shell) -> EndResult {
+    let text = match names::wanted(&words) {
+        Some(wanted) => names::candidates(&wanted, &words, shell).await,
+        None => candidates(words),
+    };
+    drop(shell.print(&text));
     EndResult::Complete
 }
 
+/// Candidates without a cluster: commands, flags and their values.
 fn candidates(words: Vec<String>) -> String {
     let is_file_flag = |word: &String| FILE_FLAGS.contains(&word.as_str());
     let typing_file = words.len().checked_sub(2).and_then(|before| words.get(before)).is_some_and(is_file_flag);

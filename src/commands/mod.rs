@@ -9,16 +9,19 @@ mod diff;
 mod explain;
 mod follow;
 mod hash;
+mod history;
 mod next;
 mod notices;
 mod plan;
 mod planning;
+mod rbac;
 mod restart;
 mod resume;
 mod rolling;
 mod saved;
 mod several;
 mod shell;
+mod status;
 mod targets;
 mod undo;
 mod version;
@@ -37,8 +40,8 @@ use crate::error::CommandError;
 ///
 /// `arguments` begins with the program's name. Errors have been told by then.
 pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
-    if complete::is_asked_for(&arguments) {
-        return Ending::Command(complete::answer(arguments.into_iter().skip(1).collect(), shell));
+    if let Some(words) = complete::asked_for(&arguments) {
+        return Ending::Command(complete::answer(words, shell).await);
     }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
@@ -77,10 +80,13 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Abort(args)) => resume::run(&args, Some(Direction::Back), &cli.global, shell).await,
         Some(Command::Undo(args)) => undo::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
+        Some(Command::Status(args)) => status::run(&args, &cli.global, shell).await,
+        Some(Command::History(args)) => history::run(&args, &cli.global, shell).await,
+        Some(Command::Rbac(args)) => rbac::run(&args, &cli.global, shell).await,
         Some(Command::Completion(args)) => completion::run(&args, shell),
         Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,
-        Some(Command::Complete(args)) => Ok(complete::answer(args.words, shell)),
+        Some(Command::Complete(args)) => Ok(complete::answer(args.words, shell).await),
     };
     result.map(Ending::Command)
 }

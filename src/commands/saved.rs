@@ -51,6 +51,12 @@ pub(super) enum Reread {
 
 /// Reads a saved plan and holds it against the cluster.
 pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) -> Result<Reread, CommandError> {
+    if global.namespace.is_some() {
+        return Err(CommandError::usage(
+            "a saved plan says itself in which namespace each workload is; -n goes without",
+        )
+        .hint("to carry it out elsewhere, plan again with -n"));
+    }
     let failed = |error: &dyn std::fmt::Display| CommandError::usage(format!("{}: {error}", file.display()));
     let mut text = Vec::new();
     let opened = File::open(file).map_err(|error| failed(&error))?;

@@ -26,6 +26,7 @@ pub struct Shell {
     pub standard_input_was_read: bool,
     environment: Environment,
     quiet: bool,
+    is_silent: bool,
     warnings_as_errors: bool,
     notices: Option<Notices>,
 }
@@ -39,6 +40,7 @@ impl Shell {
             standard_input_was_read: false,
             environment: Environment::of_process(),
             quiet: false,
+            is_silent: false,
             warnings_as_errors: false,
             notices: None,
         }
@@ -51,6 +53,12 @@ impl Shell {
         self.quiet = global.quiet;
         self.warnings_as_errors = global.warnings_as_errors;
         trace(global.verbosity);
+    }
+
+    /// Prepares for questions in the background: nothing is told, and no credential plugin may ask.
+    pub(super) fn ask_in_silence(&mut self) {
+        self.is_silent = true;
+        self.standard_input_was_read = true;
     }
 
     /// Connects as the flags say.
@@ -84,7 +92,7 @@ impl Shell {
             disable_compression: global.disable_compression,
             standard_input_was_read: self.standard_input_was_read,
             standard_input_is_terminal: io::stdin().is_terminal(),
-            notices: Some(sender),
+            notices: (!self.is_silent).then_some(sender),
         };
         Ok(Cluster::connect(&options, &self.environment).await?)
     }
@@ -168,7 +176,9 @@ impl Shell {
         // The snippet of a manifest stands on lines of its own; whatever else breaks a line is shown as an escape.
         let (message, snippet) = match error.kind {
             ErrorKind::Manifest => error.message.split_once('\n').unwrap_or((&error.message, "")),
-            ErrorKind::Usage | ErrorKind::Cluster | ErrorKind::Output => (error.message.as_str(), ""),
+            ErrorKind::Usage | ErrorKind::Cluster | ErrorKind::Output | ErrorKind::Interrupted => {
+                (error.message.as_str(), "")
+            }
         };
         self.say(Meaning::Failing, "error:", message);
         for line in snippet.lines() {
@@ -177,7 +187,10 @@ impl Shell {
         for hint in &error.hints {
             self.say(Meaning::Plain, "hint:", hint);
         }
-        EndResult::Error
+        match error.kind {
+            ErrorKind::Interrupted => EndResult::Interrupted,
+            ErrorKind::Usage | ErrorKind::Manifest | ErrorKind::Cluster | ErrorKind::Output => EndResult::Error,
+        }
     }
 
     /// Ends a command that did what it was asked to.

@@ -3,19 +3,26 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use futures::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
 use super::Shell;
 use crate::cli::{GlobalArgs, TargetArgs};
-use crate::cluster::Cluster;
 use crate::cluster::error::ClusterError;
+use crate::cluster::{Cluster, Nodes};
 use crate::engine::names::{ContainerName, WorkloadRef};
+use crate::engine::plan::LiveWorkload;
+use crate::engine::suggest;
 use crate::engine::target::{self, Images};
 use crate::engine::workload::{Workload, WorkloadKind};
 use crate::error::{CommandError, ErrorKind};
 use crate::manifest::{self, Manifest};
 
+/// Workloads that are read at once: the API server's own limits are meant for many clients.
+const AT_ONCE: usize = 8;
+
 /// What was asked, before the cluster was.
+#[derive(Clone)]
 pub(super) enum Asked {
     /// Images by hand, of workloads by name or selector.
     Words(target::Request),
@@ -88,6 +95,27 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
         return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
     }
     Ok(Asked::Manifests(workloads))
+}
+
+/// Reads words and files of a command that takes no image.
+pub(super) fn read_without_images(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
+    let asked = read(args, false, shell)?;
+    match &asked {
+        Asked::Words(request) if !request.images.is_empty() => {
+            Err(CommandError::usage("an image was given, but this command takes workloads alone"))
+        }
+        Asked::Words(_) | Asked::Manifests(_) => Ok(asked),
+    }
+}
+
+/// Reads workloads with their pods, some at once, in the order given.
+pub(super) async fn read_side_by_side(
+    cluster: &Cluster,
+    workloads: Vec<Workload>,
+    nodes: Nodes,
+) -> Result<Vec<LiveWorkload>, ClusterError> {
+    let reads = workloads.into_iter().map(|workload| cluster.live(workload, nodes));
+    futures::stream::iter(reads).buffered(AT_ONCE).try_collect().await
 }
 
 /// Says that a manifest is of no kind that is updated in place.
@@ -197,7 +225,14 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
         let message = format!("from server (NotFound): namespaces \"{}\" not found", reference.namespace);
         return CommandError::new(ErrorKind::Cluster, message).hint("see what there is with: kubectl get namespaces");
     }
+    // Whoever may not list them gets no suggestion.
+    let names = cluster.workload_names(reference.kind, &reference.namespace).await.unwrap_or_default();
+    let error = CommandError::from(error);
+    let error = match suggest::closest(&reference.name, names.iter().map(String::as_str)) {
+        Some(name) => error.hint(format!("did you mean {}/{name}?", reference.kind.facts().singular)),
+        None => error,
+    };
     let kind = reference.kind.facts().plural;
     let namespace = super::next::quoted(&reference.namespace);
-    CommandError::from(error).hint(format!("see what there is with: kubectl get {kind} --namespace={namespace}"))
+    error.hint(format!("see what there is with: kubectl get {kind} --namespace={namespace}"))
 }

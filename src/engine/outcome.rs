@@ -112,7 +112,7 @@ impl EndResult {
             Self::Aborted => "taken back",
             Self::Error => "error, wrong usage, prompt declined, or no terminal and no `--yes`",
             Self::Changes => "only `plan --detailed-exitcode`: there are changes, all of them in place",
-            Self::NotEligible => "something cannot be done in place",
+            Self::NotEligible => "something cannot be done in place; `rbac --check`: something required is not allowed",
             Self::Failed => "a pod failed; the reason was found",
             Self::TimedOut => "a deadline passed, or it could not be proven in time",
             Self::Superseded => "stale plan, another writer, or the pod is gone or another one",

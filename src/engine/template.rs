@@ -111,8 +111,16 @@ fn containers(before: &Value, after: &Value, list: ContainerList, found: &mut Te
         };
         let path = format!("spec.{field}[{name}]");
         compare_but(container, other, &path, &["image"], &mut found.other);
-        let image = |container: &Value| container.get("image").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let (from, to) = (image(container), image(other));
+        let image = |container: &Value| match container.get("image") {
+            None | Some(Value::Null) => Some(String::new()),
+            Some(image) => image.as_str().map(str::to_owned),
+        };
+        let (Some(from), Some(to)) = (image(container), image(other)) else {
+            // Not what the API serves: compared as it stands, so that nothing is lost.
+            let field = |container: &Value| container.get("image").cloned().unwrap_or(Value::Null);
+            compare(&field(container), &field(other), &format!("{path}.image"), &mut found.other);
+            continue;
+        };
         if from != to {
             found.images.insert(ContainerName::from(name.as_str()), ChangedImage { list, from, to });
         }
@@ -251,6 +259,27 @@ mod tests {
             after.pointer_mut(parent).unwrap()[key] = value;
             assert_eq!(diff(&before, &after).other, other, "{pointer}");
         }
+    }
+
+    #[test]
+    fn an_image_that_is_no_text_is_compared_as_it_stands() {
+        let template = |image: Value| template(&json!({"containers": [{"name": "app", "image": image}]}));
+        let path = "spec.containers[app].image";
+        let cases: [(Value, Value, &[&str]); 7] = [
+            (json!(1), json!(2), &[path]),
+            (json!(1), json!("a:1"), &[path]),
+            (json!(null), json!(7), &[path]),
+            (json!(1), json!(1), &[]),
+            (json!({"a": 1}), json!({"a": 2}), &["spec.containers[app].image.a"]),
+            (json!([1]), json!([2]), &["spec.containers[app].image[0]"]),
+            (json!(null), json!(""), &[]),
+        ];
+        for (before, after, expected) in cases {
+            let found = diff(&template(before.clone()), &template(after.clone()));
+            assert_eq!(found.other, expected, "{before} {after}");
+            assert!(found.images.is_empty(), "{before} {after}");
+        }
+        assert_eq!(diff(&template(json!(null)), &template(json!("a:1"))).images.len(), 1);
     }
 
     #[test]

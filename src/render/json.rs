@@ -16,6 +16,7 @@ use crate::engine::plan::{
 };
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::Policy;
+use crate::engine::workload::WorkloadKind;
 
 use super::escape;
 use super::metadata::{self, ValueView};
@@ -116,7 +117,8 @@ impl<'a> WorkloadName<'a> {
 #[serde(rename_all = "camelCase")]
 struct WorkloadView<'a> {
     workload: WorkloadName<'a>,
-    uid: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid: Option<&'a str>,
     verdict: &'a str,
     replicas: u32,
     pods_only: bool,
@@ -138,7 +140,8 @@ impl<'a> WorkloadView<'a> {
     fn of(plan: &'a WorkloadPlan) -> Self {
         Self {
             workload: WorkloadName::of(&plan.workload),
-            uid: plan.uid.as_str(),
+            // Two manifests have none.
+            uid: Some(plan.uid.as_str()).filter(|uid| !uid.is_empty()),
             verdict: match plan.verdict {
                 Verdict::InPlace => "inPlace",
                 Verdict::NothingToDo => "nothingToDo",
@@ -151,11 +154,11 @@ impl<'a> WorkloadView<'a> {
             estimate_seconds: plan.estimate_seconds,
             policy: PolicyView::of(&plan.policy),
             summary: Summary::of(plan),
-            reasons: plan.reasons.iter().map(ReasonView::of).collect(),
+            reasons: reasons(&plan.reasons, plan.workload.kind),
             warnings: plan.warnings.iter().map(WarningView::of).collect(),
             containers: plan.containers.iter().map(ContainerView::of).collect(),
             metadata: metadata::views(&plan.metadata),
-            pods: plan.pods.iter().map(PodView::of).collect(),
+            pods: plan.pods.iter().map(|pod| PodView::of(pod, plan.workload.kind)).collect(),
         }
     }
 }
@@ -195,10 +198,15 @@ struct ReasonView {
 }
 
 impl ReasonView {
-    fn of(reason: &Reason) -> Self {
+    fn of(reason: &Reason, kind: WorkloadKind) -> Self {
         let fields = fields(reason, &["code", "path", "hint"]);
-        Self { code: reason.code(), path: reason.path(), message: reason.sentence(), hint: reason.hint(), fields }
+        let (message, hint) = (reason.sentence(), reason.hint_for(kind));
+        Self { code: reason.code(), path: reason.path(), message, hint, fields }
     }
+}
+
+fn reasons(reasons: &[Reason], kind: WorkloadKind) -> Vec<ReasonView> {
+    reasons.iter().map(|reason| ReasonView::of(reason, kind)).collect()
 }
 
 #[derive(Serialize)]
@@ -264,7 +272,7 @@ struct PodView<'a> {
 }
 
 impl<'a> PodView<'a> {
-    fn of(plan: &'a PodPlan) -> Self {
+    fn of(plan: &'a PodPlan, kind: WorkloadKind) -> Self {
         Self {
             namespace: &plan.pod.namespace,
             name: &plan.pod.name,
@@ -280,7 +288,7 @@ impl<'a> PodView<'a> {
             },
             changes: plan.changes.iter().map(|(name, change)| ChangeView::of(name.as_str(), change)).collect(),
             metadata: metadata::views(&plan.metadata),
-            reasons: plan.reasons.iter().map(ReasonView::of).collect(),
+            reasons: reasons(&plan.reasons, kind),
         }
     }
 }

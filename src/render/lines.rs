@@ -93,7 +93,8 @@ impl Narrator {
         let pods = words::count(run.pods(), "pod");
         let text = match run.mode {
             Mode::Durable | Mode::PodsOnly => {
-                format!("{workload} in namespace {namespace}: {pods}, at most {} down at a time", run.max_unavailable)
+                let down = run.pods().min(usize::try_from(run.max_unavailable).unwrap_or(usize::MAX));
+                format!("{workload} in namespace {namespace}: {pods}, at most {down} down at a time")
             }
             Mode::Follow => format!("{workload} in namespace {namespace}: following {pods}"),
         };

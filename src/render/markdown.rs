@@ -67,7 +67,9 @@ fn section(plan: &WorkloadPlan) -> String {
     }
     container_table(plan, &mut text);
     metadata(plan, &mut text);
-    if !plan.is_offline() {
+    if words::pods_not_listed(plan) {
+        text.push_str("\nThe pods could not be listed.\n");
+    } else if !plan.is_offline() {
         let number = |verdict| plan.count(verdict);
         let _ = writeln!(
             text,
@@ -127,7 +129,7 @@ fn reasons(plan: &WorkloadPlan, text: &mut String) {
         let path = reason.path().map(|path| format!("{} ", code(&path))).unwrap_or_default();
         let sentence = prose(&words::sentence(&reason.sentence()));
         let _ = writeln!(text, "- {pod}{path}**{}**: {sentence}", reason.code());
-        let hint = reason.hint();
+        let hint = reason.hint_for(plan.workload.kind);
         if hints.insert(hint.clone()) {
             let _ = writeln!(text, "  *Hint: {}*", prose(&hint));
         }

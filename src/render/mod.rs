@@ -7,10 +7,12 @@
 //! A new format: a file, a variant of [`OutputFormat`], its arms here; the shared test in `tests/it/render.rs` walks
 //! [`OutputFormat::ALL`] and asks for its snapshots.
 
+mod access;
 mod containers;
 mod diff;
 pub mod escape;
 mod hash;
+mod history;
 mod json;
 mod json_lines;
 mod lines;
@@ -20,7 +22,9 @@ mod metadata;
 mod name;
 mod offline;
 pub mod reasons;
+mod redrawn;
 mod run;
+mod status;
 mod style;
 mod summary;
 pub mod tables;
@@ -40,12 +44,16 @@ use crate::engine::plan::Plan;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
 
+pub use access::{Role, access_json, access_table, role_json, role_yaml};
 pub use diff::{diff, yaml};
 pub use hash::{HashFormat, hashes};
+pub use history::history;
 pub use json_lines::JsonLines;
 pub use lines::Lines;
 pub use live::{Live, Screen};
+pub use redrawn::Redrawn;
 pub use run::NextSteps;
+pub use status::status;
 pub use style::{Meaning, Style};
 pub use terminal::{ColorChoice, Terminal};
 pub use workloads::workload_ends;

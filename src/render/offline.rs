@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use crate::engine::plan::{Effect, Verdict, WorkloadPlan};
 use crate::engine::reason::Warning;
+use crate::engine::workload::WorkloadKind;
 
 use super::style::{Meaning, Style};
 use super::words;
@@ -48,6 +49,8 @@ pub(super) fn nothing(plan: &WorkloadPlan, name: &str) -> String {
         format!("{name} is new: there is nothing to do in place.")
     } else if has(&Warning::WorkloadRemoved) {
         format!("{name} is removed: there is nothing to do in place.")
+    } else if plan.workload.kind == WorkloadKind::Pod {
+        format!("{name} stays as it is.")
     } else {
         format!("The pods of {name} stay as they are.")
     }

@@ -233,7 +233,9 @@ impl Ending<'_> {
         let decides = |pod: &&PodEnd| match self.outcome.result {
             EndResult::Failed => matches!(pod.phase, PodPhase::Failing(_)),
             EndResult::Superseded => matches!(pod.phase, PodPhase::Moved { .. } | PodPhase::Gone { .. }),
-            EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => is_in_hand(pod),
+            EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => {
+                is_in_hand(pod) || self.waits_for_somebody(pod)
+            }
             EndResult::Complete
             | EndResult::NothingToDo
             | EndResult::Paused
@@ -245,11 +247,31 @@ impl Ending<'_> {
         let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(decides).collect();
         for end in pods.iter().take(NAMED_PODS) {
             let goal = self.run.and_then(|run| run.pod(&end.pod));
-            let (meaning, text) = words::phase(self.style, &end.phase, goal);
+            let (meaning, text) = match self.waits_for_somebody(end) {
+                true => (Meaning::Waiting, self.waited_for(end)),
+                false => words::phase(self.style, &end.phase, goal),
+            };
             let text = self.style.paint(meaning, &text);
             writeln!(out, "  {}  {text}", words::pod(self.style, &end.pod))?;
         }
         self.and_more(pods.len(), out)
+    }
+
+    /// A run that only follows gives no pod its turn: what waits, waits for somebody else.
+    fn waits_for_somebody(&self, pod: &PodEnd) -> bool {
+        self.follows() && matches!(pod.phase, PodPhase::Waiting)
+    }
+
+    fn waited_for(&self, end: &PodEnd) -> String {
+        let wanted = end.containers.iter().filter_map(|container| {
+            let to = container.to.as_ref()?;
+            Some(format!("{} to be set to {}", self.style.show(container.container.as_str()), self.style.show(to)))
+        });
+        let wanted: Vec<String> = wanted.collect();
+        if wanted.is_empty() {
+            return "not seen yet".into();
+        }
+        format!("waits for {}", words::first_of(wanted.into_iter(), 4))
     }
 
     fn unplanned(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -89,7 +89,8 @@ fn workload(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Wr
         return offline_workload(plan, &name, style, out);
     }
     write!(out, "  namespace {}", style.show(&plan.workload.namespace))?;
-    write!(out, "   {}", words::count(plan.pods.len(), "pod"))?;
+    let number = words::count(plan.pods.len(), "pod");
+    write!(out, "   {}", if words::pods_not_listed(plan) { "pods could not be listed" } else { &number })?;
     writeln!(out, "{}", reach(plan))?;
     let hints = containers_and_reasons(plan, style, out)?;
     owner_steps(plan, style, out)?;
@@ -166,7 +167,7 @@ fn containers_and_reasons(plan: &WorkloadPlan, style: &Style, out: &mut dyn Writ
     if !plan.reasons.is_empty() {
         writeln!(out, "\n  {}", style.paint(Meaning::Failing, "Not in place:"))?;
         for reason in &plan.reasons {
-            workload_reason(reason, &mut hints, style, out)?;
+            workload_reason(reason, plan.workload.kind, &mut hints, style, out)?;
         }
     }
     Ok(hints)
@@ -200,6 +201,7 @@ fn container_table(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> i
 /// The path that is in the way, marked, and below it why and what to do.
 fn workload_reason(
     reason: &Reason,
+    kind: WorkloadKind,
     hints: &mut BTreeSet<String>,
     style: &Style,
     out: &mut dyn Write,
@@ -211,17 +213,16 @@ fn workload_reason(
         indent = "      ";
     }
     writeln!(out, "{indent}{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
-    hint(reason, hints, style, out)
+    hint(&reason.hint_for(kind), hints, style, out)
 }
 
 /// Writes a reason's hint unless it has been given: the same advice forty times is noise.
-fn hint(reason: &Reason, given: &mut BTreeSet<String>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let hint = reason.hint();
-    if given.contains(&hint) {
+fn hint(hint: &str, given: &mut BTreeSet<String>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if given.contains(hint) {
         return Ok(());
     }
-    writeln!(out, "      hint: {}", style.show(&hint))?;
-    given.insert(hint);
+    writeln!(out, "      hint: {}", style.show(hint))?;
+    given.insert(hint.to_owned());
     Ok(())
 }
 
@@ -327,7 +328,7 @@ impl Pods<'_> {
             writeln!(out, "      {text}")?;
         }
         for reason in &pod.reasons {
-            hint(reason, &mut self.hints, style, out)?;
+            hint(&reason.hint_for(self.plan.workload.kind), &mut self.hints, style, out)?;
         }
         match self.detail {
             Detail::Short => Ok(()),
@@ -410,8 +411,19 @@ fn closing(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dyn Write) 
     match plan.verdict {
         Verdict::NothingToDo => {
             let heading = style.paint(Meaning::Ok, "No changes.");
-            let others = if plan.count(PodVerdict::Skipped) > 0 { " that is not left out" } else { "" };
-            writeln!(out, "{heading} Every pod of {name}{others} runs these images already.")
+            let skipped = plan.count(PodVerdict::Skipped) > 0;
+            let why = match plan.workload.kind {
+                WorkloadKind::Pod if skipped => format!("{name} is left out."),
+                WorkloadKind::Pod => format!("{name} runs these images already."),
+                WorkloadKind::Deployment
+                | WorkloadKind::StatefulSet
+                | WorkloadKind::DaemonSet
+                | WorkloadKind::ReplicaSet => {
+                    let others = if skipped { " that is not left out" } else { "" };
+                    format!("Every pod of {name}{others} runs these images already.")
+                }
+            };
+            writeln!(out, "{heading} {why}")
         }
         Verdict::InPlace => {
             let heading = style.paint(Meaning::Heading, "Plan:");
@@ -460,8 +472,11 @@ fn counts(plan: &WorkloadPlan, update: &str) -> String {
 }
 
 fn pace(plan: &WorkloadPlan) -> String {
-    match plan.policy.max_unavailable {
-        0 | 1 => "one at a time (maxUnavailable 1)".into(),
-        many => format!("up to {many} at a time (maxUnavailable {many})"),
+    let allowed = plan.policy.max_unavailable.max(1);
+    // More than there are to update are never down.
+    let changing = plan.count(PodVerdict::Update) + plan.count(PodVerdict::InProgress);
+    match u32::try_from(changing).map_or(allowed, |changing| allowed.min(changing)) {
+        0 | 1 => format!("one at a time (maxUnavailable {allowed})"),
+        many => format!("up to {many} at a time (maxUnavailable {allowed})"),
     }
 }

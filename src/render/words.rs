@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use crate::engine::durable::change::Direction;
 use crate::engine::failure::Failure;
-use crate::engine::names::{PodKey, WorkloadRef};
+use crate::engine::image::ImagePair;
+use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
+use crate::engine::plan::WorkloadPlan;
+use crate::engine::reason::Reason;
 use crate::engine::report::PodPhase;
 use crate::engine::rollout::PodGoal;
 
@@ -47,6 +51,12 @@ pub(super) fn sentence(text: &str) -> String {
     if text.ends_with(['.', '?', '!']) { text.to_owned() } else { format!("{text}.") }
 }
 
+/// Returns whether a plan knows of no pods because the caller may not list them: another thing than none.
+pub(super) fn pods_not_listed(plan: &WorkloadPlan) -> bool {
+    let is_list_of_pods = |reason: &Reason| matches!(reason, Reason::PermissionMissing { verb, resource, .. } if verb == "list" && resource == "pods");
+    plan.pods.is_empty() && plan.reasons.iter().any(is_list_of_pods)
+}
+
 /// Returns `deployment/web`, escaped.
 pub(super) fn workload(style: &Style, workload: &WorkloadRef) -> String {
     style.show(&workload.to_string())
@@ -55,6 +65,20 @@ pub(super) fn workload(style: &Style, workload: &WorkloadRef) -> String {
 /// Returns `pod/web-0`, escaped.
 pub(super) fn pod(style: &Style, pod: &PodKey) -> String {
     style.show(&pod.to_string())
+}
+
+/// Returns the word for a rollout's direction.
+pub(super) fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Back => "back",
+    }
+}
+
+/// Returns `side: acme/side 1.27.1 -> 1.27.2`, escaped; both images whole where the repository changes.
+pub(super) fn image_change(style: &Style, container: &ContainerName, pair: &ImagePair) -> String {
+    let repository = pair.repository.as_ref().map(|name| format!("{} ", style.show(name))).unwrap_or_default();
+    format!("{}: {repository}{} -> {}", style.show(container.as_str()), style.show(&pair.from), style.show(&pair.to))
 }
 
 /// Returns the first items, comma-separated, and how many are left out.

@@ -115,7 +115,7 @@ fn a_comment_for_a_pull_request() {
 
 **In the way:**
 
-- `spec.containers[app].resources.limits.memory` **TemplateFieldNotInPlace**: spec.containers[app].resources.limits.memory cannot change in a running pod.
+- `spec.containers[app].resources.limits.memory` **TemplateFieldNotInPlace**: spec.containers[app].resources.limits.memory is not changed in a running pod by this program.
   *Hint: apply it with kubectl apply, which replaces the pods, or leave it out of this change*
 ";
     assert_eq!((output.stdout.as_str(), output.stderr.as_str()), (expected, ""));
@@ -156,6 +156,11 @@ fn wrong_usage_is_told() {
         (with(&["--out", "x.plan"]), "cannot be saved"),
         (with(&["--max-unavailable", "0"]), "--max-unavailable must be at least 1"),
         (vec!["--against", "none.yaml", "-f", "new.yaml"], "none.yaml"),
+        (with(&["--context", "prod"]), "--against asks no cluster, so that --context has no meaning"),
+        (with(&["--kubeconfig", "x"]), "--kubeconfig has no meaning"),
+        (with(&["-s", "https://x"]), "--server has no meaning"),
+        (with(&["--as-group", "x"]), "--as-group has no meaning"),
+        (with(&["--request-timeout=5s"]), "--request-timeout has no meaning"),
     ];
     for (arguments, said) in cases {
         let output = plan(&arguments, OLD, &image());

@@ -3,7 +3,10 @@
 use clap::CommandFactory;
 use kubectl_inplace::cli::Cli;
 
+use crate::support::api_server::{ApiServer, Effect, When};
+use crate::support::builders::{self, Workload};
 use crate::support::run::{Binary, Folder, Output};
+use crate::support::scene::server_with;
 use crate::support::snapshot::assert_snapshot;
 
 fn run(line: &str) -> Output {
@@ -111,6 +114,57 @@ fn completion_answers_through_the_hidden_command() {
     complete(&["apply", "--dry-run="]).prints("client").prints("server");
     assert_eq!(complete(&["plan", "-f", "we"]).stdout, ":0\n", "files are the shell's");
     complete(&[""]).prints("apply\t").prints("follow\t").omits("__complete");
+}
+
+/// Completes a line against a server; nothing may stand on stderr, where a shell would show it.
+fn complete_against(server: &ApiServer, line: &str) -> String {
+    let output = Binary::against(server, std::iter::once("__complete").chain(line.split(' '))).run().ends_with(0);
+    assert_eq!(output.stderr, "", "{line}");
+    output.stdout
+}
+
+#[test]
+fn completion_offers_names() {
+    let server = server_with([
+        Workload::deployment("web"),
+        Workload::deployment("work"),
+        Workload::deployment("api").namespace("prod"),
+        Workload::daemon_set("log"),
+    ]);
+    server.insert([builders::namespace("prod")]);
+    let complete = |line: &str| complete_against(&server, line);
+    assert_eq!(complete("apply deploy/"), "deploy/web\ndeploy/work\n:4\n");
+    assert_eq!(complete("plan deploy/we"), "deploy/web\n:4\n");
+    assert_eq!(complete("follow daemonset "), "log\n:4\n");
+    assert_eq!(complete("apply -n prod deployment/"), "deployment/api\n:4\n");
+    assert_eq!(complete("--namespace=prod hash deploy/"), "deploy/api\n:4\n");
+    assert_eq!(complete("plan -n "), "default\nprod\n:4\n");
+    assert_eq!(complete("plan --namespace=p"), "--namespace=prod\n:4\n");
+    assert_eq!(complete("plan dep"), "deployment/\n:6\n");
+    assert_eq!(complete("plan sts"), "sts/\n:6\n");
+    assert!(complete("explain Temp").starts_with("TemplateFieldNotInPlace\ta changed field"));
+    assert!(complete("explain mutable").starts_with("MutableTag\t"));
+    assert!(server.requests().iter().all(|request| request.method == "GET"));
+}
+
+#[test]
+fn completion_is_silent_where_names_cannot_be_had() {
+    let server = server_with([Workload::deployment("web")]);
+    server.fault(When::verb("list"), Effect::Forbid);
+    for line in ["apply deploy/", "plan -n "] {
+        assert_eq!(complete_against(&server, line), ":4\n", "{line}");
+    }
+    server.clear_faults();
+    server.fault(When::verb("list"), Effect::Warn("a warning is none of the shell's business".into()));
+    assert_eq!(complete_against(&server, "apply deploy/"), "deploy/web\n:4\n");
+    server.clear_faults();
+    server.fault(When::verb("list"), Effect::Delay(std::time::Duration::from_secs(30)));
+    assert_eq!(complete_against(&server, "apply deploy/"), ":4\n", "it does not wait for long");
+    for kubeconfig in ["no kubeconfig", "{}"] {
+        let binary = Binary::alone(["__complete", "apply", "deploy/"]).env("KUBECONFIG", "config");
+        let output = binary.file("config", kubeconfig).run().ends_with(0);
+        assert_eq!((output.stdout.as_str(), output.stderr.as_str()), (":4\n", ""));
+    }
 }
 
 #[test]

@@ -77,6 +77,15 @@ fn what_may_not_be_listed_is_a_reason_that_names_verb_and_resource() {
 }
 
 #[test]
+fn pods_that_may_not_be_listed_are_not_counted_as_none() {
+    let server = web();
+    server.fault(When::verb("list").of("pods"), Effect::Forbid);
+    run(&server, "plan deploy/web side=:v2").ends_with(0).prints("   pods could not be listed   ").omits("0 pods");
+    let comment = run(&server, "plan deploy/web side=:v2 -o markdown").ends_with(0);
+    comment.prints("\nThe pods could not be listed.\n").omits("0 pods");
+}
+
+#[test]
 fn a_busy_server_is_given_the_time_that_it_asks_for() {
     let server = web();
     server.fault(sent().times(1), Effect::Throttle(Some(1)));

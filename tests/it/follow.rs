@@ -73,7 +73,10 @@ fn images_given_are_waited_for() {
     let server = web();
     slower(&server);
     let output = run(&server, "follow deploy/web side=acme/side:v2 --timeout 1s --min-ready-seconds 0").ends_with(5);
-    output.prints("Timed out");
+    output
+        .prints("Timed out")
+        .prints("  pod/web-")
+        .prints("  waits for side to be set to acme/side:v2\nOf 3 pods: 3 waiting.");
     let running = typed(&server, "follow deploy/web side=acme/side:v2 --min-ready-seconds 0").spawn();
     running.wait_for_stderr("following 3 pods");
     set_elsewhere(&server, "acme/side:v2");

@@ -12,13 +12,16 @@ mod faults;
 mod follow;
 mod formats;
 mod generated;
+mod history;
 mod plan;
+mod rbac;
 #[cfg(test)]
 mod render;
 mod runner;
 mod saved;
 #[cfg(test)]
 mod situations;
+mod status;
 mod strategic_merge;
 #[path = "../support/mod.rs"]
 mod support;

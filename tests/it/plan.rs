@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::api_server::{ApiServer, Logged, image_id};
+use crate::support::api_server::{ApiServer, Effect, Logged, When, image_id};
 use crate::support::builders::{self, Workload};
 use crate::support::run::{Binary, Output};
 use crate::support::scene::{APPLY, images, patches, run, server_with, two_containers, typed, web};
@@ -178,7 +178,8 @@ fn what_is_not_there_is_named() {
     let server = web();
     run(&server, "plan deploy/wbe side=:v2")
         .ends_with(1)
-        .says("error: from server (NotFound): deployments.apps \"wbe\" not found");
+        .says("error: from server (NotFound): deployments.apps \"wbe\" not found")
+        .says("hint: did you mean deployment/web?");
     run(&server, "plan deploy/web side=:v2 -n nowhere")
         .ends_with(1)
         .says("namespaces \"nowhere\" not found")
@@ -189,6 +190,10 @@ fn what_is_not_there_is_named() {
     run(&server, "plan deploy -l app=nope -A side=:v2").ends_with(1).says("no workload in any namespace");
     let typo = run(&server, "plan deploy/web sdie=:v2 --detailed-exitcode").ends_with(3);
     typo.prints("ContainerNotFound").prints("did you mean side?");
+    run(&server, "plan deploy/entirely-other side=:v2").ends_with(1).omits("did you mean");
+    // Whoever may not list them is told the same, without a suggestion.
+    server.fault(When::verb("list").of("deployments"), Effect::Forbid);
+    run(&server, "plan deploy/wbe side=:v2").ends_with(1).says("\"wbe\" not found").omits("did you mean");
 }
 
 #[test]

@@ -80,6 +80,8 @@ fn what_is_no_plan_for_this_server_is_refused() {
         carry_out(&server, text).ends_with(1).says(told);
     }
     run(&server, "apply --plan missing.plan").ends_with(1).says("missing.plan");
+    let elsewhere = typed(&server, "apply --plan web.plan -n prod").file("web.plan", &plan).run().ends_with(1);
+    elsewhere.says("-n goes without");
     run(&server, "apply deploy/web --plan web.plan").ends_with(1).says("cannot be used with");
     run(&server, "plan deploy/web side=:v2 --out no/such/folder/web.plan").ends_with(1).says("could not be saved");
     assert!(server.writes().is_empty() && other.writes().is_empty());

@@ -43,8 +43,10 @@ impl Selected {
 pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Result<Selected, KubeconfigError> {
     let files = files(options, environment)?;
     let mut merged: Option<Kubeconfig> = None;
+    let mut found = Vec::new();
     for path in &files.paths {
         let Some(read) = read(path, files.must_exist)? else { continue };
+        found.push(path.clone());
         merged = Some(match merged {
             None => read,
             Some(earlier) => earlier.merge(read).map_err(|_| KubeconfigError::Mixed { path: path.clone() })?,
@@ -53,11 +55,12 @@ pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Res
     let merged = merged.filter(|config| !is_empty(config));
     match merged {
         Some(config) => choose(&config, options),
-        None if files.must_exist && options.server.is_none() => choose(&Kubeconfig::default(), options),
+        None if files.must_exist && options.server.is_none() => Err(KubeconfigError::Empty { paths: found }),
         None => match in_cluster::of(environment) {
             Some(selected) => Ok(selected),
             None if options.server.is_some() => Ok(Selected::new(Cluster::default(), AuthInfo::default())),
-            None => Err(KubeconfigError::Nothing { looked_at: files.paths }),
+            None if found.is_empty() => Err(KubeconfigError::Nothing { looked_at: files.paths }),
+            None => Err(KubeconfigError::Empty { paths: found }),
         },
     }
 }
@@ -84,6 +87,9 @@ fn read(path: &Path, must_exist: bool) -> Result<Option<Kubeconfig>, KubeconfigE
         return Err(KubeconfigError::Folder { path: path.to_owned() });
     }
     match Kubeconfig::read_from(path) {
+        Ok(Kubeconfig { kind: Some(kind), .. }) if !kind.is_empty() && kind != "Config" => {
+            Err(KubeconfigError::OtherKind { path: path.to_owned(), kind })
+        }
         Ok(config) => Ok(Some(config)),
         Err(KubeError::ReadConfig(error, _)) if error.kind() == std::io::ErrorKind::NotFound => {
             if must_exist {

@@ -66,7 +66,7 @@ fn hash_of(set: &Value) -> &str {
 
 pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     let current = lock.outgoing.as_ref().and_then(|out| step.owned.iter().find(|set| is(set, &out.uid)));
-    let Some(current) = current else { return close_superseded(step, "its ReplicaSet is gone") };
+    let Some(current) = current else { return without_replica_set(step, lock) };
     let paused = is_paused(step.object) && !lock.released;
     if !same(step.template(), step.goal.target()) {
         return changed_by_another(step, lock, current);
@@ -94,6 +94,16 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     let patch = step.patch().test("/spec/template").set("/spec/paused", None);
     let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(released.to_text()))]);
     OwnerPhase::Do(OwnerStep::Unpause, patch.write())
+}
+
+/// Scaled to nothing under the pause, the ReplicaSet counts as history, and the controller removes what is above
+/// `revisionHistoryLimit`. There is no pod to lose then, so a pause over our own template goes.
+fn without_replica_set(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
+    let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
+    if is_paused(step.object) && !lock.released && (step.goal.release || same(step.template(), step.goal.target())) {
+        patch = patch.set("/spec/paused", None);
+    }
+    superseded_by("its ReplicaSet is gone", Cleanup::Do(OwnerStep::Close, Box::new(patch.write())))
 }
 
 /// Whether the controller takes the ReplicaSet as it is now for the current one.
@@ -226,7 +236,9 @@ fn pods(step: &Step<'_>, current: &Value) -> OwnerPhase {
         return OwnerPhase::PodsMayGo { revision: None };
     }
     let seen = integer(current, "/status/observedGeneration") >= integer(current, "/metadata/generation");
-    let listed = usize::try_from(integer(current, "/status/replicas")) == Ok(step.pods.present);
+    // Scaled to nothing and up again under a pause, pods may be another ReplicaSet's.
+    let counted: i64 = step.owned.iter().map(|set| integer(set, "/status/replicas")).sum();
+    let listed = usize::try_from(counted) == Ok(step.pods.present);
     if !(seen && listed) {
         return OwnerPhase::Await(Fence::PodsListed);
     }

@@ -331,7 +331,8 @@ impl<'a> Step<'a> {
     }
 
     fn set_template(&self) -> OwnerPhase {
-        let lock = &self.goal.lock;
+        // Whatever the lock of the run before said: this write pauses a Deployment anew.
+        let lock = &RolloutLock { released: false, ..self.goal.lock.clone() };
         let mut annotations = vec![(ROLLOUT_ANNOTATION, Some(lock.to_text()))];
         if let (Some(reason), Direction::Forward) = (&lock.reason, lock.direction) {
             annotations.push((CHANGE_CAUSE, Some(reason.clone())));
@@ -339,7 +340,10 @@ impl<'a> Step<'a> {
         let patch = self.patch().set("/spec/template", Some(self.goal.target().clone())).annotate(&annotations);
         let patch = match self.kind {
             WorkloadKind::Deployment => patch.set("/spec/paused", Some(Value::Bool(true))),
-            WorkloadKind::StatefulSet => patch.set("/spec/updateStrategy", Some(stateful_set::working_strategy(self))),
+            // A partition above all pods is one only for the number of them that was read.
+            WorkloadKind::StatefulSet => {
+                patch.test("/spec/replicas").set("/spec/updateStrategy", Some(stateful_set::working_strategy(self)))
+            }
             WorkloadKind::DaemonSet => patch.set("/spec/updateStrategy", Some(daemon_set::working_strategy())),
             WorkloadKind::ReplicaSet | WorkloadKind::Pod => patch,
         };
@@ -389,10 +393,12 @@ impl<'a> Step<'a> {
         }
         let knows = |set: &&Value| history::of(set).iter().any(|entry| entry.id == self.goal.lock.id);
         let is_ours = |set: &&Value| matches!(RolloutLock::of(set), Ok(Some(lock)) if lock.id == self.goal.lock.id);
-        let Some(copy) = self.owned.iter().find(is_ours) else { return OwnerPhase::Closed };
-        if !self.owned.iter().any(|set| knows(&set)) {
+        // An annotation raises a Deployment's generation. While somebody else's template is paused no ReplicaSet matches
+        // it, and no history is ever copied; before it is seen, a copy may still be made where there is none yet.
+        if !self.is_observed() && !self.owned.iter().any(|set| knows(&set)) {
             return OwnerPhase::Await(Fence::HistoryCopied);
         }
+        let Some(copy) = self.owned.iter().find(is_ours) else { return OwnerPhase::Closed };
         let patch = Guarded::of(ObjectKind::Workload(WorkloadKind::ReplicaSet), copy);
         OwnerPhase::Do(OwnerStep::RemoveCopy, patch.annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
     }
@@ -477,3 +483,6 @@ pub fn mark(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView, state: LockS
     let patch = Guarded::of(ObjectKind::Workload(kind), object).test(ROLLOUT_POINTER);
     Some(patch.annotate(&[(ROLLOUT_ANNOTATION, Some(text))]).write())
 }
+
+#[cfg(test)]
+mod simulation;

@@ -38,6 +38,7 @@ pub use live::{
 pub use policy::policy_of;
 pub use restart::{RestartError, restart};
 pub use resume::{ResumeError, Start, resume};
+pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
 pub use undo::{UndoError, undo};

@@ -9,24 +9,24 @@ use crate::engine::workload::WorkloadKind;
 const REVISION_HASH: &str = "controller-revision-hash";
 
 /// The owner's current revision.
-pub(super) struct CurrentRevision<'a> {
+pub(in crate::engine) struct CurrentRevision<'a> {
     live: &'a LiveWorkload,
     newest: Option<&'a Revision>,
 }
 
 /// A pod's revision where it is not the current one.
-pub(super) struct OldRevision {
-    pub(super) revision: String,
+pub(in crate::engine) struct OldRevision {
+    pub(in crate::engine) revision: String,
     pub(super) current: String,
 }
 
 impl<'a> CurrentRevision<'a> {
-    pub(super) fn of(live: &'a LiveWorkload) -> Self {
+    pub(in crate::engine) fn of(live: &'a LiveWorkload) -> Self {
         Self { live, newest: live.surroundings.revisions.iter().max_by_key(|revision| revision.number) }
     }
 
     /// Returns the pod's revision if it is an older one; while a rollout goes on its pods are about to be replaced anyway.
-    pub(super) fn older(&self, pod: &Pod) -> Option<OldRevision> {
+    pub(in crate::engine) fn older(&self, pod: &Pod) -> Option<OldRevision> {
         if !self.live.workload.is_observed() || self.live.workload.rolling_out().is_some() {
             return None;
         }

@@ -139,7 +139,10 @@ fn read(case: &Value, base: &Value) -> Case {
         surroundings: surroundings(case),
     };
     live.controllers.extend(live.surroundings.revisions.iter().map(|revision| revision.uid.clone()));
-    let mut plan = build(&desired, &live, &Options::default());
+    let given = list(case, "podsGiven").iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let subset = Subset { pods: given, ..Subset::default() };
+    let options = Options { pods_only: case.get("durable").is_none(), subset, ..Options::default() };
+    let mut plan = build(&desired, &live, &options);
     if let Some(image) = text(case, "/admissionMakes") {
         let mut answer = live.pods[0].clone();
         answer.spec.containers[1].image = image.into();

@@ -6,10 +6,10 @@ codes! {
     /// The code of a [`Reason`](super::Reason).
     ReasonCode {
         TemplateFieldNotInPlace {
-            summary: "a changed field of the template cannot change in a running pod",
+            summary: "a changed field of the template is not changed in running pods",
             meaning: "The change touches a field of the pod template that this program has no rule for, so the change as a whole cannot be done in the pods that run. The path names containers by name.",
             why: "The API server lets very little of a pod change: images, and a few fields that matter rarely (ValidatePodUpdate in pkg/apis/core/validation/validation.go). Environment, command, ports, probes, volumes, security context and imagePullPolicy are fixed when the pod is made. A field that this program does not know is refused as well, never dropped.",
-            remedy: "Take the field out of this change, or roll it out with kubectl apply, which replaces the pods. Where only the image is urgent, update it alone: kubectl inplace apply TYPE/NAME CONTAINER=IMAGE.",
+            remedy: "Take the field out of this change, or roll it out with kubectl apply, which replaces the pods; a pod that was made by hand must be deleted and created again. Added tolerations, activeDeadlineSeconds and (by the resize subresource) cpu and memory can be changed in running pods with kubectl patch; this program leaves them alone. Where only the image is urgent, update it alone: kubectl inplace apply TYPE/NAME CONTAINER=IMAGE.",
         }
         VolumeClaimTemplateChanges {
             summary: "a changed volumeClaimTemplates cannot take effect in place",

@@ -2,6 +2,25 @@
 
 use super::Reason;
 use crate::engine::names::ContainerName;
+use crate::engine::workload::WorkloadKind;
+
+/// Returns how the API lets a running pod's field change, though this program does not do it.
+///
+/// Upstream: `ValidatePodUpdate` and `ValidatePodResize` in `pkg/apis/core/validation/validation.go`.
+fn changes_otherwise(path: &str) -> Option<&'static str> {
+    let is_resources = path.strip_prefix("spec.").is_some_and(|rest| rest.contains("].resources"));
+    if path.starts_with("spec.tolerations") {
+        Some("kubectl patch can add tolerations to a running pod, but changes and removes none")
+    } else if path.starts_with("spec.schedulingGates") {
+        Some("kubectl patch can take gates away from a pod that waits for them")
+    } else if path == "spec.activeDeadlineSeconds" {
+        Some("kubectl patch can set or shorten it in a running pod")
+    } else if is_resources {
+        Some("kubectl patch --subresource resize can change cpu and memory of a running pod from Kubernetes 1.33 on")
+    } else {
+        None
+    }
+}
 
 impl Reason {
     /// Returns one sentence, without a full stop.
@@ -12,6 +31,9 @@ impl Reason {
             }
             Self::PermissionMissing { verb, resource, message, .. } => {
                 format!("you may not {verb} {resource}: {message}")
+            }
+            Self::TemplateFieldNotInPlace { path } if changes_otherwise(path).is_some() => {
+                format!("{path} is not changed in a running pod by this program")
             }
             Self::TemplateFieldNotInPlace { path } => format!("{path} cannot change in a running pod"),
             Self::VolumeClaimTemplateChanges { path } => format!("{path} cannot change: the claims exist already"),
@@ -96,13 +118,33 @@ impl Reason {
             Self::ReplicaSetOfOldRevision { deployment } => {
                 format!("it is an old revision of deployment/{deployment}, which has a newer ReplicaSet")
             }
-            Self::AdmissionRefused { message } => format!("the server refuses the patch: {message}"),
+            Self::AdmissionRefused { message } => format!("the server refuses the change: {message}"),
             Self::AdmissionRewrites { container, image, .. } => {
                 format!("admission makes {image} of the image asked for container {container}")
             }
             Self::OwnerFieldImmutable { path } => format!("{path} cannot change once the object exists"),
             Self::ManifestsNotMergeable { message } => format!("the manifests cannot be merged: {message}"),
         }
+    }
+
+    /// Returns what to do about it, without a full stop, where the object is of this kind: nothing replaces a pod that was
+    /// made by hand.
+    pub fn hint_for(&self, kind: WorkloadKind) -> String {
+        if kind != WorkloadKind::Pod {
+            return self.hint();
+        }
+        let anew = "delete the pod and create it again from the manifest";
+        if let Self::TemplateFieldNotInPlace { path } = self {
+            let how = changes_otherwise(path).unwrap_or(anew);
+            return format!("{how}, or leave it out of this change");
+        }
+        if let Self::ContainerAdded { .. } | Self::ContainerRemoved { .. } | Self::ContainerRenamed { .. } = self {
+            return format!("{anew}, or leave it out of this change");
+        }
+        if let Self::QosClassChanges { .. } = self {
+            return format!("choose resources of the same class, or {anew}");
+        }
+        self.hint()
     }
 
     /// Returns what to do about it, without a full stop.
@@ -176,5 +218,59 @@ impl Reason {
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
         };
         hint.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::pod::ContainerList;
+
+    fn field(path: &str) -> Reason {
+        Reason::TemplateFieldNotInPlace { path: path.into() }
+    }
+
+    #[test]
+    fn a_field_that_the_api_lets_change_is_not_said_to_be_fixed() {
+        for (path, is_fixed, hint) in [
+            ("spec.tolerations[gpu]", false, "add tolerations"),
+            ("spec.tolerations", false, "add tolerations"),
+            ("spec.activeDeadlineSeconds", false, "set or shorten"),
+            ("spec.schedulingGates[wait]", false, "take gates away"),
+            ("spec.containers[app].resources.limits.cpu", false, "resize"),
+            ("spec.initContainers[app].resources", false, "resize"),
+            ("spec.containers[app].resizePolicy", true, "create it again"),
+            ("spec.volumes[resources]", true, "create it again"),
+            ("spec.nodeSelector", true, "create it again"),
+        ] {
+            let reason = field(path);
+            assert_eq!(reason.sentence().contains("cannot change in a running pod"), is_fixed, "{path}");
+            let told = reason.hint_for(WorkloadKind::Pod);
+            assert!(told.contains(hint) && told.ends_with("leave it out of this change"), "{path}: {told}");
+            assert!(reason.hint_for(WorkloadKind::Deployment).contains("which replaces the pods"), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_neither_patch_nor_manifest_because_it_may_be_of_either() {
+        let sentence = Reason::AdmissionRefused { message: "no".into() }.sentence();
+        assert_eq!(sentence, "the server refuses the change: no");
+    }
+
+    #[test]
+    fn nobody_replaces_a_pod_that_was_made_by_hand() {
+        let (list, container) = (ContainerList::Containers, ContainerName::from("app"));
+        for reason in [
+            field("spec.hostNetwork"),
+            Reason::ContainerAdded { list, container: container.clone() },
+            Reason::ContainerRemoved { list, container: container.clone() },
+            Reason::ContainerRenamed { list, container, to: "web".into() },
+            Reason::QosClassChanges { from: "Burstable".into(), to: "BestEffort".into() },
+        ] {
+            let hint = reason.hint_for(WorkloadKind::Pod);
+            assert!(hint.contains("delete the pod and create it again") && !hint.contains("replaces"), "{hint}");
+            assert_eq!(reason.hint_for(WorkloadKind::DaemonSet), reason.hint());
+        }
+        assert_eq!(Reason::NoPods.hint_for(WorkloadKind::Pod), Reason::NoPods.hint());
     }
 }

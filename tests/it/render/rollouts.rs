@@ -173,7 +173,10 @@ fn superseded() -> Rollout {
     for end in ends.pods.iter_mut().skip(1) {
         end.patched = false;
     }
-    rollout("superseded", goal(&PODS, Mode::PodsOnly), notices, ends)
+    // More than there are are not down at once.
+    let mut goal = goal(&PODS, Mode::PodsOnly);
+    goal.policy.max_unavailable = 9;
+    rollout("superseded", goal, notices, ends)
 }
 
 fn interrupted() -> Rollout {

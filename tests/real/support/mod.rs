@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Asks every fifth of a second until there is an answer; `None` after [`PATIENCE`].
-fn poll<T>(ask: impl FnMut() -> Option<T>) -> Option<T> {
+pub(crate) fn poll<T>(ask: impl FnMut() -> Option<T>) -> Option<T> {
     poll_every(Duration::from_millis(200), ask)
 }
 

@@ -33,6 +33,20 @@ pub enum KubeconfigError {
         /// Line and column, from 1.
         place: Option<(u64, u64)>,
     },
+    /// A file is something else, such as a manifest.
+    #[error("{} is no kubeconfig: it is of the kind {kind}, not Config", .path.display())]
+    OtherKind {
+        /// The file.
+        path: PathBuf,
+        /// The kind that it names.
+        kind: String,
+    },
+    /// The files are there, but nothing is in them.
+    #[error("the kubeconfig {} names no cluster, no user and no context", listed(.paths))]
+    Empty {
+        /// The files.
+        paths: Vec<PathBuf>,
+    },
     /// A file does not go together with the ones before it, or is of another kind.
     #[error("the kubeconfig {} has another kind or apiVersion than the files before it", .path.display())]
     Mixed {
@@ -141,6 +155,8 @@ impl KubeconfigError {
             | Self::Folder { .. }
             | Self::Unreadable { .. }
             | Self::Malformed { .. }
+            | Self::OtherKind { .. }
+            | Self::Empty { .. }
             | Self::Mixed { .. }
             | Self::Nothing { .. }
             | Self::NoServer { .. }
@@ -157,7 +173,7 @@ impl KubeconfigError {
     pub(in crate::cluster) fn hints(&self) -> Vec<String> {
         let known = known(self.known_names());
         match self {
-            Self::Nothing { .. } => {
+            Self::Nothing { .. } | Self::Empty { .. } | Self::OtherKind { .. } => {
                 vec!["set KUBECONFIG or --kubeconfig to a file, or give --server and credentials".to_owned()]
             }
             Self::NoCurrentContext { .. } => {
@@ -204,6 +220,9 @@ fn looked_for(paths: &[PathBuf]) -> String {
     if paths.is_empty() {
         return String::new();
     }
-    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    format!(" (looked for {})", paths.join(", "))
+    format!(" (looked for {})", listed(paths))
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }

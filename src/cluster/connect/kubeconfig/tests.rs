@@ -71,6 +71,23 @@ fn lists_that_lead_nowhere() {
 }
 
 #[test]
+fn a_manifest_is_no_kubeconfig() {
+    let folder = Folder::new();
+    let good = folder.write("good", &kubeconfig("good", "current-context: good\n"));
+    let manifest = folder.write("web.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n");
+    let expected = KubeconfigError::OtherKind { path: manifest.clone(), kind: "Deployment".into() };
+    let given =
+        ConnectOptions { kubeconfig: Some(manifest.to_string_lossy().into_owned()), ..ConnectOptions::default() };
+    assert_eq!(select(&given, &Environment::default()).map(|_| ()), Err(expected.clone()));
+    let of_lists = [vec![manifest.clone()], vec![good, manifest]];
+    for paths in of_lists {
+        let error = select(&ConnectOptions::default(), &of_list(listed(&paths))).map(|_| ()).unwrap_err();
+        assert_eq!(error, expected);
+        assert!(error.to_string().ends_with("web.yaml is no kubeconfig: it is of the kind Deployment, not Config"));
+    }
+}
+
+#[test]
 fn without_any_kubeconfig_the_message_says_where_it_looked() {
     let folder = Folder::new();
     let environment = Environment { home: Some(folder.path().to_owned()), ..Environment::default() };
@@ -102,8 +119,10 @@ fn one_file_given_must_exist_and_is_not_merged() {
     let empty = folder.write("empty", "");
     assert_eq!(
         select(&given(&empty), &environment).map(|_| ()),
-        Err(KubeconfigError::NoCurrentContext { known: Vec::new() })
+        Err(KubeconfigError::Empty { paths: vec![empty.clone()] })
     );
+    let alone = select(&ConnectOptions::default(), &of_list(listed(&[missing, empty.clone()]))).map(|_| ());
+    assert_eq!(alone, Err(KubeconfigError::Empty { paths: vec![empty] }));
     assert_eq!(server(&select(&given(&one), &Environment::default()).unwrap()), "https://one.test:6443");
 }
 

@@ -1,0 +1,77 @@
+//! What the caller may do, by SelfSubjectAccessReview.
+
+use futures::stream::{self, StreamExt, TryStreamExt};
+use serde_json::{Value, json};
+
+use super::Cluster;
+use super::error::ClusterError;
+use super::objects::ACCESS_REVIEWS;
+use crate::engine::permissions::{AccessAnswer, Permission};
+
+/// Questions at once.
+const AT_ONCE: usize = 10;
+
+/// One question: may the caller do this?
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Question<'a> {
+    pub(super) verb: &'a str,
+    pub(super) group: &'a str,
+    pub(super) plural: &'a str,
+    /// Empty: in all of them, or the resource is in none.
+    pub(super) namespace: &'a str,
+    /// One object alone, as a Role with `resourceNames` allows it.
+    pub(super) name: Option<&'a str>,
+}
+
+impl Cluster {
+    /// Asks about each permission, in a namespace or in all of them (`None`); the answers come in the order of the
+    /// permissions.
+    ///
+    /// # Errors
+    /// What the server or the way to it says, such as that it may not be asked.
+    pub async fn access(
+        &self,
+        permissions: Vec<Permission>,
+        namespace: Option<&str>,
+    ) -> Result<Vec<AccessAnswer>, ClusterError> {
+        let answers = permissions.into_iter().map(|permission| async move {
+            let resource = permission.resource;
+            let refused = self
+                .refused(Question {
+                    verb: permission.verb.word(),
+                    group: resource.group,
+                    plural: resource.plural,
+                    namespace: if resource.cluster_wide { "" } else { namespace.unwrap_or_default() },
+                    name: None,
+                })
+                .await?;
+            Ok(AccessAnswer { permission, allowed: refused.is_none(), message: refused.unwrap_or_default() })
+        });
+        stream::iter(answers).buffered(AT_ONCE).try_collect().await
+    }
+
+    /// Asks whether the caller may; `None` is yes, else the server's words about the refusal, which may be empty.
+    pub(super) async fn refused(&self, question: Question<'_>) -> Result<Option<String>, ClusterError> {
+        let mut attributes = json!({
+            "verb": question.verb,
+            "group": question.group,
+            "resource": question.plural,
+            "namespace": question.namespace,
+        });
+        if let (Some(name), Value::Object(attributes)) = (question.name, &mut attributes) {
+            attributes.insert("name".into(), name.into());
+        }
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": { "resourceAttributes": attributes },
+        });
+        let answer = self.review(ACCESS_REVIEWS, &review).await?;
+        if answer.pointer("/status/allowed").and_then(Value::as_bool) == Some(true) {
+            return Ok(None);
+        }
+        let text = |key: &str| answer.pointer(&format!("/status/{key}")).and_then(Value::as_str).unwrap_or_default();
+        let message = [text("reason"), text("evaluationError")].into_iter().find(|text| !text.is_empty());
+        Ok(Some(message.unwrap_or_default().to_owned()))
+    }
+}

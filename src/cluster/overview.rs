@@ -1,0 +1,216 @@
+//! Every workload of a namespace, or of all: one list a kind instead of a few requests a workload.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+
+use super::Cluster;
+use super::error::ClusterError;
+use super::objects::CONTROLLER_REVISIONS;
+use super::send::ListedPod;
+use super::snapshot::{denied, read_workload, revisions};
+use crate::engine::names::{PodKey, Uid, WorkloadRef};
+use crate::engine::plan::{Denied, LiveWorkload, Surroundings};
+use crate::engine::pod::Pod;
+use crate::engine::selector;
+use crate::engine::workload::{Workload, WorkloadKind};
+
+/// What a namespace, or all of them, has.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Overview {
+    /// The workloads by namespace, kind and name: no ReplicaSet that is a Deployment's, no pod that is anybody's.
+    pub workloads: Vec<LiveWorkload>,
+    /// What could not be read, and what follows from it.
+    pub not_read: Vec<String>,
+}
+
+impl Cluster {
+    /// Reads every workload with its pods; `namespace` `None` is all namespaces. Pods of other kinds' controllers (Jobs,
+    /// nodes) are left out.
+    ///
+    /// # Errors
+    /// What the server or the way to it says, unless it is that the caller may not list a kind: that is part of the answer.
+    /// Without the pods there is none.
+    pub async fn overview(&self, namespace: Option<&str>) -> Result<Overview, ClusterError> {
+        let (deployments, stateful_sets, daemon_sets, replica_sets, controller_revisions, pods) = futures::join!(
+            self.list::<Slim>(WorkloadKind::Deployment.into(), namespace, &[]),
+            self.list::<Slim>(WorkloadKind::StatefulSet.into(), namespace, &[]),
+            self.list::<Slim>(WorkloadKind::DaemonSet.into(), namespace, &[]),
+            self.list::<Slim>(WorkloadKind::ReplicaSet.into(), namespace, &[]),
+            self.list::<Slim>(CONTROLLER_REVISIONS, namespace, &[]),
+            self.list::<ListedPod>(WorkloadKind::Pod.into(), namespace, &[]),
+        );
+        let mut reading = Reading::default();
+        let owners = [
+            (WorkloadKind::Deployment, deployments),
+            (WorkloadKind::StatefulSet, stateful_sets),
+            (WorkloadKind::DaemonSet, daemon_sets),
+        ];
+        for (kind, objects) in owners {
+            reading.owners(kind, objects)?;
+        }
+        reading.replica_sets(replica_sets)?;
+        reading.controller_revisions(controller_revisions)?;
+        let pods = pods?.into_iter().map(|ListedPod(pod)| pod).collect();
+        Ok(reading.finish(pods))
+    }
+}
+
+/// An object of a list without what nobody looks at here: managed fields, and all but the metadata of a revision.
+struct Slim(Value);
+
+impl<'de> Deserialize<'de> for Slim {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut object = Value::deserialize(deserializer)?;
+        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.remove("managedFields");
+        }
+        if owning_workload(&object).is_some()
+            && let Some(map) = object.as_object_mut()
+        {
+            map.retain(|key, _| key == "metadata" || key == "revision");
+        }
+        Ok(Self(object))
+    }
+}
+
+/// Returns the uid of the workload that controls an object; a controller of another kind (an operator's) is none.
+fn owning_workload(object: &Value) -> Option<Uid> {
+    let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
+    let owner = owners.iter().find(|owner| owner.get("controller").and_then(Value::as_bool) == Some(true))?;
+    let text = |key: &str| owner.get(key).and_then(Value::as_str);
+    WorkloadKind::from_manifest(text("apiVersion")?, text("kind")?)?;
+    text("uid").map(Uid::from)
+}
+
+#[derive(Default)]
+struct Reading {
+    workloads: Vec<Workload>,
+    /// ReplicaSets and ControllerRevisions by what controls them.
+    owned: HashMap<Uid, Vec<Value>>,
+    /// Why the ReplicaSets could not be read.
+    replica_sets_denied: Option<Denied>,
+    not_read: Vec<String>,
+}
+
+type Listed = Result<Vec<Slim>, ClusterError>;
+
+impl Reading {
+    fn owners(&mut self, kind: WorkloadKind, objects: Listed) -> Result<(), ClusterError> {
+        match objects {
+            Ok(objects) => {
+                for Slim(object) in objects {
+                    self.workloads.push(read_workload(kind, object)?);
+                }
+            }
+            Err(error) => {
+                let denied = denied(error)?;
+                let plural = kind.facts().plural;
+                self.not_read.push(format!("the {plural} could not be listed ({}), so none is shown", denied.message));
+            }
+        }
+        Ok(())
+    }
+
+    fn replica_sets(&mut self, objects: Listed) -> Result<(), ClusterError> {
+        match objects {
+            Err(error) => self.replica_sets_denied = Some(denied(error)?),
+            Ok(objects) => {
+                for Slim(object) in objects {
+                    match owning_workload(&object) {
+                        None => self.workloads.push(read_workload(WorkloadKind::ReplicaSet, object)?),
+                        Some(uid) => self.owned.entry(uid).or_default().push(object),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn controller_revisions(&mut self, objects: Listed) -> Result<(), ClusterError> {
+        match objects {
+            Err(error) => {
+                let denied = denied(error)?;
+                self.not_read.push(format!(
+                    "the controllerrevisions could not be listed ({}), so it is not known whether pods of daemonsets are of an older one",
+                    denied.message
+                ));
+            }
+            Ok(objects) => {
+                for Slim(object) in objects {
+                    if let Some(uid) = owning_workload(&object) {
+                        self.owned.entry(uid).or_default().push(object);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, pods: Vec<Pod>) -> Overview {
+        let mut by_controller: HashMap<Uid, Vec<Pod>> = HashMap::new();
+        let mut alone: Vec<LiveWorkload> = Vec::new();
+        for pod in pods {
+            match pod.controller().map(|owner| owner.uid.clone()) {
+                Some(uid) => by_controller.entry(uid).or_default().push(pod),
+                None => alone.push(of_pod(pod)),
+            }
+        }
+        let workloads = std::mem::take(&mut self.workloads);
+        let mut lives: Vec<LiveWorkload> =
+            workloads.into_iter().map(|workload| self.live(workload, &mut by_controller)).collect();
+        lives.extend(alone);
+        let place = |live: &LiveWorkload| {
+            let WorkloadRef { kind, namespace, name } = &live.workload.reference;
+            (namespace.clone(), *kind, name.clone())
+        };
+        lives.sort_by_cached_key(place);
+        Overview { workloads: lives, not_read: self.not_read }
+    }
+
+    fn live(&mut self, workload: Workload, pods: &mut HashMap<Uid, Vec<Pod>>) -> LiveWorkload {
+        let owned = self.owned.remove(&workload.uid).unwrap_or_default();
+        let kind = workload.reference.kind;
+        let mut surroundings = Surroundings { revisions: revisions(kind, &owned), ..Surroundings::default() };
+        let mut controllers: BTreeSet<Uid> = [workload.uid.clone()].into();
+        if kind.owns_through_replica_sets() {
+            controllers = surroundings.revisions.iter().map(|revision| revision.uid.clone()).collect();
+        }
+        let mut found: Vec<Pod> = controllers.iter().filter_map(|uid| pods.remove(uid)).flatten().collect();
+        if kind.owns_through_replica_sets()
+            && let Some(denied) = &self.replica_sets_denied
+        {
+            let selected = workload.object.pointer("/spec/selector").unwrap_or(&Value::Null);
+            let namespace = &workload.reference.namespace;
+            let matching = pods.values().flatten();
+            let matching =
+                matching.filter(|pod| pod.key.namespace == *namespace && selector::matches(selected, &pod.labels));
+            found = matching.cloned().collect();
+            surroundings.denied.push(denied.clone());
+        }
+        LiveWorkload {
+            workload,
+            controllers,
+            pods: found,
+            kubelets: BTreeMap::new(),
+            not_read: Vec::new(),
+            surroundings,
+        }
+    }
+}
+
+/// A pod that nobody controls. Of its object only what names it is kept: the pod itself says the rest.
+fn of_pod(pod: Pod) -> LiveWorkload {
+    let PodKey { namespace, name, uid } = &pod.key;
+    let object = json!({"metadata": {"namespace": namespace, "name": name, "uid": uid}});
+    let reference = WorkloadRef { kind: WorkloadKind::Pod, namespace: namespace.clone(), name: name.clone() };
+    LiveWorkload {
+        workload: Workload { reference, uid: uid.clone(), object },
+        controllers: BTreeSet::new(),
+        pods: vec![pod],
+        kubelets: BTreeMap::new(),
+        not_read: Vec::new(),
+        surroundings: Surroundings::default(),
+    }
+}

@@ -1,0 +1,87 @@
+//! `rbac`: prints the least Role that a command needs, or asks the server whether the caller has it.
+
+use std::io;
+
+use super::Shell;
+use crate::cli::{GlobalArgs, RbacArgs};
+use crate::engine::outcome::EndResult;
+use crate::engine::permissions::{self, AccessAnswer, Asked};
+use crate::engine::workload::WorkloadKind;
+use crate::error::CommandError;
+use crate::render::{self, Meaning, OutputFormat, Role};
+
+pub(super) async fn run(args: &RbacArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+    let command = args.command;
+    if args.pods_only && !command.has_pods_only() {
+        return Err(CommandError::usage(format!("--pods-only makes no difference to {}", command.word())));
+    }
+    let kinds = args.kind.0.map_or_else(|| WorkloadKind::ALL.to_vec(), |kind| vec![kind]);
+    let asked = Asked { command, kinds, pods_only: args.pods_only };
+    if args.check { check(args, &asked, global, shell).await } else { print(args, &asked, global) }
+}
+
+/// Returns the words after `kubectl inplace`, with a separator between them.
+fn words(args: &RbacArgs, separator: &str) -> String {
+    let mut words = vec![args.command.word()];
+    words.extend(args.kind.0.map(|kind| kind.facts().singular));
+    words.join(separator) + if args.pods_only { " --pods-only" } else { "" }
+}
+
+fn print(args: &RbacArgs, asked: &Asked, global: &GlobalArgs) -> Result<EndResult, CommandError> {
+    let role = Role {
+        command: format!("kubectl inplace {}", words(args, " ")),
+        name: format!("kubectl-inplace-{}", words(args, "-").replace(" --", "-")),
+        namespace: global.namespace.clone(),
+        all_namespaces: args.all_namespaces,
+        optional: args.optional,
+        permissions: asked.permissions(),
+    };
+    let mut out = io::stdout().lock();
+    match args.output {
+        // The command line has none but text and JSON here.
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
+            render::role_yaml(&role, &mut out)?;
+        }
+        OutputFormat::Json => render::role_json(&role, &mut out)?,
+    }
+    Ok(EndResult::Complete)
+}
+
+async fn check(
+    args: &RbacArgs,
+    asked: &Asked,
+    global: &GlobalArgs,
+    shell: &mut Shell,
+) -> Result<EndResult, CommandError> {
+    let cluster = shell.connect(global).await?;
+    let namespace = (!args.all_namespaces).then(|| cluster.namespace());
+    let answers = cluster.access(asked.permissions(), namespace).await?;
+    let missing = permissions::missing(&answers);
+    let result = if missing.is_empty() { EndResult::Complete } else { EndResult::NotEligible };
+    let mut out = io::stdout().lock();
+    match args.output {
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
+            render::access_table(&answers, namespace, &shell.terminal.stdout, &mut out)?;
+        }
+        OutputFormat::Json => render::access_json(&answers, namespace, result, &mut out)?,
+    }
+    tell(&missing, args, namespace, shell);
+    Ok(result)
+}
+
+/// Names each verb that is missing, and how to come by it.
+fn tell(missing: &[&AccessAnswer], args: &RbacArgs, namespace: Option<&str>, shell: &Shell) {
+    for answer in missing {
+        let place = match namespace {
+            Some(namespace) => format!("in namespace {namespace}"),
+            None => "in all namespaces".to_owned(),
+        };
+        let server = if answer.message.is_empty() { String::new() } else { format!(" ({})", answer.message) };
+        shell.say(Meaning::Failing, "missing:", &format!("{} {place}{server}", answer.permission));
+    }
+    if !missing.is_empty() {
+        let place = namespace.map_or_else(|| " -A".to_owned(), |name| format!(" -n {}", super::next::quoted(name)));
+        let command = format!("kubectl inplace rbac {}{place}", words(args, " "));
+        shell.say(Meaning::Plain, "hint:", &format!("the Role that gives it is printed by: {command}"));
+    }
+}

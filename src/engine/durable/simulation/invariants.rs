@@ -1,0 +1,153 @@
+//! What must hold on every step.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::engine::durable::change::Direction;
+use crate::engine::durable::lock::RolloutLock;
+use crate::engine::template::changed_paths;
+
+use super::adversary::Granted;
+use super::api_server::{Actor, ApiServer, Event, Kind};
+use super::fields::{is_terminating, name, replicas, uid};
+use super::run::End;
+use super::scenario::{Deed, Scenario};
+
+/// What was seen, and what broke.
+#[derive(Debug)]
+pub(super) struct Invariants {
+    pub(super) scenario: Scenario,
+    pub(super) first: RolloutLock,
+    pub(super) violations: Vec<String>,
+    pub(super) ends: Vec<(End, Direction)>,
+    /// Somebody else wrote to what the rollout rests on.
+    pub(super) foreign: Vec<Deed>,
+    creates: i64,
+    deletes: i64,
+    sizes: BTreeSet<i64>,
+    looked: usize,
+}
+
+fn is_controller(actor: Actor) -> bool {
+    match actor {
+        Actor::Setup | Actor::Run | Actor::Person | Actor::Kubelet => false,
+        Actor::DeploymentController
+        | Actor::ReplicaSetController
+        | Actor::StatefulSetController
+        | Actor::DaemonSetController
+        | Actor::GarbageCollector => true,
+    }
+}
+
+impl Invariants {
+    pub(super) fn new(scenario: &Scenario, first: &RolloutLock) -> Self {
+        Self {
+            scenario: scenario.clone(),
+            first: first.clone(),
+            violations: Vec::new(),
+            ends: Vec::new(),
+            foreign: Vec::new(),
+            creates: 0,
+            deletes: 0,
+            sizes: [scenario.replicas].into(),
+            looked: 0,
+        }
+    }
+
+    /// What has been until now is no concern.
+    pub(super) fn skip(&mut self, api: &ApiServer) {
+        self.looked = api.log.len();
+    }
+
+    pub(super) fn broken(&mut self, what: String) {
+        self.violations.push(what);
+    }
+
+    pub(super) fn grant(&mut self, granted: Granted, deed: Deed) {
+        self.creates += granted.creates;
+        self.deletes += granted.deletes;
+        self.sizes.extend(granted.replicas);
+        if granted.done && deed.is_foreign() {
+            self.foreign.push(deed);
+        }
+    }
+
+    pub(super) fn ended(&mut self, end: End, direction: Direction) {
+        if self.foreign.is_empty()
+            && let End::Superseded(why) = &end
+            && !(self.may_be_nothing() && why == "its template was changed by somebody else")
+        {
+            self.broken(format!("superseded, but nobody else wrote: {why}"));
+        }
+        self.ends.push((end, direction));
+    }
+
+    /// Scaled to nothing, the ReplicaSet itself may be cleaned up as history.
+    pub(super) fn may_be_nothing(&self) -> bool {
+        self.scenario.deeds.iter().any(|(_, deed)| *deed == Deed::Scale(0))
+    }
+
+    /// Looks at every write since the last look. Once a Deployment was scaled to nothing, its controller scales up
+    /// whichever ReplicaSet it takes for the newest, and there was no pod to keep.
+    pub(super) fn look(&mut self, api: &ApiServer) {
+        let first = std::mem::replace(&mut self.looked, api.log.len());
+        for event in api.log.iter().skip(first) {
+            let is_emptied = self.scenario.kind == WorkloadKind::Deployment && self.sizes.contains(&0);
+            if self.foreign.is_empty() && is_controller(event.actor) && !is_emptied {
+                self.judge(event);
+            }
+        }
+    }
+
+    fn judge(&mut self, event: &Event) {
+        let was_there = event.before.as_ref().filter(|object| !is_terminating(object));
+        let is_there = event.after.as_ref().filter(|object| !is_terminating(object));
+        match (event.kind, was_there, is_there) {
+            (Kind::Pod, None, Some(_)) => {
+                self.creates -= 1;
+                if self.creates < 0 {
+                    self.broken(format!("a pod was made: {}", tell(event)));
+                }
+            }
+            (Kind::Pod, Some(_), None) => {
+                self.deletes -= 1;
+                if self.deletes < 0 {
+                    self.broken(format!("a pod was deleted: {}", tell(event)));
+                }
+            }
+            (Kind::ReplicaSet, None, Some(made)) if replicas(made) > 0 || !self.may_be_nothing() => {
+                self.broken(format!("a ReplicaSet was made: {}", tell(event)));
+            }
+            (Kind::ReplicaSet, Some(before), Some(after)) if replicas(before) != replicas(after) => {
+                let is_current = self.first.outgoing.as_ref().is_some_and(|current| current.uid.as_str() == uid(after));
+                if !is_current || !self.sizes.contains(&replicas(after)) {
+                    self.broken(format!("a ReplicaSet was scaled: {}", tell(event)));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Tells a write in one line.
+pub(super) fn tell(event: &Event) -> String {
+    let nothing = Rc::new(Value::Null);
+    let (before, after) = (event.before.as_ref().unwrap_or(&nothing), event.after.as_ref().unwrap_or(&nothing));
+    let object = if after.is_null() { before } else { after };
+    let what = match (before.is_null(), after.is_null()) {
+        (true, _) => "created".to_owned(),
+        (_, true) => "deleted".to_owned(),
+        (false, false) => {
+            let paths = changed_paths(before, after, "");
+            let told = paths.iter().filter(|path| !path.contains("resourceVersion")).map(|path| {
+                let pointer = format!("/{}", path.trim_start_matches('.').replace('.', "/"));
+                let value = after.pointer(&pointer).map_or_else(String::new, |value| format!("={value}"));
+                format!("{path}{}", value.chars().take(60).collect::<String>())
+            });
+            told.collect::<Vec<_>>().join(" ")
+        }
+    };
+    format!("{:>4} {:?} {:?} {}: {what}", event.step, event.actor, event.kind, name(object))
+}

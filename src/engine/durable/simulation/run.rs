@@ -1,0 +1,325 @@
+//! One run of the program: reads, asks `owner_phase`, and does what it says, one request at a time.
+
+use serde_json::{Value, json};
+
+use crate::engine::durable::change::{Direction, TemplateChange};
+use crate::engine::durable::deployment::history_hash;
+use crate::engine::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
+use crate::engine::durable::{
+    Cleanup, Fence, ObjectKind, ObjectWrite, OwnerGoal, OwnerPhase, OwnerView, PodsState, owner_phase,
+};
+use crate::engine::rollout::Policy;
+use crate::engine::workload::WorkloadKind;
+use crate::engine::{metadata::MetadataMap, template};
+
+use super::api_server::{Actor, ApiServer, Kind, Object, timestamp};
+use super::cluster::{BEFORE, OWNER, kind_of, strategy, template_with, wanted_template};
+use super::fields::{
+    REVISION_HASH, at, controller, is_terminating, label, name, put, revision, same_template, template as held, uid,
+};
+use super::revisions;
+use super::scenario::Scenario;
+
+pub(super) const ID: &str = "20260301-100000-abcd";
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum End {
+    Closed,
+    Superseded(String),
+}
+
+/// Where a run is between two requests.
+#[derive(Debug)]
+pub(super) enum Stage {
+    Look,
+    Owned(Option<Object>),
+    Decide(Option<Object>, Vec<Object>),
+    Write(ObjectWrite),
+    PatchPod(Object),
+}
+
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) goal: OwnerGoal,
+    pub(super) stage: Stage,
+    pub(super) end: Option<End>,
+    /// The revision that pods were said to take; `None` before.
+    told: Option<Option<String>>,
+    /// How far its watch of the pods has come.
+    pub(super) pods_at: u64,
+    /// What it was told last, for a person who looks into a seed.
+    pub(super) said: String,
+    partition: i64,
+    /// The versions at which it found nothing to do.
+    idle_at: Option<(u64, u64)>,
+    looked_at: u64,
+}
+
+/// The lock as the plan makes it.
+pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
+    let (before, after) = (template_with(BEFORE), wanted_template(scenario));
+    let is_deployment = scenario.kind == WorkloadKind::Deployment;
+    let owned = api.list(if is_deployment { Kind::ReplicaSet } else { Kind::ControllerRevision });
+    let template_of =
+        |object: &Object| if is_deployment { held(object).clone() } else { revisions::held(object).clone() };
+    let number = |object: &Object| if is_deployment { revision(object) } else { revisions::revision_number(object) };
+    let with = |wanted: &Value| owned.iter().find(|object| same_template(&template_of(object), wanted));
+    let known = with(&after);
+    let history = match known {
+        _ if !is_deployment || scenario.history_limit == 0 => HistoryStep::Keep,
+        Some(known) => {
+            HistoryStep::Swap { name: name(known).into(), uid: uid(known).into(), revision: revision(known) }
+        }
+        None => HistoryStep::Create { name: format!("{OWNER}-{}", history_hash(&ID.into())) },
+    };
+    RolloutLock {
+        id: ID.into(),
+        run: "run-0".into(),
+        who: "jane".into(),
+        since: timestamp(api.step),
+        reason: None,
+        version: "0.1.0".into(),
+        state: LockState::Running,
+        direction: Direction::Forward,
+        change: TemplateChange::of(&template::diff(&before, &after)),
+        digests: Default::default(),
+        origin: Default::default(),
+        strategy: (!is_deployment).then(|| strategy(scenario)),
+        outgoing: with(&before).map(|set| Outgoing {
+            name: name(set).into(),
+            uid: uid(set).into(),
+            revision: number(set),
+        }),
+        history,
+        reuses: known.filter(|_| !is_deployment).map(|known| name(known).into()),
+        released: false,
+        policy: Policy {
+            max_unavailable: 1,
+            min_ready_seconds_given: None,
+            owner_min_ready_seconds: 0,
+            timeout_given: None,
+            total_timeout: None,
+            ordered: false,
+            goes_on_after_failure: false,
+        },
+    }
+}
+
+impl Run {
+    pub(super) fn new(scenario: &Scenario, lock: RolloutLock, replaces: Option<String>, owner: &str) -> Self {
+        let goal = OwnerGoal {
+            uid: owner.into(),
+            lock,
+            replaces,
+            before: template_with(BEFORE),
+            after: wanted_template(scenario),
+            clock: "2026-03-01T10:00:00Z".into(),
+            field_manager: "kubectl-inplace".into(),
+            keep_field_ownership: false,
+            release: scenario.release,
+        };
+        let partition = if scenario.on_delete { 0 } else { scenario.start + scenario.partition };
+        Self {
+            goal,
+            stage: Stage::Look,
+            end: None,
+            told: None,
+            pods_at: 0,
+            said: String::new(),
+            partition,
+            idle_at: None,
+            looked_at: 0,
+        }
+    }
+
+    /// Does the next thing, and returns the write that is to be sent.
+    pub(super) fn step(&mut self, api: &ApiServer, kind: WorkloadKind, fault: Option<Fence>) -> Option<Stage> {
+        match std::mem::replace(&mut self.stage, Stage::Look) {
+            Stage::Look if self.idle_at == Some((api.version(), self.pods_at)) => {}
+            Stage::Look => {
+                self.looked_at = api.version();
+                self.stage = Stage::Owned(api.live(kind_of(kind), OWNER));
+            }
+            Stage::Owned(owner) => {
+                let of = owner.as_ref().map(|owner| uid(owner).to_owned()).unwrap_or_default();
+                let kind = if kind == WorkloadKind::Deployment { Kind::ReplicaSet } else { Kind::ControllerRevision };
+                let mut owned = api.list(kind);
+                owned.retain(|object| controller(object) == of);
+                self.stage = Stage::Decide(owner, owned);
+            }
+            Stage::Decide(owner, owned) => {
+                let is_fresh = self.looked_at == api.version();
+                let told = self.told.clone();
+                self.decide(api, kind, owner, &owned, fault);
+                let is_idle = is_fresh && told == self.told && matches!(self.stage, Stage::Look);
+                self.idle_at = is_idle.then(|| (api.version(), self.pods_at));
+            }
+            Stage::Write(write) => return Some(Stage::Write(write)),
+            Stage::PatchPod(pod) => return Some(Stage::PatchPod(pod)),
+        }
+        None
+    }
+
+    fn decide(
+        &mut self,
+        api: &ApiServer,
+        kind: WorkloadKind,
+        owner: Option<Object>,
+        owned: &[Object],
+        fault: Option<Fence>,
+    ) {
+        let pods = self.pods(api, kind);
+        let state =
+            PodsState { done: self.told.is_some() && pods.iter().all(|pod| self.is_right(pod)), present: pods.len() };
+        let mut view = OwnerView {
+            object: owner.map(|owner| (*owner).clone()),
+            owned: owned.iter().map(|object| (**object).clone()).collect(),
+        };
+        let ended = timestamp(api.step);
+        let mut phase = owner_phase(&self.goal, kind, &view, state, &ended);
+        if let (OwnerPhase::Await(fence), Some(fault)) = (&phase, fault)
+            && *fence == fault
+        {
+            pretend(fault, &mut view, &self.goal, state);
+            phase = owner_phase(&self.goal, kind, &view, state, &ended);
+        }
+        self.said = match &phase {
+            OwnerPhase::Do(step, _) => format!("{step:?}"),
+            OwnerPhase::Superseded { why, .. } => why.clone(),
+            other => format!("{other:?}"),
+        };
+        match phase {
+            OwnerPhase::Do(_, write) => self.stage = Stage::Write(write),
+            OwnerPhase::Await(_) => {}
+            OwnerPhase::PodsMayGo { revision } => {
+                self.told = Some(revision);
+                if let Some(pod) = pods.iter().find(|pod| !self.is_right(pod)) {
+                    self.stage = Stage::PatchPod(pod.clone());
+                }
+            }
+            OwnerPhase::Superseded { cleanup: Cleanup::Do(_, write), .. } => self.stage = Stage::Write(*write),
+            OwnerPhase::Superseded { cleanup: Cleanup::Await(_), .. } => {}
+            OwnerPhase::Superseded { why, cleanup: Cleanup::Nothing } => self.end = Some(End::Superseded(why)),
+            OwnerPhase::Closed => self.end = Some(End::Closed),
+        }
+    }
+
+    /// The pods of the goal: those that are not going, of a StatefulSet those at or above the partition.
+    fn pods(&self, api: &ApiServer, kind: WorkloadKind) -> Vec<Object> {
+        let mut pods = api.list_seen(Kind::Pod, self.pods_at);
+        pods.retain(|pod| !is_terminating(pod));
+        if kind == WorkloadKind::StatefulSet {
+            let ordinal = |pod: &Object| name(pod).rsplit('-').next().and_then(|text| text.parse::<i64>().ok());
+            pods.retain(|pod| ordinal(pod) >= Some(self.partition));
+        }
+        pods
+    }
+
+    fn is_right(&self, pod: &Object) -> bool {
+        let wanted = self.goal.target();
+        let revision = self.told.as_ref().and_then(Option::as_deref);
+        at(pod, &["spec", "containers"]) == at(wanted, &["spec", "containers"])
+            && MetadataMap::ALL.into_iter().all(|map| {
+                let mut changes = self.goal.lock.change.metadata.of(map).iter();
+                let is = |key: &str| at(pod, &["metadata", map.field()]).get(key).and_then(Value::as_str);
+                let should = |key: &str| at(wanted, &["metadata", map.field()]).get(key).and_then(Value::as_str);
+                changes.all(|(key, _)| is(key) == should(key))
+            })
+            && revision.is_none_or(|revision| label(pod, REVISION_HASH) == revision)
+    }
+
+    /// The patch of a pod: images, labels and annotations of the change, and the label of the revision; all of it or
+    /// nothing where the pod is not what was seen.
+    pub(super) fn patch_pod(&self, api: &mut ApiServer, seen: &Object) {
+        let Some(live) = api.live(Kind::Pod, name(seen)).filter(|live| uid(live) == uid(seen)) else { return };
+        if is_terminating(&live) || at(&live, &["spec", "containers"]) != at(seen, &["spec", "containers"]) {
+            return;
+        }
+        let wanted = self.goal.target();
+        api.change(Actor::Run, Kind::Pod, name(seen), |pod| {
+            put(pod, &["spec", "containers"], at(wanted, &["spec", "containers"]).clone());
+            for map in MetadataMap::ALL {
+                for key in self.goal.lock.change.metadata.of(map).keys() {
+                    match at(wanted, &["metadata", map.field()]).get(key) {
+                        Some(value) => put(pod, &["metadata", map.field(), key], value.clone()),
+                        None => {
+                            let values = pod.pointer_mut(&format!("/metadata/{}", map.field()));
+                            values.and_then(Value::as_object_mut).map(|values| values.shift_remove(key));
+                        }
+                    }
+                }
+            }
+            if let Some(Some(revision)) = &self.told {
+                put(pod, &["metadata", "labels", REVISION_HASH], json!(revision));
+            }
+        });
+    }
+}
+
+/// Sends a write.
+pub(super) fn send(api: &mut ApiServer, write: &ObjectWrite) {
+    let kind = |kind: ObjectKind| match kind {
+        ObjectKind::Workload(kind) => kind_of(kind),
+        ObjectKind::ControllerRevision => Kind::ControllerRevision,
+    };
+    // Whatever the answer is, the run reads again.
+    match write {
+        ObjectWrite::Patch { object, operations } => {
+            api.patch(Actor::Run, kind(object.kind), &object.name, operations).map(|_| ())
+        }
+        ObjectWrite::Create { kind: of, object, .. } => api.create(Actor::Run, kind(*of), object.clone()).map(|_| ()),
+        ObjectWrite::Delete { object } => {
+            api.delete(Actor::Run, kind(object.kind), &object.name, Some(object.uid.as_str()))
+        }
+    }
+    .ok();
+}
+
+/// Makes the view look as if a fence had been reached: a run that does not wait for it.
+fn pretend(fence: Fence, view: &mut OwnerView, goal: &OwnerGoal, pods: PodsState) {
+    let Some(owner) = &mut view.object else { return };
+    let of = |object: &Value, path: &[&str]| at(object, path).clone();
+    let current = goal.lock.outgoing.as_ref().map(|outgoing| outgoing.uid.as_str()).unwrap_or_default();
+    let current = view.owned.iter_mut().find(|object| uid(object) == current);
+    match fence {
+        Fence::Observed => {
+            let generation = of(owner, &["metadata", "generation"]);
+            put(owner, &["status", "observedGeneration"], generation);
+        }
+        Fence::ReplicaSetAdopted => {
+            let Some(current) = current else { return };
+            let lock = of(owner, &["metadata", "annotations", "kubectl-inplace.io/rollout"]);
+            put(current, &["metadata", "annotations", "kubectl-inplace.io/rollout"], lock);
+            let revision = of(owner, &["metadata", "annotations", super::fields::REVISION]);
+            put(current, &["metadata", "annotations", super::fields::REVISION], revision);
+        }
+        Fence::PodsListed => {
+            let Some(current) = current else { return };
+            let generation = of(current, &["metadata", "generation"]);
+            put(current, &["status", "observedGeneration"], generation);
+            put(current, &["status", "replicas"], json!(pods.present));
+        }
+        Fence::RevisionMade => {
+            let named = super::fields::text(owner, &["status", "updateRevision"]).to_owned();
+            if let Some(made) = view.owned.iter_mut().find(|object| name(object) == named) {
+                put(made, &["data", "spec", "template"], goal.target().clone());
+            }
+        }
+        Fence::AllUpdated => {
+            let wanted = of(owner, &["spec", "replicas"]);
+            put(owner, &["status", "updatedReplicas"], wanted);
+            let wanted = of(owner, &["status", "desiredNumberScheduled"]);
+            put(owner, &["status", "updatedNumberScheduled"], wanted);
+        }
+        Fence::RevisionCurrent => {
+            let update = of(owner, &["status", "updateRevision"]);
+            put(owner, &["status", "currentRevision"], update);
+        }
+        Fence::HistoryCopied => {
+            let Some(current) = current else { return };
+            let history = of(owner, &["metadata", "annotations", "kubectl-inplace.io/history"]);
+            put(current, &["metadata", "annotations", "kubectl-inplace.io/history"], history);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What a seed decides: the workload, who disturbs, and when.
+
+use crate::engine::workload::WorkloadKind;
+
+use super::random::Random;
+
+/// What the run after a killed one does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    Resume,
+    Abort,
+}
+
+/// What becomes of the write that a run is killed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Request {
+    Stored,
+    Lost,
+    /// It is stored some time after the next run has begun.
+    Late,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kill {
+    /// Counted over all runs, from 1.
+    pub(super) at_write: u32,
+    pub(super) request: Request,
+    pub(super) then: Then,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deed {
+    DeletePod,
+    /// Replicas; nodes of a DaemonSet.
+    Scale(i64),
+    /// A label of the owner, nothing of its template.
+    Label,
+    SetImage,
+    /// `kubectl apply` of the manifest from before: the template, and with `true` the strategy and the pause too.
+    Apply(bool),
+    Unpause,
+    /// `kubectl rollout undo`.
+    Undo,
+    Delete,
+}
+
+impl Deed {
+    /// Whether it changes what the rollout rests on.
+    pub(super) fn is_foreign(self) -> bool {
+        match self {
+            Self::DeletePod | Self::Scale(_) | Self::Label => false,
+            Self::SetImage | Self::Apply(_) | Self::Unpause | Self::Undo | Self::Delete => true,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Scenario {
+    pub(super) seed: u64,
+    pub(super) kind: WorkloadKind,
+    pub(super) replicas: i64,
+    pub(super) history_limit: i64,
+    pub(super) recreate: bool,
+    pub(super) on_delete: bool,
+    pub(super) partition: i64,
+    pub(super) start: i64,
+    /// An old revision without pods holds the new template.
+    pub(super) known: bool,
+    /// Another old revision.
+    pub(super) older: bool,
+    /// Labels and annotations of the template change too.
+    pub(super) metadata: bool,
+    pub(super) annotated: bool,
+    pub(super) release: bool,
+    /// The ReplicaSet controller reads the same caches as the Deployment controller.
+    pub(super) shared: bool,
+    /// The controllers' cache of pods is fresh when a rollout turns round.
+    pub(super) seen_at_turn: bool,
+    /// How rarely caches move.
+    pub(super) lag: usize,
+    pub(super) loses_answers: bool,
+    pub(super) quiet_after: u32,
+    pub(super) kills: Vec<Kill>,
+    pub(super) deeds: Vec<(u32, Deed)>,
+}
+
+impl Scenario {
+    /// Nothing happens but caches that lag.
+    pub(super) fn calm(seed: u64, kind: WorkloadKind) -> Self {
+        let mut random = Random::new(seed);
+        let partitioned = kind == WorkloadKind::StatefulSet && random.one_in(3);
+        let replicas = random.between(1, 4);
+        Self {
+            seed,
+            kind,
+            replicas,
+            history_limit: *random.pick(&[10, 10, 2, 1, 0]),
+            recreate: random.one_in(5),
+            on_delete: !partitioned && random.one_in(5),
+            partition: if partitioned { random.between(1, replicas) } else { 0 },
+            start: if random.one_in(3) { 5 } else { 0 },
+            known: random.one_in(3),
+            older: random.one_in(2),
+            metadata: random.one_in(3),
+            annotated: !random.one_in(3),
+            release: random.one_in(2),
+            shared: !random.one_in(3),
+            seen_at_turn: true,
+            lag: random.below(4),
+            loses_answers: false,
+            quiet_after: u32::try_from(random.between(0, 220)).expect("small"),
+            kills: Vec::new(),
+            deeds: Vec::new(),
+        }
+    }
+
+    /// Kills, lost answers, deleted pods and scaling, and nobody else who writes to the template.
+    pub(super) fn disturbed(seed: u64, kind: WorkloadKind) -> Self {
+        let mut scenario = Self::calm(seed, kind);
+        let mut random = Random::new(seed ^ 0x5EED);
+        scenario.loses_answers = random.one_in(2);
+        let mut at_write = 0;
+        for _ in 0..random.below(4) {
+            at_write += u32::try_from(random.between(1, 7)).expect("small");
+            let request = *random.pick(&[Request::Stored, Request::Lost, Request::Late]);
+            let then = *random.pick(&[Then::Resume, Then::Abort]);
+            scenario.kills.push(Kill { at_write, request, then });
+        }
+        for _ in 0..random.below(4) {
+            let step = u32::try_from(random.between(0, 200)).expect("small");
+            let deed = match random.below(5) {
+                0 | 1 => Deed::DeletePod,
+                2 | 3 => Deed::Scale(random.between(0, 5)),
+                _ => Deed::Label,
+            };
+            scenario.deeds.push((step, deed));
+        }
+        scenario
+    }
+
+    /// Somebody else writes to the template too.
+    pub(super) fn contested(seed: u64, kind: WorkloadKind) -> Self {
+        let mut scenario = Self::disturbed(seed, kind);
+        let mut random = Random::new(seed ^ 0xF0E);
+        for _ in 0..=random.below(2) {
+            let step = u32::try_from(random.between(0, 150)).expect("small");
+            let strategy = random.one_in(2);
+            let deeds =
+                [Deed::SetImage, Deed::SetImage, Deed::Apply(strategy), Deed::Unpause, Deed::Undo, Deed::Delete];
+            scenario.deeds.push((step, *random.pick(&deeds)));
+        }
+        scenario
+    }
+}

@@ -1,0 +1,238 @@
+//! The table itself: who needs what, and what for.
+
+use super::{AccessResource, AccessVerb, ClusterCommand, Need};
+use crate::engine::workload::WorkloadKind;
+
+use AccessVerb::{Create, Delete, Get, List, Patch, Watch};
+use ClusterCommand::{Abort, Apply, Diff, Follow, Hash, History, Plan, Restart, Resume, Status, Undo};
+use Need::{Optional, Required};
+use WorkloadKind::{DaemonSet, Deployment, Pod, ReplicaSet, StatefulSet};
+
+/// Whether the owner's template changes too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Template, history and pods.
+    Durable,
+    /// The pods alone.
+    PodsOnly,
+}
+
+/// What a row is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// The workload that was named, whatever its kind.
+    Workload,
+    /// Something beside it.
+    Other(AccessResource),
+}
+
+/// One row.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) commands: &'static [ClusterCommand],
+    pub(super) kinds: &'static [WorkloadKind],
+    pub(super) modes: &'static [Mode],
+    pub(super) subject: Subject,
+    pub(super) verbs: &'static [AccessVerb],
+    pub(super) need: Need,
+    pub(super) reason: &'static str,
+}
+
+const EVERY: &[ClusterCommand] = &ClusterCommand::ALL;
+/// Those that write to pods.
+const ROLLOUTS: &[ClusterCommand] = &[Apply, Undo, Resume, Abort, Restart];
+/// Those that write, and the plan that says what they would do for the same caller.
+const PLANNED: &[ClusterCommand] = &[Plan, Apply, Undo, Resume, Abort, Restart];
+/// Those that find a workload's pods.
+const OF_PODS: &[ClusterCommand] = &[Plan, Follow, Status, Apply, Undo, Resume, Abort, Restart];
+/// Those that go from one template to another.
+const FORWARD: &[ClusterCommand] = &[Apply, Undo, Restart];
+/// Those that end a rollout of another run.
+const TAKING_UP: &[ClusterCommand] = &[Resume, Abort];
+
+const KINDS: &[WorkloadKind] = &WorkloadKind::ALL;
+const OWNERS: &[WorkloadKind] = &[Deployment, StatefulSet, DaemonSet, ReplicaSet];
+const WITH_REVISIONS: &[WorkloadKind] = &[StatefulSet, DaemonSet];
+
+const BOTH: &[Mode] = &[Mode::Durable, Mode::PodsOnly];
+const DURABLE: &[Mode] = &[Mode::Durable];
+const PODS_ONLY: &[Mode] = &[Mode::PodsOnly];
+
+const PODS: Subject = Subject::Other(AccessResource::namespaced("", "pods"));
+const EVENTS: Subject = Subject::Other(AccessResource::namespaced("", "events"));
+const SERVICES: Subject = Subject::Other(AccessResource::namespaced("", "services"));
+const NODES: Subject = Subject::Other(AccessResource::cluster_wide("", "nodes"));
+const DEPLOYMENTS: Subject = Subject::Other(AccessResource::namespaced("apps", "deployments"));
+const REPLICA_SETS: Subject = Subject::Other(AccessResource::namespaced("apps", "replicasets"));
+const REVISIONS: Subject = Subject::Other(AccessResource::namespaced("apps", "controllerrevisions"));
+const BUDGETS: Subject = Subject::Other(AccessResource::namespaced("policy", "poddisruptionbudgets"));
+const AUTOSCALERS: Subject = Subject::Other(AccessResource::namespaced("autoscaling", "horizontalpodautoscalers"));
+const ENDPOINT_SLICES: Subject = Subject::Other(AccessResource::namespaced("discovery.k8s.io", "endpointslices"));
+const ACCESS_REVIEWS: Subject =
+    Subject::Other(AccessResource::cluster_wide("authorization.k8s.io", "selfsubjectaccessreviews"));
+const SELF_REVIEWS: Subject =
+    Subject::Other(AccessResource::cluster_wide("authentication.k8s.io", "selfsubjectreviews"));
+
+/// Makes a row of the table below: one a line, as a table reads.
+const fn row(
+    (commands, kinds, modes): (&'static [ClusterCommand], &'static [WorkloadKind], &'static [Mode]),
+    subject: Subject,
+    verbs: &'static [AccessVerb],
+    need: Need,
+    reason: &'static str,
+) -> Row {
+    Row { commands, kinds, modes, subject, verbs, need, reason }
+}
+
+/// The table. Rows of the workload stand first, then its pods, its revisions, and what bears on it.
+pub(super) const ROWS: &[Row] = &[
+    row((EVERY, KINDS, BOTH), Subject::Workload, &[Get], Required, "reads the workload"),
+    row(
+        (&[Plan, Diff, Apply, Follow, Status, History, Undo, Restart, Hash], KINDS, BOTH),
+        Subject::Workload,
+        &[List],
+        Optional,
+        "finds workloads by label (-l), and the name that was meant where one is mistyped",
+    ),
+    row(
+        (ROLLOUTS, OWNERS, DURABLE),
+        Subject::Workload,
+        &[Patch],
+        Required,
+        "writes template, lock and history, one guarded patch a step",
+    ),
+    row(
+        (&[Plan], OWNERS, DURABLE),
+        Subject::Workload,
+        &[Patch],
+        Required,
+        "asks by a dry run whether the server would take the change; nothing is stored",
+    ),
+    row(
+        (&[Diff], OWNERS, BOTH),
+        Subject::Workload,
+        &[Patch],
+        Required,
+        "asks by a dry run what the manifest (-f) would store; nothing is stored",
+    ),
+    row(
+        (&[Plan, Apply], OWNERS, PODS_ONLY),
+        Subject::Workload,
+        &[Patch],
+        Optional,
+        "asks by a dry run what a manifest (-f) would store; images by hand need it not",
+    ),
+    row((OF_PODS, OWNERS, BOTH), PODS, &[List], Required, "finds the workload's pods"),
+    row((&[Follow], KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
+    row((PLANNED, KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
+    row((&[Status], KINDS, BOTH), PODS, &[Watch], Optional, "goes on looking (-w)"),
+    row((PLANNED, KINDS, BOTH), PODS, &[Get], Required, "reads a pod again after an answer that was lost"),
+    row((ROLLOUTS, KINDS, BOTH), PODS, &[Patch], Required, "changes the images, one guarded patch a pod"),
+    row(
+        (&[Plan], KINDS, BOTH),
+        PODS,
+        &[Patch],
+        Required,
+        "asks by a dry run whether the server would take the patches",
+    ),
+    row(
+        (&[Plan, Follow, Status, History, Apply, Undo, Resume, Abort, Restart], &[Deployment], BOTH),
+        REPLICA_SETS,
+        &[List],
+        Required,
+        "tells the Deployment's pods and revisions apart",
+    ),
+    row(
+        (ROLLOUTS, &[Deployment], DURABLE),
+        REPLICA_SETS,
+        &[Patch],
+        Required,
+        "gives the ReplicaSet the template of its Deployment, so that no pod is replaced",
+    ),
+    row(
+        (&[Apply, Undo, Restart, Resume], &[Deployment], DURABLE),
+        REPLICA_SETS,
+        &[Create],
+        Required,
+        "keeps the outgoing template in the history, for kubectl rollout undo",
+    ),
+    row(
+        (TAKING_UP, &[Deployment], DURABLE),
+        REPLICA_SETS,
+        &[Delete],
+        Required,
+        "removes the ReplicaSet that was made for the history of a rollout that is taken back",
+    ),
+    row(
+        (FORWARD, &[Deployment], DURABLE),
+        REPLICA_SETS,
+        &[Delete],
+        Optional,
+        "with --on-failure=undo: removes the ReplicaSet that was made for the history",
+    ),
+    row((ROLLOUTS, WITH_REVISIONS, DURABLE), REVISIONS, &[List], Required, "tells which revision the pods belong to"),
+    row(
+        (&[Plan, Follow, Status], WITH_REVISIONS, BOTH),
+        REVISIONS,
+        &[List],
+        Optional,
+        "tells which revision the pods belong to",
+    ),
+    row((FORWARD, WITH_REVISIONS, PODS_ONLY), REVISIONS, &[List], Optional, "tells which revision the pods belong to"),
+    row(
+        (TAKING_UP, WITH_REVISIONS, DURABLE),
+        REVISIONS,
+        &[Delete],
+        Optional,
+        "removes the revision of a rollout that is taken back: kubectl rollout undo would go there next",
+    ),
+    row(
+        (FORWARD, WITH_REVISIONS, DURABLE),
+        REVISIONS,
+        &[Delete],
+        Optional,
+        "with --on-failure=undo: removes the revision that was taken back",
+    ),
+    row((OF_PODS, &[ReplicaSet], BOTH), DEPLOYMENTS, &[Get], Optional, "tells an old revision of a Deployment"),
+    row((PLANNED, KINDS, BOTH), BUDGETS, &[List], Optional, "sees whether a budget allows a pod to be down"),
+    row((PLANNED, KINDS, BOTH), AUTOSCALERS, &[List], Optional, "sees whether the workload is scaled meanwhile"),
+    row((&[Follow], KINDS, BOTH), EVENTS, &[List], Optional, "proves a restart where nothing but an event does"),
+    row((ROLLOUTS, KINDS, BOTH), EVENTS, &[List], Optional, "proves a restart where nothing but an event does"),
+    row((ROLLOUTS, KINDS, BOTH), SERVICES, &[List], Optional, "takes a pod out of its Services first (--drain)"),
+    row(
+        (ROLLOUTS, KINDS, BOTH),
+        ENDPOINT_SLICES,
+        &[List],
+        Optional,
+        "waits until a pod is out of its Services (--drain)",
+    ),
+    row(
+        (ROLLOUTS, KINDS, BOTH),
+        PODS,
+        &[Create, Delete],
+        Optional,
+        "pulls new images before a container is stopped, in a pod a node (--pre-pull)",
+    ),
+    row(
+        (OF_PODS, KINDS, BOTH),
+        NODES,
+        &[Get, List],
+        Optional,
+        "knows the kubelets' versions, which decide what an update of a sidecar does",
+    ),
+    row((&[Hash], &[Pod], BOTH), NODES, &[Get], Optional, "knows the kubelet's version, which decides how it hashes"),
+    row(
+        (&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], KINDS, BOTH),
+        ACCESS_REVIEWS,
+        &[Create],
+        Optional,
+        "asks beforehand whether a permission is missing; everybody may (system:basic-user)",
+    ),
+    row(
+        (ROLLOUTS, KINDS, BOTH),
+        SELF_REVIEWS,
+        &[Create],
+        Optional,
+        "notes who it was; everybody may (system:basic-user)",
+    ),
+];

@@ -1,0 +1,180 @@
+use super::*;
+
+fn asked(command: ClusterCommand, kind: WorkloadKind, pods_only: bool) -> Asked {
+    Asked { command, kinds: vec![kind], pods_only }
+}
+
+/// One line a resource: `deployments.apps get,patch`.
+fn told(asked: &Asked, need: Need) -> Vec<String> {
+    let rules = rules(&asked.permissions());
+    let of_need = rules.iter().filter(|rule| rule.need == need);
+    let line = |rule: &RoleRule| {
+        let verbs: Vec<&str> = rule.verbs.iter().map(|(verb, _)| verb.word()).collect();
+        format!("{} {}", rule.resource, verbs.join(","))
+    };
+    of_need.map(line).collect()
+}
+
+const PODS: &str = "pods get,list,watch,patch";
+
+#[test]
+fn what_each_command_requires() {
+    use ClusterCommand as C;
+    use WorkloadKind as K;
+    let durable: [(C, K, &[&str]); 29] = [
+        (C::Plan, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list"]),
+        (C::Plan, K::StatefulSet, &["statefulsets.apps get,patch", PODS]),
+        (C::Plan, K::Pod, &[PODS]),
+        (C::Diff, K::Deployment, &["deployments.apps get,patch"]),
+        (C::Diff, K::Pod, &["pods get"]),
+        (C::Apply, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,create,patch"]),
+        (C::Apply, K::StatefulSet, &["statefulsets.apps get,patch", PODS, "controllerrevisions.apps list"]),
+        (C::Apply, K::DaemonSet, &["daemonsets.apps get,patch", PODS, "controllerrevisions.apps list"]),
+        (C::Apply, K::ReplicaSet, &["replicasets.apps get,patch", PODS]),
+        (C::Apply, K::Pod, &[PODS]),
+        (C::Follow, K::Deployment, &["deployments.apps get", "pods list,watch", "replicasets.apps list"]),
+        (C::Follow, K::DaemonSet, &["daemonsets.apps get", "pods list,watch"]),
+        (C::Follow, K::Pod, &["pods get,list,watch"]),
+        (C::Status, K::Deployment, &["deployments.apps get", "pods list", "replicasets.apps list"]),
+        (C::Status, K::StatefulSet, &["statefulsets.apps get", "pods list"]),
+        (C::Status, K::Pod, &["pods get"]),
+        (C::History, K::Deployment, &["deployments.apps get", "replicasets.apps list"]),
+        (C::History, K::StatefulSet, &["statefulsets.apps get"]),
+        (C::History, K::Pod, &["pods get"]),
+        (C::Undo, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,create,patch"]),
+        (C::Undo, K::Pod, &[PODS]),
+        (C::Resume, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,create,patch,delete"]),
+        (C::Resume, K::StatefulSet, &["statefulsets.apps get,patch", PODS, "controllerrevisions.apps list"]),
+        (C::Abort, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,patch,delete"]),
+        (C::Abort, K::DaemonSet, &["daemonsets.apps get,patch", PODS, "controllerrevisions.apps list"]),
+        (C::Restart, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,create,patch"]),
+        (C::Restart, K::Pod, &[PODS]),
+        (C::Hash, K::Deployment, &["deployments.apps get"]),
+        (C::Hash, K::Pod, &["pods get"]),
+    ];
+    for (command, kind, expected) in durable {
+        assert_eq!(told(&asked(command, kind, false), Need::Required), expected, "{} {kind}", command.word());
+    }
+    let pods_only: [(C, K, &[&str]); 7] = [
+        (C::Plan, K::Deployment, &["deployments.apps get", PODS, "replicasets.apps list"]),
+        (C::Apply, K::Deployment, &["deployments.apps get", PODS, "replicasets.apps list"]),
+        (C::Apply, K::StatefulSet, &["statefulsets.apps get", PODS]),
+        (C::Apply, K::ReplicaSet, &["replicasets.apps get", PODS]),
+        (C::Apply, K::Pod, &[PODS]),
+        (C::Undo, K::DaemonSet, &["daemonsets.apps get", PODS]),
+        (C::Restart, K::Deployment, &["deployments.apps get", PODS, "replicasets.apps list"]),
+    ];
+    for (command, kind, expected) in pods_only {
+        let told = told(&asked(command, kind, true), Need::Required);
+        assert_eq!(told, expected, "{} {kind} --pods-only", command.word());
+    }
+}
+
+#[test]
+fn what_each_command_can_do_without() {
+    use ClusterCommand as C;
+    use WorkloadKind as K;
+    const AROUND: [&str; 2] = ["poddisruptionbudgets.policy list", "horizontalpodautoscalers.autoscaling list"];
+    const REVIEW: &str = "selfsubjectaccessreviews.authorization.k8s.io create";
+    let rollout = |first: &[&str]| {
+        let mut all: Vec<String> = first.iter().map(|line| (*line).to_owned()).collect();
+        let rest = ["events list", "services list", "endpointslices.discovery.k8s.io list", "nodes get,list", REVIEW];
+        all.extend(AROUND.iter().chain(&rest).map(|line| (*line).to_owned()));
+        all.push("selfsubjectreviews.authentication.k8s.io create".to_owned());
+        all
+    };
+    let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    let cases = [
+        (C::Apply, K::Pod, false, rollout(&["pods create,delete"])),
+        (
+            C::Apply,
+            K::Deployment,
+            false,
+            rollout(&["deployments.apps list", "pods create,delete", "replicasets.apps delete"]),
+        ),
+        (C::Apply, K::Deployment, true, rollout(&["deployments.apps list,patch", "pods create,delete"])),
+        (
+            C::Apply,
+            K::StatefulSet,
+            false,
+            rollout(&["statefulsets.apps list", "pods create,delete", "controllerrevisions.apps delete"]),
+        ),
+        (
+            C::Restart,
+            K::DaemonSet,
+            true,
+            rollout(&["daemonsets.apps list", "pods create,delete", "controllerrevisions.apps list"]),
+        ),
+        (C::Abort, K::DaemonSet, false, rollout(&["pods create,delete", "controllerrevisions.apps delete"])),
+        (
+            C::Apply,
+            K::ReplicaSet,
+            false,
+            rollout(&["replicasets.apps list", "pods create,delete", "deployments.apps get"]),
+        ),
+        (C::Plan, K::Pod, false, lines(&[AROUND[0], AROUND[1], "nodes get,list", REVIEW])),
+        (C::Follow, K::Pod, false, lines(&["events list", "nodes get,list", REVIEW])),
+        (C::Status, K::StatefulSet, false, {
+            lines(&["statefulsets.apps list", "pods watch", "controllerrevisions.apps list", "nodes get,list"])
+        }),
+        (C::Diff, K::Pod, false, lines(&["pods list"])),
+        (C::Hash, K::Pod, false, lines(&["pods list", "nodes get"])),
+        (C::Hash, K::DaemonSet, false, lines(&["daemonsets.apps list"])),
+    ];
+    for (command, kind, pods_only, expected) in cases {
+        assert_eq!(told(&asked(command, kind, pods_only), Need::Optional), expected, "{} {kind}", command.word());
+    }
+}
+
+#[test]
+fn several_kinds_need_what_each_of_them_needs_and_nothing_twice() {
+    for command in ClusterCommand::ALL {
+        for pods_only in [false, true] {
+            let all = Asked { command, kinds: WorkloadKind::ALL.to_vec(), pods_only }.permissions();
+            let mut seen = Vec::new();
+            for permission in &all {
+                let key = (permission.verb, permission.resource);
+                assert!(!seen.contains(&key), "{}: {permission} twice", command.word());
+                assert!(!permission.reasons.is_empty(), "{permission}");
+                seen.push(key);
+            }
+            for kind in WorkloadKind::ALL {
+                for one in asked(command, kind, pods_only).permissions() {
+                    let known = all.iter().find(|known| known.verb == one.verb && known.resource == one.resource);
+                    assert!(known.is_some_and(|known| known.need <= one.need), "{} {kind}: {one}", command.word());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_is_of_use_and_what_only_looks_asks_for_no_change() {
+    for row in ROWS {
+        assert!(!row.commands.is_empty() && !row.kinds.is_empty() && !row.verbs.is_empty(), "{row:?}");
+        assert!(!row.reason.ends_with('.'), "{}", row.reason);
+        if let Subject::Other(resource) = row.subject {
+            assert!(!resource.cluster_wide || row.need == Need::Optional, "{resource}: a Role cannot give it");
+        }
+    }
+    for command in [ClusterCommand::Follow, ClusterCommand::Status, ClusterCommand::History, ClusterCommand::Hash] {
+        for kind in WorkloadKind::ALL {
+            let mut permissions = asked(command, kind, false).permissions();
+            permissions.retain(|permission| permission.verb > AccessVerb::Watch);
+            let reviews = |permission: &Permission| permission.resource.plural == "selfsubjectaccessreviews";
+            assert!(permissions.iter().all(reviews), "{} {kind}: {permissions:?}", command.word());
+        }
+    }
+}
+
+#[test]
+fn what_is_required_and_refused_is_missing() {
+    let answer = |permission: Permission| {
+        let allowed = permission.verb != AccessVerb::Patch && permission.resource.plural != "events";
+        AccessAnswer { permission, allowed, message: String::new() }
+    };
+    let permissions = asked(ClusterCommand::Apply, WorkloadKind::Deployment, false).permissions();
+    let answers: Vec<AccessAnswer> = permissions.into_iter().map(answer).collect();
+    let missing: Vec<String> = missing(&answers).iter().map(|answer| answer.permission.to_string()).collect();
+    assert_eq!(missing, ["patch deployments.apps", "patch pods", "patch replicasets.apps"]);
+}

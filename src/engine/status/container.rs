@@ -1,0 +1,262 @@
+//! One container of one pod: how it does, and how what it asks for compares with the template.
+
+use super::Asked;
+use crate::engine::evidence::{Baseline, Proof};
+use crate::engine::failure::{self, Failure, Urgency};
+use crate::engine::image::ImageReference;
+use crate::engine::names::ContainerName;
+use crate::engine::pod::{Container, ContainerList, ContainerStatus, Pod, Terminated, Waiting};
+use crate::engine::record::UpdateRecord;
+
+/// One container, as one look shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContainerReport {
+    /// The container.
+    pub container: ContainerName,
+    /// Where it stands.
+    pub list: ContainerList,
+    /// The image that the pod's spec asks for.
+    pub image: String,
+    /// What runs or ran last, as the runtime shows it (`imageID`).
+    pub image_id: Option<String>,
+    /// The image that the template asks for, or the rollout that holds the workload; `None` where nothing does.
+    pub asked: Option<String>,
+    /// The image before the in-place update that the pod notes, if what it asks for now is that update's.
+    pub before: Option<String>,
+    /// Restarts, image changes included.
+    pub restarts: i64,
+    /// How it does.
+    pub condition: Condition,
+    /// How what it asks for compares with the template.
+    pub comparison: Comparison,
+}
+
+/// How a container does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// It runs, and is of the image that the pod asks for.
+    Running {
+        /// Its probes pass, if it has any.
+        ready: bool,
+        /// When it started (RFC 3339).
+        since: Option<String>,
+    },
+    /// It runs, but one look cannot tell whether it is of the image that the pod asks for.
+    Unproven {
+        /// Why not.
+        why: String,
+        /// Its probes pass, if it has any.
+        ready: bool,
+        /// When it started (RFC 3339).
+        since: Option<String>,
+    },
+    /// The pod asks for another image than the one that runs or ran: the change is on its way.
+    InFlight {
+        /// Why the new one does not run, as far as the kubelet says.
+        waiting: Option<Waiting>,
+    },
+    /// It does not start, or does not stay, and nothing but another patch heals it.
+    Failed(Failure),
+    /// It does not run yet, or not again yet; its image has not changed, or has run before.
+    Starting {
+        /// Why, as far as the kubelet says.
+        waiting: Option<Waiting>,
+    },
+    /// It has ended: a plain init container, or any of a pod that has.
+    Ended {
+        /// Its exit code, where the runtime tells.
+        exit_code: Option<i64>,
+    },
+}
+
+impl Condition {
+    /// Returns the word that stands for it in JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Running { ready: true, .. } => "ready",
+            Self::Running { ready: false, .. } => "running",
+            Self::Unproven { .. } => "unproven",
+            Self::InFlight { .. } => "inFlight",
+            Self::Failed(_) => "failed",
+            Self::Starting { .. } => "starting",
+            Self::Ended { .. } => "ended",
+        }
+    }
+}
+
+/// How the image that a pod's container asks for compares with the one that it should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// The pod is its own template.
+    Own,
+    /// The template has no such container: it was injected when the pod was made.
+    Injected,
+    /// They are the same.
+    Same,
+    /// The same repository and tag, held at the digest that runs.
+    Pinned,
+    /// The rollout that holds the workload has not come to it yet.
+    Pending,
+    /// The pod is of an older revision, or the owner's controller is about to replace it.
+    Older,
+    /// They differ, and nothing is going to change that.
+    Drifted,
+}
+
+impl Comparison {
+    /// Returns the word that stands for it in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Injected => "injected",
+            Self::Same => "same",
+            Self::Pinned => "pinned",
+            Self::Pending => "pending",
+            Self::Older => "older",
+            Self::Drifted => "drifted",
+        }
+    }
+}
+
+/// Reports on one container of a pod.
+pub(super) fn report(
+    pod: &Pod,
+    list: ContainerList,
+    container: &Container,
+    asked: &Asked<'_>,
+    is_older: bool,
+) -> ContainerReport {
+    let status = pod.container_status(&container.name).map(|(_, _, status)| status);
+    let record = UpdateRecord::of(pod);
+    let record = record.as_ref().and_then(|record| record.container(pod, &container.name));
+    ContainerReport {
+        container: container.name.clone(),
+        list,
+        image: container.image.clone(),
+        image_id: status.map(|status| status.image_id.clone()).filter(|id| !id.is_empty()),
+        asked: asked.image(pod, &container.name).map(|asked| asked.image.to_owned()),
+        before: record.map(|record| record.from.clone()),
+        restarts: status.map_or(0, |status| status.restart_count),
+        condition: condition(pod, list, container, status),
+        comparison: comparison(pod, container, status, asked, is_older),
+    }
+}
+
+fn comparison(
+    pod: &Pod,
+    container: &Container,
+    status: Option<&ContainerStatus>,
+    asked: &Asked<'_>,
+    is_older: bool,
+) -> Comparison {
+    if asked.own {
+        return Comparison::Own;
+    }
+    match asked.image(pod, &container.name) {
+        None => Comparison::Injected,
+        Some(asked) if asked.image == container.image => Comparison::Same,
+        Some(asked) if asked.by_rollout => Comparison::Pending,
+        Some(asked) if is_pinned(&container.image, asked.image, status) => Comparison::Pinned,
+        Some(_) if is_older => Comparison::Older,
+        Some(_) => Comparison::Drifted,
+    }
+}
+
+/// Whether an image is the template's, held at the digest that runs.
+fn is_pinned(image: &str, template: &str, status: Option<&ContainerStatus>) -> bool {
+    let (Ok(image), Ok(template), Some(status)) =
+        (ImageReference::parse(image), ImageReference::parse(template), status)
+    else {
+        return false;
+    };
+    let running = status.image_id.rsplit_once('@').map_or(status.image_id.as_str(), |(_, digest)| digest);
+    image.repository() == template.repository()
+        && image.digest().is_some_and(|digest| digest == running)
+        && template.digest().is_none_or(|digest| image.digest() == Some(digest))
+        && image.tag().is_none_or(|tag| tag == template.tag().unwrap_or("latest"))
+}
+
+fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Option<&ContainerStatus>) -> Condition {
+    // A plain init container does not run again for another image.
+    let restarts = list == ContainerList::Containers || container.is_sidecar();
+    let baseline = if restarts { Baseline::of(pod, &container.name) } else { Baseline::Created };
+    let changed = matches!(baseline, Baseline::Recorded(_) | Baseline::Set(_));
+    let not_running = |waiting: Option<Waiting>| match changed {
+        true => Condition::InFlight { waiting },
+        false => Condition::Starting { waiting },
+    };
+    let Some(status) = status else { return not_running(None) };
+    let ended = status.state.terminated.as_ref();
+    if pod.is_finished() || !restarts && ended.is_some_and(|ended| ended.exit_code == 0) {
+        return Condition::Ended { exit_code: ended.map(|ended| ended.exit_code) };
+    }
+    // A status from before the kubelet saw the spec says nothing about it, neither good nor bad.
+    let unseen = changed && pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation);
+    if let Some(running) = &status.state.running {
+        let since = running.started_at.clone();
+        return match proof(&baseline, container, status) {
+            Proof::New => Condition::Running { ready: status.ready, since },
+            Proof::Unproven(why) if !unseen => Condition::Unproven { why, ready: status.ready, since },
+            Proof::Old | Proof::Unproven(_) => Condition::InFlight { waiting: None },
+        };
+    }
+    if unseen {
+        return Condition::InFlight { waiting: None };
+    }
+    if let Some(failure) = failure(&baseline, container, status) {
+        return Condition::Failed(failure);
+    }
+    let waiting = status.state.waiting.clone().or_else(|| ended.map(as_waiting));
+    let last = ended.or(status.last_state.terminated.as_ref());
+    let has_run = last
+        .is_some_and(|last| baseline.is_newer(last.container_id.as_deref(), last.started_at.as_deref()) == Some(true));
+    if has_run { Condition::Starting { waiting } } else { not_running(waiting) }
+}
+
+/// Weighs a running container by one look. Whoever set the image may have written another field since, which moves the
+/// time: a container from before it that shows the very image asked for is not known to be the wrong one.
+fn proof(baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Proof {
+    let proof = baseline.proof(status, &container.image, false, None);
+    match (proof, baseline) {
+        (Proof::Old, Baseline::Set(set)) if is_same(&status.image, &container.image) => Proof::Unproven(format!(
+            "it started before {} last wrote to the pod ({}), but shows the image asked for",
+            set.manager, set.time
+        )),
+        (proof, _) => proof,
+    }
+}
+
+/// Judges a container that does not run, as `follow` does in its first look: what must last to count does not yet.
+fn failure(baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Option<Failure> {
+    let (old_image, old_waiting, old_bits) = match baseline {
+        Baseline::Recorded(record) => {
+            let same = !record.image_id.is_empty() && record.image_id == status.image_id;
+            (Some(record.from.as_str()), record.waiting.as_deref(), same)
+        }
+        Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
+    };
+    let is_new = |ended: &Terminated| {
+        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) != Some(false)
+    };
+    let (failure, urgency) = failure::judge(status, is_new, old_image, &container.image)?;
+    let crashed = failure.exit_code.is_some();
+    let of_before =
+        old_waiting == Some(failure.reason.as_str()) && !crashed && !failure.message.contains(&container.image);
+    (urgency == Urgency::AtOnce && !of_before && !(crashed && old_bits)).then_some(failure)
+}
+
+/// A container that has ended and is about to be made again.
+fn as_waiting(ended: &Terminated) -> Waiting {
+    let message = match ended.message.as_str() {
+        "" => format!("exit code {}", ended.exit_code),
+        message => format!("exit code {}: {message}", ended.exit_code),
+    };
+    Waiting { reason: ended.reason.clone(), message }
+}
+
+fn is_same(a: &str, b: &str) -> bool {
+    match (ImageReference::parse(a), ImageReference::parse(b)) {
+        (Ok(a), Ok(b)) => a.normalised() == b.normalised(),
+        (Err(_), _) | (_, Err(_)) => a == b,
+    }
+}

@@ -1,0 +1,331 @@
+//! Where a workload and its pods stand, from one look: what runs, what is asked, what is on its way, failed or drifted,
+//! and who holds it.
+//!
+//! Promise: says of a container that it runs what is asked only where that is proven (`evidence`); what one look cannot
+//! tell is called unproven, never done. Not in here: what changes over time, such as whether ready holds; that is `follow`.
+
+mod container;
+mod owner;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::durable::change::Direction;
+use super::durable::lock::RolloutLock;
+use super::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
+use super::plan::{CurrentRevision, LiveWorkload};
+use super::pod::{ContainerList, Pod};
+use super::record::{UPDATE_ANNOTATION, UpdateRecord};
+use super::workload::WorkloadKind;
+
+pub use container::{Comparison, Condition, ContainerReport};
+pub use owner::{Held, OwnerState};
+
+/// One workload, as one look shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadStatus {
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// Its uid.
+    pub uid: Uid,
+    /// How many pods the owner wants.
+    pub desired: u32,
+    /// Which rollout of this program's holds it.
+    pub held: Held,
+    /// What its own controller is at, and what is in its way; empty when there is nothing to say.
+    pub owner: Vec<OwnerState>,
+    /// The containers that the template asks for; empty for a pod, which is its own template.
+    pub template: Vec<TemplateContainer>,
+    /// Its pods, in the order in which the owner's controller would take them.
+    pub pods: Vec<PodStatus>,
+    /// What could not be read, and what follows from it.
+    pub not_read: Vec<String>,
+}
+
+/// One container of the template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateContainer {
+    /// The container.
+    pub container: ContainerName,
+    /// Where it stands.
+    pub list: ContainerList,
+    /// The image that it asks for.
+    pub image: String,
+}
+
+/// One pod, as one look shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PodStatus {
+    /// The pod.
+    pub key: PodKey,
+    /// Its node; empty while it has none.
+    pub node: String,
+    /// The one word for it.
+    pub state: PodState,
+    /// The condition `Ready` is `True`.
+    pub ready: bool,
+    /// Since when the condition `Ready` is as it is (RFC 3339).
+    pub ready_since: Option<String>,
+    /// Why it has no node, in the scheduler's words.
+    pub unscheduled: Option<String>,
+    /// The revision that it was made from, where that is not the owner's current one.
+    pub older_revision: Option<String>,
+    /// The in-place update that it notes, if what it asks for now is still that update's.
+    pub update: Option<RolloutId>,
+    /// Its note of an in-place update cannot be read: made by another version, or edited.
+    pub unreadable_record: bool,
+    /// Its containers: the plain ones, then init containers and sidecars.
+    pub containers: Vec<ContainerReport>,
+}
+
+/// The one word for a pod: the first of these that is so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PodState {
+    /// It is being deleted.
+    Terminating,
+    /// It has ended for good.
+    Finished,
+    /// A container has failed: nothing but another patch, or what the reason names, heals it.
+    Failed,
+    /// A container does not run yet what the pod asks for.
+    InFlight,
+    /// It is not ready.
+    NotReady,
+    /// The rollout that holds the workload has not come to it yet.
+    Pending,
+    /// It was made from an older template, or the owner's controller is about to replace it.
+    Older,
+    /// It asks for another image than the template.
+    Drifted,
+    /// It is ready, but one look cannot tell whether a container is of the image that is asked for.
+    Unproven,
+    /// It is ready and runs what is asked.
+    Ready,
+}
+
+impl PodState {
+    /// Every state, in the order in which they are told.
+    pub const ALL: [Self; 10] = [
+        Self::Terminating,
+        Self::Finished,
+        Self::Failed,
+        Self::InFlight,
+        Self::NotReady,
+        Self::Pending,
+        Self::Older,
+        Self::Drifted,
+        Self::Unproven,
+        Self::Ready,
+    ];
+
+    /// Returns the word that stands for it in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Terminating => "terminating",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::InFlight => "inFlight",
+            Self::NotReady => "notReady",
+            Self::Pending => "pending",
+            Self::Older => "older",
+            Self::Drifted => "drifted",
+            Self::Unproven => "unproven",
+            Self::Ready => "ready",
+        }
+    }
+
+    /// Returns the words that a person reads.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Terminating => "terminating",
+            Self::Finished => "ended for good",
+            Self::Failed => "failed",
+            Self::InFlight => "in flight",
+            Self::NotReady => "not ready",
+            Self::Pending => "waiting for their turn",
+            Self::Older => "of an older revision",
+            Self::Drifted => "drifted",
+            Self::Unproven => "ready, not proven",
+            Self::Ready => "ready",
+        }
+    }
+
+    /// Returns whether somebody on call wants to know of it. What is only not proven is no trouble: the pod is ready.
+    fn is_notable(self) -> bool {
+        match self {
+            Self::Failed | Self::InFlight | Self::NotReady | Self::Pending | Self::Older | Self::Drifted => true,
+            Self::Terminating | Self::Finished | Self::Unproven | Self::Ready => false,
+        }
+    }
+}
+
+impl WorkloadStatus {
+    /// Returns how many pods have a state.
+    pub fn count(&self, state: PodState) -> usize {
+        self.pods.iter().filter(|pod| pod.state == state).count()
+    }
+
+    /// Returns how many pods are there and not going.
+    pub fn present(&self) -> usize {
+        self.pods.iter().filter(|pod| !matches!(pod.state, PodState::Terminating | PodState::Finished)).count()
+    }
+
+    /// Returns whether there is something to say: it is held, its controller is at work or stuck, pods are missing, or a
+    /// pod is not as the template asks, ready and settled. A pinned digest is no trouble: the bits are the template's.
+    pub fn is_notable(&self) -> bool {
+        let pods_missing = self.not_read.is_empty() && self.present() < usize::try_from(self.desired).unwrap_or(0);
+        self.held != Held::No
+            || !self.owner.is_empty()
+            || pods_missing
+            || self.pods.iter().any(|pod| pod.state.is_notable() || pod.unreadable_record)
+    }
+}
+
+/// Says where a workload stands.
+pub fn status(live: &LiveWorkload) -> WorkloadStatus {
+    let workload = &live.workload;
+    let held = Held::of(workload);
+    let asked = Asked::of(live, &held);
+    let revision = CurrentRevision::of(live);
+    let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_theirs(live, pod)).collect();
+    pods.sort_by(|a, b| workload.order(a, b));
+    let denied = live.surroundings.denied.iter().map(|denied| {
+        format!(
+            "you may not {} {}, so not all of its pods are known ({})",
+            denied.verb, denied.resource, denied.message
+        )
+    });
+    WorkloadStatus {
+        workload: workload.reference.clone(),
+        uid: workload.uid.clone(),
+        desired: workload.desired_replicas(),
+        owner: owner::states(workload, &held),
+        template: if workload.reference.kind == WorkloadKind::Pod { Vec::new() } else { template(workload.template()) },
+        pods: pods.into_iter().map(|pod| pod_status(pod, &asked, &revision)).collect(),
+        not_read: denied.chain(live.not_read.iter().cloned()).collect(),
+        held,
+    }
+}
+
+/// What a pod of a workload should ask for.
+struct Asked<'a> {
+    /// It is a pod of its own: nothing else says what it should ask for.
+    own: bool,
+    /// By container, as the template says.
+    template: BTreeMap<ContainerName, String>,
+    /// The rollout that holds the workload: what it brings to the pods that it is about.
+    lock: Option<&'a RolloutLock>,
+    /// The owner's controller has not seen the template, or is replacing pods.
+    rolling_out: bool,
+}
+
+struct AskedImage<'a> {
+    image: &'a str,
+    /// The rollout that holds the workload brings it.
+    by_rollout: bool,
+}
+
+impl<'a> Asked<'a> {
+    fn of(live: &LiveWorkload, held: &'a Held) -> Self {
+        let workload = &live.workload;
+        let template = template(workload.template()).into_iter().map(|one| (one.container, one.image));
+        Self {
+            own: workload.reference.kind == WorkloadKind::Pod,
+            template: template.collect(),
+            lock: match held {
+                Held::By(lock) => Some(lock),
+                Held::No | Held::Unreadable { .. } => None,
+            },
+            rolling_out: !workload.is_observed() || workload.rolling_out().is_some(),
+        }
+    }
+
+    fn image(&self, pod: &Pod, name: &ContainerName) -> Option<AskedImage<'_>> {
+        if self.own {
+            return None;
+        }
+        let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
+        if let Some((lock, change)) = chosen.and_then(|lock| Some((lock, lock.change.images.get(name)?))) {
+            let image = match lock.direction {
+                Direction::Forward => &change.to,
+                Direction::Back => &change.from,
+            };
+            return Some(AskedImage { image, by_rollout: true });
+        }
+        self.template.get(name).map(|image| AskedImage { image, by_rollout: false })
+    }
+}
+
+/// Reads the containers of a template; what is none is left out.
+fn template(template: &Value) -> Vec<TemplateContainer> {
+    let mut found = Vec::new();
+    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        let containers = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
+        for container in containers.into_iter().flatten() {
+            let text = |key: &str| container.get(key).and_then(Value::as_str);
+            if let (Some(name), Some(image)) = (text("name"), text("image")) {
+                found.push(TemplateContainer { container: name.into(), list, image: image.to_owned() });
+            }
+        }
+    }
+    found
+}
+
+/// Whether a pod that the selector matches belongs to the workload. Where the ReplicaSets may not be read, any ReplicaSet's
+/// pod counts as a Deployment's: the selector is all that is left.
+fn is_theirs(live: &LiveWorkload, pod: &Pod) -> bool {
+    let kind = live.workload.reference.kind;
+    if kind == WorkloadKind::Pod {
+        return pod.key.uid == live.workload.uid;
+    }
+    let unknown = kind.owns_through_replica_sets()
+        && live.surroundings.denied.iter().any(|denied| denied.resource.starts_with("replicasets"));
+    pod.controller().is_some_and(|owner| {
+        live.controllers.contains(&owner.uid) || unknown && owner.kind == WorkloadKind::ReplicaSet.facts().kind
+    })
+}
+
+fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> PodStatus {
+    let older = revision.older(pod);
+    let is_older = older.is_some() || asked.rolling_out;
+    let reports =
+        pod.all_containers().map(|(list, container)| container::report(pod, list, container, asked, is_older));
+    let containers: Vec<ContainerReport> = reports.collect();
+    let record = UpdateRecord::of(pod);
+    let is_current = |record: &UpdateRecord| record.containers.keys().any(|name| record.container(pod, name).is_some());
+    let scheduled = pod.status.conditions.iter().find(|condition| condition.kind == "PodScheduled");
+    let unscheduled = scheduled.filter(|condition| condition.status == "False");
+    PodStatus {
+        key: pod.key.clone(),
+        node: pod.spec.node_name.clone(),
+        state: pod_state(pod, &containers, older.is_some()),
+        ready: pod.is_ready(),
+        ready_since: pod.ready_condition().and_then(|condition| condition.last_transition_time.clone()),
+        unscheduled: unscheduled
+            .map(|condition| condition.message.clone().or_else(|| condition.reason.clone()).unwrap_or_default()),
+        older_revision: older.map(|older| older.revision),
+        update: record.as_ref().filter(|record| is_current(record)).map(|record| record.id.clone()),
+        unreadable_record: record.is_none() && pod.annotations.contains_key(UPDATE_ANNOTATION),
+        containers,
+    }
+}
+
+fn pod_state(pod: &Pod, containers: &[ContainerReport], is_older: bool) -> PodState {
+    let has = |wanted: fn(&Condition) -> bool| containers.iter().any(|report| wanted(&report.condition));
+    let compares = |wanted: Comparison| containers.iter().any(|report| report.comparison == wanted);
+    match () {
+        () if pod.terminating => PodState::Terminating,
+        () if pod.is_finished() => PodState::Finished,
+        () if has(|condition| matches!(condition, Condition::Failed(_))) => PodState::Failed,
+        () if has(|condition| matches!(condition, Condition::InFlight { .. })) => PodState::InFlight,
+        () if !pod.is_ready() => PodState::NotReady,
+        () if compares(Comparison::Pending) => PodState::Pending,
+        () if is_older || compares(Comparison::Older) => PodState::Older,
+        () if compares(Comparison::Drifted) => PodState::Drifted,
+        () if has(|condition| matches!(condition, Condition::Unproven { .. })) => PodState::Unproven,
+        () => PodState::Ready,
+    }
+}

@@ -1,0 +1,117 @@
+//! The owner's side of a status: who holds it, and what its own controller is at.
+
+use serde_json::Value;
+
+use crate::engine::durable::lock::RolloutLock;
+use crate::engine::workload::{Workload, WorkloadKind};
+
+/// Whether a rollout of this program's holds a workload.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Held {
+    /// None does.
+    No,
+    /// This one does.
+    By(Box<RolloutLock>),
+    /// There is a lock that cannot be read: made by another version, or edited.
+    Unreadable {
+        /// The annotation as it stands.
+        text: String,
+    },
+}
+
+impl Held {
+    /// Reads a workload's lock. A ReplicaSet's is a copy that its Deployment's controller made, so it holds nothing.
+    pub(super) fn of(workload: &Workload) -> Self {
+        if workload.reference.kind == WorkloadKind::ReplicaSet && workload.controller().is_some() {
+            return Self::No;
+        }
+        match RolloutLock::of(&workload.object) {
+            Ok(None) => Self::No,
+            Ok(Some(lock)) => Self::By(Box::new(lock)),
+            Err(text) => Self::Unreadable { text },
+        }
+    }
+}
+
+/// What an owner's controller is at, by the owner's own words: also of rollouts that are not this program's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnerState {
+    /// It is being deleted.
+    Terminating,
+    /// Its controller has not seen its present spec yet.
+    NotObserved,
+    /// Its controller is replacing pods.
+    RollingOut {
+        /// How far it is.
+        status: String,
+    },
+    /// Somebody has paused its rollouts.
+    Paused,
+    /// Its controller says that it does not get on.
+    Stuck {
+        /// Such as `ProgressDeadlineExceeded`.
+        reason: String,
+        /// The controller's words.
+        message: String,
+    },
+}
+
+impl OwnerState {
+    /// Returns the word that stands for it in JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Terminating => "terminating",
+            Self::NotObserved => "notObserved",
+            Self::RollingOut { .. } => "rollingOut",
+            Self::Paused => "paused",
+            Self::Stuck { .. } => "stuck",
+        }
+    }
+
+    /// Says it in one sentence, without a full stop.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Terminating => "it is being deleted".into(),
+            Self::NotObserved => "its controller has not seen its present spec yet".into(),
+            Self::RollingOut { status } => format!("its controller is replacing pods: {status}"),
+            Self::Paused => "its rollouts are paused".into(),
+            Self::Stuck { reason, message } if message.is_empty() => {
+                format!("its controller does not get on: {reason}")
+            }
+            Self::Stuck { reason, message } => format!("its controller does not get on: {reason}: {message}"),
+        }
+    }
+}
+
+/// Returns what the owner says of itself. A pause under a rollout of this program's is that rollout's, until it has
+/// lifted its own.
+pub(super) fn states(workload: &Workload, held: &Held) -> Vec<OwnerState> {
+    let object = &workload.object;
+    let mut states = Vec::new();
+    if object.pointer("/metadata/deletionTimestamp").is_some_and(Value::is_string)
+        && workload.reference.kind != WorkloadKind::Pod
+    {
+        states.push(OwnerState::Terminating);
+    }
+    if !workload.is_observed() {
+        states.push(OwnerState::NotObserved);
+    }
+    states.extend(workload.rolling_out().map(|status| OwnerState::RollingOut { status }));
+    let is_ours = matches!(held, Held::By(lock) if !lock.released);
+    if object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) && !is_ours {
+        states.push(OwnerState::Paused);
+    }
+    states.extend(stuck(object));
+    states
+}
+
+/// Deployments say by `Progressing` that a deadline passed, and they and ReplicaSets by `ReplicaFailure` that pods cannot
+/// be made or deleted, such as for a quota (kube-controller-manager `deployment/progress.go`, `replicaset/replica_set_utils.go`).
+fn stuck(object: &Value) -> impl Iterator<Item = OwnerState> {
+    let conditions = object.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
+    conditions.filter_map(|condition| {
+        let text = |key: &str| condition.get(key).and_then(Value::as_str).unwrap_or_default();
+        let is_stuck = matches!((text("type"), text("status")), ("Progressing", "False") | ("ReplicaFailure", "True"));
+        is_stuck.then(|| OwnerState::Stuck { reason: text("reason").to_owned(), message: text("message").to_owned() })
+    })
+}

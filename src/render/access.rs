@@ -1,0 +1,228 @@
+//! Roles as YAML and JSON for `kubectl apply -f -`, and what the server said about permissions, as a table and as JSON.
+//!
+//! Promise: what is required stands in the YAML as it is, what is optional as a comment that becomes a rule when its `#`
+//! is taken away, unless it was asked for.
+
+use std::io::{self, Write};
+
+use comfy_table::{ContentArrangement, Table, presets};
+use serde_json::{Value, json};
+
+use super::escape;
+use super::style::{Meaning, Style};
+use crate::engine::outcome::EndResult;
+use crate::engine::permissions::{self, AccessAnswer, Need, Permission, RoleRule};
+use crate::engine::plan::PLAN_API_VERSION;
+
+/// The version of roles.
+const RBAC: &str = "rbac.authorization.k8s.io/v1";
+
+/// A role to be written.
+#[derive(Debug, Clone)]
+pub struct Role {
+    /// The command that it is for, as it is typed.
+    pub command: String,
+    /// The role's name.
+    pub name: String,
+    /// The namespace that it stands in; `None` leaves that to kubectl.
+    pub namespace: Option<String>,
+    /// One ClusterRole for all namespaces, in place of a Role.
+    pub all_namespaces: bool,
+    /// What is optional is a rule too, and no comment.
+    pub optional: bool,
+    /// What is to be allowed.
+    pub permissions: Vec<Permission>,
+}
+
+/// One document: a Role or a ClusterRole.
+struct Document {
+    kind: &'static str,
+    name: String,
+    namespace: Option<String>,
+    rules: Vec<RoleRule>,
+}
+
+impl Role {
+    /// Rules without a namespace stand in a ClusterRole: the only one, or a second one where a Role has the others.
+    fn documents(&self) -> Vec<Document> {
+        let (wide, namespaced): (Vec<Permission>, Vec<Permission>) = self
+            .permissions
+            .iter()
+            .cloned()
+            .partition(|permission| permission.resource.cluster_wide && !self.all_namespaces);
+        let first = Document {
+            kind: if self.all_namespaces { "ClusterRole" } else { "Role" },
+            name: self.name.clone(),
+            namespace: self.namespace.clone().filter(|_| !self.all_namespaces),
+            rules: permissions::rules(&namespaced),
+        };
+        let mut documents = vec![first];
+        if !wide.is_empty() {
+            let rules = permissions::rules(&wide);
+            documents.push(Document { kind: "ClusterRole", name: self.name.clone(), namespace: None, rules });
+        }
+        documents
+    }
+
+    fn binds(&self) -> String {
+        let (binding, role) =
+            if self.all_namespaces { ("clusterrolebinding", "clusterrole") } else { ("rolebinding", "role") };
+        format!("kubectl create {binding} {0} --{role}={0} --serviceaccount=NAMESPACE:NAME", self.name)
+    }
+}
+
+/// Writes a role as YAML with comments: a result, for stdout.
+///
+/// # Errors
+/// The writer's.
+pub fn role_yaml(role: &Role, out: &mut dyn Write) -> io::Result<()> {
+    let extent = if role.optional { "and what makes its answers stronger" } else { "and nothing else" };
+    writeln!(out, "# What {} needs, {extent}. Give it to somebody with:", role.command)?;
+    writeln!(out, "# {}", role.binds())?;
+    if !role.optional {
+        writeln!(out, "# What is optional is commented out; --optional writes it out.")?;
+    }
+    for (index, document) in role.documents().iter().enumerate() {
+        let is_active = |rule: &RoleRule| role.optional || rule.need == Need::Required;
+        // A role without a rule is of no use: its head is a comment too.
+        let head = if document.rules.iter().any(is_active) { "" } else { "#" };
+        if index > 0 {
+            writeln!(out, "{head}---")?;
+            writeln!(out, "# Optional, and of the cluster: only a ClusterRole can give it.")?;
+        }
+        writeln!(out, "{head}apiVersion: {RBAC}\n{head}kind: {}\n{head}metadata:", document.kind)?;
+        writeln!(out, "{head}  name: {}", document.name)?;
+        if let Some(namespace) = &document.namespace {
+            writeln!(out, "{head}  namespace: {}", escape::json(&Value::from(namespace.as_str()).to_string()))?;
+        }
+        writeln!(out, "{head}rules:")?;
+        let mut optional_began = false;
+        for rule in &document.rules {
+            if rule.need == Need::Optional && !optional_began && index == 0 {
+                optional_began = true;
+                writeln!(out, "  # Optional from here on: the answer is weaker without, or a flag needs it.")?;
+            }
+            let mark = if is_active(rule) { "" } else { "#" };
+            yaml_rule(rule, mark, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn yaml_rule(rule: &RoleRule, mark: &str, out: &mut dyn Write) -> io::Result<()> {
+    for alike in rule.verbs.chunk_by(|(_, reasons), (_, others)| reasons == others) {
+        let verbs: Vec<&str> = alike.iter().map(|(verb, _)| verb.word()).collect();
+        let reasons = alike.first().map(|(_, reasons)| reasons.join("; ")).unwrap_or_default();
+        writeln!(out, "  # {}: {reasons}", verbs.join(", "))?;
+    }
+    let verbs: Vec<String> = rule.verbs.iter().map(|(verb, _)| format!("{:?}", verb.word())).collect();
+    // The mark takes the place of nothing, so that the line is in its place once it is taken away.
+    let begin = if mark.is_empty() { "  " } else { "#  " };
+    writeln!(out, "{begin}- apiGroups: [{:?}]", rule.resource.group)?;
+    writeln!(out, "{begin}  resources: [{:?}]", rule.resource.plural)?;
+    writeln!(out, "{begin}  verbs: [{}]", verbs.join(", "))
+}
+
+/// Writes the rules that apply as one JSON document: a result, for stdout.
+///
+/// # Errors
+/// The writer's.
+pub fn role_json(role: &Role, out: &mut dyn Write) -> io::Result<()> {
+    let items: Vec<Value> = role.documents().iter().filter_map(|document| json_role(document, role.optional)).collect();
+    let list = json!({ "apiVersion": "v1", "kind": "List", "items": items });
+    let text = serde_json::to_string_pretty(&list).map_err(io::Error::other)?;
+    writeln!(out, "{}", escape::json(&text))
+}
+
+fn json_role(document: &Document, optional: bool) -> Option<Value> {
+    let active = document.rules.iter().filter(|rule| optional || rule.need == Need::Required);
+    let rules: Vec<Value> = active
+        .map(|rule| {
+            let verbs: Vec<&str> = rule.verbs.iter().map(|(verb, _)| verb.word()).collect();
+            json!({ "apiGroups": [rule.resource.group], "resources": [rule.resource.plural], "verbs": verbs })
+        })
+        .collect();
+    let mut metadata = json!({ "name": document.name });
+    if let (Some(namespace), Value::Object(metadata)) = (&document.namespace, &mut metadata) {
+        metadata.insert("namespace".into(), namespace.as_str().into());
+    }
+    (!rules.is_empty())
+        .then(|| json!({ "apiVersion": RBAC, "kind": document.kind, "metadata": metadata, "rules": rules }))
+}
+
+/// Writes what the caller may do, and a last line that counts it: a result, for stdout. `namespace` `None` is all.
+///
+/// # Errors
+/// The writer's.
+pub fn access_table(
+    answers: &[AccessAnswer],
+    namespace: Option<&str>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    if let Some(width) = style.width {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(60));
+    }
+    table.set_header(vec!["verb", "resource", "allowed", "needed for"]);
+    for answer in answers {
+        let Permission { verb, resource, need, reasons } = &answer.permission;
+        let optional = if *need == Need::Optional { "optional: " } else { "" };
+        let allowed = if answer.allowed { "yes" } else { "no" };
+        let reasons = format!("{optional}{}", reasons.join("; "));
+        table.add_row(vec![verb.word().to_owned(), resource.to_string(), allowed.to_owned(), reasons]);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 3));
+    }
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    let place = namespace.map_or_else(|| "all namespaces".to_owned(), |namespace| format!("namespace {namespace}"));
+    let count = |need: Need| {
+        let of_need: Vec<&AccessAnswer> = answers.iter().filter(|answer| answer.permission.need == need).collect();
+        let allowed = of_need.iter().filter(|answer| answer.allowed).count();
+        format!("{allowed} of {}", of_need.len())
+    };
+    let meaning = if permissions::missing(answers).is_empty() { Meaning::Ok } else { Meaning::Failing };
+    let heading = style.paint(meaning, "Allowed");
+    let (required, optional) = (count(Need::Required), count(Need::Optional));
+    writeln!(out, "\n{heading} in {}: {required} required, {optional} optional.", style.show(&place))
+}
+
+/// Writes what the caller may do as one JSON document: a result, for stdout. `namespace` `None` is all.
+///
+/// # Errors
+/// The writer's.
+pub fn access_json(
+    answers: &[AccessAnswer],
+    namespace: Option<&str>,
+    result: EndResult,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let permissions: Vec<Value> = answers
+        .iter()
+        .map(|answer| {
+            let Permission { verb, resource, need, reasons } = &answer.permission;
+            json!({
+                "verb": verb.word(),
+                "group": resource.group,
+                "resource": resource.plural,
+                "required": *need == Need::Required,
+                "allowed": answer.allowed,
+                "neededFor": reasons,
+                "serverMessage": answer.message,
+            })
+        })
+        .collect();
+    let document = json!({
+        "apiVersion": PLAN_API_VERSION,
+        "kind": "AccessCheck",
+        "namespace": namespace,
+        "result": result.word(),
+        "permissions": permissions,
+    });
+    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
+    writeln!(out, "{}", escape::json(&text))
+}

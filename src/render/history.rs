@@ -1,0 +1,225 @@
+//! The in-place updates of workloads: a table for a person, one document for a script.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use comfy_table::{ContentArrangement, Table, presets};
+use serde::Serialize;
+
+use crate::engine::image::display_short;
+use crate::engine::plan::PLAN_API_VERSION;
+use crate::engine::updates::{Course, Update, WorkloadUpdates};
+
+use super::json::WorkloadName;
+use super::metadata::{self, ValueView};
+use super::style::{Meaning, Style};
+use super::{OutputFormat, escape, words};
+
+/// Writes the updates: a result, for stdout. What is neither text nor JSON is text.
+///
+/// # Errors
+/// The writer's.
+pub fn history(
+    format: OutputFormat,
+    workloads: &[WorkloadUpdates],
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        OutputFormat::Json => json(workloads, out),
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
+            text(workloads, style, out)
+        }
+    }
+}
+
+fn text(workloads: &[WorkloadUpdates], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    for (index, workload) in workloads.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        let name = style.paint(Meaning::Heading, &words::workload(style, &workload.workload));
+        writeln!(out, "{name}  namespace {}", style.show(&workload.workload.namespace))?;
+        writeln!(out)?;
+        if workload.updates.is_empty() {
+            writeln!(out, "  No in-place update is noted.")?;
+        } else {
+            table(&workload.updates, style, out)?;
+        }
+        for note in &workload.unreadable {
+            let heading = style.paint(Meaning::Waiting, "not readable:");
+            let object = style.show(&note.object);
+            writeln!(out, "  {heading} {} of {object} (made by another version, or edited)", note.annotation)?;
+        }
+        for what in &workload.not_read {
+            writeln!(out, "  {} {}", style.paint(Meaning::Waiting, "not read:"), style.show(what))?;
+        }
+    }
+    Ok(())
+}
+
+fn table(updates: &[Update], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    if let Some(width) = style.width {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(40));
+    }
+    table.set_header(["id", "began", "took", "who", "change", "outcome", "reason"]);
+    for update in updates {
+        let known = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), |text| style.show(text));
+        let took =
+            update.seconds().map_or_else(|| "-".to_owned(), |seconds| words::duration(Duration::from_secs(seconds)));
+        table.add_row([
+            style.whole(update.id.as_str()),
+            known(update.began.as_deref()),
+            took,
+            known(update.who.as_deref()),
+            change(update, style),
+            outcome(&update.course),
+            known(update.reason.as_deref()),
+        ]);
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding(if index == 0 { (2, 3) } else { (0, 3) });
+    }
+    // Colour after the layout: the table counts an escape sequence as columns.
+    for (index, line) in table.lines().enumerate() {
+        let meaning = if index == 0 { Meaning::Quiet } else { Meaning::Plain };
+        writeln!(out, "{}", style.paint(meaning, line.trim_end()))?;
+    }
+    Ok(())
+}
+
+/// A line a container and a line a label or annotation.
+fn change(update: &Update, style: &Style) -> String {
+    let images = update
+        .images
+        .iter()
+        .map(|image| words::image_change(style, &image.container, &display_short(&image.from, &image.to)));
+    let lines: Vec<String> = images.chain(metadata::keys(&update.metadata, style)).collect();
+    lines.join("\n")
+}
+
+fn outcome(course: &Course) -> String {
+    match course {
+        Course::Ended(result) => result.word().to_owned(),
+        Course::UnderWay { state, direction } => format!("{}, {}", state.word(), words::direction(*direction)),
+        Course::PodsOnly { pods } => format!("pods only: {}", words::count(pods.len(), "pod")),
+    }
+}
+
+fn json(workloads: &[WorkloadUpdates], out: &mut dyn Write) -> io::Result<()> {
+    let workloads = workloads.iter().map(WorkloadView::of).collect();
+    let document = Document { api_version: PLAN_API_VERSION, kind: "History", workloads };
+    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
+    writeln!(out, "{}", escape::json(&text))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    workloads: Vec<WorkloadView<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WorkloadView<'a> {
+    workload: WorkloadName<'a>,
+    uid: &'a str,
+    updates: Vec<UpdateView<'a>>,
+    unreadable: Vec<NoteView<'a>>,
+    not_read: &'a [String],
+}
+
+impl<'a> WorkloadView<'a> {
+    fn of(updates: &'a WorkloadUpdates) -> Self {
+        let notes = updates.unreadable.iter();
+        Self {
+            workload: WorkloadName::of(&updates.workload),
+            uid: updates.uid.as_str(),
+            updates: updates.updates.iter().map(UpdateView::of).collect(),
+            unreadable: notes.map(|note| NoteView { object: &note.object, annotation: note.annotation }).collect(),
+            not_read: &updates.not_read,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct NoteView<'a> {
+    object: &'a str,
+    annotation: &'a str,
+}
+
+#[derive(Serialize)]
+struct UpdateView<'a> {
+    id: &'a str,
+    course: &'a str,
+    result: Option<&'a str>,
+    state: Option<&'a str>,
+    direction: Option<&'a str>,
+    who: Option<&'a str>,
+    began: Option<&'a str>,
+    ended: Option<&'a str>,
+    seconds: Option<u64>,
+    reason: Option<&'a str>,
+    images: Vec<ImageView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    metadata: Vec<ValueView<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pods: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ImageView<'a> {
+    container: &'a str,
+    from: &'a str,
+    to: &'a str,
+    #[serde(rename = "imageID")]
+    image_id: Option<&'a str>,
+}
+
+impl<'a> UpdateView<'a> {
+    fn of(update: &'a Update) -> Self {
+        let (mut result, mut state, mut direction, mut pods) = (None, None, None, [].as_slice());
+        let course = match &update.course {
+            Course::Ended(ended) => {
+                result = Some(ended.word());
+                "ended"
+            }
+            Course::UnderWay { state: is, direction: goes } => {
+                (state, direction) = (Some(is.word()), Some(words::direction(*goes)));
+                "underWay"
+            }
+            Course::PodsOnly { pods: those } => {
+                pods = those.as_slice();
+                "podsOnly"
+            }
+        };
+        let images = update.images.iter().map(|image| ImageView {
+            container: image.container.as_str(),
+            from: &image.from,
+            to: &image.to,
+            image_id: image.image_id.as_deref(),
+        });
+        Self {
+            id: update.id.as_str(),
+            course,
+            result,
+            state,
+            direction,
+            who: update.who.as_deref(),
+            began: update.began.as_deref(),
+            ended: update.ended.as_deref(),
+            seconds: update.seconds(),
+            reason: update.reason.as_deref(),
+            images: images.collect(),
+            metadata: metadata::views(&update.metadata),
+            pods,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

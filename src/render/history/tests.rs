@@ -1,0 +1,102 @@
+//! The table and the document of a history.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::engine::durable::change::Direction;
+use crate::engine::durable::lock::LockState;
+use crate::engine::metadata::MetadataChange;
+use crate::engine::names::WorkloadRef;
+use crate::engine::outcome::EndResult;
+use crate::engine::updates::{UnreadableNote, UpdatedImage};
+use crate::engine::workload::WorkloadKind;
+
+fn update(id: &str, course: Course, who: Option<&str>, ended: Option<&str>) -> Update {
+    let image = UpdatedImage {
+        container: "side".into(),
+        from: "acme/side:1.27.1".into(),
+        to: "acme/side:1.27.2".into(),
+        image_id: None,
+    };
+    Update {
+        id: id.into(),
+        course,
+        who: who.map(str::to_owned),
+        began: Some("2026-03-01T10:00:00Z".into()),
+        ended: ended.map(str::to_owned),
+        reason: Some("fix \u{1b}[2J".into()),
+        images: vec![image],
+        metadata: MetadataChange::default(),
+    }
+}
+
+fn workload(updates: Vec<Update>) -> WorkloadUpdates {
+    WorkloadUpdates {
+        workload: WorkloadRef { kind: WorkloadKind::Deployment, namespace: "prod".into(), name: "web".into() },
+        uid: "u".into(),
+        updates,
+        unreadable: Vec::new(),
+        not_read: Vec::new(),
+    }
+}
+
+fn written(format: OutputFormat, workloads: &[WorkloadUpdates]) -> String {
+    let mut out = Vec::new();
+    history(format, workloads, &Style::PLAIN, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn samples() -> Vec<WorkloadUpdates> {
+    let of_pods = Course::PodsOnly { pods: vec!["web-1".into(), "web-2".into()] };
+    let under_way = Course::UnderWay { state: LockState::Paused, direction: Direction::Back };
+    let mut full = workload(vec![
+        update("id-1", Course::Ended(EndResult::Complete), Some("jane"), Some("2026-03-01T10:01:30Z")),
+        update("id-2", of_pods, None, None),
+        update("id-3", under_way, Some("joe"), None),
+    ]);
+    full.unreadable.push(UnreadableNote { object: "pod/x\u{7}".into(), annotation: "kubectl-inplace.io/update" });
+    full.not_read.push("you may not list pods".into());
+    vec![full, workload(Vec::new())]
+}
+
+#[test]
+fn a_person_gets_the_newest_last() {
+    let expected = "\
+deployment/web  namespace prod
+
+  id     began                  took         who    change                             outcome            reason
+  id-1   2026-03-01T10:00:00Z   1 min 30 s   jane   side: acme/side 1.27.1 -> 1.27.2   complete           fix ^[[2J
+  id-2   2026-03-01T10:00:00Z   -            -      side: acme/side 1.27.1 -> 1.27.2   pods only: 2 pods  fix ^[[2J
+  id-3   2026-03-01T10:00:00Z   -            joe    side: acme/side 1.27.1 -> 1.27.2   paused, back       fix ^[[2J
+  not readable: kubectl-inplace.io/update of pod/x^G (made by another version, or edited)
+  not read: you may not list pods
+
+deployment/web  namespace prod
+
+  No in-place update is noted.
+";
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let shown = written(OutputFormat::Text, &samples());
+    assert_eq!(words(&shown), words(expected), "{shown}");
+    assert!(!shown.contains('\u{1b}') && shown.lines().all(|line| line.trim_end() == line));
+}
+
+#[test]
+fn a_script_gets_one_document() {
+    let text = written(OutputFormat::Json, &samples());
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (&document["apiVersion"], &document["kind"]),
+        (&json!("kubectl-inplace.io/v1alpha1"), &json!("History"))
+    );
+    let first = &document["workloads"][0];
+    assert_eq!(
+        first["updates"][0],
+        json!({"id": "id-1", "course": "ended", "result": "complete", "state": null, "direction": null, "who": "jane",
+            "began": "2026-03-01T10:00:00Z", "ended": "2026-03-01T10:01:30Z", "seconds": 90, "reason": "fix \u{1b}[2J",
+            "images": [{"container": "side", "from": "acme/side:1.27.1", "to": "acme/side:1.27.2", "imageID": null}]})
+    );
+    assert_eq!(first["updates"][1]["pods"], json!(["web-1", "web-2"]));
+    assert_eq!((&first["updates"][2]["state"], &first["updates"][2]["direction"]), (&json!("paused"), &json!("back")));
+    assert_eq!(first["unreadable"][0]["annotation"], "kubectl-inplace.io/update");
+}

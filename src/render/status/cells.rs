@@ -1,0 +1,167 @@
+//! The cells of a status table: what they say of a pod and of each of its containers.
+
+use crate::engine::names::RolloutId;
+use crate::engine::pod::{ContainerList, Waiting};
+use crate::engine::status::{Comparison, Condition, ContainerReport, PodState, PodStatus};
+use crate::render::escape;
+use crate::render::style::Style;
+use crate::render::wide::Detail;
+
+use super::MESSAGE_CHARACTERS;
+
+const NONE: &str = "none";
+
+/// Which columns a table has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Columns {
+    /// What the template asks for; a pod of its own has none.
+    pub(super) template: bool,
+    pub(super) detail: Detail,
+}
+
+impl Columns {
+    pub(super) fn heads(self) -> Vec<&'static str> {
+        let mut heads = vec!["pod", "container", "image"];
+        if self.template {
+            heads.push("template");
+        }
+        heads.push("state");
+        match self.detail {
+            Detail::Short => {}
+            Detail::Wide => heads.extend(["restarts", "node", "image ID", "update", "uid"]),
+        }
+        heads
+    }
+
+    /// A row a container; the pod stands in the first. A pod always has one.
+    pub(super) fn rows(self, pod: &PodStatus, style: &Style) -> Vec<Vec<String>> {
+        let mut shown: Vec<&ContainerReport> =
+            pod.containers.iter().filter(|report| self.detail == Detail::Wide || !is_no_news(report)).collect();
+        if shown.is_empty() {
+            shown = pod.containers.iter().collect();
+        }
+        let row = |(index, report): (usize, &&ContainerReport)| self.row(index == 0, pod, report, style);
+        shown.iter().enumerate().map(row).collect()
+    }
+
+    fn row(self, is_first: bool, pod: &PodStatus, report: &ContainerReport, style: &Style) -> Vec<String> {
+        let list = match report.list {
+            ContainerList::Containers => "",
+            ContainerList::InitContainers => " (init)",
+        };
+        let name = if is_first { pod_cell(pod, style) } else { String::new() };
+        let mut row = vec![name, format!("{}{list}", style.show(report.container.as_str())), style.show(&report.image)];
+        if self.template {
+            row.push(template(report, style));
+        }
+        row.push(state(pod, report, self.detail, style));
+        match self.detail {
+            Detail::Short => {}
+            Detail::Wide => row.extend(wide(pod, report, style)),
+        }
+        row
+    }
+}
+
+/// A plain init container that has done its work and is as it should be.
+fn is_no_news(report: &ContainerReport) -> bool {
+    report.list == ContainerList::InitContainers
+        && report.condition == Condition::Ended { exit_code: Some(0) }
+        && matches!(report.comparison, Comparison::Own | Comparison::Same | Comparison::Injected)
+}
+
+fn pod_cell(pod: &PodStatus, style: &Style) -> String {
+    let mut marks = Vec::new();
+    match pod.state {
+        PodState::Terminating | PodState::Finished | PodState::NotReady => marks.push(pod.state.words().to_owned()),
+        PodState::Failed
+        | PodState::InFlight
+        | PodState::Pending
+        | PodState::Older
+        | PodState::Drifted
+        | PodState::Unproven
+        | PodState::Ready => {}
+    }
+    marks.extend(pod.older_revision.as_ref().map(|revision| format!("of revision {}", style.show(revision))));
+    if pod.unreadable_record {
+        marks.push("its note of an update cannot be read".to_owned());
+    }
+    let name = style.show(&pod.key.name);
+    if marks.is_empty() { name } else { format!("{name} ({})", marks.join("; ")) }
+}
+
+fn template(report: &ContainerReport, style: &Style) -> String {
+    match (report.comparison, &report.asked) {
+        (Comparison::Same, _) => "same".into(),
+        (Comparison::Injected | Comparison::Own, _) | (_, None) => NONE.into(),
+        (Comparison::Pinned, Some(asked)) => format!("{} (pinned)", style.show(asked)),
+        (Comparison::Pending | Comparison::Older | Comparison::Drifted, Some(asked)) => style.show(asked),
+    }
+}
+
+fn state(pod: &PodStatus, report: &ContainerReport, detail: Detail, style: &Style) -> String {
+    let mut text = match (&report.condition, &pod.unscheduled) {
+        (Condition::Starting { .. } | Condition::InFlight { .. }, Some(why)) => {
+            format!("not scheduled{}", after_colon(why, style))
+        }
+        (condition, _) => self::condition(condition, report.before.as_deref(), detail, style),
+    };
+    match report.comparison {
+        Comparison::Pending => text.push_str("; waits for its turn"),
+        Comparison::Older => text.push_str("; of an older revision"),
+        Comparison::Drifted => text.push_str("; drifted from the template"),
+        Comparison::Own | Comparison::Injected | Comparison::Same | Comparison::Pinned => {}
+    }
+    text
+}
+
+fn condition(condition: &Condition, before: Option<&str>, detail: Detail, style: &Style) -> String {
+    let since =
+        |since: &Option<String>| since.as_ref().map(|at| format!(" since {}", style.show(at))).unwrap_or_default();
+    match condition {
+        Condition::Running { ready: true, since: at } => format!("ready{}", since(at)),
+        Condition::Running { ready: false, since: at } => format!("running{}, not ready", since(at)),
+        Condition::Unproven { why, ready, since: at } => {
+            let word = if *ready { "ready" } else { "running" };
+            let why = match detail {
+                Detail::Short => String::new(),
+                Detail::Wide => after_colon(why, style),
+            };
+            format!("{word}{}, not proven{why}", since(at))
+        }
+        Condition::InFlight { waiting } => {
+            let from = before.map(|before| format!(" from {}", style.show(before))).unwrap_or_default();
+            format!("in flight{from}{}", self::waiting(waiting.as_ref(), style))
+        }
+        Condition::Failed(failure) => {
+            let code = failure.exit_code.map(|code| format!(" (exit code {code})")).unwrap_or_default();
+            format!("FAILED: {}{code}{}", style.show(&failure.reason), after_colon(&failure.message, style))
+        }
+        Condition::Starting { waiting } => format!("starting{}", self::waiting(waiting.as_ref(), style)),
+        Condition::Ended { exit_code: Some(code) } => format!("ended (exit code {code})"),
+        Condition::Ended { exit_code: None } => "ended".into(),
+    }
+}
+
+fn waiting(waiting: Option<&Waiting>, style: &Style) -> String {
+    let text =
+        |waiting: &Waiting| format!("{}{}", after_colon(&waiting.reason, style), after_colon(&waiting.message, style));
+    waiting.map(text).unwrap_or_default()
+}
+
+fn after_colon(text: &str, style: &Style) -> String {
+    if text.is_empty() { String::new() } else { format!(": {}", escape::cut(&style.whole(text), MESSAGE_CHARACTERS)) }
+}
+
+fn wide(pod: &PodStatus, report: &ContainerReport, style: &Style) -> [String; 5] {
+    let known = |text: Option<&str>| {
+        text.filter(|text| !text.is_empty()).map_or_else(|| NONE.to_owned(), |text| style.whole(text))
+    };
+    [
+        report.restarts.to_string(),
+        known(Some(&pod.node)),
+        known(report.image_id.as_deref()),
+        known(report.before.as_ref().and(pod.update.as_ref()).map(RolloutId::as_str)),
+        known(Some(pod.key.uid.as_str())),
+    ]
+}

@@ -1,0 +1,200 @@
+//! The tables and the document of a status.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::engine::failure::Failure;
+use crate::engine::names::{PodKey, WorkloadRef};
+use crate::engine::pod::{ContainerList, Waiting};
+use crate::engine::status::{Comparison, Condition, ContainerReport, TemplateContainer};
+use crate::engine::workload::WorkloadKind;
+
+const AT: &str = "2026-03-01T10:00:00Z";
+
+fn report(condition: Condition, comparison: Comparison) -> ContainerReport {
+    ContainerReport {
+        container: "side".into(),
+        list: ContainerList::Containers,
+        image: "acme/side:v2".into(),
+        image_id: Some("sha256:a".into()),
+        asked: Some("acme/side:v1".into()),
+        before: None,
+        restarts: 1,
+        condition,
+        comparison,
+    }
+}
+
+fn pod(name: &str, state: PodState, containers: Vec<ContainerReport>) -> PodStatus {
+    PodStatus {
+        key: PodKey { namespace: "prod".into(), name: name.into(), uid: format!("uid-{name}").into() },
+        node: "node-a".into(),
+        state,
+        ready: state == PodState::Ready,
+        ready_since: Some(AT.into()),
+        unscheduled: None,
+        older_revision: None,
+        update: Some("id-1".into()),
+        unreadable_record: false,
+        containers,
+    }
+}
+
+fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
+    WorkloadStatus {
+        workload: WorkloadRef { kind: WorkloadKind::Deployment, namespace: "prod".into(), name: name.into() },
+        uid: "u".into(),
+        desired: u32::try_from(pods.len()).unwrap(),
+        held: Held::No,
+        owner: Vec::new(),
+        template: vec![TemplateContainer {
+            container: "side".into(),
+            list: ContainerList::Containers,
+            image: "acme/side:v1".into(),
+        }],
+        pods,
+        not_read: Vec::new(),
+    }
+}
+
+fn written(format: OutputFormat, workloads: &[WorkloadStatus], asked_for: bool) -> String {
+    let mut out = Vec::new();
+    status(format, workloads, asked_for, &Style::PLAIN, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn ready() -> Condition {
+    Condition::Running { ready: true, since: Some(AT.into()) }
+}
+
+fn conditions() -> Vec<(Condition, &'static str)> {
+    let waiting = Waiting { reason: "ErrImagePull".into(), message: "gone\u{1b}[2J".into() };
+    let failure = Failure {
+        container: Some("side".into()),
+        reason: "CrashLoopBackOff".into(),
+        message: "boom\nDone".into(),
+        exit_code: Some(3),
+    };
+    let at = Some(AT.to_owned());
+    vec![
+        (ready(), "ready since 2026-03-01T10:00:00Z"),
+        (Condition::Running { ready: false, since: None }, "running, not ready"),
+        (
+            Condition::Unproven { why: "why".into(), ready: true, since: at },
+            "ready since 2026-03-01T10:00:00Z, not proven",
+        ),
+        (Condition::InFlight { waiting: Some(waiting.clone()) }, "in flight: ErrImagePull: gone^[[2J"),
+        (Condition::InFlight { waiting: None }, "in flight"),
+        (Condition::Failed(failure), "FAILED: CrashLoopBackOff (exit code 3): boom\\nDone"),
+        (Condition::Starting { waiting: Some(waiting) }, "starting: ErrImagePull: gone^[[2J"),
+        (Condition::Ended { exit_code: Some(1) }, "ended (exit code 1)"),
+        (Condition::Ended { exit_code: None }, "ended"),
+    ]
+}
+
+#[test]
+fn every_condition_has_its_words_and_nothing_hostile() {
+    for (condition, words) in conditions() {
+        let one = pod("web-1", PodState::NotReady, vec![report(condition, Comparison::Drifted)]);
+        let shown = written(OutputFormat::Text, &[workload("web", vec![one])], true);
+        assert!(shown.contains(&format!("acme/side:v1   {words}; drifted from the template\n")), "{shown}");
+        assert!(!shown.contains('\u{1b}'));
+    }
+}
+
+#[test]
+fn a_person_gets_a_table() {
+    let mut second = pod(
+        "web-2",
+        PodState::InFlight,
+        vec![report(ready(), Comparison::Same), report(Condition::InFlight { waiting: None }, Comparison::Pinned)],
+    );
+    second.containers[1].before = Some("acme/side:v1".into());
+    second.containers[1].container = "mesh".into();
+    second.older_revision = Some("web-a".into());
+    let first = pod("web-1", PodState::Terminating, vec![report(ready(), Comparison::Injected)]);
+    let mut web = workload("web", vec![first, second]);
+    web.owner = vec![OwnerState::Paused, OwnerState::Stuck { reason: "X".into(), message: "y".into() }];
+    web.held = Held::Unreadable { text: "{\u{7}".into() };
+    web.not_read = vec!["no".into()];
+    let shown = written(OutputFormat::Text, &[web.clone()], true);
+    let expected = "\
+deployment/web  namespace prod   1 pod (2 wanted): 1 in flight, 1 terminating
+  held: by a note that cannot be read (made by another version, or edited): {^G
+  owner: its rollouts are paused
+  owner: its controller does not get on: X: y
+  not read: no
+
+  pod                           container   image          template                state
+  web-1 (terminating)           side        acme/side:v2   none                    ready since 2026-03-01T10:00:00Z
+  web-2 (of revision web-a)     side        acme/side:v2   same                    ready since 2026-03-01T10:00:00Z
+                                mesh        acme/side:v2   acme/side:v1 (pinned)   in flight from acme/side:v1
+";
+    assert_eq!(squeezed(&shown), squeezed(expected), "{shown}");
+    let wide = written(OutputFormat::Wide, &[web], true);
+    for text in ["uid-web-1", "node-a", "sha256:a", "id-1", "image ID"] {
+        assert!(wide.contains(text), "{text}: {wide}");
+    }
+}
+
+/// The words of each line: the widths of columns are the table's business.
+fn squeezed(text: &str) -> Vec<String> {
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn without_a_target_only_what_there_is_something_to_say_of_is_shown() {
+    let fine = || workload("fine", vec![pod("fine-1", PodState::Ready, vec![report(ready(), Comparison::Same)])]);
+    let drifted = workload("odd", vec![pod("odd-1", PodState::Drifted, vec![report(ready(), Comparison::Drifted)])]);
+    let both = [fine(), drifted];
+    let shown = written(OutputFormat::Text, &both, false);
+    assert!(
+        shown.starts_with("deployment/odd") && shown.ends_with("\nNothing to say of 1 other workload.\n"),
+        "{shown}"
+    );
+    assert!(written(OutputFormat::Text, &both, true).contains("fine-1"));
+    assert_eq!(written(OutputFormat::Name, &both, false), "deployment/odd\n");
+    assert_eq!(written(OutputFormat::Name, &both, true), "deployment/fine\ndeployment/odd\n");
+    assert_eq!(written(OutputFormat::Text, &[fine()], false), "deployment/fine  namespace prod   1 pod: 1 ready\n");
+    assert_eq!(written(OutputFormat::Text, &[], false), "There is no workload.\n");
+}
+
+#[test]
+fn of_many_pods_those_that_are_ready_are_counted() {
+    let ready = |index: usize| pod(&format!("web-{index}"), PodState::Ready, vec![report(ready(), Comparison::Same)]);
+    let mut pods: Vec<PodStatus> = (0..60).map(ready).collect();
+    pods[7].state = PodState::Drifted;
+    let shown = written(OutputFormat::Text, &[workload("web", pods.clone())], true);
+    assert!(shown.contains("web-7 ") && !shown.contains("web-8 "), "{shown}");
+    assert!(shown.ends_with("  59 other pods not listed; -o wide lists every pod\n"), "{shown}");
+    assert!(written(OutputFormat::Wide, &[workload("web", pods)], true).contains("web-59 "));
+}
+
+#[test]
+fn a_script_gets_one_document_with_everything() {
+    let mut web = workload("web", Vec::new());
+    for (index, (condition, _)) in conditions().into_iter().enumerate() {
+        web.pods.push(pod(&format!("web-{index}"), PodState::Failed, vec![report(condition, Comparison::Pending)]));
+    }
+    web.owner = vec![OwnerState::RollingOut { status: "1 of 2".into() }];
+    let fine = workload("fine", Vec::new());
+    let text = written(OutputFormat::Json, &[web.clone(), fine], false);
+    assert!(!text.contains('\u{1b}'));
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&document["apiVersion"], &document["kind"]), (&json!("kubectl-inplace.io/v1alpha1"), &json!("Status")));
+    assert_eq!(document["workloads"][1]["notable"], false);
+    let first = &document["workloads"][0];
+    assert_eq!(
+        (&first["notable"], &first["held"], &first["summary"]["failed"]),
+        (&json!(true), &Value::Null, &json!(9))
+    );
+    assert_eq!(first["owner"][0]["state"], "rollingOut");
+    let failed = &first["pods"][5]["containers"][0];
+    assert_eq!(
+        (&failed["condition"], &failed["reason"], &failed["exitCode"], &failed["comparison"]),
+        (&json!("failed"), &json!("CrashLoopBackOff"), &json!(3), &json!("pending"))
+    );
+    web.held = Held::Unreadable { text: "x".into() };
+    let yaml = written(OutputFormat::Yaml, &[web], false);
+    assert!(yaml.contains("kind: Status") && yaml.contains("unreadable: x"), "{yaml}");
+}

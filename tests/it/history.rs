@@ -1,0 +1,87 @@
+//! `history`: what was done in place, from what is noted on the owner, its ReplicaSets and its pods; and that it only reads.
+
+use serde_json::{Value, json};
+
+use crate::status::{annotate, lock};
+use crate::support::api_server::{ApiServer, Effect, When};
+use crate::support::builders::Workload;
+use crate::support::scene::{run, server_with, two_containers, web};
+
+const HISTORY: &str = "kubectl-inplace.io/history";
+
+fn entry(id: &str, outcome: &str) -> Value {
+    json!({"id": id, "who": "jane", "began": "2026-03-01T10:00:00Z", "ended": "2026-03-01T10:00:12Z", "reason": "a CVE",
+        "containers": {"side": {"from": "acme/side:v0", "to": "acme/side:v1"}}, "outcome": outcome})
+}
+
+fn of_web(server: &ApiServer) -> Value {
+    run(server, "history deploy/web -o json").ends_with(0).json()["workloads"][0].clone()
+}
+
+fn ids(workload: &Value) -> Vec<String> {
+    let updates = workload["updates"].as_array().into_iter().flatten();
+    updates.map(|update| format!("{} {}", update["id"], update["course"]).replace('"', "")).collect()
+}
+
+#[test]
+fn the_union_of_owner_and_replica_sets_is_listed_and_the_lock_last() {
+    let server = web();
+    let set = server.objects("replicasets")[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    let old = json!([entry("20260301-090000-0000aa", "failed"), entry("20260301-100000-0000aa", "complete")]);
+    annotate(&server, "replicasets", &set, HISTORY, &old.to_string());
+    let kept = json!([entry("20260301-100000-0000aa", "complete")]);
+    annotate(&server, "deployments", "web", HISTORY, &kept.to_string());
+    annotate(&server, "deployments", "web", "kubectl-inplace.io/rollout", &lock("running"));
+    let expected = ["20260301-090000-0000aa ended", "20260301-100000-0000aa ended", "20260301-120000-0000aa underWay"];
+    assert_eq!(ids(&of_web(&server)), expected);
+    let output = run(&server, "history deploy web").ends_with(0);
+    let output = output.prints("deployment/web  namespace default").prints("side: acme/side v0 -> v1").prints("jane");
+    let last = output.stdout.lines().last().unwrap_or_default().to_owned();
+    assert!(last.contains("running, forward") && output.stdout.contains("12.0 s"), "{}", output.stdout);
+    assert!(server.writes().is_empty(), "{:?}", server.writes());
+}
+
+#[test]
+fn updates_of_pods_alone_are_found_on_the_pods() {
+    let server = server_with([two_containers(Workload::deployment("web")), two_containers(Workload::pod("alone"))]);
+    run(&server, "history deploy/web").ends_with(0).prints("No in-place update is noted.");
+    run(&server, "apply deploy/web side=acme/side:v2 --pods-only --yes --min-ready-seconds 0").ends_with(0);
+    run(&server, "apply pod/alone side=acme/side:v3 --yes --min-ready-seconds 0").ends_with(0);
+    run(&server, "history deploy/web").ends_with(0).prints("pods only: 3 pods").prints("acme/side v1 -> v2");
+    let workload = of_web(&server);
+    assert_eq!(workload["updates"][0]["pods"].as_array().map(Vec::len), Some(3), "{workload}");
+    assert!(workload["updates"][0]["began"].as_str().is_some_and(|began| began.ends_with('Z')), "{workload}");
+    run(&server, "history pod/alone").ends_with(0).prints("pods only: 1 pod").prints("acme/side v1 -> v3");
+    run(&server, "history pods -l app=alone -A").ends_with(0).prints("pod/alone");
+}
+
+#[test]
+fn what_was_edited_is_named_and_harmless() {
+    let server = web();
+    annotate(&server, "deployments", "web", HISTORY, "[{\"id\":\u{1b}[2J");
+    annotate(&server, "deployments", "web", "kubectl-inplace.io/rollout", "{}");
+    let pod = server.objects("pods")[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    annotate(&server, "pods", &pod, "kubectl-inplace.io/update", "null");
+    let output = run(&server, "history deploy/web").ends_with(0);
+    let output = output
+        .prints("No in-place update is noted.")
+        .prints("not readable: kubectl-inplace.io/history of deployment/web")
+        .prints("not readable: kubectl-inplace.io/rollout of deployment/web")
+        .prints(&format!("not readable: kubectl-inplace.io/update of pod/{pod}"));
+    assert!(!output.stdout.contains('\u{1b}'));
+    let mut hostile = entry("x\u{1b}[2J", "complete");
+    hostile["who"] = "\u{202e}root\r\n".into();
+    annotate(&server, "deployments", "web", HISTORY, &json!([hostile]).to_string());
+    let output = run(&server, "history deploy/web").ends_with(0).prints("x^[[2J").prints("\\u{202e}root\\r\\n");
+    assert!(!output.stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn missing_permissions_and_wrong_usage_are_told() {
+    let server = web();
+    run(&server, "history").ends_with(1).says("no workload was named");
+    run(&server, "history deploy/web side=:v2").ends_with(1).says("takes workloads alone");
+    run(&server, "history deploy/web -o yaml").ends_with(1).says("possible values: text, json");
+    server.fault(When::verb("list").of("replicasets"), Effect::Forbid);
+    run(&server, "history deploy/web").ends_with(0).prints("not read: you may not list replicasets");
+}

@@ -1,0 +1,217 @@
+//! `status`: what runs, what is asked, what is on its way, failed, drifted or held; and that it only reads.
+
+use serde_json::{Value, json};
+
+use crate::support::api_server::{ApiServer, Effect, When};
+use crate::support::builders::Workload;
+use crate::support::scene::{run, server_with, two_containers, typed, web};
+
+/// A lock as a rollout writes it.
+pub(crate) fn lock(state: &str) -> String {
+    json!({"id": "20260301-120000-0000aa", "run": "r", "who": "jane", "since": "2026-03-01T12:00:00Z",
+        "version": "0.1.0", "state": state, "direction": "forward", "history": {"do": "keep"}, "reason": "a CVE",
+        "change": {"images": {"side": {"from": "acme/side:v1", "to": "acme/side:v2"}}},
+        "policy": {"maxUnavailable": 1, "minReadySecondsGiven": null, "ownerMinReadySeconds": 0, "timeoutGiven": null,
+            "totalTimeout": null, "ordered": false}})
+    .to_string()
+}
+
+pub(crate) fn annotate(server: &ApiServer, resource: &str, name: &str, key: &str, value: &str) {
+    server.edit(resource, name, |object| object["metadata"]["annotations"][key] = value.into());
+}
+
+fn pod_names(server: &ApiServer) -> Vec<String> {
+    let names = server.objects("pods");
+    names.iter().map(|pod| pod["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+fn set_image(server: &ApiServer, pod: &str, image: &str) {
+    server.edit("pods", pod, |pod| pod["spec"]["containers"][1]["image"] = image.into());
+}
+
+#[test]
+fn one_look_tells_what_runs_what_is_asked_and_who_holds_it() {
+    let server = web();
+    server.pause_kubelet(true);
+    let names = pod_names(&server);
+    set_image(&server, &names[0], "acme/side:v2");
+    annotate(&server, "deployments", "web", "kubectl-inplace.io/rollout", &lock("stopped"));
+    let output = run(&server, "status deploy/web").ends_with(0);
+    let output = output
+        .prints("deployment/web  namespace default   3 pods: 2 waiting for their turn, 1 in flight")
+        .prints("held: by rollout 20260301-120000-0000aa of jane since 2026-03-01T12:00:00Z: stopped, forward")
+        .prints("side: acme/side v1 -> v2")
+        .prints("reason: a CVE")
+        .prints("waits for its turn");
+    assert_eq!(output.stderr, "");
+    let document = run(&server, "status deploy web -o json").ends_with(0).json();
+    let workload = &document["workloads"][0];
+    assert_eq!((&workload["summary"]["inFlight"], &workload["summary"]["pending"]), (&json!(1), &json!(2)));
+    assert_eq!((&workload["held"]["who"], &workload["held"]["state"]), (&json!("jane"), &json!("stopped")));
+    assert!(server.writes().is_empty(), "{:?}", server.writes());
+}
+
+#[test]
+fn an_update_of_pods_alone_is_a_drift_with_its_record() {
+    let server = web();
+    run(&server, "apply deploy/web side=acme/side:v2 --pods-only --yes --min-ready-seconds 0").ends_with(0);
+    let output = run(&server, "status deploy/web -o wide").ends_with(0);
+    output.prints("3 pods: 3 drifted").prints("drifted from the template").prints("node-a").prints("acme/side:v1");
+    let pod = run(&server, "status deploy/web -o json").ends_with(0).json()["workloads"][0]["pods"][0].clone();
+    let side = &pod["containers"][1];
+    assert!(pod["update"].is_string(), "{pod}");
+    assert_eq!((&side["condition"], &side["comparison"]), (&json!("ready"), &json!("drifted")));
+    assert_eq!((&side["asked"], &side["before"]), (&json!("acme/side:v1"), &json!("acme/side:v1")));
+}
+
+#[test]
+fn a_failure_has_its_reason() {
+    let server = web();
+    let names = pod_names(&server);
+    set_image(&server, &names[1], "acme/side:missing");
+    server.wait_for("pods", &names[1], |pod| pod["status"].to_string().contains("ErrImagePull"));
+    let output = run(&server, "status deploy/web").ends_with(0);
+    output.prints("1 failed").prints("FAILED: ErrImagePull").prints("acme/side:missing");
+}
+
+#[test]
+fn without_a_target_trouble_is_shown_and_the_rest_counted() {
+    let server = server_with([
+        two_containers(Workload::deployment("web")),
+        two_containers(Workload::daemon_set("log")),
+        two_containers(Workload::stateful_set("db").namespace("data")),
+        two_containers(Workload::replica_set("own")),
+        two_containers(Workload::pod("alone")),
+    ]);
+    let quiet = run(&server, "status").ends_with(0);
+    let lines: Vec<&str> = quiet.stdout.lines().collect();
+    let begin = ["deployment/web", "daemonset/log", "replicaset/own", "pod/alone"];
+    assert!(lines.len() == 4 && lines.iter().zip(begin).all(|(line, begin)| line.starts_with(begin)), "{lines:?}");
+    annotate(&server, "statefulsets", "db", "kubectl-inplace.io/rollout", "{\"edited\u{1b}[2J");
+    run(&server, "status").ends_with(0).omits("statefulset");
+    let all = run(&server, "status -A").ends_with(0);
+    all.prints("statefulset/db  namespace data")
+        .prints("held: by a note that cannot be read")
+        .prints("db-0")
+        .prints("Nothing to say of 4 other workloads.");
+    let document = run(&server, "status -A -o json").ends_with(0).json();
+    let named: Vec<String> = document["workloads"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|one| format!("{} {} {}", one["workload"]["name"], one["notable"], one["summary"]["pods"]))
+        .collect();
+    let expected = ["\"db\" true 3", "\"web\" false 3", "\"log\" false 1", "\"own\" false 3", "\"alone\" false 1"];
+    assert_eq!(named, expected);
+    assert_eq!(run(&server, "status -A -o name").ends_with(0).stdout, "statefulset/db\n");
+}
+
+#[test]
+fn everything_is_read_with_one_list_a_kind() {
+    let server = server_with((0..20).map(|number| two_containers(Workload::deployment(&format!("web-{number}")))));
+    run(&server, "status -A").ends_with(0);
+    let requests: Vec<String> = server.requests().iter().map(|request| request.path.clone()).collect();
+    assert_eq!(requests.len(), 6, "{requests:?}");
+}
+
+#[test]
+fn targets_are_named_as_everywhere() {
+    let server = web();
+    server.insert(two_containers(Workload::daemon_set("log").namespace("other")).objects());
+    run(&server, "status deploy,ds -l app=log -A -o name").ends_with(0).prints("daemonset/log\n");
+    run(&server, "status deploy/web side=acme/side:v2").ends_with(1).says("takes workloads alone");
+    run(&server, "status deploy/none").ends_with(1).says("not found");
+    run(&server, "status deploy -l app=none").ends_with(1).says("no workload");
+    run(&server, "status -l app=web").ends_with(1).says("no workload was named");
+    run(&server, "status deploy/web -A").ends_with(1);
+    run(&server, "status deploy/web -o markdown").ends_with(1).says("possible values: text, wide, json, yaml, name");
+    let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}).to_string();
+    typed(&server, "status -f web.yaml").file("web.yaml", &manifest).run().ends_with(0).prints("deployment/web");
+    run(&server, "status -n empty").ends_with(0).prints("There is no workload.");
+}
+
+#[test]
+fn what_may_not_be_read_is_named_and_the_rest_shown() {
+    let server = web();
+    server.fault(When::verb("list").of("replicasets"), Effect::Forbid);
+    for line in ["status deploy/web", "status -o wide"] {
+        run(&server, line).ends_with(0).omits("of an older revision").prints("3 pods: 3 ready");
+    }
+    run(&server, "status deploy/web").ends_with(0).prints("not read: you may not list replicasets");
+    server.clear_faults();
+    server.fault(When::verb("list").of("daemonsets"), Effect::Forbid);
+    run(&server, "status").ends_with(0).prints("deployment/web").says("the daemonsets could not be listed");
+    server.clear_faults();
+    server.fault(When::verb("list").of("pods"), Effect::Forbid);
+    run(&server, "status deploy/web").ends_with(0).prints("not read: you may not list pods");
+    run(&server, "status").ends_with(1).says("Forbidden");
+}
+
+#[test]
+fn a_watch_shows_what_changes_once_and_ends_with_the_signal() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let server = web();
+        server.pause_kubelet(true);
+        let running = typed(&server, "status deploy/web -w").spawn();
+        running.wait_for_stdout("3 pods: 3 ready");
+        let names = pod_names(&server);
+        set_image(&server, &names[0], "acme/side:v2");
+        running.wait_for_stdout("1 in flight");
+        running.signal(signal);
+        let output = running.wait().ends_with(code);
+        assert_eq!(output.stdout.matches("deployment/web").count(), 2, "{}", output.stdout);
+        assert!(server.writes().is_empty(), "{:?}", server.writes());
+    }
+}
+
+#[test]
+fn a_watch_outlives_a_server_that_is_away_but_not_its_target() {
+    let server = web();
+    let running = typed(&server, "status deploy/web -w -o name").spawn();
+    running.wait_for_stdout("deployment/web");
+    server.delete("deployments", "web");
+    running.wait().ends_with(1).says("not found");
+    server.insert(two_containers(Workload::daemon_set("log")).objects());
+    let running = typed(&server, "status ds/log -w").spawn();
+    running.wait_for_stdout("1 pod: 1 ready");
+    server.fault(When::verb("get").of("daemonsets"), Effect::Unavailable);
+    running.wait_for_stderr("looking again");
+    running.signal("INT");
+    running.wait().ends_with(130);
+    server.clear_faults();
+    let running = typed(&server, "status -w").spawn();
+    running.wait_for_stdout("workload");
+    server.fault(When::verb("list").of("pods"), Effect::Unavailable);
+    running.wait_for_stderr("looking again");
+    server.clear_faults();
+    server.insert(two_containers(Workload::pod("alone")).objects());
+    running.wait_for_stdout("pod/alone");
+    running.signal("INT");
+    running.wait().ends_with(130);
+}
+
+#[test]
+fn on_a_terminal_a_watch_is_drawn_in_its_place() {
+    let server = web();
+    server.pause_kubelet(true);
+    let mut running = typed(&server, "status deploy/web -w").on_a_terminal().spawn();
+    running.wait_for_stdout("3 pods: 3 ready");
+    let names = pod_names(&server);
+    set_image(&server, &names[0], "acme/side:v2");
+    running.wait_for_stdout("1 in flight");
+    running.type_in("\u{3}");
+    let output = running.wait().ends_with(130);
+    assert!(output.stdout.contains("\u{1b}[") && !output.stdout.contains("\u{1b}[2J"), "{:?}", output.stdout);
+}
+
+#[test]
+fn yaml_is_the_json_document() {
+    let server = web();
+    let json = run(&server, "status deploy/web -o json").ends_with(0).json();
+    let yaml = run(&server, "status deploy/web -o yaml").ends_with(0);
+    let named = format!("{}metadata: {{name: status}}\n", yaml.stdout);
+    let mut object: Value =
+        kubectl_inplace::manifest::parse("status.yaml", named.as_bytes()).expect("YAML").remove(0).object;
+    object.as_object_mut().expect("a document").shift_remove("metadata");
+    assert_eq!(object, json);
+}
