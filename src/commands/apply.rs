@@ -31,9 +31,8 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     .await?;
     show(&planned.plan, args, shell)?;
     shell.tell_notices();
-    match planned.plan.result() {
-        EndResult::Changes => {}
-        result => return Ok(result),
+    if planned.plan.result() != EndResult::Changes {
+        return Ok(planned.plan.refusal());
     }
     if args.dry_run != DryRun::None {
         return Ok(EndResult::Complete);
@@ -96,7 +95,7 @@ async fn saved_plan(
     };
     show(&planned.plan, args, shell)?;
     if args.dry_run != DryRun::None || planned.plan.result() != EndResult::Changes {
-        return Ok(if args.dry_run == DryRun::None { planned.plan.result() } else { EndResult::Complete });
+        return Ok(if args.dry_run == DryRun::None { planned.plan.refusal() } else { EndResult::Complete });
     }
     carry_out(&planned, &field_manager, args, global, shell).await
 }

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::CommandFactory;
+use serde_json::Value;
 
 use crate::cli::{Cli, GlobalArgs};
 use crate::cluster::Cluster;
 use crate::engine::address;
 use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::plan::WayBack;
+use crate::engine::rollout::Goal;
+use crate::engine::workload::{Workload, WorkloadKind};
 
 /// Quotes a word for a POSIX shell where it needs it.
 pub(super) fn quoted(word: &str) -> String {
@@ -118,6 +121,44 @@ pub(super) fn apply_saved(file: &Path, global: &GlobalArgs) -> String {
 /// Returns the command that does something with a workload.
 pub(super) fn of_workload(verb: &str, workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> String {
     format!("kubectl inplace {verb} {workload}{}", place(workload, global, cluster))
+}
+
+/// Returns what is held back of a workload that somebody else has changed meanwhile, and the commands to choose from:
+/// one starts their rollout, which replaces pods; the other goes back to the images from before. Nothing where nothing waits.
+pub(super) fn held_back(found: &Workload, goal: &Goal, global: &GlobalArgs) -> Vec<(&'static str, String)> {
+    let Some(owner) = &goal.owner else { return Vec::new() };
+    let workload = &goal.workload;
+    let flags = kubectl_flags(workload, global);
+    let images = owner.lock.change.images.iter().map(|(name, image)| quoted(&format!("{name}={}", image.from)));
+    let back = format!("kubectl set image {workload} {}{flags}", images.collect::<Vec<_>>().join(" "));
+    let start = match workload.kind {
+        WorkloadKind::Deployment if found.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) => {
+            format!("kubectl rollout resume {workload}{flags}")
+        }
+        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet
+            if owner.lock.strategy.is_some()
+                && found.object.pointer("/spec/updateStrategy") != owner.lock.strategy.as_ref() =>
+        {
+            let spec = serde_json::json!({"spec": {"updateStrategy": owner.lock.strategy}});
+            format!("kubectl patch {workload} -p {}{flags}", quoted(&spec.to_string()))
+        }
+        WorkloadKind::Deployment
+        | WorkloadKind::StatefulSet
+        | WorkloadKind::DaemonSet
+        | WorkloadKind::ReplicaSet
+        | WorkloadKind::Pod => return Vec::new(),
+    };
+    let note = format!("{workload} has somebody else's template, which does not roll out yet");
+    vec![
+        ("note:", note),
+        ("To let it roll out, which replaces pods:", start.clone()),
+        ("To go back to the images from before:", format!("{back} && {start}")),
+    ]
+}
+
+/// The flags that lead kubectl to the same place.
+fn kubectl_flags(workload: &WorkloadRef, global: &GlobalArgs) -> String {
+    format!(" -n {}{}", quoted(&workload.namespace), connection(global))
 }
 
 /// Returns the command that watches a workload's update.

@@ -129,7 +129,20 @@ impl<'a> Rolling<'a> {
         let outcome = drive::drive(self.cluster, goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
         drop(listener);
         shell.tell_notices();
+        if outcome.result == EndResult::Superseded && goal.owner.is_some() {
+            self.tell_what_is_held_back(goal, shell).await;
+        }
         Ok(outcome)
+    }
+
+    /// Somebody else's change may wait under what this rollout has set; only the person can say what is to become of it.
+    async fn tell_what_is_held_back(&self, goal: &Goal, shell: &Shell) {
+        // What cannot be read now was told as the end already.
+        let Ok(found) = self.cluster.workload(&goal.workload).await else { return };
+        let commands = commands::held_back(&found, goal, self.global);
+        for (word, command) in commands {
+            shell.say(Meaning::Waiting, word, &command);
+        }
     }
 
     fn next(&self, goal: &Goal) -> NextSteps {

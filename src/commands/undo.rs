@@ -26,9 +26,8 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     let planned = planning::make_for(found, cluster, &options, reading, shell).await?;
     show(&planned, args, shell)?;
     shell.tell_notices();
-    match planned.plan.result() {
-        EndResult::Changes => {}
-        result => return Ok(result),
+    if planned.plan.result() != EndResult::Changes {
+        return Ok(planned.plan.refusal());
     }
     if args.dry_run != DryRun::None {
         return Ok(EndResult::Complete);

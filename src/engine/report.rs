@@ -114,6 +114,9 @@ pub struct Outcome {
     pub pods: Vec<PodEnd>,
     /// Which pods decided it, and why, where that is not plain from the result.
     pub why: Option<String>,
+    /// The rollout's lock stays on the owner: it can be gone on with, or taken back.
+    #[serde(default)]
+    pub held: bool,
     /// Seconds from the first turn to the end.
     pub seconds: f64,
 }

@@ -4,6 +4,8 @@
 //! so that it does not move when the engine's do. What a reason or warning carries besides (`container`, `image`, ...)
 //! is the engine's: every code's fields stand in the snapshots.
 
+mod durable;
+
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -124,6 +126,8 @@ struct WorkloadView<'a> {
     pods_only: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     restarts_the_same: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    durable: Option<durable::DurableView<'a>>,
     checked_by_server: bool,
     estimate_seconds: u64,
     policy: PolicyView,
@@ -150,6 +154,7 @@ impl<'a> WorkloadView<'a> {
             replicas: plan.replicas,
             pods_only: plan.pods_only,
             restarts_the_same: plan.restarts_the_same,
+            durable: plan.durable.as_ref().map(|durable| durable::view(plan, durable)),
             checked_by_server: plan.checked_by_server,
             estimate_seconds: plan.estimate_seconds,
             policy: PolicyView::of(&plan.policy),

@@ -104,6 +104,8 @@ impl Listener for JsonLines<'_> {
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
         let next = self.run.as_ref().map(|run| run.next.clone()).unwrap_or_default();
         let tally = Tally::of(outcome);
+        let is_durable = self.run.as_ref().is_some_and(|run| run.mode == Mode::Durable);
+        let next = if is_durable { next.that_fit(outcome) } else { next };
         let body = Summary {
             workload: WorkloadName::of(&outcome.workload),
             result: outcome.result.word(),
@@ -119,6 +121,7 @@ impl Listener for JsonLines<'_> {
             pods: outcome.pods.iter().map(End::of).collect(),
             take_back: next.take_back,
             go_on: next.go_on,
+            abort: next.abort,
             follow: next.follow,
         };
         self.write("summary", words::from_seconds(outcome.seconds), &body)
@@ -308,6 +311,7 @@ struct Summary<'a> {
     pods: Vec<End<'a>>,
     take_back: Option<String>,
     go_on: Option<String>,
+    abort: Option<String>,
     follow: Option<String>,
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::engine::names::{PodKey, WorkloadRef};
+use crate::engine::outcome::EndResult;
+use crate::engine::report::Outcome;
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 
 /// The commands to name at the end. The caller knows the command line; what it does not give is not mentioned.
@@ -16,6 +18,20 @@ pub struct NextSteps {
     pub abort: Option<String>,
     /// Watches what goes on without this program.
     pub follow: Option<String>,
+}
+
+impl NextSteps {
+    /// Leaves the commands that can be carried out after a durable rollout: a lock that was left is gone on with or taken
+    /// back; only what is complete and recorded can be undone.
+    pub(super) fn that_fit(&self, outcome: &Outcome) -> Self {
+        let held = |command: &Option<String>| command.clone().filter(|_| outcome.held);
+        Self {
+            take_back: self.take_back.clone().filter(|_| outcome.result == EndResult::Complete),
+            go_on: held(&self.go_on),
+            abort: held(&self.abort),
+            follow: self.follow.clone(),
+        }
+    }
 }
 
 /// The rollout, as a listener needs it.

@@ -344,6 +344,9 @@ impl Ending<'_> {
 
     fn next_steps(&self, out: &mut dyn Write) -> io::Result<()> {
         let Some(run) = self.run else { return Ok(()) };
+        if run.mode == Mode::Durable {
+            return self.durable_next_steps(run, out);
+        }
         let (take_back, go_on, follow) = match self.outcome.result {
             EndResult::Complete => (true, false, false),
             EndResult::NothingToDo | EndResult::Aborted | EndResult::Changes | EndResult::NotEligible => {
@@ -365,8 +368,30 @@ impl Ending<'_> {
             ("To go on:", &run.next.go_on, go_on),
             ("To watch it:", &run.next.follow, follow),
         ];
-        for (label, command, wanted) in steps {
-            if let Some(command) = command.as_deref().filter(|_| wanted) {
+        self.commands(steps.iter().filter(|(_, _, wanted)| *wanted).map(|(label, command, _)| (*label, *command)), out)
+    }
+
+    /// Of a rollout that took the owner along: what was left behind is gone on with, or taken back as a whole.
+    fn durable_next_steps(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+        if self.tally.patched == 0 && !self.is_whole() {
+            writeln!(out, "This run has changed no pod.")?;
+        }
+        let next = run.next.that_fit(self.outcome);
+        let steps = [
+            ("To take it back:", &next.take_back),
+            ("To go on:", &next.go_on),
+            ("To take back what was done:", &next.abort),
+        ];
+        self.commands(steps.into_iter(), out)
+    }
+
+    fn commands<'c>(
+        &self,
+        steps: impl Iterator<Item = (&'static str, &'c Option<String>)>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        for (label, command) in steps {
+            if let Some(command) = command.as_deref() {
                 writeln!(out, "{label} {}", self.style.whole(command))?;
             }
         }

@@ -107,15 +107,17 @@ fn without_a_terminal_yes_is_required_and_nothing_is_sent() {
 }
 
 #[test]
-fn pods_of_an_owner_need_pods_only_and_a_bare_pod_does_not() {
+fn a_pod_of_an_owner_needs_pods_only_and_a_bare_pod_does_not() {
     let server = web();
     server.insert(two_containers(Workload::pod("one")).objects());
-    let output = run(&server, "apply deploy/web side=:v2 --yes").ends_with(1);
-    output.says("a pod made later").says("--pods-only").says("kubectl set image");
-    run(&server, "apply deploy/web side=:v2 --yes --pods-only=false").ends_with(1).says("--pods-only");
+    let name = pods_of(&server, "web")[0].clone();
+    let line = format!("apply pod/{name} side=:v2 --yes");
+    run(&server, &line).ends_with(1).says("from its owner's template").says("deployment/web").says("--pods-only");
+    run(&server, &format!("{line} --pods-only=false")).ends_with(1).says("--pods-only");
     assert!(server.writes().is_empty());
     run(&server, "apply pod/one side=:v2 --yes").ends_with(0);
-    assert_eq!(patched(&server), ["one"]);
+    run(&server, &format!("{line} --pods-only")).ends_with(0);
+    assert_eq!(patched(&server), ["one", name.as_str()]);
 }
 
 #[test]
@@ -240,6 +242,12 @@ fn a_stateful_set_is_taken_from_its_highest_ordinal() {
     let server = server_with([two_containers(Workload::stateful_set("db"))]);
     run(&server, "apply sts/db side=:v2 --pods-only --yes").ends_with(0);
     assert_eq!(patched(&server), ["db-2", "db-1", "db-0"]);
+}
+
+fn pods_of(server: &ApiServer, owner: &str) -> Vec<String> {
+    let pods = server.objects("pods");
+    let names = pods.iter().filter_map(|pod| pod["metadata"]["name"].as_str());
+    names.filter(|name| name.starts_with(&format!("{owner}-"))).map(str::to_owned).collect()
 }
 
 /// Breaks a pod as a failed probe does.

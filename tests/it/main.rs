@@ -7,6 +7,7 @@ mod cli;
 mod connection;
 mod container_hash;
 mod defaults;
+mod durable;
 mod fake_server;
 mod faults;
 mod follow;

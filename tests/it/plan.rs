@@ -335,7 +335,10 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     let bin = env!("CARGO_BIN_EXE_kubectl-inplace");
     for (line, first) in [
         (format!("{bin} {PLAN} -o json | head -1"), "{\n"),
-        (format!("{bin} {PLAN} | head -1"), "deployment/web  namespace default   400 pods   pods only\n"),
+        (
+            format!("{bin} {PLAN} | head -1"),
+            "deployment/web  namespace default   400 pods   revision 1 -> 2   durable\n",
+        ),
         (format!("{bin} {PLAN} | true"), ""),
         (format!("{bin} --help | true"), ""),
         (format!("{bin} completion bash | true"), ""),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::api_server::ApiServer;
 use crate::support::run::Output;
-use crate::support::scene::{images, patches, run, typed, web};
+use crate::support::scene::{images, run, typed, with_controllers};
 
 /// Saves a plan for another sidecar, and returns what stands in the file.
 fn save(server: &ApiServer) -> String {
@@ -19,7 +19,7 @@ fn carry_out(server: &ApiServer, plan: &str) -> Output {
 
 #[test]
 fn a_saved_plan_is_done_without_a_question() {
-    let server = web();
+    let server = with_controllers();
     let plan = save(&server);
     assert!(server.writes().is_empty(), "saving changes nothing");
     carry_out(&server, &plan).ends_with(0).prints("Updated 3 pods in place");
@@ -46,19 +46,19 @@ fn a_stale_plan_is_refused_before_the_first_write_and_names_what_moved() {
         }),
     ];
     for (told, change) in cases {
-        let server = web();
+        let server = with_controllers();
         let plan = save(&server);
         let pods = server.objects("pods");
         change(&server, pods[0]["metadata"]["name"].as_str().expect("a name"));
         let stale = carry_out(&server, &plan).ends_with(6);
         stale.says(told).says("nothing was changed").says("plan again");
-        assert!(patches(&server).is_empty(), "{told}");
+        assert!(server.writes().is_empty(), "{told}");
     }
 }
 
 #[test]
 fn a_status_write_makes_no_plan_stale() {
-    let server = web();
+    let server = with_controllers();
     let plan = save(&server);
     let name = server.objects("pods")[0]["metadata"]["name"].as_str().expect("a name").to_owned();
     server.edit("pods", &name, |pod| pod["metadata"]["labels"]["seen"] = "yes".into());
@@ -67,9 +67,9 @@ fn a_status_write_makes_no_plan_stale() {
 
 #[test]
 fn what_is_no_plan_for_this_server_is_refused() {
-    let server = web();
+    let server = with_controllers();
     let plan = save(&server);
-    let other = web();
+    let other = with_controllers();
     carry_out(&other, &plan).ends_with(1).says("the plan was made for the server");
     for (text, told) in [
         ("", "it is no saved plan"),

@@ -31,6 +31,13 @@ pub(crate) fn web() -> ApiServer {
     server_with([two_containers(Workload::deployment("web"))])
 }
 
+/// The same with the controllers at work.
+pub(crate) fn with_controllers() -> ApiServer {
+    let server = web();
+    server.run_controllers(true);
+    server
+}
+
 /// Prepares a run of a line, its words separated by blanks.
 pub(crate) fn typed(server: &ApiServer, line: &str) -> Binary {
     Binary::against(server, line.split_whitespace())

@@ -70,7 +70,10 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     if durable.is_none() && changes(&pods) {
         reasons.extend(durable::held_by_another(&live.workload, &live.surroundings.owned, options.take_over));
     }
-    let warnings = warnings(desired, &context, &pods, &containers);
+    let mut warnings = warnings(desired, &context, &pods, &containers);
+    warnings.extend(durable.as_ref().and_then(|plan| durable::evicted(plan, live)));
+    warnings.sort();
+    settle_holder(&mut reasons);
     let changes = changes(&pods);
     let estimate_seconds = estimate(&pods, &policy);
     let pods: Vec<PodPlan> = pods.into_iter().map(|(plan, _)| plan).collect();
@@ -97,6 +100,16 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         restarts_the_same: wanted.is_restart(),
         estimate_seconds,
         checked_by_server: false,
+    }
+}
+
+/// While a rollout of this program holds the owner, its pause and its progress are that rollout's: what they would
+/// otherwise ask the person to do (`kubectl rollout resume`) would replace pods.
+fn settle_holder(reasons: &mut Vec<Reason>) {
+    if reasons.iter().any(|reason| matches!(reason, Reason::RolloutHeld { .. })) {
+        reasons.retain(|reason| {
+            !matches!(reason, Reason::OwnerPaused | Reason::OwnerNotObserved | Reason::OwnerRollingOut { .. })
+        });
     }
 }
 

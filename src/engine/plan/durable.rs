@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::build::Context;
+use super::live::LiveWorkload;
 use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
 use crate::engine::durable::lock::{LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, history, revisions, stateful_set};
 use crate::engine::names::{ContainerName, Uid};
 use crate::engine::pod::{ContainerList, Pod};
-use crate::engine::reason::Reason;
+use crate::engine::reason::{Reason, Warning};
 use crate::engine::workload::{Workload, WorkloadKind};
 
 /// The owner's part of a durable rollout.
@@ -264,6 +265,22 @@ fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Ve
         Some(_) | None if limit == 0 => HistoryPlan::Forget,
         Some(_) | None => HistoryPlan::Create,
     };
+}
+
+/// Says which revision of a Deployment the first step alone pushes out of a history of one.
+///
+/// Every ReplicaSet is an old one once no ReplicaSet has the template (`cleanupDeployment`). With a longer history the
+/// oldest goes as it does at any rollout.
+pub(super) fn evicted(plan: &DurablePlan, live: &LiveWorkload) -> Option<Warning> {
+    let limit = live.workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64);
+    // On a swap a ReplicaSet has the new template at once, and only the current one counts as old.
+    if plan.history != HistoryPlan::Create || limit != Some(1) {
+        return None;
+    }
+    let old = live.surroundings.owned.iter().filter(|set| deployment::is_empty(set));
+    let oldest = old.min_by_key(|set| deployment::revision_of(set))?;
+    let name = oldest.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Some(Warning::HistoryEvicted { name, revision: deployment::revision_of(oldest) })
 }
 
 fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec<Reason>) {

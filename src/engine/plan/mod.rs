@@ -250,6 +250,14 @@ impl WorkloadPlan {
 }
 
 impl Plan {
+    /// Returns the word for a command that would have carried the plan out: another run's hold alone is no reason of the
+    /// change itself, which may be tried again.
+    pub fn refusal(&self) -> EndResult {
+        let mut reasons = self.workloads.iter().flat_map(WorkloadPlan::all_reasons).peekable();
+        let is_held = reasons.peek().is_some() && reasons.all(|reason| matches!(reason, Reason::RolloutHeld { .. }));
+        if is_held { EndResult::Superseded } else { self.result() }
+    }
+
     /// Returns the word for the whole plan.
     pub fn result(&self) -> EndResult {
         let any = |verdict| self.workloads.iter().any(|workload| workload.verdict == verdict);

@@ -196,6 +196,13 @@ pub enum Warning {
     },
     /// The object carries neither a last applied configuration nor server-side apply's field ownership.
     RemovalsUnseen,
+    /// The one old revision leaves the history: `revisionHistoryLimit` is 1.
+    HistoryEvicted {
+        /// The ReplicaSet.
+        name: String,
+        /// Its revision.
+        revision: i64,
+    },
     /// The server said so.
     ServerWarning {
         /// Its words.
@@ -240,6 +247,7 @@ impl Warning {
             Self::ImageFieldOwned { .. } => WarningCode::ImageFieldOwned,
             Self::OutsideTemplate { .. } => WarningCode::OutsideTemplate,
             Self::RemovalsUnseen => WarningCode::RemovalsUnseen,
+            Self::HistoryEvicted { .. } => WarningCode::HistoryEvicted,
             Self::ServerWarning { .. } => WarningCode::ServerWarning,
             Self::WorkloadAdded => WarningCode::WorkloadAdded,
             Self::WorkloadRemoved => WarningCode::WorkloadRemoved,
@@ -359,6 +367,9 @@ impl Warning {
             }
             Self::RemovalsUnseen => {
                 "the object was never applied: fields that the manifest leaves out are not seen as removed".into()
+            }
+            Self::HistoryEvicted { name, revision } => {
+                format!("revision {revision} (replicaset/{name}) leaves the history at the first step, also if the rollout is taken back (revisionHistoryLimit 1)")
             }
             Self::ServerWarning { message } => format!("the server says: {message}"),
             Self::WorkloadAdded => "the workload is new: its pods are made, and there is nothing to do in place".into(),

@@ -173,6 +173,12 @@ codes! {
             why: "kubectl apply removes what the last applied manifest had and this one has not; it keeps it in the annotation kubectl.kubernetes.io/last-applied-configuration.",
             remedy: "Nothing, if the manifest removes nothing.",
         }
+        HistoryEvicted {
+            summary: "the one old revision leaves the history",
+            meaning: "The Deployment keeps one old revision. The outgoing one takes its place as soon as the template changes; an abort brings the template back, not that revision.",
+            why: "The controller deletes old ReplicaSets without pods beyond revisionHistoryLimit, also while the Deployment is paused (cleanupDeployment in pkg/controller/deployment/deployment_controller.go).",
+            remedy: "Raise spec.revisionHistoryLimit first, if that revision may still be wanted.",
+        }
         NotRead {
             summary: "something could not be read, so that the answer is weaker",
             meaning: "The plan does without what could not be read, and says what it does not know therefore.",

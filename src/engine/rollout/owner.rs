@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::engine::durable::change::Direction;
-use crate::engine::durable::lock::LockState;
+use crate::engine::durable::lock::{LockState, RolloutLock};
 use crate::engine::durable::{
     self, Cleanup, Fence, ObjectWrite, OwnerGoal, OwnerPhase, OwnerStep, PodsState, owner_phase,
 };
@@ -409,6 +409,18 @@ pub(super) fn may_leave(
     ledger.owner.parting = Some((now, false));
     turn.actions.push((id, Action::Write { write, field_manager: goal.field_manager.clone() }));
     false
+}
+
+/// Returns whether the rollout's lock stays on the owner, as far as is known: an answer that is outstanding may have set it.
+pub(super) fn stays_held(goal: &Goal, world: &World, ledger: &Ledger) -> bool {
+    let Some(owner) = &goal.owner else { return false };
+    if matches!(ledger.owner.end, Some(End::Closed | End::Superseded(_))) {
+        return false;
+    }
+    let object = world.owner().and_then(|view| view.object.as_ref());
+    let found = object.and_then(|object| RolloutLock::of(object).ok().flatten());
+    let is_unclear = ledger.owner.stale && ledger.owner.end.is_none();
+    is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)
 }
 
 /// When the owner's side has to be looked at again.

@@ -144,7 +144,8 @@ fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndRes
         .enumerate()
         .map(|(position, pod_goal)| pod_end(world.pod(&pod_goal.key), pod_goal, ledger.entries.get(position)));
     let seconds = now.saturating_sub(ledger.began.unwrap_or(now)).as_secs_f64();
-    Outcome { workload: goal.workload.clone(), result, pods: pods.collect(), why, seconds }
+    let held = owner::stays_held(goal, world, ledger);
+    Outcome { workload: goal.workload.clone(), result, pods: pods.collect(), why, held, seconds }
 }
 
 fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {

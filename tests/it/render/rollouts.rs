@@ -116,7 +116,7 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         }],
         unplanned: vec![],
     });
-    Outcome { workload: workload(), result, pods: pods.collect(), why: None, seconds: 12.34 }
+    Outcome { workload: workload(), result, pods: pods.collect(), why: None, held: false, seconds: 12.34 }
 }
 
 fn failing(reason: &str, message: &str, exit_code: Option<i64>) -> PodPhase {

@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use kubectl_inplace::cli::{Cli, Command, PlanArgs};
 use kubectl_inplace::engine::duration;
+use kubectl_inplace::engine::int_or_percent::IntOrPercent;
 use kubectl_inplace::engine::kubelet_version::KubeletVersion;
 use kubectl_inplace::engine::names::Uid;
-use kubectl_inplace::engine::plan::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Surroundings};
+use kubectl_inplace::engine::plan::{
+    Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings,
+};
 use kubectl_inplace::engine::pod::{Container, Pod};
 use kubectl_inplace::engine::target;
 use kubectl_inplace::engine::workload::{Workload, WorkloadKind};
@@ -138,8 +141,10 @@ impl Folder {
             WorkloadKind::Pod => return Ok(()),
         };
         let owner = |object: &Value| object.pointer("/metadata/ownerReferences/0/uid").cloned();
-        let owned = objects.iter().filter(|object| owner(object) == Some(workload.uid.as_str().into()));
-        let revisions: Vec<Revision> = owned.filter_map(|object| revision(object, hash)).collect();
+        let is_owned = |object: &&Value| owner(object) == Some(workload.uid.as_str().into());
+        live.surroundings.owned = objects.iter().filter(is_owned).cloned().collect();
+        let revisions: Vec<Revision> =
+            live.surroundings.owned.iter().filter_map(|object| revision(object, hash)).collect();
         if revisions.len() != objects.len() && file == "revisions.yaml" {
             return Err(format!("{file}: the workload does not own all of them"));
         }
@@ -229,16 +234,17 @@ impl Folder {
             duration.map(|duration| duration.map(|d| d.as_secs())).map_err(|error| format!("options: {error}"))
         };
         Ok(Options {
-            max_unavailable: policy
-                .max_unavailable
-                .map(|given| given.parse().map_err(|error| format!("options: {error}")))
-                .transpose()?,
+            max_unavailable: number_or_percent(policy.max_unavailable)?,
             min_ready_seconds: policy.min_ready_seconds,
             timeout: seconds(policy.timeout)?,
             total_timeout: seconds(policy.total_timeout)?,
             // A folder with the (empty) file `durable` is of a durable rollout.
             pods_only: self.text("durable")?.is_none(),
             take_over: policy.take_over,
+            canary: number_or_percent(policy.canary)?,
+            pause_after: policy.pause_after,
+            order: policy.order,
+            subset: Subset { pods: policy.pods.into_iter().collect(), node: policy.node, partition: policy.partition },
         })
     }
 
@@ -251,9 +257,9 @@ impl Folder {
             |images| format!("{reference} {}", images.join(" ")),
         );
         let options = self.words("options").ok().flatten().unwrap_or_default();
-        let words: Vec<String> =
-            [format!("kubectl inplace apply {target} --pods-only")].into_iter().chain(options).collect();
-        words.join(" ")
+        let pods_only = (!self.path.join("durable").exists()).then(|| "--pods-only".to_owned());
+        let words = [format!("kubectl inplace apply {target}")].into_iter().chain(pods_only).chain(options);
+        words.collect::<Vec<String>>().join(" ")
     }
 
     /// Fails for a file that was not read: somebody means something by it.
@@ -267,6 +273,10 @@ impl Folder {
         odd.sort();
         if odd.is_empty() { Ok(()) } else { Err(format!("{} is not read", odd.join(", "))) }
     }
+}
+
+fn number_or_percent(given: Option<String>) -> Result<Option<IntOrPercent>, String> {
+    given.map(|given| given.parse().map_err(|error| format!("options: {error}"))).transpose()
 }
 
 fn number(object: &Value) -> Option<i64> {

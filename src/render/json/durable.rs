@@ -1,0 +1,84 @@
+//! The owner's part of a durable plan, in the plan's document.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::engine::durable::change::TemplateImage;
+use crate::engine::durable::lock::Outgoing;
+use crate::engine::names::ContainerName;
+use crate::engine::plan::{DurablePlan, HistoryPlan, WorkloadPlan};
+
+use super::super::metadata::{self, ValueView};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DurableView<'a> {
+    outgoing: Option<RevisionView<'a>>,
+    revision: Option<i64>,
+    reuses: Option<&'a str>,
+    history: HistoryView<'a>,
+    steps: Vec<String>,
+    change: ChangeView<'a>,
+    strategy: Option<&'a Value>,
+}
+
+#[derive(Serialize)]
+struct RevisionView<'a> {
+    name: &'a str,
+    revision: i64,
+}
+
+impl<'a> RevisionView<'a> {
+    fn of(outgoing: &'a Outgoing) -> Self {
+        Self { name: &outgoing.name, revision: outgoing.revision }
+    }
+}
+
+/// How the outgoing template stays in the history.
+#[derive(Serialize)]
+struct HistoryView<'a> {
+    r#do: &'static str,
+    name: Option<&'a str>,
+}
+
+/// What changes in the template.
+#[derive(Serialize)]
+struct ChangeView<'a> {
+    images: Vec<ImageView<'a>>,
+    metadata: Vec<ValueView<'a>>,
+}
+
+#[derive(Serialize)]
+struct ImageView<'a> {
+    container: &'a str,
+    list: &'static str,
+    from: &'a str,
+    to: &'a str,
+}
+
+pub(super) fn view<'a>(plan: &WorkloadPlan, durable: &'a DurablePlan) -> DurableView<'a> {
+    let (r#do, name) = match &durable.history {
+        HistoryPlan::Create => ("create", None),
+        HistoryPlan::Swap { name, .. } => ("swap", Some(name.as_str())),
+        HistoryPlan::Forget => ("forget", None),
+        HistoryPlan::ByController => ("byController", None),
+    };
+    let image = |(name, image): (&'a ContainerName, &'a TemplateImage)| ImageView {
+        container: name.as_str(),
+        list: image.list.spec_field(),
+        from: &image.from,
+        to: &image.to,
+    };
+    DurableView {
+        outgoing: durable.outgoing.as_ref().map(RevisionView::of),
+        revision: durable.revision,
+        reuses: durable.reuses.as_deref(),
+        history: HistoryView { r#do, name },
+        steps: durable.steps(plan.workload.kind),
+        change: ChangeView {
+            images: durable.change.images.iter().map(image).collect(),
+            metadata: metadata::views(&durable.change.metadata),
+        },
+        strategy: durable.strategy.as_ref(),
+    }
+}
