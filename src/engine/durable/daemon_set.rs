@@ -27,11 +27,15 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     let Some(current) = revisions::newest_with(step.owned, step.goal.target()) else {
         return OwnerPhase::Await(Fence::RevisionMade);
     };
-    if works && !step.pods.done {
-        return OwnerPhase::PodsMayGo { revision: Some(revisions::hash_of(current).to_owned()) };
-    }
     let (updated, wanted) =
         (step.integer("/status/updatedNumberScheduled"), step.integer("/status/desiredNumberScheduled"));
+    let hash = revisions::hash_of(current);
+    if works && !step.pods.done && !step.has_seen_labels(hash, updated, wanted) {
+        return OwnerPhase::Await(Fence::LabelsSeen);
+    }
+    if works && !step.pods.done {
+        return OwnerPhase::PodsMayGo { revision: Some(hash.to_owned()) };
+    }
     if updated != wanted {
         return OwnerPhase::Await(Fence::AllUpdated);
     }

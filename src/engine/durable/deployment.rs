@@ -67,6 +67,7 @@ fn hash_of(set: &Value) -> &str {
 pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     let current = lock.outgoing.as_ref().and_then(|out| step.owned.iter().find(|set| is(set, &out.uid)));
     let Some(current) = current else { return without_replica_set(step, lock) };
+    let current = scaled_anew(step, current).unwrap_or(current);
     let paused = is_paused(step.object) && !lock.released;
     if !same(step.template(), step.goal.target()) {
         return changed_by_another(step, lock, current);
@@ -104,6 +105,14 @@ fn without_replica_set(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
         patch = patch.set("/spec/paused", None);
     }
     superseded_by("its ReplicaSet is gone", Cleanup::Do(OwnerStep::Close, Box::new(patch.write())))
+}
+
+/// On the way back: scaled to nothing and up again under our pause, the controller has made the pods in another
+/// ReplicaSet that holds the template from before. Then that is the current one.
+fn scaled_anew<'s>(step: &Step<'s>, current: &Value) -> Option<&'s Value> {
+    let other = |set: &&Value| !is_empty(set) && same(&template_of(set), step.goal.target());
+    let is_back = step.goal.lock.direction == Direction::Back;
+    (is_back && is_empty(current)).then(|| step.owned.iter().find(other))?
 }
 
 /// Whether the controller takes the ReplicaSet as it is now for the current one.
@@ -173,7 +182,13 @@ fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, Objec
     }
     let HistoryStep::Swap { uid, revision, .. } = &lock.history else { return None };
     let other = step.owned.iter().find(|set| is(set, uid)).filter(|set| is_empty(set))?;
-    let is_swapped = same(&template_of(other), &step.goal.before);
+    // Where the controller has made another one for the template meanwhile, a second one would be the older and take its
+    // pods over.
+    let is_made_anew = step.owned.iter().any(|set| {
+        let is_of_run = is(set, uid) || lock.outgoing.as_ref().is_some_and(|outgoing| is(set, &outgoing.uid));
+        !is_of_run && same(&template_of(set), &step.goal.after)
+    });
+    let is_swapped = same(&template_of(other), &step.goal.before) && !is_made_anew;
     let revision = vec![(REVISION.to_owned(), revision.to_string())];
     is_swapped.then(|| (OwnerStep::DropHistory, swap(other, &step.goal.after, &revision)))
 }

@@ -15,6 +15,8 @@ mod replica_set;
 pub mod revisions;
 pub mod stateful_set;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -86,12 +88,14 @@ pub struct OwnerView {
 }
 
 /// What the pods say of the owner's goal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PodsState {
     /// Every pod that was seen runs what is wanted, proven.
     pub done: bool,
     /// Pods of the owner that are there and not going, as last seen.
     pub present: usize,
+    /// Of those, how many carry each value of the label `controller-revision-hash`; empty of kinds without revisions.
+    pub labels: BTreeMap<String, usize>,
 }
 
 /// What the owner's side needs next.
@@ -224,6 +228,8 @@ pub enum Fence {
     PodsListed,
     /// The controller has made or chosen the revision of the new template.
     RevisionMade,
+    /// The controller has seen the labels that the pods carry now: one that has not would count them wrongly later.
+    LabelsSeen,
     /// The controller counts every pod as updated.
     AllUpdated,
     /// The controller has made the update revision the current one.
@@ -240,6 +246,7 @@ impl Fence {
             Self::ReplicaSetAdopted => "the controller to take the ReplicaSet for the current one",
             Self::PodsListed => "the ReplicaSet's pods to be listed",
             Self::RevisionMade => "the controller to make the revision of the new template",
+            Self::LabelsSeen => "the controller to see the labels of the pods",
             Self::AllUpdated => "the controller to count every pod as updated",
             Self::RevisionCurrent => "the controller to make the new revision the current one",
             Self::HistoryCopied => "the controller to copy the history to the ReplicaSet",
@@ -248,7 +255,13 @@ impl Fence {
 }
 
 /// Says what the owner's side needs next, from the objects alone. `ended` is the wall clock now (RFC 3339).
-pub fn owner_phase(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView, pods: PodsState, ended: &str) -> OwnerPhase {
+pub fn owner_phase(
+    goal: &OwnerGoal,
+    kind: WorkloadKind,
+    view: &OwnerView,
+    pods: &PodsState,
+    ended: &str,
+) -> OwnerPhase {
     let Some(object) = view.object.as_ref().filter(|object| is(object, &goal.uid)) else {
         return superseded("it was deleted, or made anew");
     };
@@ -288,7 +301,7 @@ struct Step<'a> {
     kind: WorkloadKind,
     object: &'a Value,
     owned: &'a [Value],
-    pods: PodsState,
+    pods: &'a PodsState,
     ended: &'a str,
 }
 
@@ -366,24 +379,37 @@ impl<'a> Step<'a> {
         let Some(entry) = self.recorded() else {
             return match self.goal.replaces {
                 None => self.begin(),
-                Some(_) => superseded("its lock was removed by somebody else"),
+                Some(_) => self.cleaned_up("its lock was removed by somebody else", self.tidy_copies()),
             };
         };
         if RolloutLock::text_of(self.object).is_some() {
             let patch = self.patch().annotate(&[(ROLLOUT_ANNOTATION, None)]);
             return OwnerPhase::Do(OwnerStep::RemoveCopy, patch.write());
         }
-        let next = self.tidy_copies();
-        match (entry.outcome, next) {
-            (EndResult::Superseded, OwnerPhase::Do(step, write)) => {
-                OwnerPhase::Superseded { why: CHANGED_MEANWHILE.into(), cleanup: Cleanup::Do(step, Box::new(write)) }
-            }
-            (EndResult::Superseded, OwnerPhase::Await(fence)) => {
-                OwnerPhase::Superseded { why: CHANGED_MEANWHILE.into(), cleanup: Cleanup::Await(fence) }
-            }
-            (EndResult::Superseded, _) => superseded(CHANGED_MEANWHILE),
-            (_, next) => next,
+        match entry.outcome {
+            EndResult::Superseded => self.cleaned_up(CHANGED_MEANWHILE, self.tidy_copies()),
+            _ => self.tidy_copies(),
         }
+    }
+
+    /// What is left to do is done, and then it ends as superseded.
+    fn cleaned_up(&self, why: &str, next: OwnerPhase) -> OwnerPhase {
+        let cleanup = match next {
+            OwnerPhase::Do(step, write) => Cleanup::Do(step, Box::new(write)),
+            OwnerPhase::Await(fence) => Cleanup::Await(fence),
+            OwnerPhase::PodsMayGo { .. } | OwnerPhase::Superseded { .. } | OwnerPhase::Closed => Cleanup::Nothing,
+        };
+        OwnerPhase::Superseded { why: why.into(), cleanup }
+    }
+
+    /// Whether the controller has seen every pod that is not labelled with the revision as such.
+    ///
+    /// On the way back a pod was labelled twice. A controller whose cache of pods is behind both labels counts it as updated
+    /// all the while, and would replace it once the strategy is back and the first label comes by.
+    fn has_seen_labels(&self, revision: &str, updated: i64, wanted: i64) -> bool {
+        let others = self.pods.labels.iter().filter(|(label, _)| label.as_str() != revision).map(|(_, pods)| pods);
+        let others = i64::try_from(others.sum::<usize>()).unwrap_or(i64::MAX);
+        updated <= wanted.saturating_sub(others).max(0)
     }
 
     /// The controller has copied the lock to ReplicaSets: the copies go once it has seen that the owner has none.

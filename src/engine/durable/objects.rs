@@ -94,9 +94,16 @@ impl<'a> Guarded<'a> {
     }
 
     /// Tests that a value still is what was read; absent is null, which a test passes on a missing key.
+    ///
+    /// The server refuses a test below a map that is not there: then that map is tested for its absence.
     pub(super) fn test(mut self, pointer: &str) -> Self {
-        let value = self.object.pointer(pointer).cloned().unwrap_or(Value::Null);
-        self.test_value(pointer, value);
+        let Some(value) = self.object.pointer(pointer) else {
+            let maps = pointer.match_indices('/').filter_map(|(end, _)| pointer.get(..end)).skip(1);
+            let outermost = maps.chain([pointer]).find(|pointer| self.object.pointer(pointer).is_none());
+            self.test_value(outermost.unwrap_or(pointer), Value::Null);
+            return self;
+        };
+        self.test_value(pointer, value.clone());
         self
     }
 
@@ -152,4 +159,44 @@ impl<'a> Guarded<'a> {
 /// The pointers here are written by this program; one that does not parse would test the whole document and be refused.
 fn path(pointer: &str) -> PointerBuf {
     PointerBuf::parse(pointer).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The operations of a finished patch, without the first test, which is the uid's.
+    fn operations(write: ObjectWrite) -> Value {
+        let ObjectWrite::Patch { operations, .. } = write else { panic!("not a patch") };
+        serde_json::to_value(operations.0.get(1..)).unwrap()
+    }
+
+    fn tested(object: &Value, pointer: &str) -> Value {
+        operations(Guarded::of(ObjectKind::ControllerRevision, object).test(pointer).write())
+    }
+
+    #[test]
+    fn what_is_absent_is_tested_where_the_server_can_look() {
+        let pointer = "/metadata/annotations/a~1b";
+        let cases = [
+            (json!({"metadata": {"uid": "u"}}), "/metadata/annotations", Value::Null),
+            (json!({"metadata": {"annotations": {"c": "d"}}}), pointer, Value::Null),
+            (json!({"metadata": {"annotations": {"a/b": "d"}}}), pointer, json!("d")),
+            (json!({}), "/metadata", Value::Null),
+        ];
+        for (object, path, value) in cases {
+            let wanted = json!([{"op": "test", "path": path, "value": value}]);
+            assert_eq!(tested(&object, pointer), wanted, "{object}");
+        }
+    }
+
+    #[test]
+    fn the_first_annotation_brings_the_map_along() {
+        let object = json!({"metadata": {"uid": "u"}});
+        let patch = Guarded::of(ObjectKind::ControllerRevision, &object).test("/metadata/annotations/a");
+        let map = "/metadata/annotations";
+        let test = json!({"op": "test", "path": map, "value": null});
+        let add = json!({"op": "add", "path": map, "value": {"a": "1"}});
+        assert_eq!(operations(patch.annotate(&[("a", Some("1".into()))]).write()), json!([test, test, add]));
+    }
 }

@@ -67,12 +67,16 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     if !made.is_some_and(|made| same(&revisions::template_of(made), step.goal.target())) {
         return OwnerPhase::Await(Fence::RevisionMade);
     }
+    let all = above_all(step) - step.integer("/spec/ordinals/start");
+    let updated = step.integer("/status/updatedReplicas");
+    if !step.pods.done && !step.has_seen_labels(revision, updated, all) {
+        return OwnerPhase::Await(Fence::LabelsSeen);
+    }
     if !step.pods.done {
         return OwnerPhase::PodsMayGo { revision: Some(revision.to_owned()) };
     }
     // The partition is an index into the replicas, whatever ordinal they begin with (`updateMin`).
-    let wanted = (above_all(step) - step.integer("/spec/ordinals/start") - partition).max(0);
-    let updated = step.integer("/status/updatedReplicas");
+    let wanted = (all - partition).max(0);
     if updated < wanted || partition == 0 && updated != wanted {
         return OwnerPhase::Await(Fence::AllUpdated);
     }

@@ -2,7 +2,7 @@
 //!
 //! One request at a time, and after each write the owner is read afresh before anything else is decided.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::{LockState, RolloutLock};
 use crate::engine::durable::{
-    self, Cleanup, Fence, ObjectWrite, OwnerGoal, OwnerPhase, OwnerStep, PodsState, owner_phase,
+    self, Cleanup, Fence, ObjectWrite, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, owner_phase,
 };
 use crate::engine::metadata::ValueChange;
 use crate::engine::names::{ContainerName, PodKey};
@@ -289,8 +289,8 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
     let Some(view) = world.owner().filter(|_| !ledger.owner.stale && ledger.owner.read_at.is_some()) else {
         return read(goal, ledger, now, turn);
     };
-    let pods = PodsState { done: ledger.all_done(), present: ledger.present.len() };
-    match owner_phase(owner, goal.workload.kind, view, pods, &wall_clock(&owner.clock, now)) {
+    let pods = pods_state(goal, world, ledger, view);
+    match owner_phase(owner, goal.workload.kind, view, &pods, &wall_clock(&owner.clock, now)) {
         OwnerPhase::Do(step, write) => send(goal, ledger, step, write, now, turn),
         OwnerPhase::Await(fence) => wait(goal, ledger, fence, now, turn),
         OwnerPhase::PodsMayGo { revision } => {
@@ -314,8 +314,36 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
     }
 }
 
+/// What the pods say. A Deployment's pods may be any ReplicaSet's of its.
+fn pods_state(goal: &Goal, world: &World, ledger: &Ledger, view: &OwnerView) -> PodsState {
+    let done = ledger.all_done();
+    match goal.workload.kind {
+        WorkloadKind::Deployment if done => {
+            let uid = |object: &Value| object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned);
+            let sets: BTreeSet<String> = view.owned.iter().filter_map(uid).collect();
+            let is_there = |pod: &&Pod| {
+                let owned = pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
+                owned && !pod.terminating && !pod.is_finished()
+            };
+            PodsState { done, present: world.pods().filter(is_there).count(), labels: BTreeMap::new() }
+        }
+        WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {
+            PodsState { done, present: ledger.present.len(), labels: BTreeMap::new() }
+        }
+        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+            let mut labels: BTreeMap<String, usize> = BTreeMap::new();
+            for pod in ledger.present.iter().filter_map(|key| world.pod(key)) {
+                let label = pod.labels.get(REVISION_LABEL).cloned().unwrap_or_default();
+                *labels.entry(label).or_default() += 1;
+            }
+            PodsState { done, present: ledger.present.len(), labels }
+        }
+    }
+}
+
 fn wait(goal: &Goal, ledger: &mut Ledger, fence: Fence, now: Now, turn: &mut Turn) {
     let owner = &mut ledger.owner;
+    owner.may_go = false;
     if owner.waits_for != Some(fence) {
         owner.waits_for = Some(fence);
         owner.since = Some(now);

@@ -28,7 +28,7 @@ impl Side {
         Self { image, set, status, record: None, ready: "True" }
     }
 
-    fn recorded(self, container_id: &str, waiting: Value) -> Self {
+    fn recorded(self, container_id: &str, waiting: &Value) -> Self {
         let side = json!({"from": "acme/side:v1", "to": self.image, "imageID": "sha256:v1", "containerID": container_id,
             "waiting": waiting});
         let record =
@@ -156,32 +156,32 @@ fn a_container_is_what_is_proven_of_it() {
         ),
         (
             "recorded, other bits",
-            Side::new(v2, SET, running(LATER)).recorded("containerd://old", Value::Null),
+            Side::new(v2, SET, running(LATER)).recorded("containerd://old", &Value::Null),
             "ready",
             PodState::Drifted,
         ),
         (
             "recorded, the old one",
-            Side::new(v2, SET, running(LATER)).recorded("containerd://new", Value::Null),
+            Side::new(v2, SET, running(LATER)).recorded("containerd://new", &Value::Null),
             "inFlight",
             PodState::InFlight,
         ),
         (
             "recorded, same bits",
-            Side::new(v2, SET, same_bits).recorded("containerd://old", Value::Null),
+            Side::new(v2, SET, same_bits).recorded("containerd://old", &Value::Null),
             "unproven",
             PodState::Drifted,
         ),
         (
             "recorded, new one crashes",
-            Side::new(v2, SET, crashed("containerd://x", LATER)).recorded("containerd://old", Value::Null).not_ready(),
+            Side::new(v2, SET, crashed("containerd://x", LATER)).recorded("containerd://old", &Value::Null).not_ready(),
             "failed",
             PodState::Failed,
         ),
         (
             "recorded, the reason from before",
             Side::new(v2, SET, waiting("ErrImagePull", "not found"))
-                .recorded("containerd://old", stale["waiting"].clone())
+                .recorded("containerd://old", &stale["waiting"])
                 .not_ready(),
             "inFlight",
             PodState::InFlight,
@@ -355,7 +355,7 @@ fn only_what_is_controlled_is_theirs_unless_nobody_may_know() {
 
 #[test]
 fn the_rest_of_a_pod_is_told() {
-    let side = || Side::new("acme/side:v2", SET, running(LATER)).recorded("containerd://old", Value::Null);
+    let side = || Side::new("acme/side:v2", SET, running(LATER)).recorded("containerd://old", &Value::Null);
     let plain = status(&live(deployment("acme/side:v2"), &[side().pod()])).pods.remove(0);
     assert_eq!(plain.update, Some("20260301-100000-000001".into()));
     assert_eq!(plain.containers[0].before.as_deref(), Some("acme/side:v1"));

@@ -33,13 +33,13 @@ fn lock() -> Value {
             "totalTimeout": null, "ordered": false}})
 }
 
-fn annotated(name: &str, annotations: Value) -> Value {
+fn annotated(name: &str, annotations: &Value) -> Value {
     json!({"metadata": {"name": name, "namespace": "prod", "uid": name, "annotations": annotations}})
 }
 
 fn pod(name: &str, record: &Value) -> Pod {
     let record = record.as_str().map_or_else(|| record.to_string(), str::to_owned);
-    let mut pod = annotated(name, json!({UPDATE_ANNOTATION: record}));
+    let mut pod = annotated(name, &json!({UPDATE_ANNOTATION: record}));
     pod["metadata"]["ownerReferences"] =
         json!([{"kind": "ReplicaSet", "name": "web-a", "uid": "rs", "controller": true}]);
     Pod::from_object(&pod).unwrap()
@@ -66,9 +66,9 @@ fn history(entries: &[HistoryEntry]) -> Value {
 
 #[test]
 fn the_newest_is_last_and_what_is_under_way_the_very_last() {
-    let mut owner = annotated("web", history(&[entry("20260301-100000-000000", EndResult::Complete)]));
+    let mut owner = annotated("web", &history(&[entry("20260301-100000-000000", EndResult::Complete)]));
     owner["metadata"]["annotations"][ROLLOUT_ANNOTATION] = lock().to_string().into();
-    let set = annotated("web-a", history(&[entry("20260301-090000-000000", EndResult::Failed)]));
+    let set = annotated("web-a", &history(&[entry("20260301-090000-000000", EndResult::Failed)]));
     let pods = vec![
         pod("p2", &record("20260301-110000-000000", "acme/side:v1", "sha256:a")),
         pod("p1", &record("20260301-110000-000000", "acme/side:v1", "sha256:a")),
@@ -100,8 +100,8 @@ fn the_newest_is_last_and_what_is_under_way_the_very_last() {
 #[test]
 fn what_cannot_be_read_is_named() {
     for text in ["edited", "{}", "[{\"id\":1}]", "null", "[{\"id\":\"x\"}]"] {
-        let owner = annotated("web", json!({HISTORY_ANNOTATION: text, ROLLOUT_ANNOTATION: text}));
-        let set = annotated("web-a", json!({HISTORY_ANNOTATION: text}));
+        let owner = annotated("web", &json!({HISTORY_ANNOTATION: text, ROLLOUT_ANNOTATION: text}));
+        let set = annotated("web-a", &json!({HISTORY_ANNOTATION: text}));
         let found = updates(&live(owner, vec![set], vec![pod("p1", &text.into())]));
         let named: Vec<(&str, &str)> =
             found.unreadable.iter().map(|note| (note.object.as_str(), note.annotation)).collect();
@@ -120,9 +120,9 @@ fn a_pods_note_older_than_a_full_history_is_left_out() {
     let entries: Vec<HistoryEntry> =
         (10..10 + KEPT).map(|minute| entry(&format!("20260301-10{minute}00-000000"), EndResult::Complete)).collect();
     let pods = || vec![pod("p1", &record("20260301-090000-000000", "acme/side:v1", ""))];
-    let full = updates(&live(annotated("web", history(&entries)), Vec::new(), pods()));
+    let full = updates(&live(annotated("web", &history(&entries)), Vec::new(), pods()));
     assert_eq!(full.updates.len(), KEPT);
-    let fewer = updates(&live(annotated("web", history(&entries[1..])), Vec::new(), pods()));
+    let fewer = updates(&live(annotated("web", &history(&entries[1..])), Vec::new(), pods()));
     assert_eq!(fewer.updates.len(), KEPT);
     assert_eq!(fewer.updates[0].course, Course::PodsOnly { pods: vec!["p1".into()] });
     assert_eq!(fewer.updates[0].images[0].image_id, None);
@@ -132,7 +132,7 @@ fn a_pods_note_older_than_a_full_history_is_left_out() {
 fn others_pods_say_nothing_unless_nobody_may_know_whose_they_are() {
     let mut other = pod("p1", &record("20260301-090000-000000", "acme/side:v1", ""));
     other.owners.clear();
-    let mut seen = live(annotated("web", json!({})), Vec::new(), vec![other]);
+    let mut seen = live(annotated("web", &json!({})), Vec::new(), vec![other]);
     assert!(updates(&seen).updates.is_empty());
     let denied = Denied { verb: "list".into(), resource: "replicasets.apps".into(), message: "no".into() };
     seen.surroundings.denied.push(denied);

@@ -27,6 +27,11 @@ impl Api {
         Self { proxy, address }
     }
 
+    /// Returns its host and port.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// Reads an object; a refusal fails the test.
     pub(crate) fn get(&self, path: &str) -> Value {
         let (status, answer) = self.request("GET", path, "application/json", &Value::Null);

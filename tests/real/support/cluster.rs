@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/cluster");
+/// What starts and stops it and its servers.
+pub(super) const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/cluster");
 
 /// Where the cluster is, and the programs that belong to it.
 struct Cluster {
@@ -56,6 +57,11 @@ fn up() -> Result<Cluster, String> {
         }),
         _ => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     }
+}
+
+/// Returns whether it is that of `tests/cluster`.
+pub(super) fn is_ours() -> bool {
+    env::var_os("INPLACE_TEST_KUBECONFIG").is_none()
 }
 
 /// Returns the registry's host and port, the first part of the tests' image names.

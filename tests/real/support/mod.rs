@@ -1,10 +1,13 @@
 //! What the tests against a real cluster stand on: finding or starting the cluster, a namespace per test, sample workloads,
 //! the binary under test. Every failure here panics with what was asked and what the cluster answered: it fails the test.
 
+mod alone;
 mod api;
 mod cluster;
+mod gate;
 mod namespace;
 mod openapi;
+mod owner;
 mod pods;
 mod process;
 mod proxy;
@@ -12,15 +15,19 @@ mod random;
 pub(crate) mod samples;
 mod watch;
 
+pub(crate) use alone::Alone;
 pub(crate) use api::Api;
 pub(crate) use cluster::{command, containerd, kubeconfig, registry};
+pub(crate) use gate::{Gate, Moment};
 pub(crate) use namespace::Namespace;
 pub(crate) use openapi::{Leaf, OpenApi, Step};
+pub(crate) use owner::{Kind, Owner};
 pub(crate) use pods::{container_status, image, images, is_ready, name, restarted};
 pub(crate) use process::{Output, Running};
 pub(crate) use proxy::Proxy;
 pub(crate) use random::Random;
-pub(crate) use watch::Watch;
+pub(crate) use samples::tag_manifest;
+pub(crate) use watch::{Seen, Watch};
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use super::alone::{Alone, Share};
 use super::cluster::{command, command_with_plugin};
 use super::pods::is_ready;
 use super::poll;
@@ -16,14 +17,27 @@ use super::watch::Watch;
 /// A namespace that exists as long as this value does; its deletion is not waited for.
 pub(crate) struct Namespace {
     name: String,
+    /// Nobody stops a server meanwhile; `None` in a test that does.
+    _share: Option<Share>,
 }
 
 impl Namespace {
     /// Creates it, under a name of its own that begins with the given one.
     pub(crate) fn new(name: &str) -> Self {
+        let share = Share::take();
+        Self::create(name, Some(share))
+    }
+
+    /// Creates one for a test that is alone.
+    pub(crate) fn beside(_: &Alone, name: &str) -> Self {
+        Self::create(name, None)
+    }
+
+    fn create(name: &str, share: Option<Share>) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is later than 1970").as_millis();
-        let namespace = Self { name: format!("{name}-{now}-{}", COUNT.fetch_add(1, Ordering::Relaxed)) };
+        let name = format!("{name}-{now}-{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        let namespace = Self { name, _share: share };
         namespace.kubectl(&["create", "namespace", &namespace.name]);
         // Until a controller has made it, pods are refused.
         namespace.kubectl(&["wait", "--for=create", "--timeout=120s", "serviceaccount/default"]);
@@ -120,6 +134,11 @@ impl Namespace {
     pub(crate) fn watch(&self, selector: &str) -> Watch {
         let count = self.pods(selector).len();
         Watch::start(self.kubectl_command(&["get", "pods", "-l", selector, "--watch", "-o", "json"]), count)
+    }
+
+    /// Starts to follow everything that happens to the selected ReplicaSets, of which there are so many.
+    pub(crate) fn watch_replica_sets(&self, selector: &str, count: usize) -> Watch {
+        Watch::start(self.kubectl_command(&["get", "replicasets", "-l", selector, "--watch", "-o", "json"]), count)
     }
 
     fn kubectl_command(&self, arguments: &[&str]) -> Command {

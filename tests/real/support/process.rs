@@ -90,6 +90,11 @@ impl Running {
         Output { code, stdout: self.stdout.text(), stderr: self.stderr.text(), elapsed: ended - self.started, ended }
     }
 
+    /// Returns whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.ended().is_some()
+    }
+
     fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("a child can be waited for")
     }

@@ -72,6 +72,24 @@ pub(crate) fn pod(name: &str) -> String {
     )
 }
 
+/// Returns an owner of any kind whose pods have `containers` tiny containers, `c1`, `c2` and so on, that end at once. A
+/// test that restarts one after the other never meets the kubelet's back-off, which counts by container and image.
+pub(crate) fn many(kind: &str, name: &str, fields: &str, containers: usize) -> String {
+    let image = format!("'{}/side:v1'", registry());
+    let containers: String = (1..=containers).map(|n| format!("      - {{name: c{n}, image: {image}}}\n")).collect();
+    format!(
+        "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:\n{fields}  selector: {{matchLabels: {{app: {name}}}}}\n\
+         \x20 template:\n    metadata: {{labels: {{app: {name}}}}}\n    spec:\n      nodeSelector: {{kubernetes.io/hostname: node-1}}\n\
+         \x20     terminationGracePeriodSeconds: 1\n      containers:\n{containers}"
+    )
+}
+
+/// Returns such an owner's manifest with another tag for its container of this number.
+pub(crate) fn tag_manifest(manifest: &str, container: usize, tag: &str) -> String {
+    let image = |tag: &str| format!("{{name: c{container}, image: '{}/side:{tag}'}}", registry());
+    replace(manifest, &image("v1"), &image(tag))
+}
+
 /// Returns the manifest with another tag for one container; the samples begin with `v1`.
 pub(crate) fn with_tag(manifest: &str, container: &str, tag: &str) -> String {
     replace(manifest, &format!("/{container}:v1'"), &format!("/{container}:{tag}'"))

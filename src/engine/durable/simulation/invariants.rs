@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::template::changed_paths;
+use crate::engine::workload::WorkloadKind;
 
 use super::adversary::Granted;
 use super::api_server::{Actor, ApiServer, Event, Kind};

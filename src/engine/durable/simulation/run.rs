@@ -94,6 +94,7 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
         history,
         reuses: known.filter(|_| !is_deployment).map(|known| name(known).into()),
         released: false,
+        only: Default::default(),
         policy: Policy {
             max_unavailable: 1,
             min_ready_seconds_given: None,
@@ -101,7 +102,7 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
             timeout_given: None,
             total_timeout: None,
             ordered: false,
-            goes_on_after_failure: false,
+            ..Policy::default()
         },
     }
 }
@@ -170,19 +171,23 @@ impl Run {
         fault: Option<Fence>,
     ) {
         let pods = self.pods(api, kind);
-        let state =
-            PodsState { done: self.told.is_some() && pods.iter().all(|pod| self.is_right(pod)), present: pods.len() };
+        let done = self.told.is_some() && pods.iter().all(|pod| self.is_right(pod));
+        let mut state = PodsState { done, present: pods.len(), labels: Default::default() };
+        for pod in &pods {
+            let label = super::fields::text(pod, &["metadata", "labels", "controller-revision-hash"]).to_owned();
+            *state.labels.entry(label).or_default() += 1;
+        }
         let mut view = OwnerView {
             object: owner.map(|owner| (*owner).clone()),
             owned: owned.iter().map(|object| (**object).clone()).collect(),
         };
         let ended = timestamp(api.step);
-        let mut phase = owner_phase(&self.goal, kind, &view, state, &ended);
+        let mut phase = owner_phase(&self.goal, kind, &view, &state, &ended);
         if let (OwnerPhase::Await(fence), Some(fault)) = (&phase, fault)
             && *fence == fault
         {
-            pretend(fault, &mut view, &self.goal, state);
-            phase = owner_phase(&self.goal, kind, &view, state, &ended);
+            pretend(fault, &mut view, &self.goal, &state);
+            phase = owner_phase(&self.goal, kind, &view, &state, &ended);
         }
         self.said = match &phase {
             OwnerPhase::Do(step, _) => format!("{step:?}"),
@@ -277,7 +282,7 @@ pub(super) fn send(api: &mut ApiServer, write: &ObjectWrite) {
 }
 
 /// Makes the view look as if a fence had been reached: a run that does not wait for it.
-fn pretend(fence: Fence, view: &mut OwnerView, goal: &OwnerGoal, pods: PodsState) {
+fn pretend(fence: Fence, view: &mut OwnerView, goal: &OwnerGoal, pods: &PodsState) {
     let Some(owner) = &mut view.object else { return };
     let of = |object: &Value, path: &[&str]| at(object, path).clone();
     let current = goal.lock.outgoing.as_ref().map(|outgoing| outgoing.uid.as_str()).unwrap_or_default();
@@ -304,6 +309,11 @@ fn pretend(fence: Fence, view: &mut OwnerView, goal: &OwnerGoal, pods: PodsState
             let named = super::fields::text(owner, &["status", "updateRevision"]).to_owned();
             if let Some(made) = view.owned.iter_mut().find(|object| name(object) == named) {
                 put(made, &["data", "spec", "template"], goal.target().clone());
+            }
+        }
+        Fence::LabelsSeen => {
+            for count in ["updatedReplicas", "updatedNumberScheduled"] {
+                put(owner, &["status", count], json!(0));
             }
         }
         Fence::AllUpdated => {

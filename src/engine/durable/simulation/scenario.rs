@@ -105,7 +105,7 @@ impl Scenario {
             annotated: !random.one_in(3),
             release: random.one_in(2),
             shared: !random.one_in(3),
-            seen_at_turn: true,
+            seen_at_turn: false,
             lag: random.below(4),
             loses_answers: false,
             quiet_after: u32::try_from(random.between(0, 220)).expect("small"),

@@ -1,0 +1,139 @@
+//! A run that is killed at any of its writes, on either side of it: `resume` finishes, `abort` takes it back, and no pod is
+//! ever recreated.
+
+use serde_json::Value;
+
+use crate::support::{Gate, Kind, Moment, Namespace, Output, Owner, restarted};
+
+/// More writes than any run here makes.
+const MOST_WRITES: usize = 11;
+
+/// What is done after the kill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Resume,
+    Abort,
+}
+
+impl Then {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Resume => "resume",
+            Self::Abort => "abort",
+        }
+    }
+}
+
+/// Kills a run at each write in turn, each time with another container of the same pods, and finishes it.
+fn killed_at_every_write(name: &str, kind: Kind, moment: Moment, then: Then) {
+    let namespace = Namespace::new(name);
+    let gate = Gate::open();
+    let owner = Owner::new(&namespace, &gate.api, kind, (2, MOST_WRITES), "");
+    let watch = namespace.watch("app=web");
+    for number in 1..=MOST_WRITES {
+        if !killed_at(&namespace, &gate, &owner, (number, moment), then) {
+            assert!(number > 3, "only {number} writes: {:?}", gate.writes());
+            let seen: Vec<Value> = watch.seen().into_iter().map(|seen| seen.pod["metadata"]["uid"].clone()).collect();
+            let known = |uid: &Value| owner.before.iter().any(|pod| pod["metadata"]["uid"] == *uid);
+            assert!(seen.iter().all(known), "a pod was made meanwhile");
+            return;
+        }
+    }
+    panic!("{MOST_WRITES} writes and no end: {:?}", gate.writes());
+}
+
+/// Returns whether the run came so far.
+fn killed_at(
+    namespace: &Namespace,
+    gate: &Gate,
+    owner: &Owner<'_>,
+    (number, moment): (usize, Moment),
+    then: Then,
+) -> bool {
+    let (reference, container) = (owner.reference(), format!("c{number}"));
+    let before = owner.pods();
+    gate.stop_at(number, moment);
+    let wanted = format!("{container}=:v2");
+    let arguments = ["apply", &reference, &wanted, "--yes", "--min-ready-seconds", "0"];
+    let mut running = namespace.inplace_spawn(&[arguments.as_slice(), &gate.flags()].concat());
+    let held = gate.held(&mut running);
+    if let Some(write) = &held {
+        running.signal("KILL");
+        assert_eq!(running.wait().code, 137);
+        gate.lose();
+        let finished = finish(namespace, owner, then);
+        let context = format!("killed {moment:?} write {number}, {write}; {}: {finished:#?}", then.word());
+        // Before the first write there was nothing to go on with.
+        let (code, tag) = match (then, number, moment) {
+            (_, 1, Moment::Before) => (0, "side:v1"),
+            (Then::Resume, _, _) => (0, "side:v2"),
+            (Then::Abort, _, _) => (0, if finished.stdout.contains("closed already") { "side:v2" } else { "side:v1" }),
+        };
+        assert_eq!(finished.code, code, "{context}");
+        assert_eq!(owner.tag(&container), tag, "{context}");
+        assert_settled(owner, &before, &container, &context);
+    } else {
+        let output = running.wait();
+        assert_eq!(output.code, 0, "{output:#?}");
+        assert_settled(owner, &before, &container, &format!("{output:#?}"));
+    }
+    held.is_some()
+}
+
+fn finish(namespace: &Namespace, owner: &Owner<'_>, then: Then) -> Output {
+    namespace.inplace(&[then.word(), &owner.reference(), "--yes", "--min-ready-seconds", "0"])
+}
+
+fn assert_settled(owner: &Owner<'_>, before: &[Value], container: &str, context: &str) {
+    owner.wait_settled_or(context);
+    owner.assert_same_pods(context);
+    let others: Vec<String> = restarted(before, &owner.pods())
+        .into_iter()
+        .filter(|changed| !changed.ends_with(&format!("/{container}")))
+        .collect();
+    assert!(others.is_empty(), "{others:?} restarted: {context}");
+}
+
+#[test]
+fn a_deployment_goes_on_from_before_every_write() {
+    killed_at_every_write("kill-d-resume-b", Kind::Deployment, Moment::Before, Then::Resume);
+}
+
+#[test]
+fn a_deployment_goes_on_from_after_every_write() {
+    killed_at_every_write("kill-d-resume-a", Kind::Deployment, Moment::After, Then::Resume);
+}
+
+#[test]
+fn a_deployment_goes_back_from_before_every_write() {
+    killed_at_every_write("kill-d-abort-b", Kind::Deployment, Moment::Before, Then::Abort);
+}
+
+#[test]
+fn a_deployment_goes_back_from_after_every_write() {
+    killed_at_every_write("kill-d-abort-a", Kind::Deployment, Moment::After, Then::Abort);
+}
+
+#[test]
+fn a_stateful_set_goes_on_from_every_write() {
+    killed_at_every_write("kill-s-resume-b", Kind::StatefulSet, Moment::Before, Then::Resume);
+    killed_at_every_write("kill-s-resume-a", Kind::StatefulSet, Moment::After, Then::Resume);
+}
+
+#[test]
+fn a_stateful_set_goes_back_from_every_write() {
+    killed_at_every_write("kill-s-abort-b", Kind::StatefulSet, Moment::Before, Then::Abort);
+    killed_at_every_write("kill-s-abort-a", Kind::StatefulSet, Moment::After, Then::Abort);
+}
+
+#[test]
+fn a_daemon_set_goes_on_from_every_write() {
+    killed_at_every_write("kill-ds-resume-b", Kind::DaemonSet, Moment::Before, Then::Resume);
+    killed_at_every_write("kill-ds-resume-a", Kind::DaemonSet, Moment::After, Then::Resume);
+}
+
+#[test]
+fn a_daemon_set_goes_back_from_every_write() {
+    killed_at_every_write("kill-ds-abort-b", Kind::DaemonSet, Moment::Before, Then::Abort);
+    killed_at_every_write("kill-ds-abort-a", Kind::DaemonSet, Moment::After, Then::Abort);
+}

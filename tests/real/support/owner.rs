@@ -1,0 +1,253 @@
+//! An owner with tiny pods, as the tests of durable rollouts need it, and what must hold once a rollout is over.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use super::samples;
+use super::{Api, Namespace, poll, poll_every};
+
+const LOCK: &str = "kubectl-inplace.io/rollout";
+
+/// How long the controllers may take to say the same as the pods.
+const SETTLES_WITHIN: Duration = Duration::from_secs(30);
+
+/// What a durable rollout treats differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Deployment,
+    /// With the pod management policy Parallel.
+    StatefulSet,
+    /// With the pod management policy OrderedReady.
+    Ordered,
+    DaemonSet,
+    /// Without a Deployment.
+    ReplicaSet,
+}
+
+impl Kind {
+    /// Returns what the command line calls it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Deployment => "deployment",
+            Self::StatefulSet | Self::Ordered => "statefulset",
+            Self::DaemonSet => "daemonset",
+            Self::ReplicaSet => "replicaset",
+        }
+    }
+
+    fn manifest(self, name: &str, replicas: usize, containers: usize, fields: &str) -> String {
+        let (kind, more) = match self {
+            Self::Deployment => ("Deployment", String::new()),
+            Self::StatefulSet => ("StatefulSet", format!("  serviceName: {name}\n  podManagementPolicy: Parallel\n")),
+            Self::Ordered => ("StatefulSet", format!("  serviceName: {name}\n")),
+            Self::DaemonSet => ("DaemonSet", String::new()),
+            Self::ReplicaSet => ("ReplicaSet", String::new()),
+        };
+        let replicas = if self == Self::DaemonSet { String::new() } else { format!("  replicas: {replicas}\n") };
+        samples::many(kind, name, &format!("{replicas}{more}{fields}"), containers)
+    }
+}
+
+/// An owner called `web` in a namespace.
+pub(crate) struct Owner<'a> {
+    namespace: &'a Namespace,
+    api: &'a Api,
+    kind: Kind,
+    /// What was applied.
+    pub(crate) manifest: String,
+    /// The strategy and pause as the owner began with them.
+    began: (Value, Value),
+    /// Its pods when it began, by name.
+    pub(crate) before: Vec<Value>,
+}
+
+impl<'a> Owner<'a> {
+    /// Makes it and waits for its pods. `fields` are lines of its spec.
+    pub(crate) fn new(
+        namespace: &'a Namespace,
+        api: &'a Api,
+        kind: Kind,
+        (replicas, containers): (usize, usize),
+        fields: &str,
+    ) -> Self {
+        let manifest = kind.manifest("web", replicas, containers, fields);
+        namespace.apply(&manifest);
+        let mut owner = Self { namespace, api, kind, manifest, began: (Value::Null, Value::Null), before: Vec::new() };
+        owner.before = owner.wait_ready(if kind == Kind::DaemonSet { 1 } else { replicas });
+        owner.wait_settled();
+        let object = owner.object();
+        owner.began = (strategy(&object), object["spec"]["paused"].clone());
+        owner
+    }
+
+    /// Returns its name as the command line has it.
+    pub(crate) fn reference(&self) -> String {
+        format!("{}/web", self.kind.word())
+    }
+
+    fn path(&self, resource: &str) -> String {
+        format!("/apis/apps/v1/namespaces/{}/{resource}", self.namespace.name())
+    }
+
+    /// Reads it.
+    pub(crate) fn object(&self) -> Value {
+        self.api.get(&self.path(&format!("{}s/web", self.kind.word())))
+    }
+
+    /// Reads its ReplicaSets.
+    pub(crate) fn sets(&self) -> Vec<Value> {
+        self.list(&format!("{}?labelSelector=app%3Dweb", self.path("replicasets")))
+    }
+
+    /// Reads its pods by name, terminating ones too.
+    pub(crate) fn pods(&self) -> Vec<Value> {
+        self.list(&format!("/api/v1/namespaces/{}/pods?labelSelector=app%3Dweb", self.namespace.name()))
+    }
+
+    /// Waits until it has exactly so many pods, each Ready and none terminating, and returns them by name.
+    pub(crate) fn wait_ready(&self, count: usize) -> Vec<Value> {
+        let mut last = Vec::new();
+        let ready = poll(|| {
+            last = self.pods();
+            (last.len() == count && last.iter().all(super::is_ready)).then(|| last.clone())
+        });
+        ready.unwrap_or_else(|| panic!("never {count} pods, all ready: {last:#?}"))
+    }
+
+    fn list(&self, path: &str) -> Vec<Value> {
+        let mut items = self.api.get(path)["items"].as_array().cloned().unwrap_or_default();
+        items.sort_by(|left, right| left["metadata"]["name"].as_str().cmp(&right["metadata"]["name"].as_str()));
+        items
+    }
+
+    /// Waits until owner, revisions and pods say the same, and nothing of a rollout is left.
+    pub(crate) fn wait_settled(&self) {
+        self.wait_settled_or("");
+    }
+
+    /// The same; a failure tells what was done.
+    pub(crate) fn wait_settled_or(&self, context: &str) {
+        let deadline = Instant::now() + SETTLES_WITHIN;
+        let mut last = None;
+        let settled = poll_every(Duration::from_millis(200), || {
+            last = self.unsettled();
+            (last.is_none() || Instant::now() > deadline).then_some(last.is_none())
+        });
+        assert_eq!(settled, Some(true), "{last:?}; {context}\n{:#}", self.object());
+    }
+
+    /// Says what is not as it must be once no rollout is under way.
+    pub(crate) fn unsettled(&self) -> Option<String> {
+        let (object, pods) = (self.object(), self.pods());
+        let locked = |object: &Value| !object["metadata"]["annotations"][LOCK].is_null();
+        if locked(&object) {
+            return Some("the lock is left".into());
+        }
+        let template = &object["spec"]["template"];
+        if let Some(pod) = pods.iter().find(|pod| images(&pod["spec"]) != images(&template["spec"])) {
+            return Some(format!("pod {} is not as the template", pod["metadata"]["name"]));
+        }
+        if let Some(pod) = pods.iter().find(|pod| !super::is_ready(pod)) {
+            return Some(format!("pod {} is not ready", pod["metadata"]["name"]));
+        }
+        if let Some(pod) = pods.iter().find(|pod| running(pod) != images(&pod["spec"])) {
+            return Some(format!("pod {} does not run what it asks for", pod["metadata"]["name"]));
+        }
+        if object["status"]["observedGeneration"] != object["metadata"]["generation"] {
+            return Some("not observed".into());
+        }
+        let began = (strategy(&object), object["spec"]["paused"].clone());
+        if self.began != (Value::Null, Value::Null) && self.began != began {
+            return Some(format!("strategy and pause are {began:?}, and were {:?}", self.began));
+        }
+        match self.kind {
+            Kind::Deployment => self.unsettled_sets(&object, pods.len(), locked),
+            Kind::StatefulSet | Kind::Ordered => {
+                let status = &object["status"];
+                let revision = &status["updateRevision"];
+                let label = |pod: &Value| &pod["metadata"]["labels"]["controller-revision-hash"] == revision;
+                (status["currentRevision"] != *revision || !pods.iter().all(label)).then(|| format!("status {status}"))
+            }
+            Kind::DaemonSet => {
+                let status = &object["status"];
+                (status["updatedNumberScheduled"] != status["desiredNumberScheduled"]).then(|| format!("{status}"))
+            }
+            Kind::ReplicaSet => None,
+        }
+    }
+
+    fn unsettled_sets(&self, object: &Value, pods: usize, locked: impl Fn(&Value) -> bool) -> Option<String> {
+        let sets = self.sets();
+        if let Some(set) = sets.iter().find(|set| locked(set)) {
+            return Some(format!("replicaset {} has a copy of the lock", set["metadata"]["name"]));
+        }
+        let used: Vec<&Value> =
+            sets.iter().filter(|set| set["spec"]["replicas"] != 0 || set["status"]["replicas"] != 0).collect();
+        let [current] = used.as_slice() else {
+            return (pods > 0 || !used.is_empty()).then(|| format!("{} ReplicaSets have pods", used.len()));
+        };
+        let same = |set: &&Value| template_of(set) == object["spec"]["template"];
+        if !same(current) {
+            return Some("the ReplicaSet's template is not the Deployment's".into());
+        }
+        if sets.iter().filter(same).count() != 1 {
+            return Some("two ReplicaSets hold the template".into());
+        }
+        let (status, replicas) = (&object["status"], &object["spec"]["replicas"]);
+        let counted = ["replicas", "updatedReplicas", "readyReplicas"].map(|field| &status[field]);
+        (counted != [replicas; 3] || current["spec"]["replicas"] != *replicas).then(|| format!("status {status}"))
+    }
+
+    /// Returns the tags that its template asks for, by container.
+    pub(crate) fn tags(&self) -> Map<String, Value> {
+        images(&self.object()["spec"]["template"]["spec"])
+    }
+
+    /// Returns the tag that its template asks for.
+    pub(crate) fn tag(&self, container: &str) -> String {
+        self.tags()[container].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Asserts that the pods are the very ones that it began with.
+    pub(crate) fn assert_same_pods(&self, context: &str) {
+        let uids = |pods: &[Value]| -> Vec<Value> { pods.iter().map(|pod| pod["metadata"]["uid"].clone()).collect() };
+        assert_eq!(uids(&self.pods()), uids(&self.before), "{context}: the pods are not the same ones");
+    }
+}
+
+/// The template of a ReplicaSet without the label that its Deployment's controller adds.
+fn template_of(set: &Value) -> Value {
+    let mut template = set["spec"]["template"].clone();
+    if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
+        labels.remove("pod-template-hash");
+    }
+    template
+}
+
+fn strategy(object: &Value) -> Value {
+    [&object["spec"]["updateStrategy"], &object["spec"]["strategy"]].into_iter().cloned().collect()
+}
+
+/// The tag of each container in a pod's spec.
+fn images(spec: &Value) -> Map<String, Value> {
+    tags(&spec["containers"])
+}
+
+/// The tag of each container that a pod's status shows.
+fn running(pod: &Value) -> Map<String, Value> {
+    tags(&pod["status"]["containerStatuses"])
+}
+
+fn tags(containers: &Value) -> Map<String, Value> {
+    let tag = |image: &str| image.rsplit_once('/').map_or(image, |(_, image)| image).to_owned();
+    let mut containers: Vec<&Value> = containers.as_array().into_iter().flatten().collect();
+    containers.sort_by_key(|container| container["name"].as_str());
+    containers
+        .into_iter()
+        .map(|container| {
+            let text = |key: &str| container[key].as_str().unwrap_or_default();
+            (text("name").to_owned(), tag(text("image")).into())
+        })
+        .collect()
+}
