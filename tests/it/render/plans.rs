@@ -111,6 +111,7 @@ fn in_place() -> WorkloadPlan {
         controllers: ["uid-of-web-6b867cfc99".into()].into(),
         replicas: 3,
         durable: None,
+        restarts_the_same: false,
         pods_only: true,
         estimate_seconds: 40,
         checked_by_server: true,
