@@ -60,6 +60,11 @@ impl Listener for Lines<'_> {
     }
 
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+        if self.narrator.names_workload {
+            let (workload, style) = (&outcome.workload, &self.out_style);
+            let name = format!("{} {}:", style.show(&workload.namespace), words::workload(style, workload));
+            writeln!(self.out, "{}", style.paint(Meaning::Heading, &name))?;
+        }
         summary::write(self.narrator.run(), outcome, &self.out_style, &mut self.out)?;
         self.out.flush()
     }

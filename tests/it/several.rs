@@ -101,7 +101,7 @@ fn side_by_side_each_line_says_whose_it_is() {
     let output = run(&server, &line).ends_with(0);
     let lines: Vec<&str> = output.stderr.lines().filter(|line| line.starts_with('[')).collect();
     assert!(!lines.is_empty() && lines.iter().all(|line| line.contains("] default deployment/")), "{lines:#?}");
-    output.says("3 workloads, 2 at once, in this order");
+    output.says("3 workloads, 2 at once, in this order").prints("\ndefault deployment/b:\nUpdated 1 pod in place");
     let server = deployments(&[("a", "v1"), ("b", "v1"), ("c", "v1")]);
     let output = run(&server, &format!("{line} -o json")).ends_with(0);
     let rollout = |line: &&Value| line["type"] != "end";
