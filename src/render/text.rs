@@ -51,10 +51,11 @@ pub(super) fn plan(
         self::workload(workload, detail, style, out)?;
     }
     if plan.workloads.len() > 1 {
+        let order = if plan.workloads.iter().any(WorkloadPlan::is_offline) { "" } else { ", taken in this order" };
         let verdicts = |verdict| plan.workloads.iter().filter(|workload| workload.verdict == verdict).count();
         writeln!(
             out,
-            "\nIn all: {}, taken in this order: {} to update in place, {} with nothing to do, {} not eligible.",
+            "\nIn all: {}{order}: {} to update in place, {} with nothing to do, {} not eligible.",
             words::count(plan.workloads.len(), "workload"),
             verdicts(Verdict::InPlace),
             verdicts(Verdict::NothingToDo),

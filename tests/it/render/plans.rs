@@ -134,6 +134,7 @@ fn mixed() -> WorkloadPlan {
     plan.pods.push(blocked(
         "web-6b867cfc99-yyyyy",
         vec![
+            Reason::DigestUnknown { list, container: container(), why: "it has no container yet".into() },
             Reason::PodTerminating,
             Reason::ContainerNotInPod { list: ContainerList::Containers, container: "side".into() },
         ],
@@ -294,6 +295,7 @@ fn every_reason() -> WorkloadPlan {
         Warning::PullNeedsRegistry { container: container(), registry: "registry.k8s.io".into() },
         Warning::ImageNeverPulled { container: container(), image: "acme/side:2".into() },
         Warning::SameDigest { container: container(), image: "acme/side:2".into() },
+        Warning::RestartBacksOff { container: container(), pods: 2 },
         Warning::PodsDiffer { container: container(), images: vec!["acme/side:1".into(), "acme/side:2".into()] },
         Warning::PodsDrifted {
             container: container(),
