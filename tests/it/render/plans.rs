@@ -134,7 +134,6 @@ fn mixed() -> WorkloadPlan {
     plan.pods.push(blocked(
         "web-6b867cfc99-yyyyy",
         vec![
-            Reason::DigestUnknown { list, container: container(), why: "it has no container yet".into() },
             Reason::PodTerminating,
             Reason::ContainerNotInPod { list: ContainerList::Containers, container: "side".into() },
         ],
@@ -241,6 +240,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::ContainerNotInPod { list, container: container() },
         Reason::ImageMalformed { list, container: container(), image: "A B".into(), why: "it has a blank".into() },
         Reason::ImageWhitespace { list, container: container(), image: "acme/side:2\n".into() },
+        Reason::DigestUnknown { list, container: container(), why: "it has no container yet".into() },
         Reason::PodTerminating,
         Reason::PodFinished { phase: "Succeeded".into() },
         Reason::MirrorPod,
