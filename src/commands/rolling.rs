@@ -1,5 +1,7 @@
 //! What `apply`, `restart`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
 
+use std::collections::BTreeSet;
+
 use super::planning::Planned;
 use super::several::Job;
 use super::{Shell, approve, next as commands};
@@ -7,10 +9,10 @@ use crate::cli::{GlobalArgs, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
 use crate::engine::durable::change::Direction;
-use crate::engine::names::WorkloadRef;
+use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{self, LiveWorkload, Start, Verdict, way_back};
-use crate::engine::report::Outcome;
+use crate::engine::report::{Outcome, PodEnd, PodPhase};
 use crate::engine::rollout::{Goal, Mode};
 use crate::error::CommandError;
 use crate::render::{Meaning, NextSteps, OutputFormat};
@@ -83,7 +85,25 @@ impl<'a> Rolling<'a> {
             shell.say(Meaning::Waiting, "undo:", &what);
             self.take_back(&goal, shell).await?;
         }
+        if self.is_restart {
+            self.tell_the_others(&goal, &outcome, shell);
+        }
         Ok(outcome)
+    }
+
+    /// A restart is never done already: the command that goes on names the pods that were not restarted.
+    fn tell_the_others(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
+        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, PodPhase::Waiting);
+        let pods: Vec<&str> = outcome.pods.iter().filter(waits).map(|end| end.pod.name.as_str()).collect();
+        if pods.is_empty() || pods.len() > commands::MOST_PODS {
+            return;
+        }
+        let containers: BTreeSet<&str> =
+            goal.pods.iter().flat_map(|pod| pod.containers.keys()).map(ContainerName::as_str).collect();
+        let containers = containers.into_iter().collect::<Vec<_>>().join(",");
+        let command = commands::of_workload("restart", &goal.workload, self.global, self.cluster);
+        let others = format!("{command} -c {containers} --pods {}", pods.join(","));
+        shell.say(Meaning::Plain, "To restart the others:", &others);
     }
 
     /// At a pause a terminal is asked; without one the run ends here, and the command to go on was printed.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::support::api_server::{ApiServer, image_id};
 use crate::support::builders::{self, Workload};
 use crate::support::run::Output;
-use crate::support::scene::{images, patched, run, server_with, two_containers, web};
+use crate::support::scene::{images, patched, probe, run, server_with, two_containers, web};
 use crate::support::snapshot::assert_snapshot;
 
 const RESTART: &str = "restart deploy/web -c side --yes --min-ready-seconds 0";
@@ -83,10 +83,18 @@ fn what_cannot_be_restarted_is_said_before_anything_is_touched() {
 
 #[test]
 fn the_only_container_needs_no_name_and_pods_can_be_chosen() {
-    let server =
-        server_with([Workload::stateful_set("db").container_with("db", "acme/db:v1", crate::support::scene::probe())]);
+    let server = server_with([Workload::stateful_set("db").container_with("db", "acme/db:v1", probe())]);
     run(&server, "restart sts/db --pods db-1 --yes --min-ready-seconds 0").ends_with(0);
     assert_eq!(patched(&server), ["db-1"]);
+}
+
+#[test]
+fn what_a_pause_leaves_is_named_for_the_next_run() {
+    let server = server_with([Workload::stateful_set("db").container_with("db", "acme/db:v1", probe())]);
+    let output = run(&server, "restart sts/db --canary 1 --yes --min-ready-seconds 0").ends_with(0);
+    output.says("To restart the others: kubectl inplace restart statefulset/db -c db --pods db-1,db-0");
+    run(&server, "restart statefulset/db -c db --pods db-1,db-0 --yes --min-ready-seconds 0").ends_with(0);
+    assert_eq!(patched(&server), ["db-2", "db-1", "db-0"]);
 }
 
 #[test]
