@@ -202,6 +202,10 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             Ok(view) => (Some(Observation::Owner(Box::new(view))), Answer::Read),
             Err(error) => (None, Answer::NotRead { message: error.to_string() }),
         },
+        Action::ReadPullPods { namespace, selector } => match cluster.pull_pods(&namespace, &selector).await {
+            Ok(pods) => (Some(Observation::PullPods(pods)), Answer::Read),
+            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+        },
         Action::Read(key) => match cluster.read_pod(&key).await {
             Ok(Some(pod)) if pod.key == key => (Some(Observation::Applied(Box::new(pod))), Answer::Read),
             Ok(_) => (Some(Observation::Deleted(key)), Answer::Read),

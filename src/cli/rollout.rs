@@ -4,6 +4,7 @@ use clap::{ArgAction, Args, ValueEnum};
 
 use super::{DryRun, FIELD_MANAGER, TargetArgs, text_or_json};
 use crate::engine::plan::PodOrder;
+use crate::engine::pre_pull::PrePull;
 use crate::render::OutputFormat;
 
 /// How fast, how careful.
@@ -42,6 +43,9 @@ pub struct PolicyArgs {
     /// Only the pods on this node
     #[arg(long, value_name = "NAME")]
     pub node: Option<String>,
+    /// Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub pre_pull: PrePull,
     /// In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal
     #[arg(long, value_name = "ORDER", default_value = "unready-first")]
     pub order: PodOrder,
@@ -161,6 +165,16 @@ pub struct UndoArgs {
 }
 
 impl ValueEnum for PodOrder {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.word()))
+    }
+}
+
+impl ValueEnum for PrePull {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
     }

@@ -14,6 +14,7 @@ mod next;
 mod notices;
 mod plan;
 mod planning;
+mod pulls;
 mod rbac;
 mod restart;
 mod resume;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::Shell;
+use super::pulls;
 use super::targets::{self, Wish};
 use crate::cli::{FollowPolicyArgs, GlobalArgs, PolicyArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
@@ -19,6 +20,7 @@ use crate::engine::plan::{
     WorkloadPlan,
 };
 use crate::engine::pod::{Pod, PodSpec};
+use crate::engine::pre_pull::Lacking;
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::target::Images;
 use crate::engine::workload::{Workload, WorkloadKind};
@@ -79,7 +81,11 @@ pub(super) async fn make_for(
         }
         let mut plan = plan::build(&desired, &live, options);
         if ask_server {
-            check(&mut plan, &live, &cluster, &id, field_manager).await?;
+            let goal = plan.goal(&id, field_manager);
+            let ((), lacking) = futures::try_join!(check(&mut plan, &live, &cluster, &id, field_manager), async {
+                Ok(pulls::find(&goal.pods, &live, options.pre_pull, &cluster).await)
+            })?;
+            note_pulls(&mut plan, lacking);
         }
         workloads.push(plan);
         lives.push(live);
@@ -121,6 +127,20 @@ async fn read_all(
         }
     });
     stream::iter(reads).buffered(AT_ONCE).try_collect().await
+}
+
+/// Says what is pulled first, and on which nodes that cannot be.
+fn note_pulls(plan: &mut WorkloadPlan, lacking: Lacking) {
+    if plan.verdict != Verdict::InPlace {
+        return;
+    }
+    let not_ready = lacking.not_ready.into_iter();
+    plan.warnings.extend(not_ready.map(|node| Warning::NotRead {
+        what: format!(
+            "node {node} is not Ready: a container there would not come back, and nothing can be pulled there first"
+        ),
+    }));
+    plan.pulls = lacking.pulls;
 }
 
 fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
@@ -202,6 +222,7 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
         canary,
         pause_after: policy.pause_after,
         order: policy.order,
+        pre_pull: policy.pre_pull,
         subset,
         ..times
     })

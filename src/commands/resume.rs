@@ -3,7 +3,7 @@
 use super::rolling::Rolling;
 use super::several::Job;
 use super::targets::{self, Wish};
-use super::{Shell, approve, planning};
+use super::{Shell, approve, planning, pulls};
 use crate::cli::{GlobalArgs, ResumeArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::durable::change::Direction;
@@ -24,14 +24,15 @@ pub(super) async fn run(
     let asked = targets::read(&args.targets, false, shell)?;
     let cluster = shell.connect(global).await?;
     let writer = (args.output, args.yes, args.field_manager.as_str());
-    let rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
+    let mut rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
+    rolling.start.pre_pull = options.pre_pull;
     let mut goals = Vec::new();
     for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
         if !matches!(&wish, Wish::Images(images) if images.is_empty()) {
             return Err(CommandError::usage("a rollout that is gone on with has its images; name the workload alone"));
         }
         let live = cluster.live(workload, Nodes::WhereDecisive).await?;
-        let goal = match goal(&live, direction, &options, &rolling.start) {
+        let mut goal = match goal(&live, direction, &options, &rolling.start) {
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {
                 shell.say(Meaning::Plain, "note:", &format!("{}: {}", live.workload.reference, ResumeError::NoRollout));
@@ -46,6 +47,7 @@ pub(super) async fn run(
         if !approve(&live, &goal, &cluster, args.yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
+        goal.pulls = pulls::find(&goal.pods, &live, options.pre_pull, &cluster).await.pulls;
         goals.push((goal, live));
     }
     let jobs = goals.iter().map(|(goal, live)| Job { goal: Some(goal.clone()), live });

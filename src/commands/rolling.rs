@@ -12,6 +12,7 @@ use crate::engine::durable::change::Direction;
 use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{self, LiveWorkload, Start, Verdict, way_back};
+use crate::engine::pre_pull::PrePull;
 use crate::engine::report::{Outcome, PodEnd, PodPhase};
 use crate::engine::rollout::{Goal, Mode};
 use crate::error::CommandError;
@@ -49,6 +50,7 @@ impl<'a> Rolling<'a> {
             field_manager: field_manager.to_owned(),
             keep_field_ownership: rollout.keep_field_ownership,
             release: yes,
+            pre_pull: PrePull::Auto,
         };
         Self { cluster, global, rollout, output, start, go_on: None, side_by_side: false, is_restart: false }
     }

@@ -68,6 +68,35 @@ pub enum Notice {
         /// Which.
         step: OwnerStep,
     },
+    /// A node begins to pull what it lacks, before anything is touched.
+    PullBegins {
+        /// The node.
+        node: String,
+        /// The images.
+        images: Vec<String>,
+    },
+    /// A node has an image.
+    Pulled {
+        /// The node.
+        node: String,
+        /// The image.
+        image: String,
+        /// What the runtime says it is (`imageID`); empty where it did not say.
+        #[serde(rename = "imageID")]
+        image_id: String,
+    },
+    /// Images are not pulled first somewhere; the kubelet pulls them when it restarts the container.
+    PullLeftOut {
+        /// The node; empty where it is about none in particular.
+        node: String,
+        /// Why.
+        why: String,
+    },
+    /// A tag means something else on another node.
+    TagMoves {
+        /// Which, and what on which node.
+        what: String,
+    },
     /// The server refused a patch, or the answer was lost; it is looked at again.
     Retrying {
         /// The pod.

@@ -53,6 +53,16 @@ impl<'a> JsonLines<'a> {
     }
 }
 
+impl JsonLines<'_> {
+    /// The notice's own fields, under the name that it has as a line.
+    fn pull(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
+        let mut fields = serde_json::to_value(notice).map_err(io::Error::other)?;
+        let name = fields.as_object_mut().and_then(|fields| fields.remove("type"));
+        let name = name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+        self.write(&name, elapsed, &fields)
+    }
+}
+
 impl Listener for JsonLines<'_> {
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
         let body = Start {
@@ -77,6 +87,10 @@ impl Listener for JsonLines<'_> {
                 self.write("pod", elapsed, &PodLine { pod: PodName::of(pod), phase: Phase::of(phase) })
             }
             Notice::Owner { step } => self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() }),
+            Notice::PullBegins { .. }
+            | Notice::Pulled { .. }
+            | Notice::PullLeftOut { .. }
+            | Notice::TagMoves { .. } => self.pull(notice, elapsed),
             Notice::Retrying { pod, why } => {
                 self.write("retrying", elapsed, &Retrying { pod: PodName::of(pod), message: why })
             }

@@ -112,6 +112,17 @@ impl Narrator {
         let (meaning, text) = match notice {
             Notice::Pod { pod, phase } => self.pod(pod, phase, elapsed)?,
             Notice::Owner { step } => (Meaning::Plain, self.owner(*step)),
+            Notice::PullBegins { node, images } => {
+                let images = words::first_of(images.iter().map(|image| self.style.show(image)), NAMED_PODS);
+                (Meaning::Plain, format!("{}  pulls {images} first", self.style.show(node)))
+            }
+            Notice::Pulled { node, image, .. } => {
+                (Meaning::Ok, format!("{}  has {}", self.style.show(node), self.style.show(image)))
+            }
+            Notice::PullLeftOut { why, .. } => {
+                (Meaning::Waiting, format!("not pulled first: {}", self.style.show(why)))
+            }
+            Notice::TagMoves { what } => (Meaning::Waiting, self.style.show(what)),
             Notice::Retrying { pod, why } => {
                 (Meaning::Waiting, format!("{}  looked at again: {}", self.name(pod), self.style.show(why)))
             }

@@ -216,6 +216,10 @@ impl Listener for Live<'_> {
             // The clock that runs is the sign of life.
             Notice::StillWaiting { .. } => false,
             Notice::Owner { .. }
+            | Notice::PullBegins { .. }
+            | Notice::Pulled { .. }
+            | Notice::PullLeftOut { .. }
+            | Notice::TagMoves { .. }
             | Notice::Retrying { .. }
             | Notice::WatchLost { .. }
             | Notice::WatchRestored

@@ -98,6 +98,8 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         pods_only: durable.is_none(),
         durable,
         restarts_the_same: wanted.is_restart(),
+        pulls: Vec::new(),
+        pre_pull: options.pre_pull,
         estimate_seconds,
         checked_by_server: false,
     }

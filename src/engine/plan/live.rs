@@ -9,6 +9,7 @@ use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{ContainerName, PodKey, Uid};
 use crate::engine::pod::Pod;
+use crate::engine::pre_pull::PrePull;
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::target::Images;
 use crate::engine::workload::Workload;
@@ -187,6 +188,8 @@ pub struct Options {
     pub total_timeout: Option<u64>,
     /// `--pods-only`: the owner is left alone.
     pub pods_only: bool,
+    /// `--pre-pull`.
+    pub pre_pull: PrePull,
     /// `--canary`.
     pub canary: Option<IntOrPercent>,
     /// `--pause-after`, pods.

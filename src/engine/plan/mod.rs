@@ -26,6 +26,7 @@ use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::pre_pull::{PrePull, Pull};
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::Policy;
 
@@ -84,6 +85,12 @@ pub struct WorkloadPlan {
     /// What happens to the owner; `None` where only pods change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durable: Option<DurablePlan>,
+    /// What nodes have to pull before anything is touched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pulls: Vec<Pull>,
+    /// `--pre-pull`.
+    #[serde(default)]
+    pub pre_pull: PrePull,
     /// The template of an owner stays as it is: only the pods change.
     pub pods_only: bool,
     /// The named containers restart with the bits that they run.

@@ -12,6 +12,7 @@ use crate::engine::durable::lock::{HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{OwnerGoal, deployment, revisions};
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::pre_pull::PrePull;
 use crate::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal, Policy};
 use crate::engine::workload::{Workload, WorkloadKind};
 
@@ -30,6 +31,8 @@ pub struct Start {
     pub field_manager: String,
     /// Stay owner of the changed fields for server-side apply.
     pub keep_field_ownership: bool,
+    /// `--pre-pull`.
+    pub pre_pull: PrePull,
     /// Let somebody else's change roll out that is found under a pause of ours.
     pub release: bool,
 }
@@ -156,6 +159,8 @@ pub fn resume(
         pods,
         policy: lock.policy.clone(),
         field_manager: start.field_manager.clone(),
+        pulls: Vec::new(),
+        pre_pull: start.pre_pull,
         owner: Some(Box::new(owner_goal(lock, replaces, sides, workload, start))),
     })
 }
