@@ -11,8 +11,9 @@ use crate::drive;
 use crate::engine::durable::change::Direction;
 use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{self, LiveWorkload, Start, Verdict, way_back};
+use crate::engine::plan::{self, LiveWorkload, ResumeError, Start, Verdict, way_back};
 use crate::engine::pre_pull::PrePull;
+use crate::engine::record::UpdateRecord;
 use crate::engine::report::{Outcome, PodEnd, PodPhase};
 use crate::engine::rollout::{Goal, Mode};
 use crate::error::CommandError;
@@ -131,8 +132,20 @@ impl<'a> Rolling<'a> {
         let live = self.reread(goal).await?;
         let start = self.another_run(shell);
         let back = if goal.owner.is_some() {
-            plan::resume(&live, Some(Direction::Back), None, &start)
-                .map_err(|error| CommandError::usage(format!("{} cannot be taken back: {error}", goal.workload)))?
+            match plan::resume(&live, Some(Direction::Back), None, &start) {
+                Ok(back) => back,
+                // It failed before the first write on the owner, such as when an image could not be pulled.
+                Err(ResumeError::NoRollout) => {
+                    shell.note(&format!("{}: nothing was changed, so there is nothing to take back", goal.workload));
+                    return Ok(());
+                }
+                Err(error @ ResumeError::Unreadable) => {
+                    return Err(CommandError::usage(format!("{} cannot be taken back: {error}", goal.workload)));
+                }
+            }
+        } else if live.pods.iter().all(|pod| UpdateRecord::of(pod).is_none_or(|record| record.id != goal.id)) {
+            shell.note(&format!("{}: no pod was changed, so there is nothing to take back", goal.workload));
+            return Ok(());
         } else {
             let desired = plan::undo(&live, Some(goal.id.as_str()), false);
             let desired = desired
