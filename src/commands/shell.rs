@@ -152,7 +152,8 @@ impl Shell {
     pub fn rollout_id(&self) -> RolloutId {
         let now = jiff::Timestamp::now();
         let unique = u64::from(std::process::id()) ^ u64::try_from(now.as_nanosecond() & 0xffff_ffff).unwrap_or(0);
-        RolloutId::from(format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), unique & 0xff_ffff))
+        let milliseconds = now.as_millisecond().rem_euclid(1000);
+        RolloutId::from(format!("{}-{milliseconds:03x}{:03x}", now.strftime("%Y%m%d-%H%M%S"), unique & 0xfff))
     }
 
     /// Shows what clap says: help and version on stdout, anything else is wrong usage.

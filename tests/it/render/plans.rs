@@ -138,6 +138,8 @@ fn in_place() -> WorkloadPlan {
         controllers: ["uid-of-web-6b867cfc99".into()].into(),
         replicas: 3,
         durable: None,
+        pulls: Vec::new(),
+        pre_pull: kubectl_inplace::engine::pre_pull::PrePull::Never,
         restarts_the_same: false,
         pods_only: true,
         estimate_seconds: 40,

@@ -78,6 +78,8 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         policy: policy(),
         field_manager: "kubectl-inplace".into(),
         owner: None,
+        pulls: Vec::new(),
+        pre_pull: kubectl_inplace::engine::pre_pull::PrePull::Never,
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use kubectl_inplace::cli::{Cli, Command, PlanArgs};
+use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
 use kubectl_inplace::engine::duration;
 use kubectl_inplace::engine::int_or_percent::IntOrPercent;
 use kubectl_inplace::engine::kubelet_version::KubeletVersion;
@@ -251,6 +251,8 @@ impl Folder {
             canary: number_or_percent(policy.canary)?,
             pause_after: policy.pause_after,
             order: policy.order,
+            ignores_budgets: policy.disruption_budget == DisruptionBudget::Ignore,
+            pre_pull: policy.pre_pull,
             subset: Subset { pods: policy.pods.into_iter().collect(), node: policy.node, partition: policy.partition },
         })
     }

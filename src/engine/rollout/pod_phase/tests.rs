@@ -39,6 +39,8 @@ fn goal() -> Goal {
         },
         field_manager: "kubectl-inplace".into(),
         owner: None,
+        pulls: Vec::new(),
+        pre_pull: crate::engine::pre_pull::PrePull::Never,
     }
 }
 
