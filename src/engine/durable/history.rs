@@ -113,15 +113,19 @@ mod tests {
             entry("b", "2026-03-01T10:02:00Z"),
             entry("c", "2026-03-01T10:03:00Z"),
         );
-        let objects =
-            [object(&[two.clone()]), object(&[one.clone(), three.clone()]), json!({}), object(&[two.clone()])];
+        let objects = [
+            object(std::slice::from_ref(&two)),
+            object(&[one.clone(), three.clone()]),
+            json!({}),
+            object(std::slice::from_ref(&two)),
+        ];
         assert_eq!(union(&objects), [one, two, three]);
     }
 
     #[test]
     fn of_two_in_the_same_second_the_later_one_stays_the_later_one() {
         let (first, second) = (entry("z", "2026-03-01T10:01:00Z"), entry("a", "2026-03-01T10:01:00Z"));
-        let objects = [object(&[first.clone(), second.clone()]), object(&[first.clone()])];
+        let objects = [object(&[first.clone(), second.clone()]), object(std::slice::from_ref(&first))];
         assert_eq!(union(&objects), [first, second]);
     }
 
