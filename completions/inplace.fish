@@ -62,7 +62,10 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "abo
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "undo" -d 'Go back to the images recorded before the last update in place'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "watch" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "status" -d 'Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "history" -d 'List the in-place updates of a workload: when, who, from, to, why, how they ended. Changes nothing'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "hash" -d 'Compute the kubelet\'s container hashes: would it restart a container? Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "rbac" -d 'Print the least Role that a command needs, or ask the server whether you have it. Changes nothing'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "version" -d 'Print the version of this program, and of the server'
@@ -534,6 +537,85 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -s f -l filename -d 'Manifests whose workloads are meant: files, folders, or - for standard input' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -s R -l recursive -d 'Read folders with their subfolders' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -s l -l selector -d 'Label selector of the workloads' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -s A -l all-namespaces -d 'In all namespaces' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -s w -l watch -d 'Show it again whenever it changes, until it is interrupted' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -s o -l output -d 'Output format; wide also has restarts, nodes, digests and uids, name the workloads, one a line' -r -f -a "text\t'For a person'
+wide\t'The text, and what an expert asks for; of a plan alone'
+json\t'For a script: one document for a plan, one object a line for a rollout'
+yaml\t'The JSON document as YAML; of a plan alone'
+name\t'The pods that would change, one a line as `pod/NAME`; of a plan alone'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -s n -l namespace -d 'Namespace' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l kubeconfig -d 'The kubeconfig to use' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l user -d 'User of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l token -d 'Bearer token' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l certificate-authority -d 'Certificate file of the server\'s authority' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l client-certificate -d 'Client certificate file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l client-key -d 'Client key file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l tls-server-name -d 'Name that the server\'s certificate must have' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l as -d 'User to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l as-group -d 'Group to impersonate; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l as-uid -d 'UID to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l as-user-extra -d 'Extra of the impersonated user; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l request-timeout -d 'How long one request may take, repetitions included; 0 is no limit' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l disable-compression -d 'Ask the server not to compress its answers' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l warnings-as-errors -d 'End with an error if the server warned' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal that can, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -s q -l quiet -d 'Show results and errors only' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -s f -l filename -d 'Manifests whose workloads are meant: files, folders, or - for standard input' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -s R -l recursive -d 'Read folders with their subfolders' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -s l -l selector -d 'Label selector of the workloads' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -s A -l all-namespaces -d 'In all namespaces' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -s o -l output -d 'Output format' -r -f -a "text\t'For a person'
+json\t'For a script: one document for a plan, one object a line for a rollout'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -s n -l namespace -d 'Namespace' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l kubeconfig -d 'The kubeconfig to use' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l user -d 'User of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l token -d 'Bearer token' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l certificate-authority -d 'Certificate file of the server\'s authority' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l client-certificate -d 'Client certificate file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l client-key -d 'Client key file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l tls-server-name -d 'Name that the server\'s certificate must have' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l as -d 'User to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l as-group -d 'Group to impersonate; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l as-uid -d 'UID to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l as-user-extra -d 'Extra of the impersonated user; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l request-timeout -d 'How long one request may take, repetitions included; 0 is no limit' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l disable-compression -d 'Ask the server not to compress its answers' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l warnings-as-errors -d 'End with an error if the server warned' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -l color -d 'Colours' -r -f -a "auto\t'On a terminal that can, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -s q -l quiet -d 'Show results and errors only' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand history" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l image -d 'The same as CONTAINER=IMAGE among the words' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -l all-containers -d 'Let \'*=IMAGE\' stand for every container' -r -f -a "true\t''
 false\t''"
@@ -575,6 +657,45 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand hash" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l pods-only -d 'For pods alone: the owner\'s template is left as it is' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l check -d 'Ask the server whether you may, in the namespace; exit with 3 if something required is missing' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l optional -d 'With what is optional too: without it an answer is weaker, or a flag does not work' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -s A -l all-namespaces -d 'For all namespaces: a ClusterRole' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -s o -l output -d 'Output format; text is YAML with comments, or a table with --check' -r -f -a "text\t'For a person'
+json\t'For a script: one document for a plan, one object a line for a rollout'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -s n -l namespace -d 'Namespace' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l kubeconfig -d 'The kubeconfig to use' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l user -d 'User of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l token -d 'Bearer token' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l certificate-authority -d 'Certificate file of the server\'s authority' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l client-certificate -d 'Client certificate file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l client-key -d 'Client key file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l tls-server-name -d 'Name that the server\'s certificate must have' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l as -d 'User to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l as-group -d 'Group to impersonate; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l as-uid -d 'UID to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l as-user-extra -d 'Extra of the impersonated user; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l request-timeout -d 'How long one request may take, repetitions included; 0 is no limit' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l disable-compression -d 'Ask the server not to compress its answers' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l warnings-as-errors -d 'End with an error if the server warned' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -l color -d 'Colours' -r -f -a "auto\t'On a terminal that can, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -s q -l quiet -d 'Show results and errors only' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand rbac" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -s n -l namespace -d 'Namespace' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l kubeconfig -d 'The kubeconfig to use' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand explain" -l context -d 'Context of the kubeconfig' -r
@@ -696,16 +817,19 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __comple
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __complete" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __complete" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "diff" -d 'Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "resume" -d 'Go on with a rollout that was stopped, or whose run was killed, at any point'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "abort" -d 'Take a rollout back that was stopped, or whose run was killed, at any point: template, strategy, pause and pods'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "undo" -d 'Go back to the images recorded before the last update in place'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "hash" -d 'Compute the kubelet\'s container hashes: would it restart a container? Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "version" -d 'Print the version of this program, and of the server'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow hash explain completion version __complete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "diff" -d 'Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "resume" -d 'Go on with a rollout that was stopped, or whose run was killed, at any point'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "abort" -d 'Take a rollout back that was stopped, or whose run was killed, at any point: template, strategy, pause and pods'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "undo" -d 'Go back to the images recorded before the last update in place'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "status" -d 'Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "history" -d 'List the in-place updates of a workload: when, who, from, to, why, how they ended. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "hash" -d 'Compute the kubelet\'s container hashes: would it restart a container? Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "rbac" -d 'Print the least Role that a command needs, or ask the server whether you have it. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "version" -d 'Print the version of this program, and of the server'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

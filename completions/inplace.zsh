@@ -565,6 +565,108 @@ never\:"Never"))' \
 '*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
 && ret=0
 ;;
+(status)
+_arguments "${_arguments_options[@]}" : \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces]::BOOL:(true false)' \
+'-w+[Show it again whenever it changes, until it is interrupted]::BOOL:(true false)' \
+'--watch=[Show it again whenever it changes, until it is interrupted]::BOOL:(true false)' \
+'-o+[Output format; wide also has restarts, nodes, digests and uids, name the workloads, one a line]:FORMAT:((text\:"For a person"
+wide\:"The text, and what an expert asks for; of a plan alone"
+json\:"For a script\: one document for a plan, one object a line for a rollout"
+yaml\:"The JSON document as YAML; of a plan alone"
+name\:"The pods that would change, one a line as \`pod/NAME\`; of a plan alone"))' \
+'--output=[Output format; wide also has restarts, nodes, digests and uids, name the workloads, one a line]:FORMAT:((text\:"For a person"
+wide\:"The text, and what an expert asks for; of a plan alone"
+json\:"For a script\: one document for a plan, one object a line for a rollout"
+yaml\:"The JSON document as YAML; of a plan alone"
+name\:"The pods that would change, one a line as \`pod/NAME\`; of a plan alone"))' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l:_default' \
+&& ret=0
+;;
+(history)
+_arguments "${_arguments_options[@]}" : \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces]::BOOL:(true false)' \
+'-o+[Output format]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'--output=[Output format]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l:_default' \
+&& ret=0
+;;
 (hash)
 _arguments "${_arguments_options[@]}" : \
 '*--image=[The same as CONTAINER=IMAGE among the words]:CONTAINER=IMAGE:_default' \
@@ -613,6 +715,51 @@ never\:"Never"))' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
+&& ret=0
+;;
+(rbac)
+_arguments "${_arguments_options[@]}" : \
+'--pods-only=[For pods alone\: the owner'\''s template is left as it is]::BOOL:(true false)' \
+'--check=[Ask the server whether you may, in the namespace; exit with 3 if something required is missing]::BOOL:(true false)' \
+'--optional=[With what is optional too\: without it an answer is weaker, or a flag does not work]::BOOL:(true false)' \
+'-A+[For all namespaces\: a ClusterRole]::BOOL:(true false)' \
+'--all-namespaces=[For all namespaces\: a ClusterRole]::BOOL:(true false)' \
+'-o+[Output format; text is YAML with comments, or a table with --check]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'--output=[Output format; text is YAML with comments, or a table with --check]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':command -- The command that is to be allowed:(plan diff apply follow status history undo resume abort restart hash)' \
+'::kind -- The kind of workloads:(deployment statefulset daemonset replicaset pod all)' \
 && ret=0
 ;;
 (explain)
@@ -802,7 +949,19 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(status)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(history)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (hash)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(rbac)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -846,7 +1005,10 @@ _kubectl-inplace_commands() {
 'undo:Go back to the images recorded before the last update in place' \
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
 'watch:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
+'status:Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing' \
+'history:List the in-place updates of a workload\: when, who, from, to, why, how they ended. Changes nothing' \
 'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
+'rbac:Print the least Role that a command needs, or ask the server whether you have it. Changes nothing' \
 'explain:Say what a reason or warning means, why it is so, and what to do. Alone\: list them all' \
 'completion:Print a shell'\''s completion script, or make completion work through kubectl' \
 'version:Print the version of this program, and of the server' \
@@ -905,7 +1067,10 @@ _kubectl-inplace__subcmd__help_commands() {
 'abort:Take a rollout back that was stopped, or whose run was killed, at any point\: template, strategy, pause and pods' \
 'undo:Go back to the images recorded before the last update in place' \
 'follow:Watch an update, this program'\''s or anybody'\''s, until the pods are ready again. Changes nothing' \
+'status:Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing' \
+'history:List the in-place updates of a workload\: when, who, from, to, why, how they ended. Changes nothing' \
 'hash:Compute the kubelet'\''s container hashes\: would it restart a container? Changes nothing' \
+'rbac:Print the least Role that a command needs, or ask the server whether you have it. Changes nothing' \
 'explain:Say what a reason or warning means, why it is so, and what to do. Alone\: list them all' \
 'completion:Print a shell'\''s completion script, or make completion work through kubectl' \
 'version:Print the version of this program, and of the server' \
@@ -959,15 +1124,30 @@ _kubectl-inplace__subcmd__help__subcmd__help_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help help commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__history_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__history_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help history commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__plan_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__plan_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help plan commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__rbac_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__rbac_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help rbac commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__resume_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__resume_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help resume commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__status_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help status commands' commands "$@"
 }
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__undo_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__undo_commands() {
@@ -979,15 +1159,30 @@ _kubectl-inplace__subcmd__help__subcmd__version_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help version commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__history_commands] )) ||
+_kubectl-inplace__subcmd__history_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace history commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__plan_commands] )) ||
 _kubectl-inplace__subcmd__plan_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace plan commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__rbac_commands] )) ||
+_kubectl-inplace__subcmd__rbac_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace rbac commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__resume_commands] )) ||
 _kubectl-inplace__subcmd__resume_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace resume commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__status_commands] )) ||
+_kubectl-inplace__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace status commands' commands "$@"
 }
 (( $+functions[_kubectl-inplace__subcmd__undo_commands] )) ||
 _kubectl-inplace__subcmd__undo_commands() {

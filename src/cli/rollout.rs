@@ -43,6 +43,9 @@ pub struct PolicyArgs {
     /// Only the pods on this node
     #[arg(long, value_name = "NAME")]
     pub node: Option<String>,
+    /// Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them
+    #[arg(long, value_name = "WHAT", default_value = "respect")]
+    pub disruption_budget: DisruptionBudget,
     /// Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub pre_pull: PrePull,
@@ -63,6 +66,16 @@ pub struct RolloutArgs {
     /// Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub keep_field_ownership: bool,
+}
+
+/// `--disruption-budget`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum DisruptionBudget {
+    /// Wait until they allow it.
+    #[default]
+    Respect,
+    /// Do not ask them.
+    Ignore,
 }
 
 /// `--on-failure`.

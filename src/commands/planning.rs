@@ -7,7 +7,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use super::Shell;
 use super::pulls;
 use super::targets::{self, Wish};
-use crate::cli::{FollowPolicyArgs, GlobalArgs, PolicyArgs, TargetArgs};
+use crate::cli::{DisruptionBudget, FollowPolicyArgs, GlobalArgs, PolicyArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::engine::duration;
@@ -210,6 +210,7 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
         pause_after: policy.pause_after,
         order: policy.order,
         pre_pull: policy.pre_pull,
+        ignores_budgets: policy.disruption_budget == DisruptionBudget::Ignore,
         subset,
         ..times
     })

@@ -68,6 +68,11 @@ pub enum Notice {
         /// Which.
         step: OwnerStep,
     },
+    /// A PodDisruptionBudget allows no further pod to be taken down now.
+    DisruptionBudgetHolds {
+        /// Which, and why.
+        why: String,
+    },
     /// A node begins to pull what it lacks, before anything is touched.
     PullBegins {
         /// The node.

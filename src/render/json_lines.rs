@@ -76,7 +76,8 @@ impl Listener for JsonLines<'_> {
                 self.write("pod", elapsed, &PodLine { pod: PodName::of(pod), phase: Phase::of(phase) })
             }
             Notice::Owner { step } => self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() }),
-            Notice::PullBegins { .. }
+            Notice::DisruptionBudgetHolds { .. }
+            | Notice::PullBegins { .. }
             | Notice::Pulled { .. }
             | Notice::PullLeftOut { .. }
             | Notice::TagMoves { .. } => self.pull(notice, elapsed),

@@ -98,6 +98,9 @@ impl Narrator {
         let (meaning, text) = match notice {
             Notice::Pod { pod, phase } => self.pod(pod, phase, elapsed)?,
             Notice::Owner { step } => (Meaning::Plain, self.owner(*step)),
+            Notice::DisruptionBudgetHolds { why } => {
+                (Meaning::Waiting, format!("no further pod is taken down now: {}", self.style.show(why)))
+            }
             Notice::PullBegins { node, images } => {
                 let images = words::first_of(images.iter().map(|image| self.style.show(image)), NAMED_PODS);
                 (Meaning::Plain, format!("{}  pulls {images} first", self.style.show(node)))

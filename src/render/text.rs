@@ -282,7 +282,7 @@ impl Pods<'_> {
         let mark = style.paint(meaning(pod.verdict), symbol(pod.verdict));
         let mut texts = vec![];
         match pod.verdict {
-            PodVerdict::Update => texts.push(self.changes(pod)),
+            PodVerdict::Update => texts.push(format!("{}{}", self.changes(pod), self.pulls(pod))),
             PodVerdict::InProgress => {
                 texts.push(format!("{}: asked for already, {}", self.changes(pod), self.waiting(pod)));
             }
@@ -312,6 +312,15 @@ impl Pods<'_> {
             Detail::Short => Ok(()),
             Detail::Wide => wide::pod(pod, style, out),
         }
+    }
+
+    /// What the pod's node has to pull first.
+    fn pulls(&self, pod: &PodPlan) -> String {
+        let mine = self.plan.pulls.iter().filter(|pull| pull.node == pod.node);
+        let images: BTreeSet<&str> = mine.flat_map(|pull| &pull.images).map(|image| image.image.as_str()).collect();
+        let wanted = |image: &&str| pod.changes.values().any(|change| change.to == **image);
+        let images: Vec<String> = images.into_iter().filter(wanted).map(|image| self.style.show(image)).collect();
+        if images.is_empty() { String::new() } else { format!("   pulls {} first", images.join(", ")) }
     }
 
     /// Why the containers that are on their way do not run yet, as far as the pod's status says.

@@ -163,6 +163,8 @@ pub struct Options {
     pub total_timeout: Option<u64>,
     /// `--pods-only`: the owner is left alone.
     pub pods_only: bool,
+    /// `--disruption-budget=ignore`.
+    pub ignores_budgets: bool,
     /// `--pre-pull`.
     pub pre_pull: PrePull,
     /// `--canary`.

@@ -143,7 +143,8 @@ pub fn resume(
     let Some(found) = found else { return Err(ResumeError::NoRollout) };
     let replaces = RolloutLock::text_of(&workload.object).map(str::to_owned);
     let mut lock = RolloutLock { run: start.run.clone(), state: LockState::Running, ..found };
-    lock.direction = direction.unwrap_or(lock.direction);
+    // What only copies tell of has ended: they are tidied away, and nothing turns round any more.
+    lock.direction = direction.filter(|_| replaces.is_some()).unwrap_or(lock.direction);
     lock.policy = policy.unwrap_or(lock.policy);
     // The first few were looked at: that is why it goes on.
     lock.policy.canary = None;

@@ -96,6 +96,9 @@ pub struct Policy {
     pub timeout_given: Option<u64>,
     /// `--total-timeout` in seconds.
     pub total_timeout: Option<u64>,
+    /// `--disruption-budget=respect`, where there are budgets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub respects_budgets: bool,
     /// `--canary`: this many pods, once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canary: Option<u32>,

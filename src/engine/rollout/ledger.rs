@@ -11,6 +11,7 @@ use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::pre_pull::PrePull;
 use crate::engine::report::PodPhase;
 
+use super::budgets::BudgetLedger;
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
 use super::owner::OwnerLedger;
@@ -133,6 +134,7 @@ pub struct Ledger {
     pub(super) entries: Vec<Entry>,
     pub(super) owner: OwnerLedger,
     pub(super) pulls: PullLedger,
+    pub(super) budgets: BudgetLedger,
     /// `--pre-pull`, as the goal says it.
     pub(super) pre_pull: Option<PrePull>,
     pub(super) position: HashMap<PodKey, usize>,
@@ -208,6 +210,10 @@ impl Ledger {
         let careless = self.has(Fault::SendsOnUnknown);
         if self.owner.is_its(id) {
             self.owner.answer(answer, now);
+            return;
+        }
+        if self.budgets.is_its(id) {
+            self.budgets.answer(&answer, now);
             return;
         }
         if self.pulls.is_its(id) {

@@ -4,6 +4,7 @@
 //! saying, when to look again at the latest, and whether it is over. Called twice on the same world it does nothing the
 //! second time. A new [`Ledger`] on the same world goes on where the old one stood.
 
+mod budgets;
 mod fault;
 mod goal;
 mod ledger;
@@ -63,6 +64,11 @@ pub enum Action {
         namespace: String,
         /// The label selector that finds them.
         selector: String,
+    },
+    /// Read the PodDisruptionBudgets of a namespace and tell as an observation.
+    ReadBudgets {
+        /// The namespace.
+        namespace: String,
     },
     /// Read the pod and tell as an observation.
     Read(PodKey),

@@ -23,6 +23,8 @@ pub enum Observation {
     Owner(Box<OwnerView>),
     /// The pods that pull images were read.
     PullPods(Vec<Value>),
+    /// The PodDisruptionBudgets were read.
+    Budgets(Vec<Value>),
     /// The watch broke; it is being opened again and will come back as a relist.
     WatchLost(String),
     /// The kubelet's events that say that a container's definition changed: container to the event's time
@@ -50,6 +52,7 @@ pub struct World {
     definition_changed: HashMap<PodKey, BTreeMap<ContainerName, String>>,
     owner: Option<OwnerView>,
     pull_pods: Option<Vec<Value>>,
+    budgets: Option<Vec<Value>>,
     watch: Watch,
     /// Counts observations; each pod stands in `changes` under the count of its latest.
     version: u64,
@@ -65,6 +68,7 @@ impl Default for World {
             definition_changed: HashMap::new(),
             owner: None,
             pull_pods: None,
+            budgets: None,
             watch: Watch::Opening,
             version: 0,
             version_of: HashMap::new(),
@@ -90,6 +94,7 @@ impl World {
             Observation::Applied(pod) => self.apply(*pod),
             Observation::Deleted(key) => self.delete(key),
             Observation::Owner(view) => self.owner = Some(*view),
+            Observation::Budgets(budgets) => self.budgets = Some(budgets),
             Observation::PullPods(pods) => self.pull_pods = Some(pods),
             Observation::WatchLost(why) => self.watch = Watch::Lost(why),
             Observation::DefinitionChanged(key, containers) => {
@@ -154,6 +159,11 @@ impl World {
     /// Returns the pods that pull images, as last read.
     pub fn pull_pods(&self) -> Option<&[Value]> {
         self.pull_pods.as_deref()
+    }
+
+    /// Returns the PodDisruptionBudgets, as last read.
+    pub fn budgets(&self) -> Option<&[Value]> {
+        self.budgets.as_deref()
     }
 
     /// Returns the state of the watch.

@@ -1,9 +1,12 @@
 //! Plans that every format is fed.
 
+use kubectl_inplace::engine::durable::change::{TemplateChange, TemplateImage};
+use kubectl_inplace::engine::durable::lock::Outgoing;
 use kubectl_inplace::engine::metadata::MetadataChange;
 use kubectl_inplace::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use kubectl_inplace::engine::plan::{
-    ChangeEvidence, ContainerPlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan,
+    ChangeEvidence, ContainerPlan, DurablePlan, Effect, HistoryPlan, ImageChange, Plan, PodPlan, PodVerdict, Verdict,
+    WorkloadPlan,
 };
 use kubectl_inplace::engine::pod::ContainerList;
 use kubectl_inplace::engine::reason::{Reason, Warning};
@@ -24,6 +27,7 @@ pub(super) fn samples() -> Vec<Sample> {
         sample("empty", vec![]),
         sample("in-place", vec![in_place()]),
         sample("mixed", vec![mixed()]),
+        sample("durable", vec![durable()]),
         sample("evidence", vec![evidence()]),
         sample("nothing-to-do", vec![nothing_to_do()]),
         sample("no-pods", vec![no_pods()]),
@@ -33,6 +37,29 @@ pub(super) fn samples() -> Vec<Sample> {
         sample("hostile", vec![hostile()]),
         sample("offline", offline()),
     ]
+}
+
+/// A Deployment whose template goes along.
+fn durable() -> WorkloadPlan {
+    let image = TemplateImage {
+        list: ContainerList::Containers,
+        from: "acme/side:1.27.1".into(),
+        to: "acme/side:1.27.2".into(),
+    };
+    let change = TemplateChange { images: [("side".into(), image)].into(), ..TemplateChange::default() };
+    let durable = DurablePlan {
+        change,
+        outgoing: Some(Outgoing { name: "web-6b867cfc99".into(), uid: "rs-uid".into(), revision: 4 }),
+        revision: Some(5),
+        history: HistoryPlan::Swap { name: "web-5c8d7f6b9".into(), uid: "old-uid".into(), revision: 3 },
+        reuses: None,
+        strategy: None,
+        digests: Default::default(),
+        origin: Default::default(),
+        only: Default::default(),
+        replaces: None,
+    };
+    WorkloadPlan { durable: Some(durable), pods_only: false, warnings: vec![], ..in_place() }
 }
 
 pub(super) fn workload() -> WorkloadRef {
