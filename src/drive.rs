@@ -41,6 +41,33 @@ pub enum DriveError {
 
 type Answered = (ActionId, Option<Observation>, Answer);
 
+/// The time and the signals of a command that drives several workloads.
+#[derive(Debug)]
+pub struct Session {
+    signals: Signals,
+    began: Instant,
+}
+
+impl Session {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// When signals cannot be listened for.
+    pub fn begin() -> io::Result<Self> {
+        Ok(Self { signals: Signals::listen()?, began: Instant::now() })
+    }
+
+    /// Returns a signal that came, also between two rollouts.
+    pub fn heard(&mut self) -> Option<Stop> {
+        self.signals.next().now_or_never()
+    }
+
+    /// Returns the time since it began.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+}
+
 struct Driver<'a> {
     cluster: &'a Cluster,
     world: World,
@@ -197,6 +224,7 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
 }
 
 /// Ctrl-C and SIGTERM.
+#[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,

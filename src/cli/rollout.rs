@@ -55,17 +55,49 @@ pub struct PolicyArgs {
 }
 
 /// What becomes of a rollout, and what is written down of it.
-#[derive(Debug, Args, Default)]
+#[derive(Debug, Args)]
 pub struct RolloutArgs {
     /// Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// What to do when a pod fails: stop, take everything back, or go on with the other pods
+    /// What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads
     #[arg(long, value_name = "WHAT", default_value = "stop")]
     pub on_failure: OnFailure,
     /// Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub keep_field_ownership: bool,
+    /// Workloads at once; each keeps to its own budget
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub parallel_workloads: u32,
+}
+
+/// `restart`.
+#[derive(Debug, Args)]
+pub struct RestartArgs {
+    /// Which workloads.
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// The containers that restart, separated by commas; required unless there is one
+    #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
+    pub container: Vec<String>,
+    /// How fast, how careful.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// What becomes of it.
+    #[command(flatten)]
+    pub rollout: RolloutArgs,
+    /// Output format; json is one object a line
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
+    pub output: OutputFormat,
+    /// Do not ask; required where there is no terminal
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub yes: bool,
+    /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
+    pub dry_run: DryRun,
+    /// Name of the writer in the objects' managed fields
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    pub field_manager: String,
 }
 
 /// `--disruption-budget`.

@@ -24,7 +24,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
     for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
         let images = match wish {
             Wish::Images(images) => Some(images).filter(|images| !images.is_empty()),
-            Wish::Manifest(_) | Wish::Undo { .. } => None,
+            Wish::Manifest(_) | Wish::Undo { .. } | Wish::Restart { .. } => None,
         };
         let live = cluster.live(workload, Nodes::WhereDecisive).await?;
         if let Some(denied) = live.surroundings.denied.first() {
@@ -47,7 +47,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         cluster.check_watch(&goal.workload.namespace).await?;
         let next =
             NextSteps { follow: Some(commands::follow(&goal.workload, global, &cluster)), ..NextSteps::default() };
-        let mut listener = shell.listener(args.output);
+        let mut listener = shell.listener(args.output, false);
         listener.start(&goal, &next)?;
         let outcome = drive::drive(&cluster, &goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
         drop(listener);

@@ -16,7 +16,8 @@ use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{PodKey, RolloutId};
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
 use crate::engine::plan::{
-    self, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, Subset, UndoError, Verdict, WorkloadPlan,
+    self, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, RestartError, Subset, UndoError, Verdict,
+    WorkloadPlan,
 };
 use crate::engine::pod::{Pod, PodSpec};
 use crate::engine::pre_pull::Lacking;
@@ -108,7 +109,7 @@ async fn read_all(
             match &wish {
                 Wish::Images(images) => Ok(Some(Desired::Images(images.clone()))),
                 Wish::Manifest(manifest) => cluster.desired(&workload, manifest, field_manager).await.map(Some),
-                Wish::Undo { .. } => Ok(None),
+                Wish::Undo { .. } | Wish::Restart { .. } => Ok(None),
             }
         };
         let (desired, live) = futures::try_join!(desired, cluster.live(workload.clone(), nodes))?;
@@ -117,6 +118,10 @@ async fn read_all(
             (None, Wish::Undo { to, pin_digest }) => {
                 let desired = plan::undo(&live, to.as_deref(), pin_digest);
                 Ok((desired.map_err(|error| nothing_to_undo(&live, &error))?, live))
+            }
+            (None, Wish::Restart { containers, now }) => {
+                let desired = plan::restart(&live, &containers, &now);
+                Ok((desired.map_err(|error| not_restartable(&live, &error))?, live))
             }
             (None, Wish::Images(_) | Wish::Manifest(_)) => Ok((Desired::Images(Images::default()), live)),
         }
@@ -142,6 +147,14 @@ fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
     let workload = &live.workload.reference;
     CommandError::usage(format!("{workload}: {error}"))
         .hint(format!("see what was done in place: kubectl inplace history {workload} -n {}", workload.namespace))
+}
+
+fn not_restartable(live: &LiveWorkload, error: &RestartError) -> CommandError {
+    let error_of = CommandError::usage(format!("{}: {error}", live.workload.reference));
+    match error {
+        RestartError::NameOne { .. } => error_of.hint("name those that are to restart: -c CONTAINER"),
+        RestartError::InitContainer { .. } => error_of,
+    }
 }
 
 /// Asks each namespace once, whatever the number of its workloads.

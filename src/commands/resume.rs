@@ -1,6 +1,7 @@
 //! `resume` and `abort`: go on with a rollout that another run has left, or take it back.
 
 use super::rolling::Rolling;
+use super::several::Job;
 use super::targets::{self, Wish};
 use super::{Shell, approve, planning, pulls};
 use crate::cli::{GlobalArgs, ResumeArgs};
@@ -22,15 +23,15 @@ pub(super) async fn run(
     let options = planning::options(&args.policy)?;
     let asked = targets::read(&args.targets, false, shell)?;
     let cluster = shell.connect(global).await?;
-    let mut result = EndResult::NothingToDo;
+    let writer = (args.output, args.yes, args.field_manager.as_str());
+    let mut rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
+    rolling.start.pre_pull = options.pre_pull;
+    let mut goals = Vec::new();
     for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
         if !matches!(&wish, Wish::Images(images) if images.is_empty()) {
             return Err(CommandError::usage("a rollout that is gone on with has its images; name the workload alone"));
         }
         let live = cluster.live(workload, Nodes::WhereDecisive).await?;
-        let writer = (args.output, args.yes, args.field_manager.as_str());
-        let mut rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
-        rolling.start.pre_pull = options.pre_pull;
         let mut goal = match goal(&live, direction, &options, &rolling.start) {
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {
@@ -47,12 +48,10 @@ pub(super) async fn run(
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
         goal.pulls = pulls::find(&goal.pods, &live, options.pre_pull, &cluster).await.pulls;
-        result = rolling.one(goal, &live, shell).await?;
-        if !matches!(result, EndResult::Complete | EndResult::Aborted) {
-            break;
-        }
+        goals.push((goal, live));
     }
-    Ok(result)
+    let jobs = goals.iter().map(|(goal, live)| Job { goal: Some(goal.clone()), live });
+    rolling.all(jobs.collect(), shell).await
 }
 
 /// A flag that is given replaces what the rollout began with.

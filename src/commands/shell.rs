@@ -133,13 +133,14 @@ impl Shell {
     }
 
     /// Returns what shows a rollout: results on stdout, progress on stderr.
-    pub(super) fn listener(&self, output: OutputFormat) -> Box<dyn Listener + Send> {
-        let terminal = Terminal { live: self.terminal.live && !self.quiet, ..self.terminal };
+    /// Of several side by side each line says whose it is, and nothing is drawn.
+    pub(super) fn listener(&self, output: OutputFormat, side_by_side: bool) -> Box<dyn Listener + Send> {
+        let terminal = Terminal { live: self.terminal.live && !self.quiet && !side_by_side, ..self.terminal };
         if let Some(notices) = self.notices.as_ref().filter(|_| terminal.live) {
             notices.hold();
         }
         let progress: Writer<'static> = if self.quiet { Box::new(io::sink()) } else { Box::new(io::stderr()) };
-        render::listener(output, &terminal, Box::new(io::stdout()), progress)
+        render::listener(output, &terminal, side_by_side, Box::new(io::stdout()), progress)
     }
 
     /// Returns the time by the wall clock (RFC 3339, whole seconds).

@@ -155,6 +155,18 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
+/// How one of several workloads ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadEnd {
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// The word and exit code; `None` of one that was not begun.
+    pub result: Option<EndResult>,
+    /// How its rollout ended, if there was one and it came to an end.
+    pub outcome: Option<Outcome>,
+}
+
 /// How one pod ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -26,18 +26,29 @@ const LINES_VERSION: &str = "v1alpha1";
 pub struct JsonLines<'a> {
     out: Writer<'a>,
     run: Option<Run>,
+    names_workload: bool,
 }
 
 impl<'a> JsonLines<'a> {
     /// Returns a listener that writes to `out`.
     pub fn new(out: Writer<'a>) -> Self {
-        Self { out, run: None }
+        Self { out, run: None, names_workload: false }
+    }
+
+    /// Says on each line whose it is.
+    #[must_use]
+    pub fn side_by_side(mut self, side_by_side: bool) -> Self {
+        self.names_workload = side_by_side;
+        self
     }
 
     fn write(&mut self, name: &str, elapsed: Duration, body: &impl Serialize) -> io::Result<()> {
-        let line = Line { r#type: name, version: LINES_VERSION, elapsed_seconds: seconds(elapsed), body };
-        let text = serde_json::to_string(&line).map_err(io::Error::other)?;
-        writeln!(self.out, "{}", escape::json(&text))?;
+        let mut line = line(name, elapsed, body)?;
+        if let (Some(run), Some(fields)) = (self.run.as_ref().filter(|_| self.names_workload), line.as_object_mut()) {
+            let workload = serde_json::to_value(WorkloadName::of(&run.workload)).map_err(io::Error::other)?;
+            fields.entry("workload").or_insert(workload);
+        }
+        writeln!(self.out, "{}", escape::json(&line.to_string()))?;
         self.out.flush()
     }
 }
@@ -130,6 +141,12 @@ impl Listener for JsonLines<'_> {
         };
         self.write("summary", words::from_seconds(outcome.seconds), &body)
     }
+}
+
+/// Returns one line as a value.
+pub(super) fn line(name: &str, elapsed: Duration, body: &impl Serialize) -> io::Result<serde_json::Value> {
+    let line = Line { r#type: name, version: LINES_VERSION, elapsed_seconds: seconds(elapsed), body };
+    serde_json::to_value(&line).map_err(io::Error::other)
 }
 
 /// Milliseconds are as exact as anything here.

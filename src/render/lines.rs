@@ -25,6 +25,13 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
+    /// Says on each line whose it is.
+    #[must_use]
+    pub fn side_by_side(mut self, side_by_side: bool) -> Self {
+        self.narrator.names_workload = side_by_side;
+        self
+    }
+
     /// Returns a listener that writes results to `out` and lines to `err`.
     pub fn new(terminal: &Terminal, out: Writer<'a>, err: Writer<'a>) -> Self {
         Self { out_style: terminal.stdout, narrator: Narrator::new(terminal.stderr), out, err }
@@ -53,6 +60,11 @@ impl Listener for Lines<'_> {
     }
 
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+        if self.narrator.names_workload {
+            let (workload, style) = (&outcome.workload, &self.out_style);
+            let name = format!("{} {}:", style.show(&workload.namespace), words::workload(style, workload));
+            writeln!(self.out, "{}", style.paint(Meaning::Heading, &name))?;
+        }
         summary::write(self.narrator.run(), outcome, &self.out_style, &mut self.out)?;
         self.out.flush()
     }
@@ -65,11 +77,13 @@ pub(super) struct Narrator {
     said: BTreeMap<PodKey, String>,
     /// When a pod was first in hand.
     since: BTreeMap<PodKey, Duration>,
+    /// Several rollouts write: each line says whose it is.
+    names_workload: bool,
 }
 
 impl Narrator {
     pub(super) fn new(style: Style) -> Self {
-        Self { style, run: None, said: BTreeMap::new(), since: BTreeMap::new() }
+        Self { style, run: None, said: BTreeMap::new(), since: BTreeMap::new(), names_workload: false }
     }
 
     pub(super) fn run(&self) -> Option<&Run> {
@@ -89,7 +103,7 @@ impl Narrator {
             }
             Mode::Follow => format!("{workload} in namespace {namespace}: following {pods}"),
         };
-        *self = Self { run: Some(run), ..Self::new(self.style) };
+        *self = Self { run: Some(run), names_workload: self.names_workload, ..Self::new(self.style) };
         text
     }
 
@@ -127,7 +141,15 @@ impl Narrator {
             }
         };
         let clock = format!("[{:>3}.{}s]", elapsed.as_secs(), elapsed.subsec_millis() / 100);
-        Some(format!("{} {}", self.style.paint(Meaning::Quiet, &clock), self.style.paint(meaning, &text)))
+        let whose = match self.run.as_ref().filter(|_| self.names_workload) {
+            Some(run) => format!(
+                "{} {}: ",
+                self.style.show(&run.workload.namespace),
+                words::workload(&self.style, &run.workload)
+            ),
+            None => String::new(),
+        };
+        Some(format!("{} {whose}{}", self.style.paint(Meaning::Quiet, &clock), self.style.paint(meaning, &text)))
     }
 
     fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) -> Option<(Meaning, String)> {

@@ -18,8 +18,10 @@ mod plan;
 mod rbac;
 #[cfg(test)]
 mod render;
+mod restart;
 mod runner;
 mod saved;
+mod several;
 #[cfg(test)]
 mod situations;
 mod status;

@@ -24,6 +24,7 @@ mod plan;
 mod plugin;
 mod property;
 mod pull_facts;
+mod restart;
 mod status;
 mod superseded;
 mod support;

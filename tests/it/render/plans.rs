@@ -138,6 +138,7 @@ fn in_place() -> WorkloadPlan {
         controllers: ["uid-of-web-6b867cfc99".into()].into(),
         replicas: 3,
         durable: None,
+        restarts_the_same: false,
         pods_only: true,
         estimate_seconds: 40,
         checked_by_server: true,
@@ -266,6 +267,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::ContainerNotInPod { list, container: container() },
         Reason::ImageMalformed { list, container: container(), image: "A B".into(), why: "it has a blank".into() },
         Reason::ImageWhitespace { list, container: container(), image: "acme/side:2\n".into() },
+        Reason::DigestUnknown { list, container: container(), why: "it has no container yet".into() },
         Reason::PodTerminating,
         Reason::PodFinished { phase: "Succeeded".into() },
         Reason::MirrorPod,
@@ -320,6 +322,7 @@ fn every_reason() -> WorkloadPlan {
         Warning::PullNeedsRegistry { container: container(), registry: "registry.k8s.io".into() },
         Warning::ImageNeverPulled { container: container(), image: "acme/side:2".into() },
         Warning::SameDigest { container: container(), image: "acme/side:2".into() },
+        Warning::RestartBacksOff { container: container(), pods: 2 },
         Warning::PodsDiffer { container: container(), images: vec!["acme/side:1".into(), "acme/side:2".into()] },
         Warning::PodsDrifted {
             container: container(),
