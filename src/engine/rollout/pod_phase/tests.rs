@@ -96,6 +96,7 @@ fn patched_pod() -> Pod {
         container_id: Some("containerd://old".into()),
         waiting: None,
         never_ran: false,
+        in_flight: None,
     };
     let record = UpdateRecord {
         id: "r".into(),
