@@ -8,7 +8,7 @@ mod status;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-pub use rollout::{OnFailure, PolicyArgs, ResumeArgs, RolloutArgs, UndoArgs};
+pub use rollout::{DisruptionBudget, OnFailure, PolicyArgs, RestartArgs, ResumeArgs, RolloutArgs, UndoArgs};
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 
 use crate::engine::permissions::ClusterCommand;
@@ -56,6 +56,9 @@ pub enum Command {
     /// Plan, ask, patch the pods, and follow them until they are ready again.
     #[command(after_help = APPLY_EXAMPLES)]
     Apply(ApplyArgs),
+    /// Restart containers in place with the very bits that they run: the digest is pinned, the template stays.
+    #[command(after_help = RESTART_EXAMPLES)]
+    Restart(RestartArgs),
     /// Go on with a rollout that was stopped, or whose run was killed, at any point.
     #[command(after_help = RESUME_EXAMPLES)]
     Resume(ResumeArgs),
@@ -105,6 +108,14 @@ Examples:
 
   # The same tag on every workload with a label, as JSON
   kubectl inplace plan deployments,daemonsets -l team=shop side=:1.27.2 -o json";
+
+const RESTART_EXAMPLES: &str = "\
+Examples:
+  # The sidecar of every pod again, one pod after the other; nothing else restarts
+  kubectl inplace restart deployment/web -c side
+
+  # Two containers of one pod
+  kubectl inplace restart pod/web-0 -c app,side";
 
 const RESUME_EXAMPLES: &str = "\
 Examples:
@@ -160,7 +171,10 @@ Examples:
   kubectl inplace apply deployment/web side=acme/side:1.27.2 --pods-only
 
   # In a script: no question, two pods at once, ready for ten seconds each
-  kubectl inplace apply daemonset/log agent=:2.4 --pods-only --yes --max-unavailable 2 --min-ready-seconds 10";
+  kubectl inplace apply daemonset/log agent=:2.4 --pods-only --yes --max-unavailable 2 --min-ready-seconds 10
+
+  # The same sidecar image in every Deployment, StatefulSet and DaemonSet of a team, three workloads at once
+  kubectl inplace apply -l team=shop -A --image proxy=acme/proxy:2.4 --parallel-workloads 3";
 
 const FOLLOW_EXAMPLES: &str = "\
 Examples:
@@ -293,7 +307,7 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Do exactly what a saved plan says, without asking; refused if anything moved since
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "field_manager"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "pre_pull", "disruption_budget", "field_manager"])]
     pub plan: Option<PathBuf>,
     /// Output format; json is one object a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]

@@ -42,6 +42,33 @@ pub enum DriveError {
 
 type Answered = (ActionId, Option<Observation>, Answer);
 
+/// The time and the signals of a command that drives several workloads.
+#[derive(Debug)]
+pub struct Session {
+    signals: Signals,
+    began: Instant,
+}
+
+impl Session {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// When signals cannot be listened for.
+    pub fn begin() -> io::Result<Self> {
+        Ok(Self { signals: Signals::listen()?, began: Instant::now() })
+    }
+
+    /// Returns a signal that came, also between two rollouts.
+    pub fn heard(&mut self) -> Option<Stop> {
+        self.signals.next().now_or_never()
+    }
+
+    /// Returns the time since it began.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+}
+
 struct Driver<'a> {
     cluster: &'a Cluster,
     world: World,
@@ -190,6 +217,14 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             Ok(view) => (Some(Observation::Owner(Box::new(view))), Answer::Read),
             Err(error) => (None, Answer::NotRead { message: error.to_string() }),
         },
+        Action::ReadPullPods { namespace, selector } => match cluster.pull_pods(&namespace, &selector).await {
+            Ok(pods) => (Some(Observation::PullPods(pods)), Answer::Read),
+            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+        },
+        Action::ReadBudgets { namespace } => match cluster.budgets(&namespace).await {
+            Ok(budgets) => (Some(Observation::Budgets(budgets)), Answer::Read),
+            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+        },
         Action::Read(key) => match cluster.read_pod(&key).await {
             Ok(Some(pod)) if pod.key == key => (Some(Observation::Applied(Box::new(pod))), Answer::Read),
             Ok(_) => (Some(Observation::Deleted(key)), Answer::Read),
@@ -204,6 +239,7 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
 }
 
 /// Ctrl-C and SIGTERM.
+#[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,

@@ -7,10 +7,11 @@
 //! afterwards.
 //!
 //! Lines have a `type`: `goal` begins a rollout, `observation`, `answer` and `stop` go in, `turn` comes out, `leave` is a
-//! second interrupt. `at` is the time since the rollout's start in nanoseconds.
+//! second interrupt. `run` numbers the rollouts of one file. `at` is the time since the rollout's start in nanoseconds.
 
 mod redaction;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
@@ -30,6 +31,7 @@ pub const RECORDING_VERSION: &str = "v1alpha1";
 #[derive(Default)]
 pub struct Recorder {
     out: Option<Box<dyn Write + Send>>,
+    run: u64,
     redaction: Redaction,
     trouble: Option<io::Error>,
 }
@@ -41,9 +43,10 @@ impl fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// Returns a recorder that writes to `out`.
-    pub fn to(out: Box<dyn Write + Send>) -> Self {
-        Self { out: Some(out), ..Self::default() }
+    /// Returns a recorder that writes to `out`, each line in one write; `run` tells the lines of rollouts apart that write
+    /// to the same place at the same time.
+    pub fn to(out: Box<dyn Write + Send>, run: u64) -> Self {
+        Self { out: Some(out), run, ..Self::default() }
     }
 
     /// Begins a rollout.
@@ -97,13 +100,14 @@ impl Recorder {
         let Some(out) = &mut self.out else { return };
         let mut line = Map::new();
         line.insert("type".into(), name.into());
+        line.insert("run".into(), self.run.into());
         if let Some(at) = at {
             line.insert("at".into(), u64::try_from(at.as_nanos()).unwrap_or(u64::MAX).into());
         }
         line.extend(fields().into_iter().map(|(name, value)| (name.to_owned(), value)));
         let mut line = Value::Object(line);
         self.redaction.redact(&mut line);
-        if let Err(error) = writeln!(out, "{line}").and_then(|()| out.flush()) {
+        if let Err(error) = out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush()) {
             self.trouble = Some(error);
             self.out = None;
         }
@@ -183,17 +187,18 @@ struct Replay {
 /// At the first line that cannot be read, or that decides otherwise.
 pub fn replay(recording: impl BufRead) -> Result<Replayed, ReplayError> {
     let mut replayed = Replayed::default();
-    let mut replay: Option<Replay> = None;
+    let mut replays: BTreeMap<u64, Replay> = BTreeMap::new();
     for (index, text) in recording.lines().enumerate() {
         let line = index + 1;
         let unreadable = |why: String| ReplayError::Unreadable { line, why };
-        let entry = text.map_err(|error| error.to_string()).and_then(|text| Entry::read(&text)).map_err(unreadable)?;
+        let (run, entry) =
+            text.map_err(|error| error.to_string()).and_then(|text| Entry::read(&text)).map_err(unreadable)?;
         if let Entry::Goal(goal) = entry {
             replayed.goals += 1;
-            replay = Some(Replay { goal: *goal, world: World::default(), ledger: Ledger::new() });
+            replays.insert(run, Replay { goal: *goal, world: World::default(), ledger: Ledger::new() });
             continue;
         }
-        let Some(replay) = &mut replay else { return Err(unreadable("it begins without a goal".into())) };
+        let Some(replay) = replays.get_mut(&run) else { return Err(unreadable("it begins without a goal".into())) };
         match entry {
             Entry::Goal(_) => {}
             Entry::Observation(observation) => replay.world.observe(*observation),
@@ -246,11 +251,12 @@ enum Entry {
 }
 
 impl Entry {
-    fn read(text: &str) -> Result<Self, String> {
+    fn read(text: &str) -> Result<(u64, Self), String> {
         let mut line: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let at = line.get("at").and_then(Value::as_u64).map(Duration::from_nanos);
         let at = || at.ok_or_else(|| "it has no time".to_owned());
-        match line.get("type").and_then(Value::as_str).unwrap_or_default() {
+        let run = line.get("run").and_then(Value::as_u64).unwrap_or(0);
+        let entry = match line.get("type").and_then(Value::as_str).unwrap_or_default() {
             "goal" if line.get("version").and_then(Value::as_str) != Some(RECORDING_VERSION) => {
                 Err(format!("its version is not {RECORDING_VERSION}"))
             }
@@ -261,7 +267,8 @@ impl Entry {
             "turn" => Ok(Self::Turn(at()?, line)),
             "leave" => Ok(Self::Leave(at()?, line)),
             other => Err(format!("unknown type {other:?}")),
-        }
+        };
+        entry.map(|entry| (run, entry))
     }
 }
 

@@ -6,6 +6,7 @@ use clap::{ArgAction, Args, ValueEnum};
 
 use super::{DryRun, FIELD_MANAGER, TargetArgs, text_or_json};
 use crate::engine::plan::PodOrder;
+use crate::engine::pre_pull::PrePull;
 use crate::render::OutputFormat;
 
 /// How fast, how careful.
@@ -44,18 +45,24 @@ pub struct PolicyArgs {
     /// Only the pods on this node
     #[arg(long, value_name = "NAME")]
     pub node: Option<String>,
+    /// Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them
+    #[arg(long, value_name = "WHAT", default_value = "respect")]
+    pub disruption_budget: DisruptionBudget,
+    /// Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub pre_pull: PrePull,
     /// In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal
     #[arg(long, value_name = "ORDER", default_value = "unready-first")]
     pub order: PodOrder,
 }
 
 /// What becomes of a rollout, and what is written down of it.
-#[derive(Debug, Args, Default)]
+#[derive(Debug, Args)]
 pub struct RolloutArgs {
     /// Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// What to do when a pod fails: stop, take everything back, or go on with the other pods
+    /// What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads
     #[arg(long, value_name = "WHAT", default_value = "stop")]
     pub on_failure: OnFailure,
     /// Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict
@@ -64,6 +71,48 @@ pub struct RolloutArgs {
     /// Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Workloads at once; each keeps to its own budget
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub parallel_workloads: u32,
+}
+
+/// `restart`.
+#[derive(Debug, Args)]
+pub struct RestartArgs {
+    /// Which workloads.
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// The containers that restart, separated by commas; required unless there is one
+    #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
+    pub container: Vec<String>,
+    /// How fast, how careful.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// What becomes of it.
+    #[command(flatten)]
+    pub rollout: RolloutArgs,
+    /// Output format; json is one object a line
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
+    pub output: OutputFormat,
+    /// Do not ask; required where there is no terminal
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub yes: bool,
+    /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
+    pub dry_run: DryRun,
+    /// Name of the writer in the objects' managed fields
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    pub field_manager: String,
+}
+
+/// `--disruption-budget`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum DisruptionBudget {
+    /// Wait until they allow it.
+    #[default]
+    Respect,
+    /// Do not ask them.
+    Ignore,
 }
 
 /// `--on-failure`.
@@ -134,6 +183,16 @@ pub struct UndoArgs {
 }
 
 impl ValueEnum for PodOrder {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.word()))
+    }
+}
+
+impl ValueEnum for PrePull {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
     }

@@ -77,6 +77,14 @@ impl Cluster {
         }
     }
 
+    /// Reads the PodDisruptionBudgets of a namespace.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn budgets(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
+        self.list_if_there(BUDGETS, namespace).await
+    }
+
     /// Returns who the server takes the caller for; `None` where it does not say (servers before 1.28).
     pub async fn who_am_i(&self) -> Option<String> {
         let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});

@@ -62,6 +62,14 @@ impl Cluster {
         }
     }
 
+    /// Reads the pods that pull images, whole.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn pull_pods(&self, namespace: &str, selector: &str) -> Result<Vec<Value>, ClusterError> {
+        self.list(WorkloadKind::Pod.into(), Some(namespace), &[("labelSelector", selector)]).await
+    }
+
     /// Reads one pod; `None` when there is none of that name.
     ///
     /// # Errors

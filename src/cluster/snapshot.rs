@@ -177,19 +177,7 @@ impl Cluster {
         let pods = live.pods.iter().filter(is_asked);
         let nodes: BTreeSet<&str> = pods.map(|pod| pod.spec.node_name.as_str()).collect();
         let nodes: Vec<String> = nodes.into_iter().filter(|node| !node.is_empty()).map(str::to_owned).collect();
-        let read = if nodes.len() <= NODES_ONE_BY_ONE {
-            let reads = nodes.iter().map(|node| async move {
-                match self.get(NODES, None, node).await {
-                    // A node that is gone has no kubelet to ask.
-                    Err(ClusterError::NotFound { .. }) => Ok(None),
-                    answer => answer.map(Some),
-                }
-            });
-            futures::future::try_join_all(reads).await.map(|nodes| nodes.into_iter().flatten().collect())
-        } else {
-            self.list(NODES, None, &[]).await
-        };
-        match read {
+        match self.nodes(nodes).await {
             Ok(objects) => {
                 for node in &objects {
                     let text = |pointer: &str| node.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
@@ -200,6 +188,23 @@ impl Cluster {
             }
             Err(error) => live.surroundings.nodes_not_read = Some(error.to_string()),
         }
+    }
+
+    /// Reads nodes by name; of many, all there are.
+    ///
+    /// # Errors
+    /// What the server or the way to it says. A node that is gone is none.
+    pub async fn nodes(&self, names: Vec<String>) -> Result<Vec<Value>, ClusterError> {
+        if names.len() > NODES_ONE_BY_ONE {
+            return self.list(NODES, None, &[]).await;
+        }
+        let reads = names.iter().map(|node| async move {
+            match self.get(NODES, None, node).await {
+                Err(ClusterError::NotFound { .. }) => Ok(None),
+                answer => answer.map(Some),
+            }
+        });
+        Ok(futures::future::try_join_all(reads).await?.into_iter().flatten().collect())
     }
 
     /// Returns the scope in which a workload's pods are watched.

@@ -1,5 +1,6 @@
 //! The question before anything is touched.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use futures::FutureExt;
@@ -8,7 +9,8 @@ use tokio::runtime::Handle;
 
 use super::Shell;
 use crate::cluster::Cluster;
-use crate::engine::plan::{Plan, PodVerdict};
+use crate::engine::names::ContainerName;
+use crate::engine::plan::{Plan, PodVerdict, Verdict};
 use crate::error::{CommandError, ErrorKind};
 
 /// Bytes of an answer that are looked at.
@@ -17,7 +19,20 @@ const LONGEST_ANSWER: u64 = 1024;
 /// Asks on a terminal; only the whole word is a yes. Without a terminal `--yes` is required.
 pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
     let pods: usize = plan.workloads.iter().map(|workload| workload.count(PodVerdict::Update)).sum();
-    let question = format!("Update {pods} pod{} in place", if pods == 1 { "" } else { "s" });
+    let changing = plan.workloads.iter().filter(|workload| workload.verdict == Verdict::InPlace);
+    let of = match changing.clone().count() {
+        0 | 1 => String::new(),
+        many => format!(" of {many} workloads"),
+    };
+    let plural = if pods == 1 { "" } else { "s" };
+    let question = if changing.clone().any(|workload| workload.restarts_the_same) {
+        let containers = changing.flat_map(|workload| &workload.pods).flat_map(|pod| pod.changes.keys());
+        let containers: BTreeSet<&str> = containers.map(ContainerName::as_str).collect();
+        let containers = containers.into_iter().collect::<Vec<_>>().join(", ");
+        format!("Restart {containers} in {pods} pod{plural}{of} in place")
+    } else {
+        format!("Update {pods} pod{plural}{of} in place")
+    };
     self::question(&question, cluster, yes, shell)
 }
 

@@ -76,7 +76,7 @@ async fn difference(
     let desired = match wish {
         Wish::Images(images) => workload_diff::with_images(workload, &images)
             .map_err(|reasons| CommandError::reasons(&workload.reference, &reasons))?,
-        Wish::Undo { .. } => workload.object.clone(),
+        Wish::Undo { .. } | Wish::Restart { .. } => workload.object.clone(),
         Wish::Manifest(manifest) => match cluster.desired(workload, &manifest, field_manager).await? {
             Desired::Object { object, removals_unseen } => {
                 if removals_unseen && !shell.is_quiet() {
@@ -90,7 +90,7 @@ async fn difference(
                 return Err(CommandError::new(ErrorKind::Cluster, message));
             }
             // A manifest gives no images by hand, and takes nothing back.
-            Desired::Images(_) | Desired::Recorded { .. } => workload.object.clone(),
+            Desired::Images(_) | Desired::ByPod(_) | Desired::Unknown { .. } => workload.object.clone(),
         },
     };
     Ok(workload_diff::build(workload, &desired))

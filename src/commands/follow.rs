@@ -27,7 +27,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
     for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
         let images = match wish {
             Wish::Images(images) => Some(images).filter(|images| !images.is_empty()),
-            Wish::Manifest(_) | Wish::Undo { .. } => None,
+            Wish::Manifest(_) | Wish::Undo { .. } | Wish::Restart { .. } => None,
         };
         let live = cluster.live(workload, Nodes::WhereDecisive).await?;
         if let Some(denied) = live.surroundings.denied.first() {
@@ -51,7 +51,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         let next =
             NextSteps { follow: Some(commands::follow(&goal.workload, global, &cluster)), ..NextSteps::default() };
         let mut recording = record_to.open(shell)?;
-        let mut witness = Witness::new(shell.listener(args.output));
+        let mut witness = Witness::new(shell.listener(args.output, false));
         witness.start(&goal, &next)?;
         let scope = Cluster::scope(&live.workload);
         let mut outcome = drive::drive(&cluster, &goal, &scope, &mut witness, &mut recording.recorder).await?;

@@ -14,11 +14,14 @@ mod next;
 mod notices;
 mod plan;
 mod planning;
+mod pulls;
 mod rbac;
 mod recording;
+mod restart;
 mod resume;
 mod rolling;
 mod saved;
+mod several;
 mod shell;
 mod status;
 mod targets;
@@ -75,6 +78,7 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Diff(args)) => return Ok(Ending::Diff(diff::run(&args, &cli.global, shell).await)),
         Some(Command::Hash(args)) => hash::run(&args, &cli.global, shell).await,
         Some(Command::Apply(args)) => apply::run(&args, &cli.global, shell).await,
+        Some(Command::Restart(args)) => restart::run(&args, &cli.global, shell).await,
         Some(Command::Resume(args)) => resume::run(&args, None, &cli.global, shell).await,
         Some(Command::Abort(args)) => resume::run(&args, Some(Direction::Back), &cli.global, shell).await,
         Some(Command::Undo(args)) => undo::run(&args, &cli.global, shell).await,

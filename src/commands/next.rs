@@ -87,7 +87,7 @@ fn connection(global: &GlobalArgs) -> String {
 
 /// Groups of pods that a printed way back may name, and pods in them: more is no command to copy.
 const MOST_GROUPS: usize = 3;
-const MOST_PODS: usize = 20;
+pub(super) const MOST_PODS: usize = 20;
 
 /// Returns the command that puts images back: one for the workload, or one for each group of pods that came from other
 /// images; `None` where that would be no command for a person.

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::Shell;
+use super::pulls;
 use super::targets::{self, Wish};
-use crate::cli::{FollowPolicyArgs, GlobalArgs, PolicyArgs, TargetArgs};
+use crate::cli::{DisruptionBudget, FollowPolicyArgs, GlobalArgs, PolicyArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::engine::duration;
@@ -15,9 +16,11 @@ use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{PodKey, RolloutId};
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
 use crate::engine::plan::{
-    self, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, Subset, UndoError, Verdict, WorkloadPlan,
+    self, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, RestartError, Subset, UndoError, Verdict,
+    WorkloadPlan,
 };
 use crate::engine::pod::{Pod, PodSpec};
+use crate::engine::pre_pull::Lacking;
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::target::Images;
 use crate::engine::workload::{Workload, WorkloadKind};
@@ -78,7 +81,11 @@ pub(super) async fn make_for(
         }
         let mut plan = plan::build(&desired, &live, options);
         if ask_server {
-            check(&mut plan, &live, &cluster, &id, field_manager).await?;
+            let goal = plan.goal(&id, field_manager);
+            let ((), lacking) = futures::try_join!(check(&mut plan, &live, &cluster, &id, field_manager), async {
+                Ok(pulls::find(&goal.pods, &live, options.pre_pull, &cluster).await)
+            })?;
+            note_pulls(&mut plan, lacking);
         }
         workloads.push(plan);
         lives.push(live);
@@ -102,7 +109,7 @@ async fn read_all(
             match &wish {
                 Wish::Images(images) => Ok(Some(Desired::Images(images.clone()))),
                 Wish::Manifest(manifest) => cluster.desired(&workload, manifest, field_manager).await.map(Some),
-                Wish::Undo { .. } => Ok(None),
+                Wish::Undo { .. } | Wish::Restart { .. } => Ok(None),
             }
         };
         let (desired, live) = futures::try_join!(desired, cluster.live(workload.clone(), nodes))?;
@@ -112,16 +119,42 @@ async fn read_all(
                 let desired = plan::undo(&live, to.as_deref(), pin_digest);
                 Ok((desired.map_err(|error| nothing_to_undo(&live, &error))?, live))
             }
+            (None, Wish::Restart { containers, now }) => {
+                let desired = plan::restart(&live, &containers, &now);
+                Ok((desired.map_err(|error| not_restartable(&live, &error))?, live))
+            }
             (None, Wish::Images(_) | Wish::Manifest(_)) => Ok((Desired::Images(Images::default()), live)),
         }
     });
     stream::iter(reads).buffered(AT_ONCE).try_collect().await
 }
 
+/// Says what is pulled first, and on which nodes that cannot be.
+fn note_pulls(plan: &mut WorkloadPlan, lacking: Lacking) {
+    if plan.verdict != Verdict::InPlace {
+        return;
+    }
+    let not_ready = lacking.not_ready.into_iter();
+    plan.warnings.extend(not_ready.map(|node| Warning::NotRead {
+        what: format!(
+            "node {node} is not Ready: a container there would not come back, and nothing can be pulled there first"
+        ),
+    }));
+    plan.pulls = lacking.pulls;
+}
+
 fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
     let workload = &live.workload.reference;
     CommandError::usage(format!("{workload}: {error}"))
         .hint(format!("see what was done in place: kubectl inplace history {workload} -n {}", workload.namespace))
+}
+
+fn not_restartable(live: &LiveWorkload, error: &RestartError) -> CommandError {
+    let error_of = CommandError::usage(format!("{}: {error}", live.workload.reference));
+    match error {
+        RestartError::NameOne { .. } => error_of.hint("name those that are to restart: -c CONTAINER"),
+        RestartError::InitContainer { .. } => error_of,
+    }
 }
 
 /// Asks each namespace once, whatever the number of its workloads.
@@ -189,6 +222,8 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
         canary,
         pause_after: policy.pause_after,
         order: policy.order,
+        pre_pull: policy.pre_pull,
+        ignores_budgets: policy.disruption_budget == DisruptionBudget::Ignore,
         subset,
         ..times
     })

@@ -1,8 +1,9 @@
 //! `resume` and `abort`: go on with a rollout that another run has left, or take it back.
 
 use super::rolling::Rolling;
+use super::several::Job;
 use super::targets::{self, Wish};
-use super::{Shell, approve, planning};
+use super::{Shell, approve, planning, pulls};
 use crate::cli::{GlobalArgs, ResumeArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::durable::change::Direction;
@@ -22,15 +23,16 @@ pub(super) async fn run(
     let options = planning::options(&args.policy)?;
     let asked = targets::read(&args.targets, false, shell)?;
     let cluster = shell.connect(global).await?;
-    let mut result = EndResult::NothingToDo;
+    let writer = (args.output, args.yes, args.field_manager.as_str());
+    let mut rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
+    rolling.start.pre_pull = options.pre_pull;
+    let mut goals = Vec::new();
     for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
         if !matches!(&wish, Wish::Images(images) if images.is_empty()) {
             return Err(CommandError::usage("a rollout that is gone on with has its images; name the workload alone"));
         }
         let live = cluster.live(workload, Nodes::WhereDecisive).await?;
-        let writer = (args.output, args.yes, args.field_manager.as_str());
-        let rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
-        let goal = match goal(&live, direction, &options, &rolling.start) {
+        let mut goal = match goal(&live, direction, &options, &rolling.start) {
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {
                 shell.say(Meaning::Plain, "note:", &format!("{}: {}", live.workload.reference, ResumeError::NoRollout));
@@ -45,12 +47,11 @@ pub(super) async fn run(
         if !approve(&live, &goal, &cluster, args.yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
-        result = rolling.one(goal, &live, shell).await?;
-        if !matches!(result, EndResult::Complete | EndResult::Aborted) {
-            break;
-        }
+        goal.pulls = pulls::find(&goal.pods, &live, options.pre_pull, &cluster).await.pulls;
+        goals.push((goal, live));
     }
-    Ok(result)
+    let jobs = goals.iter().map(|(goal, live)| Job { goal: Some(goal.clone()), live });
+    rolling.all(jobs.collect(), shell).await
 }
 
 /// A flag that is given replaces what the rollout began with.

@@ -1,22 +1,28 @@
-//! What `apply`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
+//! What `apply`, `restart`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
+
+use std::collections::BTreeSet;
 
 use super::planning::Planned;
 use super::recording::RecordTo;
+use super::several::Job;
 use super::witness::Witness;
 use super::{Shell, approve, next as commands};
 use crate::cli::{GlobalArgs, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
 use crate::engine::durable::change::Direction;
-use crate::engine::names::WorkloadRef;
+use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{self, LiveWorkload, Start, Verdict, way_back};
-use crate::engine::report::Outcome;
+use crate::engine::plan::{self, LiveWorkload, ResumeError, Start, Verdict, way_back};
+use crate::engine::pre_pull::PrePull;
+use crate::engine::record::UpdateRecord;
+use crate::engine::report::{Outcome, PodEnd, PodPhase};
 use crate::engine::rollout::{Goal, Mode};
 use crate::error::CommandError;
 use crate::render::{Listener, Meaning, NextSteps, OutputFormat};
 
 /// What one command carries out its goals with.
+#[derive(Clone)]
 pub(super) struct Rolling<'a> {
     pub(super) cluster: &'a Cluster,
     pub(super) global: &'a GlobalArgs,
@@ -25,7 +31,11 @@ pub(super) struct Rolling<'a> {
     pub(super) start: Start,
     /// The command that goes on after an end that is none.
     pub(super) go_on: Option<String>,
-    recording: RecordTo,
+    pub(super) recording: RecordTo,
+    /// Other workloads are under way at the same time: lines say whose they are, and nobody is asked at a pause.
+    pub(super) side_by_side: bool,
+    /// The same bits again: there is nothing to take back.
+    pub(super) is_restart: bool,
 }
 
 impl<'a> Rolling<'a> {
@@ -44,25 +54,19 @@ impl<'a> Rolling<'a> {
             field_manager: field_manager.to_owned(),
             keep_field_ownership: rollout.keep_field_ownership,
             release: yes,
+            pre_pull: PrePull::Auto,
         };
         let recording = RecordTo::new(rollout.record.as_deref());
-        Self { cluster, global, rollout, output, start, go_on: None, recording }
+        Self { cluster, global, rollout, output, start, go_on: None, recording, side_by_side: false, is_restart: false }
     }
 
-    /// Carries out a plan: one workload after the other; the first that does not complete is the last.
+    /// Carries out a plan, in its order.
     pub(super) async fn each(&self, planned: &Planned, shell: &Shell) -> Result<EndResult, CommandError> {
-        let mut result = EndResult::NothingToDo;
-        for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
-            if plan.verdict != Verdict::InPlace {
-                continue;
-            }
-            let goal = plan.durable_goal(&planned.id, live, &self.start);
-            result = self.one(goal, live, shell).await?;
-            if result != EndResult::Complete {
-                break;
-            }
-        }
-        Ok(result)
+        let jobs = planned.plan.workloads.iter().zip(&planned.lives).map(|(plan, live)| Job {
+            live,
+            goal: (plan.verdict == Verdict::InPlace).then(|| plan.durable_goal(&planned.id, live, &self.start)),
+        });
+        self.all(jobs.collect(), shell).await
     }
 
     /// Carries out one goal, and takes it back where that is asked for after a failure.
@@ -71,7 +75,7 @@ impl<'a> Rolling<'a> {
         mut goal: Goal,
         live: &LiveWorkload,
         shell: &Shell,
-    ) -> Result<EndResult, CommandError> {
+    ) -> Result<Outcome, CommandError> {
         goal.policy.goes_on_after_failure = self.rollout.on_failure == OnFailure::Continue;
         let mut outcome = self.drive(&goal, live, shell).await?;
         while outcome.result == EndResult::Paused && goal.owner.is_some() && self.goes_on(&goal, shell)? {
@@ -88,13 +92,31 @@ impl<'a> Rolling<'a> {
             shell.say(Meaning::Waiting, "undo:", &what);
             self.take_back(&goal, shell).await?;
         }
-        Ok(outcome.result)
+        if self.is_restart {
+            self.tell_the_others(&goal, &outcome, shell);
+        }
+        Ok(outcome)
+    }
+
+    /// A restart is never done already: the command that goes on names the pods that were not restarted.
+    fn tell_the_others(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
+        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, PodPhase::Waiting);
+        let pods: Vec<&str> = outcome.pods.iter().filter(waits).map(|end| end.pod.name.as_str()).collect();
+        if pods.is_empty() || pods.len() > commands::MOST_PODS {
+            return;
+        }
+        let containers: BTreeSet<&str> =
+            goal.pods.iter().flat_map(|pod| pod.containers.keys()).map(ContainerName::as_str).collect();
+        let containers = containers.into_iter().collect::<Vec<_>>().join(",");
+        let command = commands::of_workload("restart", &goal.workload, self.global, self.cluster);
+        let others = format!("{command} -c {containers} --pods {}", pods.join(","));
+        shell.say(Meaning::Plain, "To restart the others:", &others);
     }
 
     /// At a pause a terminal is asked; without one the run ends here, and the command to go on was printed.
     fn goes_on(&self, goal: &Goal, shell: &Shell) -> Result<bool, CommandError> {
         let question = format!("Go on with the other pods of {}", goal.workload);
-        if !approve::can_ask(shell) {
+        if self.side_by_side || !approve::can_ask(shell) {
             return Ok(false);
         }
         approve::question(&question, self.cluster, false, shell)
@@ -114,8 +136,20 @@ impl<'a> Rolling<'a> {
         let live = self.reread(goal).await?;
         let start = self.another_run(shell);
         let back = if goal.owner.is_some() {
-            plan::resume(&live, Some(Direction::Back), None, &start)
-                .map_err(|error| CommandError::usage(format!("{} cannot be taken back: {error}", goal.workload)))?
+            match plan::resume(&live, Some(Direction::Back), None, &start) {
+                Ok(back) => back,
+                // It failed before the first write on the owner, such as when an image could not be pulled.
+                Err(ResumeError::NoRollout) => {
+                    shell.note(&format!("{}: nothing was changed, so there is nothing to take back", goal.workload));
+                    return Ok(());
+                }
+                Err(error @ ResumeError::Unreadable) => {
+                    return Err(CommandError::usage(format!("{} cannot be taken back: {error}", goal.workload)));
+                }
+            }
+        } else if live.pods.iter().all(|pod| UpdateRecord::of(pod).is_none_or(|record| record.id != goal.id)) {
+            shell.note(&format!("{}: no pod was changed, so there is nothing to take back", goal.workload));
+            return Ok(());
         } else {
             let desired = plan::undo(&live, Some(goal.id.as_str()), false);
             let desired = desired
@@ -130,7 +164,7 @@ impl<'a> Rolling<'a> {
     async fn drive(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<Outcome, CommandError> {
         let next = self.next(goal);
         let mut recording = self.recording.open(shell)?;
-        let mut witness = Witness::new(shell.listener(self.output));
+        let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;
         let scope = Cluster::scope(&live.workload);
         let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recording.recorder).await?;
@@ -163,7 +197,7 @@ impl<'a> Rolling<'a> {
                 follow: Some(command("follow")),
             },
             Mode::PodsOnly | Mode::Follow => NextSteps {
-                take_back: self.images_back(goal),
+                take_back: if self.is_restart { None } else { self.images_back(goal) },
                 go_on: self.go_on.clone(),
                 abort: None,
                 follow: Some(command("follow")),

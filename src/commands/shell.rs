@@ -133,13 +133,14 @@ impl Shell {
     }
 
     /// Returns what shows a rollout: results on stdout, progress on stderr.
-    pub(super) fn listener(&self, output: OutputFormat) -> Box<dyn Listener + Send> {
-        let terminal = Terminal { live: self.terminal.live && !self.quiet, ..self.terminal };
+    /// Of several side by side each line says whose it is, and nothing is drawn.
+    pub(super) fn listener(&self, output: OutputFormat, side_by_side: bool) -> Box<dyn Listener + Send> {
+        let terminal = Terminal { live: self.terminal.live && !self.quiet && !side_by_side, ..self.terminal };
         if let Some(notices) = self.notices.as_ref().filter(|_| terminal.live) {
             notices.hold();
         }
         let progress: Writer<'static> = if self.quiet { Box::new(io::sink()) } else { Box::new(io::stderr()) };
-        render::listener(output, &terminal, Box::new(io::stdout()), progress)
+        render::listener(output, &terminal, side_by_side, Box::new(io::stdout()), progress)
     }
 
     /// Returns the time by the wall clock (RFC 3339, whole seconds).
@@ -151,7 +152,8 @@ impl Shell {
     pub fn rollout_id(&self) -> RolloutId {
         let now = jiff::Timestamp::now();
         let unique = u64::from(std::process::id()) ^ u64::try_from(now.as_nanosecond() & 0xffff_ffff).unwrap_or(0);
-        RolloutId::from(format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), unique & 0xff_ffff))
+        let milliseconds = now.as_millisecond().rem_euclid(1000);
+        RolloutId::from(format!("{}-{milliseconds:03x}{:03x}", now.strftime("%Y%m%d-%H%M%S"), unique & 0xfff))
     }
 
     /// Shows what clap says: help and version on stdout, anything else is wrong usage.

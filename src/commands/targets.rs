@@ -1,5 +1,6 @@
 //! From words and manifests to the workloads that are meant, and what is wanted of each.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use futures::{StreamExt, TryStreamExt};
@@ -9,7 +10,7 @@ use super::Shell;
 use crate::cli::{GlobalArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
-use crate::engine::names::WorkloadRef;
+use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::plan::LiveWorkload;
 use crate::engine::suggest;
 use crate::engine::target::{self, Images};
@@ -42,6 +43,13 @@ pub(super) enum Wish {
         to: Option<String>,
         /// With the digest.
         pin_digest: bool,
+    },
+    /// The same bits again.
+    Restart {
+        /// The containers; the only one unless some are named.
+        containers: BTreeSet<ContainerName>,
+        /// The wall clock (RFC 3339).
+        now: String,
     },
 }
 
@@ -122,7 +130,8 @@ pub(super) fn note_left_out(manifest: &Manifest, shell: &Shell) {
     ));
 }
 
-/// Finds the workloads in the cluster, in the order in which they were named.
+/// Finds the workloads in the cluster, in the order in which they were named; what a selector picks by namespace, kind
+/// and name.
 pub(super) async fn find(
     asked: Asked,
     args: &TargetArgs,
@@ -143,6 +152,15 @@ pub(super) async fn find(
                 let selector = args.selector.as_deref().unwrap_or_default();
                 let workloads = cluster.workloads(*kind, namespace, selector).await?;
                 found.extend(workloads.into_iter().map(|workload| (workload, Wish::Images(request.images.clone()))));
+            }
+            if !request.selected.is_empty() {
+                // A server lists each kind by namespace and name.
+                let key = |(workload, _): &(Workload, Wish)| {
+                    let WorkloadRef { namespace, kind, name } = workload.reference.clone();
+                    (namespace, WorkloadKind::ALL.iter().position(|known| *known == kind), name)
+                };
+                found.sort_by_key(key);
+                found.dedup_by_key(|found| found.0.reference.clone());
             }
             if found.is_empty() {
                 let place =

@@ -61,6 +61,19 @@ impl Baseline {
         }
     }
 
+    /// Returns whether a running container never had to leave: the image that is wanted is the one that it was made of,
+    /// and the one that was asked for between had not reached it. For a status that carries the pod's present generation
+    /// alone: the kubelet has then compared the container with the spec and let it be.
+    pub fn was_left(&self, status: &ContainerStatus, wanted: &str) -> bool {
+        match self {
+            Self::Recorded(record) => {
+                let is_wanted = record.in_flight.as_ref().is_some_and(|image| image == wanted);
+                is_wanted && record.container_id.is_some() && status.container_id == record.container_id
+            }
+            Self::Set(_) | Self::Created | Self::Unknown => false,
+        }
+    }
+
     /// Weighs what is known of a running container.
     ///
     /// `kubelet_knew` says that an earlier status already carried the new generation while another container was still
@@ -84,7 +97,9 @@ impl Baseline {
                 if status.container_id.is_none() || status.container_id == record.container_id {
                     return Proof::Old;
                 }
-                if kubelet_knew || event("") || shows_other_image(record, status, wanted) {
+                // The event may be that of the image that was in flight.
+                let told = record.in_flight.is_none() && event("");
+                if kubelet_knew || told || shows_other_image(record, status, wanted) {
                     Proof::New
                 } else {
                     Proof::Unproven("the container is another one than before, but nothing shows that the kubelet knew the new image when it made it".into())
@@ -115,6 +130,10 @@ fn shows_other_image(record: &ContainerRecord, status: &ContainerStatus, wanted:
     // The way back from an image that could not be pulled: the bits noted are those that are wanted again.
     if record.never_ran && same_image(&status.image, wanted) && !same_image(&record.from, wanted) {
         return true;
+    }
+    if record.in_flight.is_some() {
+        // Other bits than those noted may be those of the image in flight.
+        return same_image(&status.image, wanted) && !same_image(&record.from, wanted);
     }
     match (record.image_id.as_str(), status.image_id.as_str()) {
         ("", _) | (_, "") => {

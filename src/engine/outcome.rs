@@ -81,6 +81,28 @@ impl EndResult {
         }
     }
 
+    /// Returns what several workloads make together: the one that stands last in [`Self::FROM_BEST_TO_WORST`].
+    pub fn worst(results: impl IntoIterator<Item = Self>) -> Self {
+        let rank = |result: &Self| Self::FROM_BEST_TO_WORST.iter().position(|known| known == result);
+        results.into_iter().max_by_key(rank).unwrap_or(Self::NothingToDo)
+    }
+
+    /// The order in which the result of several workloads is chosen.
+    pub const FROM_BEST_TO_WORST: [Self; 12] = [
+        Self::NothingToDo,
+        Self::Changes,
+        Self::Complete,
+        Self::Aborted,
+        Self::Paused,
+        Self::NotEligible,
+        Self::Superseded,
+        Self::TimedOut,
+        Self::Failed,
+        Self::Error,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
     /// Returns what it means, in one sentence for the README's table.
     pub fn meaning(self) -> &'static str {
         match self {
@@ -150,6 +172,22 @@ impl Ending {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_worst_of_several_counts() {
+        use EndResult::{Complete, Error, Failed, Interrupted, NothingToDo, Paused, TimedOut};
+        for (results, expected) in [
+            (vec![], NothingToDo),
+            (vec![Complete, NothingToDo], Complete),
+            (vec![Paused, Complete], Paused),
+            (vec![Failed, TimedOut, Complete], Failed),
+            (vec![Error, Failed], Error),
+            (vec![Interrupted, Error], Interrupted),
+        ] {
+            assert_eq!(EndResult::worst(results.clone()), expected, "{results:?}");
+        }
+        assert!(EndResult::ALL.iter().all(|result| EndResult::FROM_BEST_TO_WORST.contains(result)));
+    }
 
     #[test]
     fn diff_ends_as_kubectl_diff_does() {

@@ -102,6 +102,15 @@ fn never_ran(pod: &Pod, status: &ContainerStatus) -> bool {
     is_older || failure::is_pull(&waiting.reason)
 }
 
+/// The image of the container that is shown, where it still is the one from before the update that brought the image
+/// which the pod asks for now: the kubelet may be about to make that one.
+fn in_flight(pod: &Pod, status: &ContainerStatus) -> Option<String> {
+    let record = UpdateRecord::of(pod)?;
+    let before = record.container(pod, &status.name)?;
+    let is_older = before.container_id.is_some() && before.container_id == status.container_id;
+    is_older.then(|| before.in_flight.as_ref().unwrap_or(&before.from).clone())
+}
+
 #[derive(Default)]
 struct Operations(Vec<PatchOperation>);
 
@@ -124,6 +133,7 @@ impl Operations {
             container_id: None,
             waiting: None,
             never_ran: false,
+            in_flight: None,
         };
         match pod.container_status(name) {
             Some((list, index, status)) => {
@@ -136,6 +146,7 @@ impl Operations {
                 record.container_id.clone_from(&status.container_id);
                 record.waiting = status.state.waiting.as_ref().map(|waiting| waiting.reason.clone());
                 record.never_ran = never_ran(pod, status);
+                record.in_flight = in_flight(pod, status);
             }
             None if pod.statuses(list).is_empty() => self.test(["status", list.status_field()], Value::Null),
             None => {}

@@ -58,6 +58,10 @@ pub struct ContainerRecord {
     /// No container was ever made of `from`: its image could not be pulled, and the container noted here is an older one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub never_ran: bool,
+    /// The image of the container noted here, where `from` had been asked for since and no container of it was seen yet:
+    /// one may still come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<String>,
 }
 
 impl UpdateRecord {

@@ -68,6 +68,40 @@ pub enum Notice {
         /// Which.
         step: OwnerStep,
     },
+    /// A PodDisruptionBudget allows no further pod to be taken down now.
+    DisruptionBudgetHolds {
+        /// Which, and why.
+        why: String,
+    },
+    /// A node begins to pull what it lacks, before anything is touched.
+    PullBegins {
+        /// The node.
+        node: String,
+        /// The images.
+        images: Vec<String>,
+    },
+    /// A node has an image.
+    Pulled {
+        /// The node.
+        node: String,
+        /// The image.
+        image: String,
+        /// What the runtime says it is (`imageID`); empty where it did not say.
+        #[serde(rename = "imageID")]
+        image_id: String,
+    },
+    /// Images are not pulled first somewhere; the kubelet pulls them when it restarts the container.
+    PullLeftOut {
+        /// The node; empty where it is about none in particular.
+        node: String,
+        /// Why.
+        why: String,
+    },
+    /// A tag means something else on another node.
+    TagMoves {
+        /// Which, and what on which node.
+        what: String,
+    },
     /// The server refused a patch, or the answer was lost; it is looked at again.
     Retrying {
         /// The pod.
@@ -119,6 +153,18 @@ pub struct Outcome {
     pub held: bool,
     /// Seconds from the first turn to the end.
     pub seconds: f64,
+}
+
+/// How one of several workloads ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadEnd {
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// The word and exit code; `None` of one that was not begun.
+    pub result: Option<EndResult>,
+    /// How its rollout ended, if there was one and it came to an end.
+    pub outcome: Option<Outcome>,
 }
 
 /// How one pod ended.

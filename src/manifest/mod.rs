@@ -48,7 +48,7 @@ pub const MAX_INPUT_BYTES: usize = 16 * 1024 * 1024;
 /// Bounds the values (mappings, sequences and scalars, keys not counted) of one input.
 ///
 /// A list of pods as kubectl prints it has one value about every 30 bytes, so 16 MiB of them stay below it.
-pub const MAX_VALUES: usize = 1_000_000;
+pub const MAX_VALUES: usize = 600_000;
 
 /// Bounds how deeply mappings and sequences may be nested: what `serde_json` allows, twice what large custom resource
 /// definitions need.

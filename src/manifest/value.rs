@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 use super::error::Format;
 use super::{MAX_REPEATED_BYTES, MAX_VALUES, number};
 
+/// Mappings with fewer entries than this are made anew, in the room that they need.
+const SMALL: usize = 4;
+
 /// What a reading of one input may still take, and why it stopped. The deserializers' own error types hold only text,
 /// so the reason is left here beside the error.
 pub(super) struct Reading {
@@ -141,6 +144,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         while let Some(item) = sequence.next_element_seed(self)? {
             items.push(item);
         }
+        items.shrink_to_fit();
         Ok(Value::Array(items))
     }
 
@@ -155,8 +159,19 @@ impl<'de> Visitor<'de> for Node<'_> {
                 entries.map.insert(key, value);
             }
         }
-        Ok(Value::Object(entries.map))
+        Ok(Value::Object(fitted(entries.map)))
     }
+}
+
+/// Returns a small mapping without the room that growing left it: four entries at least, so that a hostile list of
+/// mappings with one key each would take three times what it needs.
+fn fitted(map: Map<String, Value>) -> Map<String, Value> {
+    if map.len() >= SMALL {
+        return map;
+    }
+    let mut fitted = Map::with_capacity(map.len());
+    fitted.extend(map);
+    fitted
 }
 
 /// The entries of a mapping so far. kubectl's YAML library walks them in order and lets each replace what is there: a

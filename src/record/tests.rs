@@ -54,7 +54,7 @@ fn goal() -> Goal {
 /// A rollout whose patch is refused: recorded.
 fn recorded() -> String {
     let bytes = Bytes::default();
-    let mut recorder = Recorder::to(Box::new(bytes.clone()));
+    let mut recorder = Recorder::to(Box::new(bytes.clone()), 0);
     let (goal, mut world, mut ledger) = (goal(), World::default(), Ledger::new());
     recorder.goal(&goal);
     let Observation::Applied(first) = pod("a:1", 1) else { unreachable!("it is one") };
@@ -83,6 +83,13 @@ fn a_recording_gives_the_same_decisions() {
     assert_eq!(replayed, Replayed { goals: 1, turns: 2, actions: 1, ends: 1 });
     assert!(!text.contains("hunter2"), "{text}");
     assert!(text.lines().all(|line| serde_json::from_str::<Value>(line).is_ok_and(|line| line["type"].is_string())));
+}
+
+#[test]
+fn rollouts_side_by_side_are_told_apart() {
+    let (one, other) = (recorded(), recorded().replace("\"run\":0", "\"run\":1"));
+    let both: String = one.lines().zip(other.lines()).map(|(one, other)| format!("{one}\n{other}\n")).collect();
+    assert_eq!(replay(both.as_bytes()).unwrap(), Replayed { goals: 2, turns: 4, actions: 2, ends: 2 });
 }
 
 #[test]
@@ -126,7 +133,7 @@ fn a_disk_that_is_full_is_told_once_and_disturbs_nothing() {
             Ok(())
         }
     }
-    let mut recorder = Recorder::to(Box::new(Full));
+    let mut recorder = Recorder::to(Box::new(Full), 0);
     recorder.goal(&goal());
     recorder.stop(Duration::ZERO, Stop::Interrupt);
     assert!(recorder.trouble().is_some());

@@ -124,6 +124,8 @@ struct WorkloadView<'a> {
     verdict: &'a str,
     replicas: u32,
     pods_only: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    restarts_the_same: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     durable: Option<durable::DurableView<'a>>,
     checked_by_server: bool,
@@ -151,6 +153,7 @@ impl<'a> WorkloadView<'a> {
             },
             replicas: plan.replicas,
             pods_only: plan.pods_only,
+            restarts_the_same: plan.restarts_the_same,
             durable: plan.durable.as_ref().map(|durable| durable::view(plan, durable)),
             checked_by_server: plan.checked_by_server,
             estimate_seconds: plan.estimate_seconds,

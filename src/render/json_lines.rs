@@ -32,12 +32,13 @@ pub struct JsonLines<'a> {
     run: Option<Run>,
     /// What was done on the owner, and when.
     steps: Vec<(OwnerStep, Duration)>,
+    names_workload: bool,
 }
 
 impl<'a> JsonLines<'a> {
     /// Returns a listener that writes to `out`.
     pub fn new(out: Writer<'a>) -> Self {
-        Self { out, run: None, steps: Vec::new() }
+        Self { out, run: None, steps: Vec::new(), names_workload: false }
     }
 
     /// A plain init container takes its new image without a restart; unknown containers are taken to restart.
@@ -46,11 +47,31 @@ impl<'a> JsonLines<'a> {
         goal.is_none_or(|goal| goal.restarts)
     }
 
+    /// Says on each line whose it is.
+    #[must_use]
+    pub fn side_by_side(mut self, side_by_side: bool) -> Self {
+        self.names_workload = side_by_side;
+        self
+    }
+
     fn write(&mut self, name: &str, elapsed: Duration, body: &impl Serialize) -> io::Result<()> {
-        let line = Line { r#type: name, version: LINES_VERSION, elapsed_seconds: seconds(elapsed), body };
-        let text = serde_json::to_string(&line).map_err(io::Error::other)?;
-        writeln!(self.out, "{}", escape::json(&text))?;
+        let mut line = line(name, elapsed, body)?;
+        if let (Some(run), Some(fields)) = (self.run.as_ref().filter(|_| self.names_workload), line.as_object_mut()) {
+            let workload = serde_json::to_value(WorkloadName::of(&run.workload)).map_err(io::Error::other)?;
+            fields.entry("workload").or_insert(workload);
+        }
+        writeln!(self.out, "{}", escape::json(&line.to_string()))?;
         self.out.flush()
+    }
+}
+
+impl JsonLines<'_> {
+    /// The notice's own fields, under the name that it has as a line.
+    fn pull(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
+        let mut fields = serde_json::to_value(notice).map_err(io::Error::other)?;
+        let name = fields.as_object_mut().and_then(|fields| fields.remove("type"));
+        let name = name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+        self.write(&name, elapsed, &fields)
     }
 }
 
@@ -82,6 +103,11 @@ impl Listener for JsonLines<'_> {
                 self.steps.push((*step, elapsed));
                 self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() })
             }
+            Notice::DisruptionBudgetHolds { .. }
+            | Notice::PullBegins { .. }
+            | Notice::Pulled { .. }
+            | Notice::PullLeftOut { .. }
+            | Notice::TagMoves { .. } => self.pull(notice, elapsed),
             Notice::Retrying { pod, why } => {
                 self.write("retrying", elapsed, &Retrying { pod: PodName::of(pod), message: why })
             }
@@ -139,6 +165,12 @@ impl Listener for JsonLines<'_> {
         };
         self.write("summary", words::from_seconds(outcome.seconds), &body)
     }
+}
+
+/// Returns one line as a value.
+pub(super) fn line(name: &str, elapsed: Duration, body: &impl Serialize) -> io::Result<serde_json::Value> {
+    let line = Line { r#type: name, version: LINES_VERSION, elapsed_seconds: seconds(elapsed), body };
+    serde_json::to_value(&line).map_err(io::Error::other)
 }
 
 /// Milliseconds are as exact as anything here.

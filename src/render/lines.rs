@@ -26,6 +26,13 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
+    /// Says on each line whose it is.
+    #[must_use]
+    pub fn side_by_side(mut self, side_by_side: bool) -> Self {
+        self.narrator.names_workload = side_by_side;
+        self
+    }
+
     /// Returns a listener that writes results to `out` and lines to `err`.
     pub fn new(terminal: &Terminal, out: Writer<'a>, err: Writer<'a>) -> Self {
         Self { out_style: terminal.stdout, narrator: Narrator::new(terminal.stderr), out, err }
@@ -59,6 +66,11 @@ impl Listener for Lines<'_> {
     }
 
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+        if self.narrator.names_workload {
+            let (workload, style) = (&outcome.workload, &self.out_style);
+            let name = format!("{} {}:", style.show(&workload.namespace), words::workload(style, workload));
+            writeln!(self.out, "{}", style.paint(Meaning::Heading, &name))?;
+        }
         summary::write(self.narrator.run(), outcome, &self.out_style, &mut self.out)?;
         self.out.flush()
     }
@@ -71,11 +83,13 @@ pub(super) struct Narrator {
     said: BTreeMap<PodKey, String>,
     /// When a pod was first in hand.
     since: BTreeMap<PodKey, Duration>,
+    /// Several rollouts write: each line says whose it is.
+    names_workload: bool,
 }
 
 impl Narrator {
     pub(super) fn new(style: Style) -> Self {
-        Self { style, run: None, said: BTreeMap::new(), since: BTreeMap::new() }
+        Self { style, run: None, said: BTreeMap::new(), since: BTreeMap::new(), names_workload: false }
     }
 
     pub(super) fn run(&self) -> Option<&Run> {
@@ -95,7 +109,7 @@ impl Narrator {
             }
             Mode::Follow => format!("{workload} in namespace {namespace}: following {pods}"),
         };
-        *self = Self { run: Some(run), ..Self::new(self.style) };
+        *self = Self { run: Some(run), names_workload: self.names_workload, ..Self::new(self.style) };
         text
     }
 
@@ -104,6 +118,20 @@ impl Narrator {
         let (meaning, text) = match notice {
             Notice::Pod { pod, phase } => self.pod(pod, phase, elapsed)?,
             Notice::Owner { step } => (Meaning::Plain, self.owner(*step)),
+            Notice::DisruptionBudgetHolds { why } => {
+                (Meaning::Waiting, format!("no further pod is taken down now: {}", self.style.show(why)))
+            }
+            Notice::PullBegins { node, images } => {
+                let images = words::first_of(images.iter().map(|image| self.style.show(image)), NAMED_PODS);
+                (Meaning::Plain, format!("{}  pulls {images} first", self.style.show(node)))
+            }
+            Notice::Pulled { node, image, .. } => {
+                (Meaning::Ok, format!("{}  has {}", self.style.show(node), self.style.show(image)))
+            }
+            Notice::PullLeftOut { why, .. } => {
+                (Meaning::Waiting, format!("not pulled first: {}", self.style.show(why)))
+            }
+            Notice::TagMoves { what } => (Meaning::Waiting, self.style.show(what)),
             Notice::Retrying { pod, why } => {
                 (Meaning::Waiting, format!("{}  looked at again: {}", self.name(pod), self.style.show(why)))
             }
@@ -119,7 +147,15 @@ impl Narrator {
             }
         };
         let clock = format!("[{:>3}.{}s]", elapsed.as_secs(), elapsed.subsec_millis() / 100);
-        Some(format!("{} {}", self.style.paint(Meaning::Quiet, &clock), self.style.paint(meaning, &text)))
+        let whose = match self.run.as_ref().filter(|_| self.names_workload) {
+            Some(run) => format!(
+                "{} {}: ",
+                self.style.show(&run.workload.namespace),
+                words::workload(&self.style, &run.workload)
+            ),
+            None => String::new(),
+        };
+        Some(format!("{} {whose}{}", self.style.paint(Meaning::Quiet, &clock), self.style.paint(meaning, &text)))
     }
 
     fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) -> Option<(Meaning, String)> {

@@ -217,6 +217,11 @@ impl Listener for Live<'_> {
             // The clock that runs is the sign of life.
             Notice::StillWaiting { .. } => false,
             Notice::Owner { .. }
+            | Notice::DisruptionBudgetHolds { .. }
+            | Notice::PullBegins { .. }
+            | Notice::Pulled { .. }
+            | Notice::PullLeftOut { .. }
+            | Notice::TagMoves { .. }
             | Notice::Retrying { .. }
             | Notice::WatchLost { .. }
             | Notice::WatchRestored

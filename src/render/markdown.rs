@@ -65,6 +65,7 @@ fn section(plan: &WorkloadPlan) -> String {
     if plan.verdict == Verdict::NothingToDo && plan.is_offline() {
         let _ = writeln!(text, "\n{}", offline::nothing(plan, &code(&plan.workload.to_string())));
     }
+    owner(plan, &mut text);
     container_table(plan, &mut text);
     metadata(plan, &mut text);
     if words::pods_not_listed(plan) {
@@ -83,6 +84,30 @@ fn section(plan: &WorkloadPlan) -> String {
     reasons(plan, &mut text);
     warnings(plan, &mut text);
     text
+}
+
+/// Whether the owner goes along, to which revision, and how.
+fn owner(plan: &WorkloadPlan, text: &mut String) {
+    if plan.is_offline() {
+        return;
+    }
+    let Some(durable) = &plan.durable else {
+        if plan.pods_only {
+            text.push_str("\nPods only: the owner stays as it is.\n");
+        }
+        return;
+    };
+    let revision = match (&durable.outgoing, durable.revision) {
+        (Some(outgoing), Some(revision)) => format!(", revision {} to {revision}", outgoing.revision),
+        (_, _) => String::new(),
+    };
+    let _ = writeln!(text, "\nDurable: the owner's template changes too{revision}.");
+    if plan.verdict == Verdict::InPlace {
+        text.push('\n');
+        for (index, step) in durable.steps(plan.workload.kind).iter().enumerate() {
+            let _ = writeln!(text, "{}. {}", index + 1, prose(step));
+        }
+    }
 }
 
 fn container_table(plan: &WorkloadPlan, text: &mut String) {

@@ -34,6 +34,7 @@ pub mod terminal;
 mod text;
 mod wide;
 mod words;
+mod workloads;
 mod yaml;
 
 use std::io::{self, Write};
@@ -58,6 +59,8 @@ pub use run::NextSteps;
 pub use status::status;
 pub use style::{Meaning, Style};
 pub use terminal::{ColorChoice, Terminal};
+pub use workloads::workload_ends;
+
 use wide::Detail;
 
 /// How output is written.
@@ -164,15 +167,17 @@ pub trait Listener {
 pub type Writer<'a> = Box<dyn Write + Send + 'a>;
 
 /// Returns the listener for a format and a terminal; what is of a plan alone is written as text. Results go to `out`,
-/// all else to `err`, which must be stderr where `terminal.live` says that lines can be drawn again.
+/// all else to `err`, which must be stderr where `terminal.live` says that lines can be drawn again. Where several
+/// rollouts run side by side each line says whose it is.
 pub fn listener<'a>(
     format: OutputFormat,
     terminal: &Terminal,
+    side_by_side: bool,
     out: Writer<'a>,
     err: Writer<'a>,
 ) -> Box<dyn Listener + Send + 'a> {
     match format {
-        OutputFormat::Json => Box::new(JsonLines::new(out)),
+        OutputFormat::Json => Box::new(JsonLines::new(out).side_by_side(side_by_side)),
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
             match terminal.live {
                 true => {
@@ -180,7 +185,7 @@ pub fn listener<'a>(
                         Screen { target: terminal::draw_target(), columns: Box::new(terminal::stderr_columns) };
                     Box::new(Live::new(screen, terminal, out, err))
                 }
-                false => Box::new(Lines::new(terminal, out, err)),
+                false => Box::new(Lines::new(terminal, out, err).side_by_side(side_by_side)),
             }
         }
     }

@@ -51,10 +51,11 @@ pub(super) fn plan(
         self::workload(workload, detail, style, out)?;
     }
     if plan.workloads.len() > 1 {
+        let order = if plan.workloads.iter().any(WorkloadPlan::is_offline) { "" } else { ", taken in this order" };
         let verdicts = |verdict| plan.workloads.iter().filter(|workload| workload.verdict == verdict).count();
         writeln!(
             out,
-            "\nIn all: {}: {} to update in place, {} with nothing to do, {} not eligible.",
+            "\nIn all: {}{order}: {} to update in place, {} with nothing to do, {} not eligible.",
             words::count(plan.workloads.len(), "workload"),
             verdicts(Verdict::InPlace),
             verdicts(Verdict::NothingToDo),
@@ -94,6 +95,7 @@ fn workload(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Wr
     writeln!(out, "{}", reach(plan))?;
     let hints = containers_and_reasons(plan, style, out)?;
     owner_steps(plan, style, out)?;
+    restart(plan, out)?;
     if !plan.pods.is_empty() {
         writeln!(out)?;
         pods(plan, hints, detail, style, out)?;
@@ -105,12 +107,33 @@ fn workload(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Wr
 /// Whether the owner goes along, and to which revision.
 fn reach(plan: &WorkloadPlan) -> String {
     let Some(durable) = &plan.durable else {
-        return if plan.pods_only { "   pods only".into() } else { String::new() };
+        return if plan.restarts_the_same {
+            "   restart, pods only".into()
+        } else if plan.pods_only {
+            "   pods only".into()
+        } else {
+            String::new()
+        };
     };
     match (&durable.outgoing, durable.revision) {
         (Some(outgoing), Some(revision)) => format!("   revision {} -> {revision}   durable", outgoing.revision),
         (_, _) => "   durable".into(),
     }
+}
+
+/// What a restart with the same bits means.
+fn restart(plan: &WorkloadPlan, out: &mut dyn Write) -> io::Result<()> {
+    if !plan.restarts_the_same || plan.verdict != Verdict::InPlace {
+        return Ok(());
+    }
+    let template = match plan.workload.kind {
+        WorkloadKind::Pod => "",
+        WorkloadKind::Deployment | WorkloadKind::StatefulSet | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet => {
+            "\n  The template stays as it is: a pod made later runs its tag, and a later rollout takes the pinned pods along."
+        }
+    };
+    writeln!(out, "\n  The same bits run again, pinned by their digest.{template}")?;
+    writeln!(out, "  Values from ConfigMaps, Secrets and the downward API in the environment are read again.")
 }
 
 /// What happens to the owner, step by step.
@@ -282,7 +305,7 @@ impl Pods<'_> {
         let mark = style.paint(meaning(pod.verdict), symbol(pod.verdict));
         let mut texts = vec![];
         match pod.verdict {
-            PodVerdict::Update => texts.push(self.changes(pod)),
+            PodVerdict::Update => texts.push(format!("{}{}", self.changes(pod), self.pulls(pod))),
             PodVerdict::InProgress => {
                 texts.push(format!("{}: asked for already, {}", self.changes(pod), self.waiting(pod)));
             }
@@ -314,6 +337,15 @@ impl Pods<'_> {
         }
     }
 
+    /// What the pod's node has to pull first.
+    fn pulls(&self, pod: &PodPlan) -> String {
+        let mine = self.plan.pulls.iter().filter(|pull| pull.node == pod.node);
+        let images: BTreeSet<&str> = mine.flat_map(|pull| &pull.images).map(|image| image.image.as_str()).collect();
+        let wanted = |image: &&str| pod.changes.values().any(|change| change.to == **image);
+        let images: Vec<String> = images.into_iter().filter(wanted).map(|image| self.style.show(image)).collect();
+        if images.is_empty() { String::new() } else { format!("   pulls {} first", images.join(", ")) }
+    }
+
     /// Why the containers that are on their way do not run yet, as far as the pod's status says.
     fn waiting(&self, pod: &PodPlan) -> String {
         let reasons: BTreeSet<&str> =
@@ -335,6 +367,13 @@ impl Pods<'_> {
                 Effect::NoEffectNow => " (no restart)",
             };
             match planned {
+                Some(planned) if planned.to.is_some_and(|to| to != change.to) => {
+                    format!(
+                        "{name}{effect} (from {} to {})",
+                        self.style.show(&change.from),
+                        self.style.show(&change.to)
+                    )
+                }
                 Some(planned) if planned.from == Some(change.from.as_str()) => format!("{name}{effect}"),
                 Some(_) | None if change.from == change.to => format!("{name}{effect}"),
                 Some(_) | None => format!("{name}{effect} (from {})", self.style.show(&change.from)),

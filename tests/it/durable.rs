@@ -5,11 +5,13 @@ mod faults;
 mod holds;
 mod rollouts;
 
+use std::sync::{Mutex, PoisonError};
+
 use serde_json::Value;
 
-use crate::support::api_server::{ApiServer, Logged};
+use crate::support::api_server::{ApiServer, Logged, When};
 use crate::support::builders::{self, Workload};
-use crate::support::run::Output;
+use crate::support::run::{Binary, Output};
 use crate::support::scene::{images, server_with, two_containers, typed};
 
 const LOCK: &str = "kubectl-inplace.io/rollout";
@@ -23,6 +25,33 @@ struct Kind {
     make: fn(&str) -> Workload,
     /// The steps on the owner, as they are told.
     steps: &'static [&'static str],
+    /// The writes that they are.
+    writes: &'static [Write],
+}
+
+/// The n-th write of a kind of object.
+#[derive(Debug, Clone, Copy)]
+struct Write {
+    verb: &'static str,
+    plural: &'static str,
+    nth: usize,
+}
+
+impl Write {
+    const fn new(verb: &'static str, plural: &'static str, nth: usize) -> Self {
+        Self { verb, plural, nth }
+    }
+
+    /// The request that is this write, and those like it after it.
+    fn when(self) -> When {
+        When::verb(self.verb).of(self.plural).for_real().after(self.nth)
+    }
+
+    fn is(self, logged: &Logged) -> bool {
+        let method = if self.verb == "create" { "POST" } else { "PATCH" };
+        let is_plural = logged.path.split('/').any(|word| word == self.plural);
+        logged.method == method && is_plural
+    }
 }
 
 const KINDS: [Kind; 4] = [
@@ -38,24 +67,43 @@ const KINDS: [Kind; 4] = [
             "recorded the rollout and removed the lock",
             "removed a copy of the lock",
         ],
+        writes: &[
+            Write::new("patch", "deployments", 0),
+            Write::new("create", "replicasets", 0),
+            Write::new("patch", "replicasets", 0),
+            Write::new("patch", "deployments", 1),
+            Write::new("patch", "deployments", 2),
+            Write::new("patch", "replicasets", 1),
+        ],
     },
     Kind {
         typed: "sts/w",
         plural: "statefulsets",
         make: Workload::stateful_set,
         steps: &["set the template", "put the update strategy back", "recorded the rollout and removed the lock"],
+        writes: &[
+            Write::new("patch", "statefulsets", 0),
+            Write::new("patch", "statefulsets", 1),
+            Write::new("patch", "statefulsets", 2),
+        ],
     },
     Kind {
         typed: "ds/w",
         plural: "daemonsets",
         make: Workload::daemon_set,
         steps: &["set the template", "put the update strategy back", "recorded the rollout and removed the lock"],
+        writes: &[
+            Write::new("patch", "daemonsets", 0),
+            Write::new("patch", "daemonsets", 1),
+            Write::new("patch", "daemonsets", 2),
+        ],
     },
     Kind {
         typed: "rs/w",
         plural: "replicasets",
         make: Workload::replica_set,
         steps: &["set the template", "recorded the rollout and removed the lock"],
+        writes: &[Write::new("patch", "replicasets", 0), Write::new("patch", "replicasets", 1)],
     },
 ];
 
@@ -89,7 +137,7 @@ impl Scene {
         self.typed(verb, more).run()
     }
 
-    fn typed(&self, verb: &str, more: &str) -> crate::support::run::Binary {
+    fn typed(&self, verb: &str, more: &str) -> Binary {
         typed(&self.server, &format!("{verb} {} {more} --yes --min-ready-seconds 0", self.kind.typed))
     }
 
@@ -169,4 +217,34 @@ impl Scene {
 
 fn uids(server: &ApiServer) -> Vec<Value> {
     server.objects("pods").iter().map(|pod| pod["metadata"]["uid"].clone()).collect()
+}
+
+impl Output {
+    /// Asserts that it ended well, and says in which case where it did not.
+    #[track_caller]
+    fn completes(self, what: &str) -> Self {
+        assert_eq!(self.code, Some(0), "{what}\n{}", self.block());
+        self
+    }
+}
+
+/// How many cases run at once: they wait most of their time.
+const AT_ONCE: usize = 6;
+
+/// Runs cases that have a server each side by side.
+fn side_by_side<T: Send>(cases: Vec<T>, run: impl Fn(T) + Sync) {
+    let cases = Mutex::new(cases.into_iter());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let case = cases.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    match case {
+                        Some(case) => run(case),
+                        None => break,
+                    }
+                }
+            });
+        }
+    });
 }

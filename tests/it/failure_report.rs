@@ -11,7 +11,7 @@ use crate::support::run::Output;
 use crate::support::scene::{APPLY, run, web};
 
 const CRASH: &str = "apply deploy/web side=:crash --pods-only --yes";
-const MISSING: &str = "apply deploy/web side=:missing --pods-only --yes";
+const MISSING: &str = "apply deploy/web side=:missing --pods-only --yes --pre-pull=never";
 
 /// A server whose pods all say something and have an event with a secret.
 fn talkative() -> ApiServer {

@@ -20,8 +20,10 @@ mod rbac;
 #[cfg(test)]
 mod render;
 mod replay;
+mod restart;
 mod runner;
 mod saved;
+mod several;
 #[cfg(test)]
 mod situations;
 mod status;

@@ -97,7 +97,7 @@ fn next_steps() -> NextSteps {
     NextSteps {
         take_back: Some("kubectl inplace undo deploy/web -n prod".into()),
         go_on: Some("kubectl inplace apply -f web.yaml".into()),
-        abort: None,
+        abort: Some("kubectl inplace abort deploy/web -n prod".into()),
         follow: Some("kubectl inplace follow deploy/web -n prod".into()),
     }
 }

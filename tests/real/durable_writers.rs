@@ -1,7 +1,7 @@
 //! Another writer between any two steps of a durable rollout: it completes, or leaves theirs to them; never is anything of
 //! it left that blocks, and what follows ends well.
 
-use crate::support::{Gate, Kind, Moment, Namespace, Output, Owner, registry};
+use crate::support::{Gate, Kind, Moment, Namespace, Output, Owner, registry, tag_manifest};
 
 /// More writes than any run here makes.
 const MOST_WRITES: usize = 11;
@@ -29,9 +29,18 @@ impl Writer {
         matches!(self, Self::Scale | Self::Autoscaler | Self::Label)
     }
 
-    /// Acts; `old` and `third` are manifests. What cannot be done at that point is refused by kubectl, and that is fine.
-    fn act(self, namespace: &Namespace, reference: &str, (old, third): (&str, &str), number: usize) -> Output {
-        let (replicas, third_image) = (2 + number % 2, format!("c1={}/side:v3", registry()));
+    /// Whether the pods stay: then each run restarts another container, because the kubelet puts off what starts the same
+    /// image in the same container again and again.
+    fn keeps_pods(self) -> bool {
+        self.is_harmless() || self == Self::Pause
+    }
+
+    /// Acts. What cannot be done at that point is refused by kubectl, and that is fine.
+    fn act(self, namespace: &Namespace, owner: &Owner<'_>, tags: &Tags, number: usize) -> Output {
+        let reference = &owner.reference();
+        let manifest = |tag: &str| tag_manifest(&tag_manifest(&owner.manifest, 1, tag), 2, &tags.other);
+        let (old, third) = (&manifest(&tags.old), &manifest(&tags.third));
+        let (replicas, third_image) = (2 + number % 2, format!("c1={}/side:{}", registry(), tags.third));
         let other_image = format!("c2={}/side:v{}", registry(), 2 + number % 2);
         let (scale, label) = (format!("--replicas={replicas}"), format!("round={number}"));
         let patch = format!(r#"{{"spec":{{"replicas":{replicas}}}}}"#);
@@ -55,25 +64,46 @@ impl Writer {
     }
 }
 
+/// The tags of one round.
+struct Tags {
+    /// Of `c1`: before, wanted by the run, and wanted by nobody but the writer.
+    old: String,
+    wanted: String,
+    third: String,
+    /// Of `c2`.
+    other: String,
+}
+
+impl Tags {
+    fn of(owner: &Owner<'_>) -> Self {
+        let tag = |container| owner.tag(container).trim_start_matches("side:").to_owned();
+        let old = tag("c1");
+        let (wanted, third) = match old.as_str() {
+            "v1" => ("v2", "v3"),
+            "v2" => ("v3", "v1"),
+            _ => ("v1", "v2"),
+        };
+        Self { old, wanted: wanted.into(), third: third.into(), other: tag("c2") }
+    }
+}
+
 /// Lets the writer act before each write of a run in turn.
 fn between_any_two_steps(name: &str, kind: Kind, writer: Writer) {
     let namespace = Namespace::new(name);
     let gate = Gate::open();
     // Where pods are replaced, one is enough; where they stay, each run restarts another container.
-    let (replicas, containers) = if writer.is_harmless() { (2, MOST_WRITES) } else { (1, 2) };
-    let mut owner = Owner::new(&namespace, &gate.api, kind, (replicas, containers), "");
+    let (replicas, containers) = if writer.keeps_pods() { (2, MOST_WRITES) } else { (1, 2) };
+    let owner = Owner::new(&namespace, &gate.api, kind, (replicas, containers), "");
     for number in 1..=MOST_WRITES {
         if !acts_before(&namespace, &gate, &owner, number, writer) {
             assert!(number > 3, "only {number} writes: {:?}", gate.writes());
             return;
         }
-        if writer.is_harmless() {
-            continue;
+        if writer == Writer::Delete {
+            namespace.apply(&owner.manifest);
+            owner.wait_ready(1);
+            owner.wait_settled();
         }
-        // From the beginning again.
-        namespace.apply(&owner.manifest);
-        owner.before = owner.wait_ready(1);
-        owner.wait_settled();
     }
     panic!("{MOST_WRITES} writes and no end: {:?}", gate.writes());
 }
@@ -81,10 +111,12 @@ fn between_any_two_steps(name: &str, kind: Kind, writer: Writer) {
 /// Returns whether the run came so far.
 fn acts_before(namespace: &Namespace, gate: &Gate, owner: &Owner<'_>, number: usize, writer: Writer) -> bool {
     let reference = owner.reference();
-    let container = if writer.is_harmless() { format!("c{number}") } else { "c1".into() };
+    let tags = Tags::of(owner);
+    let container = if writer.keeps_pods() { format!("c{number}") } else { "c1".into() };
+    let wanted = if writer.keeps_pods() { "v2" } else { &tags.wanted };
     let before = owner.pods();
     gate.stop_at(number, Moment::Before);
-    let wanted = format!("{container}=:v2");
+    let wanted = format!("{container}=:{wanted}");
     let arguments = ["apply", &reference, &wanted, "--yes", "--min-ready-seconds", "0", "--timeout", "40s"];
     let mut running = namespace.inplace_spawn(&[arguments.as_slice(), &gate.flags()].concat());
     let Some(write) = gate.held(&mut running) else {
@@ -92,17 +124,11 @@ fn acts_before(namespace: &Namespace, gate: &Gate, owner: &Owner<'_>, number: us
         assert_eq!(output.code, 0, "{output:#?}");
         return false;
     };
-    let third = crate::support::tag_manifest(&owner.manifest, 1, "v3");
-    let said = writer.act(namespace, &reference, (&owner.manifest, &third), number);
+    let said = writer.act(namespace, owner, &tags, number);
     gate.let_go();
     let output = running.wait();
     let context =
         format!("{writer:?} ({said:?}) before write {number}, {write}: {output:#?}; all: {:#?}", gate.writes());
-    eprintln!(
-        "{writer:?} before {number} {write}: {} {}",
-        output.code,
-        output.stdout.lines().nth(1).unwrap_or_default()
-    );
     if writer == Writer::Delete {
         assert_eq!(output.code, 6, "{context}");
         return true;

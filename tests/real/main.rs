@@ -26,6 +26,7 @@ mod plugin;
 mod property;
 mod pull_facts;
 mod recordings;
+mod restart;
 mod status;
 mod superseded;
 mod support;

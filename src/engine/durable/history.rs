@@ -66,12 +66,14 @@ pub fn of(object: &Value) -> Vec<HistoryEntry> {
 /// `kubectl rollout undo` replaces a Deployment's annotations by those of a ReplicaSet (kubectl
 /// `polymorphichelpers/rollback.go`), so what the Deployment says alone may be an older state.
 pub fn union<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Vec<HistoryEntry> {
-    let mut entries: BTreeMap<RolloutId, HistoryEntry> = BTreeMap::new();
+    let mut entries: Vec<HistoryEntry> = Vec::new();
     for entry in objects.into_iter().flat_map(of) {
-        entries.entry(entry.id.clone()).or_insert(entry);
+        if !entries.iter().any(|known| known.id == entry.id) {
+            entries.push(entry);
+        }
     }
-    let mut entries: Vec<HistoryEntry> = entries.into_values().collect();
-    entries.sort_by(|a, b| a.ended.cmp(&b.ended).then_with(|| a.id.cmp(&b.id)));
+    // Stable: of two in the same second the annotation itself says which came first; ids do not.
+    entries.sort_by(|a, b| a.ended.cmp(&b.ended));
     entries
 }
 
@@ -111,9 +113,20 @@ mod tests {
             entry("b", "2026-03-01T10:02:00Z"),
             entry("c", "2026-03-01T10:03:00Z"),
         );
-        let objects =
-            [object(&[two.clone()]), object(&[one.clone(), three.clone()]), json!({}), object(&[two.clone()])];
+        let objects = [
+            object(std::slice::from_ref(&two)),
+            object(&[one.clone(), three.clone()]),
+            json!({}),
+            object(std::slice::from_ref(&two)),
+        ];
         assert_eq!(union(&objects), [one, two, three]);
+    }
+
+    #[test]
+    fn of_two_in_the_same_second_the_later_one_stays_the_later_one() {
+        let (first, second) = (entry("z", "2026-03-01T10:01:00Z"), entry("a", "2026-03-01T10:01:00Z"));
+        let objects = [object(&[first.clone(), second.clone()]), object(std::slice::from_ref(&first))];
+        assert_eq!(union(&objects), [first, second]);
     }
 
     #[test]

@@ -287,6 +287,12 @@ pub fn owner_phase(
     }
 }
 
+/// Returns how the history says that the rollout of a goal ended, whoever ended it.
+pub fn recorded(goal: &OwnerGoal, view: &OwnerView) -> Option<super::outcome::EndResult> {
+    let object = view.object.as_ref().filter(|object| is(object, &goal.uid))?;
+    history::of(object).into_iter().find(|entry| entry.id == goal.lock.id).map(|entry| entry.outcome)
+}
+
 fn superseded(why: &str) -> OwnerPhase {
     OwnerPhase::Superseded { why: why.into(), cleanup: Cleanup::Nothing }
 }

@@ -19,6 +19,7 @@ fn record() -> ContainerRecord {
         container_id: Some("containerd://old".into()),
         waiting: None,
         never_ran: false,
+        in_flight: None,
     }
 }
 
@@ -104,6 +105,27 @@ fn the_way_back_from_an_image_that_never_ran_is_proven_by_the_name_of_the_wanted
         let proof = Baseline::Recorded(back(never_ran)).proof(&status, WANTED, false, None);
         assert_eq!(word(&proof), expected, "{never_ran} {image}");
     }
+}
+
+#[test]
+fn the_image_that_was_in_flight_is_not_taken_for_the_one_that_is_wanted() {
+    // v1 ran, v2 was asked for and not seen yet, v1 is wanted again: the container noted is one of v1.
+    let (v1, v2, late) = (BEFORE, WANTED, "2026-03-01T10:00:09Z");
+    let back =
+        Baseline::Recorded(ContainerRecord { from: v2.into(), to: v1.into(), in_flight: Some(v1.into()), ..record() });
+    for (case, id, image, bits, knew, expected, left) in [
+        ("the one of v2 came", "containerd://new", v2, "sha256:b", false, "unproven", false),
+        ("and another one after it", "containerd://newer", v1, "sha256:a", false, "new", false),
+        ("another one, of a kubelet that knew", "containerd://newer", "sha256:a", "sha256:a", true, "new", false),
+        ("none came", "containerd://old", v1, "sha256:a", false, "old", true),
+    ] {
+        let status = running(id, image, bits, late);
+        assert_eq!(word(&back.proof(&status, v1, knew, Some("2026-03-01T10:00:08Z"))), expected, "{case}");
+        assert_eq!(back.was_left(&status, v1), left, "{case}");
+    }
+    // On to a third image: the container from before has to leave.
+    let on = ContainerRecord { from: v2.into(), to: "v3".into(), in_flight: Some(v1.into()), ..record() };
+    assert!(!Baseline::Recorded(on).was_left(&running("containerd://old", v1, "sha256:a", late), "v3"));
 }
 
 #[test]

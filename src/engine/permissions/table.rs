@@ -88,11 +88,18 @@ const fn row(
 pub(super) const ROWS: &[Row] = &[
     row((EVERY, KINDS, BOTH), Subject::Workload, &[Get], Required, "reads the workload"),
     row(
-        (&[Plan, Diff, Apply, Follow, Status, History, Undo, Restart, Hash], KINDS, BOTH),
+        (&[Plan, Diff, Apply, Follow, History, Undo, Restart, Hash], KINDS, BOTH),
         Subject::Workload,
         &[List],
         Optional,
         "finds workloads by label (-l), and the name that was meant where one is mistyped",
+    ),
+    row(
+        (&[Status], KINDS, BOTH),
+        Subject::Workload,
+        &[List],
+        Optional,
+        "shows all workloads, or finds them by label (-l)",
     ),
     row(
         (ROLLOUTS, OWNERS, DURABLE),
@@ -123,6 +130,13 @@ pub(super) const ROWS: &[Row] = &[
         "asks by a dry run what a manifest (-f) would store; images by hand need it not",
     ),
     row((OF_PODS, OWNERS, BOTH), PODS, &[List], Required, "finds the workload's pods"),
+    row(
+        (&[History], OWNERS, BOTH),
+        PODS,
+        &[List],
+        Optional,
+        "finds the updates of pods alone, which are noted on the pods",
+    ),
     row((&[Follow], KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
     row((PLANNED, KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
     row((&[Status], KINDS, BOTH), PODS, &[Watch], Optional, "goes on looking (-w)"),
@@ -172,7 +186,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row((ROLLOUTS, WITH_REVISIONS, DURABLE), REVISIONS, &[List], Required, "tells which revision the pods belong to"),
     row(
-        (&[Plan, Follow, Status], WITH_REVISIONS, BOTH),
+        (&[Plan, Follow, Status, History], WITH_REVISIONS, BOTH),
         REVISIONS,
         &[List],
         Optional,
@@ -214,7 +228,7 @@ pub(super) const ROWS: &[Row] = &[
         "pulls new images before a container is stopped, in a pod a node (--pre-pull)",
     ),
     row(
-        (OF_PODS, KINDS, BOTH),
+        (&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], KINDS, BOTH),
         NODES,
         &[Get, List],
         Optional,

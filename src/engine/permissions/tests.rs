@@ -115,7 +115,10 @@ fn what_each_command_can_do_without() {
         (C::Plan, K::Pod, false, lines(&[AROUND[0], AROUND[1], "nodes get,list", REVIEW])),
         (C::Follow, K::Pod, false, lines(&["events list", "nodes get,list", REVIEW])),
         (C::Status, K::StatefulSet, false, {
-            lines(&["statefulsets.apps list", "pods watch", "controllerrevisions.apps list", "nodes get,list"])
+            lines(&["statefulsets.apps list", "pods watch", "controllerrevisions.apps list"])
+        }),
+        (C::History, K::DaemonSet, false, {
+            lines(&["daemonsets.apps list", "pods list", "controllerrevisions.apps list"])
         }),
         (C::Diff, K::Pod, false, lines(&["pods list"])),
         (C::Hash, K::Pod, false, lines(&["pods list", "nodes get"])),

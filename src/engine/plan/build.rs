@@ -38,7 +38,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         known: &known,
         wanted: &wanted,
         revision: CurrentRevision::of(live),
-        durable: !options.pods_only,
+        durable: !options.pods_only && !wanted.is_by_pod(),
         subset: &options.subset,
     };
     let (policy, allowed) = policy(live, options);
@@ -97,6 +97,9 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         replicas: live.workload.desired_replicas(),
         pods_only: durable.is_none(),
         durable,
+        restarts_the_same: wanted.is_restart(),
+        pulls: Vec::new(),
+        pre_pull: options.pre_pull,
         estimate_seconds,
         checked_by_server: false,
     }
@@ -205,9 +208,14 @@ fn container_plan(
     let template = context.known.template.get(name);
     let container = template.or_else(|| in_pods.first().map(|(_, container)| *container))?;
     let in_a_pod = || in_pods.iter().find_map(|(plan, _)| plan.changes.get(name)).map(|change| change.to.clone());
+    if context.wanted.is_by_pod() {
+        return Some(by_pod(name, list, container, &in_pods));
+    }
     let to = context.wanted.image(name, list, &container.image).or_else(in_a_pod);
     let other = to.as_ref().and_then(|to| {
-        let images = std::iter::once(container).chain(in_pods.iter().map(|(_, container)| *container));
+        // A pod that was restarted in place runs what its template asks for.
+        let differing = in_pods.iter().filter(|(plan, _)| plan.verdict != PodVerdict::AlreadyThere);
+        let images = std::iter::once(container).chain(differing.map(|(_, container)| *container));
         images.map(|container| &container.image).find(|image| *image != to).cloned()
     });
     let effect = if other.is_some() { effect(list, container) } else { Effect::Unchanged };
@@ -216,4 +224,17 @@ fn container_plan(
         None => (container.image.clone(), None),
     };
     Some(ContainerPlan { container: name.clone(), list, from, to, effect })
+}
+
+/// Of images that differ from pod to pod those of the first pod that changes.
+fn by_pod(
+    name: &ContainerName,
+    list: ContainerList,
+    container: &Container,
+    in_pods: &[(&PodPlan, &Container)],
+) -> ContainerPlan {
+    let first = in_pods.iter().find_map(|(plan, _)| plan.changes.get(name)).filter(|change| change.from != change.to);
+    let effect = first.map_or(Effect::Unchanged, |change| change.effect);
+    let from = first.map_or(&container.image, |change| &change.from).clone();
+    ContainerPlan { container: name.clone(), list, from, to: first.map(|change| change.to.clone()), effect }
 }

@@ -8,6 +8,7 @@ use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::pre_pull::PrePull;
 use crate::engine::record::UpdateRecord;
 use crate::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
 use crate::engine::target::Images;
@@ -37,6 +38,8 @@ impl WorkloadPlan {
             policy: self.policy.clone(),
             field_manager: field_manager.to_owned(),
             owner: None,
+            pulls: self.pulls.clone(),
+            pre_pull: self.pre_pull,
         }
     }
 }
@@ -72,6 +75,8 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
         policy: policy(live, options).0,
         field_manager: String::new(),
         owner: None,
+        pulls: Vec::new(),
+        pre_pull: PrePull::Never,
     }
 }
 

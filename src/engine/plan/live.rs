@@ -7,8 +7,10 @@ use serde_json::Value;
 
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::kubelet_version::KubeletVersion;
-use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid};
+use crate::engine::names::{ContainerName, PodKey, Uid};
 use crate::engine::pod::Pod;
+use crate::engine::pre_pull::PrePull;
+use crate::engine::reason::{Reason, Warning};
 use crate::engine::target::Images;
 use crate::engine::workload::Workload;
 
@@ -27,18 +29,42 @@ pub enum Desired {
         /// Nothing tells which fields an earlier manifest had.
         removals_unseen: bool,
     },
-    /// Of each pod what it recorded before an update of pods alone.
-    Recorded {
-        /// The update.
-        id: RolloutId,
-        /// The images, by pod and container.
-        images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
-    },
+    /// Of each pod something else, and nothing of the owner.
+    ByPod(ByPod),
     /// The server would not store it.
     Refused {
         /// Its words.
         message: String,
     },
+    /// It cannot be told what is wanted.
+    Unknown {
+        /// Why not; all reasons at once.
+        reasons: Vec<Reason>,
+    },
+}
+
+/// Images that differ from pod to pod. They are no change of the owner's template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByPod {
+    /// What for.
+    pub purpose: Purpose,
+    /// The containers that are meant.
+    pub containers: BTreeSet<ContainerName>,
+    /// The images, by pod and container.
+    pub images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
+    /// Why some pods cannot have theirs.
+    pub reasons: BTreeMap<PodKey, Vec<Reason>>,
+    /// What is worth knowing.
+    pub warnings: Vec<Warning>,
+}
+
+/// What images by pod are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Back to what each pod recorded before an update of pods alone.
+    Undo,
+    /// The same bits again.
+    Restart,
 }
 
 /// What is there of a workload.
@@ -162,6 +188,10 @@ pub struct Options {
     pub total_timeout: Option<u64>,
     /// `--pods-only`: the owner is left alone.
     pub pods_only: bool,
+    /// `--disruption-budget=ignore`.
+    pub ignores_budgets: bool,
+    /// `--pre-pull`.
+    pub pre_pull: PrePull,
     /// `--canary`.
     pub canary: Option<IntOrPercent>,
     /// `--pause-after`, pods.

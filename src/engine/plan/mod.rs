@@ -7,6 +7,7 @@ mod live;
 pub mod offline;
 mod pods;
 mod policy;
+mod restart;
 mod resume;
 mod revision;
 mod rules;
@@ -25,14 +26,18 @@ use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::pre_pull::{PrePull, Pull};
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::Policy;
 
 pub use build::build;
 pub use durable::{DurablePlan, HistoryPlan};
 pub use goal::{WayBack, follow, way_back};
-pub use live::{Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Revision, Subset, Surroundings};
+pub use live::{
+    ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Purpose, Revision, Subset, Surroundings,
+};
 pub use policy::policy_of;
+pub use restart::{RestartError, restart};
 pub use resume::{ResumeError, Start, resume};
 pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
@@ -80,8 +85,17 @@ pub struct WorkloadPlan {
     /// What happens to the owner; `None` where only pods change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durable: Option<DurablePlan>,
+    /// What nodes have to pull before anything is touched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pulls: Vec<Pull>,
+    /// `--pre-pull`.
+    #[serde(default)]
+    pub pre_pull: PrePull,
     /// The template of an owner stays as it is: only the pods change.
     pub pods_only: bool,
+    /// The named containers restart with the bits that they run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restarts_the_same: bool,
     /// Roughly how long it takes, in seconds.
     pub estimate_seconds: u64,
     /// The server has been asked whether it would take the patches.

@@ -186,7 +186,10 @@ fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, opt
         controllers: BTreeSet::new(),
         replicas: live.workload.desired_replicas(),
         durable: None,
+        pulls: Vec::new(),
+        pre_pull: crate::engine::pre_pull::PrePull::Never,
         pods_only: false,
+        restarts_the_same: false,
         estimate_seconds: 0,
         checked_by_server: false,
     }

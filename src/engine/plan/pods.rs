@@ -49,6 +49,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
     let in_progress = image_changes(context, pod, &mut plan);
     plan.metadata = context.wanted.metadata().left_in(pod);
     missing_containers(context, pod, &mut plan.reasons);
+    plan.reasons.extend_from_slice(context.wanted.reasons_of(pod));
     let restarts = plan.restarted(pod).next().is_some();
     let updates = plan.changed(pod).next().is_some() || !plan.metadata.is_empty();
     if updates {

@@ -44,6 +44,7 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
         goes_on_after_failure: false,
         canary: options.canary.map(|canary| scaled(canary, true).max(1)),
         pause_after: options.pause_after,
+        respects_budgets: !options.ignores_budgets && !live.surroundings.budgets.is_empty(),
         ordered: live.workload.is_ordered_ready(),
     };
     (policy, allowed)

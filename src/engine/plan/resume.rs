@@ -12,6 +12,7 @@ use crate::engine::durable::lock::{HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{OwnerGoal, deployment, revisions};
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::pre_pull::PrePull;
 use crate::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal, Policy};
 use crate::engine::workload::{Workload, WorkloadKind};
 
@@ -30,6 +31,8 @@ pub struct Start {
     pub field_manager: String,
     /// Stay owner of the changed fields for server-side apply.
     pub keep_field_ownership: bool,
+    /// `--pre-pull`.
+    pub pre_pull: PrePull,
     /// Let somebody else's change roll out that is found under a pause of ours.
     pub release: bool,
 }
@@ -131,13 +134,17 @@ pub fn resume(
     let found = match RolloutLock::of(&workload.object) {
         Err(_) => return Err(ResumeError::Unreadable),
         Ok(Some(lock)) => Some(lock),
-        // A run that was killed between its last two steps leaves only copies.
-        Ok(None) => owned.iter().find_map(|object| RolloutLock::of(object).ok().flatten()),
+        // A run that was killed between its last two steps leaves only copies; those in ControllerRevisions stay for ever.
+        Ok(None) if workload.reference.kind == WorkloadKind::Deployment => {
+            owned.iter().find_map(|object| RolloutLock::of(object).ok().flatten())
+        }
+        Ok(None) => None,
     };
     let Some(found) = found else { return Err(ResumeError::NoRollout) };
     let replaces = RolloutLock::text_of(&workload.object).map(str::to_owned);
     let mut lock = RolloutLock { run: start.run.clone(), state: LockState::Running, ..found };
-    lock.direction = direction.unwrap_or(lock.direction);
+    // What only copies tell of has ended: they are tidied away, and nothing turns round any more.
+    lock.direction = direction.filter(|_| replaces.is_some()).unwrap_or(lock.direction);
     lock.policy = policy.unwrap_or(lock.policy);
     // The first few were looked at: that is why it goes on.
     lock.policy.canary = None;
@@ -156,6 +163,8 @@ pub fn resume(
         pods,
         policy: lock.policy.clone(),
         field_manager: start.field_manager.clone(),
+        pulls: Vec::new(),
+        pre_pull: start.pre_pull,
         owner: Some(Box::new(owner_goal(lock, replaces, sides, workload, start))),
     })
 }

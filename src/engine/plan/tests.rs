@@ -115,20 +115,9 @@ fn read(case: &Value, base: &Value) -> Case {
     } else {
         owner
     };
-    let desired = match (text(case, "/images"), text(case, "/refused")) {
-        (Some(images), _) => {
-            let words: Vec<String> = images.split(' ').map(str::to_owned).collect();
-            Desired::Images(target::parse(&words, &[], false, true).unwrap().images)
-        }
-        (None, Some(message)) => Desired::Refused { message: message.into() },
-        (None, None) => Desired::Object {
-            object: merged(&object, case.get("manifest"), kind_name),
-            removals_unseen: case.get("neverApplied").is_some(),
-        },
-    };
     let kubelets = case.get("kubelets").and_then(Value::as_object).cloned().unwrap_or_else(Map::new);
     let mut live = LiveWorkload {
-        workload: Workload::from_object(kind, object).unwrap(),
+        workload: Workload::from_object(kind, object.clone()).unwrap(),
         controllers: if kind == WorkloadKind::Pod { [].into() } else { [controller.into()].into() },
         pods: pods.iter().map(|pod| Pod::from_object(pod).unwrap()).collect(),
         kubelets: kubelets
@@ -139,6 +128,20 @@ fn read(case: &Value, base: &Value) -> Case {
         surroundings: surroundings(case),
     };
     live.controllers.extend(live.surroundings.revisions.iter().map(|revision| revision.uid.clone()));
+    let desired = match (text(case, "/images"), text(case, "/refused"), text(case, "/restart")) {
+        (Some(images), _, _) => {
+            let words: Vec<String> = images.split(' ').map(str::to_owned).collect();
+            Desired::Images(target::parse(&words, &[], false, true).unwrap().images)
+        }
+        (None, Some(message), _) => Desired::Refused { message: message.into() },
+        (None, None, Some(names)) => {
+            restart(&live, &names.split(' ').map(Into::into).collect(), "2026-01-01T00:09:59Z").unwrap()
+        }
+        (None, None, None) => Desired::Object {
+            object: merged(&object, case.get("manifest"), kind_name),
+            removals_unseen: case.get("neverApplied").is_some(),
+        },
+    };
     let given = list(case, "podsGiven").iter().filter_map(Value::as_str).map(str::to_owned).collect();
     let subset = Subset { pods: given, ..Subset::default() };
     let options = Options { pods_only: case.get("durable").is_none(), subset, ..Options::default() };
@@ -300,4 +303,69 @@ fn a_manifest_takes_back_what_was_changed_in_the_pods() {
 fn a_preferred_hook_and_probe_make_the_estimate_longer() {
     assert!(case("slow to stop").estimate_seconds >= 2 * 20);
     assert!(case("one image").estimate_seconds < 10);
+}
+
+#[test]
+fn a_restart_pins_what_each_pod_runs_and_leaves_the_owner_alone() {
+    let digest = format!("sha256:{}", "a".repeat(64));
+    let (both, alone) = (format!("acme/side:1@{digest}"), format!("acme/side@{digest}"));
+    for (name, from, to) in [
+        ("a restart", "acme/side:1", both.as_str()),
+        ("a third restart within ten minutes", &alone, &both),
+        // An image that the template is to have as well takes the restarted pods along.
+        ("another image of a restarted pod", &alone, "acme/side:2"),
+    ] {
+        let plan = case(name);
+        assert_eq!(plan.verdict, Verdict::InPlace, "{name}");
+        assert_eq!(plan.restarts_the_same, name != "another image of a restarted pod", "{name}");
+        assert!(plan.durable.is_none(), "{name}");
+        for pod in &plan.pods {
+            let changes: Vec<_> = pod.changes.iter().map(|(name, change)| (name.as_str(), change)).collect();
+            let [("side", change)] = changes.as_slice() else { panic!("{name}: {changes:?}") };
+            assert_eq!(
+                (change.from.as_str(), change.to.as_str(), change.effect),
+                (from, to, Effect::Restart),
+                "{name}"
+            );
+        }
+    }
+}
+
+/// What the template says is what a restarted pod runs: an `apply` of it must not restart it once more.
+#[test]
+fn a_manifest_that_equals_the_template_leaves_restarted_pods_alone() {
+    for name in ["the template of a restarted pod", "the manifest of a restarted pod"] {
+        let plan = case(name);
+        assert_eq!(plan.verdict, Verdict::NothingToDo, "{name}: {:?}", plan.pods);
+        assert!(plan.containers.iter().all(|container| container.effect == Effect::Unchanged), "{name}");
+    }
+}
+
+#[test]
+fn a_restart_needs_to_know_which_container() {
+    let document = yaml(CASES);
+    let base = &document["base"];
+    let mut live = LiveWorkload {
+        workload: Workload::from_object(WorkloadKind::Deployment, base.clone()).unwrap(),
+        controllers: ["rs".into()].into(),
+        pods: vec![Pod::from_object(&pod(base, 0, "rs", None, &json!({}))).unwrap()],
+        kubelets: BTreeMap::new(),
+        not_read: Vec::new(),
+        surroundings: Surroundings::default(),
+    };
+    let wanted = |live: &LiveWorkload, names: &[&str]| {
+        let names = names.iter().map(|name| (*name).into()).collect();
+        restart(live, &names, "2026-01-01T00:00:00Z").map_err(|error| error.to_string())
+    };
+    assert_eq!(wanted(&live, &[]).unwrap_err(), "it has several containers, and none was named: app, side, mesh");
+    assert_eq!(
+        wanted(&live, &["side", "prepare"]).unwrap_err(),
+        "container prepare is an init container: it has run, and nothing of it can be restarted"
+    );
+    for list in ["containers", "initContainers"] {
+        live.workload.object["spec"]["template"]["spec"][list].as_array_mut().unwrap().truncate(1);
+    }
+    live.pods.clear();
+    let Ok(Desired::ByPod(wanted)) = wanted(&live, &[]) else { panic!("the only container is meant") };
+    assert_eq!(wanted.containers, ["app".into()].into());
 }

@@ -1,15 +1,17 @@
 //! What `undo` goes back to: the images recorded before an update in place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::live::{Desired, LiveWorkload};
+use super::live::{ByPod, Desired, LiveWorkload, Purpose};
 use crate::engine::durable::change::{TemplateChange, TemplateImage};
 use crate::engine::durable::history::{self, HistoryEntry};
+use crate::engine::image::repo_digest;
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::reason::Reason;
 use crate::engine::record::UpdateRecord;
 
 /// Why there is nothing to go back to.
@@ -25,12 +27,6 @@ pub enum UndoError {
         id: String,
         /// What is, separated by commas.
         known: String,
-    },
-    /// The digest was not recorded.
-    #[error("no digest is recorded for the image of container {container}")]
-    DigestUnknown {
-        /// The container.
-        container: ContainerName,
     },
 }
 
@@ -49,17 +45,17 @@ pub fn undo(live: &LiveWorkload, to: Option<&str>, pin_digest: bool) -> Result<D
     let Some(to) = to else {
         let last = done().next_back();
         return match (last, newest_record) {
-            (Some(last), Some(record)) if last.id < *record => recorded(live, record, pin_digest),
-            (Some(last), _) => template(live, last, pin_digest),
-            (None, Some(record)) => recorded(live, record, pin_digest),
+            (Some(last), Some(record)) if last.id < *record => Ok(recorded(live, record, pin_digest)),
+            (Some(last), _) => Ok(template(live, last, pin_digest)),
+            (None, Some(record)) => Ok(recorded(live, record, pin_digest)),
             (None, None) => Err(UndoError::NothingRecorded),
         };
     };
     if let Some(entry) = entries.iter().find(|entry| entry.id.as_str() == to) {
-        return template(live, entry, pin_digest);
+        return Ok(template(live, entry, pin_digest));
     }
     if let Some(id) = records.keys().find(|id| id.as_str() == to) {
-        return recorded(live, id, pin_digest);
+        return Ok(recorded(live, id, pin_digest));
     }
     let known: Vec<&str> = entries.iter().map(|entry| &entry.id).chain(records.keys()).map(RolloutId::as_str).collect();
     match known.is_empty() {
@@ -83,22 +79,27 @@ fn pods_only<'l>(
     records
 }
 
-fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Result<Desired, UndoError> {
+fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Desired {
     let template = live.workload.template();
     let mut change = TemplateChange { images: BTreeMap::new(), metadata: entry.metadata.clone() };
     change = change.reversed();
+    let mut reasons = Vec::new();
     for (name, image) in &entry.containers {
         let Some(list) = list_of(template, name) else { continue };
-        let digest = image.image_id.as_deref();
-        let to = if pin_digest { pinned(name, &image.from, digest)? } else { image.from.clone() };
-        change.images.insert(name.clone(), TemplateImage { list, from: image.to.clone(), to });
+        match back_to(list, name, &image.from, image.image_id.as_deref(), pin_digest) {
+            Ok(to) => drop(change.images.insert(name.clone(), TemplateImage { list, from: image.to.clone(), to })),
+            Err(reason) => reasons.push(reason),
+        }
+    }
+    if !reasons.is_empty() {
+        return Desired::Unknown { reasons };
     }
     let mut object = live.workload.object.clone();
     let pointer = live.workload.reference.kind.template_pointer();
     if let (Some(slot), Some(before)) = (object.pointer_mut(pointer), change.apply(template)) {
         *slot = before;
     }
-    Ok(Desired::Object { object, removals_unseen: false })
+    Desired::Object { object, removals_unseen: false }
 }
 
 fn list_of(template: &Value, name: &ContainerName) -> Option<ContainerList> {
@@ -109,32 +110,41 @@ fn list_of(template: &Value, name: &ContainerName) -> Option<ContainerList> {
     })
 }
 
-fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> Result<Desired, UndoError> {
-    let mut wanted = BTreeMap::new();
+fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> Desired {
+    let (containers, warnings) = (BTreeSet::new(), Vec::new());
+    let (images, reasons) = (BTreeMap::new(), BTreeMap::new());
+    let mut wanted = ByPod { purpose: Purpose::Undo, containers, images, reasons, warnings };
     for pod in &live.pods {
         let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == *id) else { continue };
-        let mut images = BTreeMap::new();
         for (name, container) in &record.containers {
             // Somebody has set another image since: that is not this update's any more.
-            if record.container(pod, name).is_none() {
-                continue;
-            }
+            let (Some(_), Some((list, _, _))) = (record.container(pod, name), pod.container(name)) else { continue };
             let digest = Some(container.image_id.as_str()).filter(|id| !id.is_empty());
-            let to = if pin_digest { pinned(name, &container.from, digest)? } else { container.from.clone() };
-            images.insert(name.clone(), to);
+            match back_to(list, name, &container.from, digest, pin_digest) {
+                Ok(to) => drop(wanted.images.entry(pod.key.clone()).or_default().insert(name.clone(), to)),
+                Err(reason) => wanted.reasons.entry(pod.key.clone()).or_default().push(reason),
+            }
         }
-        wanted.insert(pod.key.clone(), images);
     }
-    Ok(Desired::Recorded { id: id.clone(), images: wanted })
+    Desired::ByPod(wanted)
 }
 
-/// The image with the digest that ran: what a tag names may have moved since.
-fn pinned(name: &ContainerName, image: &str, image_id: Option<&str>) -> Result<String, UndoError> {
-    if image.contains("@sha256:") {
+/// The image before, with the digest that ran where that is asked for: what a tag names may have moved since.
+fn back_to(
+    list: ContainerList,
+    name: &ContainerName,
+    image: &str,
+    image_id: Option<&str>,
+    pin_digest: bool,
+) -> Result<String, Reason> {
+    if !pin_digest || image.contains("@sha256:") {
         return Ok(image.to_owned());
     }
-    let digest = image_id.and_then(|id| id.rsplit_once('@')).map(|(_, digest)| digest);
-    let digest = digest.filter(|digest| digest.starts_with("sha256:"));
-    let digest = digest.ok_or_else(|| UndoError::DigestUnknown { container: name.clone() })?;
+    let why = || match image_id {
+        None => format!("none was recorded when {image} ran"),
+        Some(id) => format!("what was recorded when {image} ran ({id}) is not one that a registry knows"),
+    };
+    let unknown = || Reason::DigestUnknown { list, container: name.clone(), why: why() };
+    let digest = image_id.and_then(repo_digest).ok_or_else(unknown)?;
     Ok(format!("{image}@{digest}"))
 }

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::live::{Desired, LAST_APPLIED, LiveWorkload};
+use super::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
 use super::rules;
 use crate::engine::metadata::MetadataChange;
-use crate::engine::names::{ContainerName, PodKey};
+use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::reason::Reason;
 use crate::engine::record::UpdateRecord;
+use crate::engine::restart;
 use crate::engine::suggest;
 use crate::engine::target::Images;
 use crate::engine::template::{self, TemplateDiff};
@@ -68,23 +69,35 @@ fn listed(template: &Value, list: ContainerList) -> Vec<Container> {
 /// What is wanted of a workload's pods.
 pub(super) struct Wanted<'a> {
     images: Option<&'a Images>,
-    /// What each pod recorded, for an update of pods alone that is undone.
-    recorded: Option<&'a BTreeMap<PodKey, BTreeMap<ContainerName, String>>>,
+    by_pod: Option<&'a ByPod>,
     diff: TemplateDiff,
     /// Every image of the manifest's template, by container.
     manifest: BTreeMap<ContainerName, String>,
+    /// Every image of the owner's template, by container.
+    template: BTreeMap<ContainerName, String>,
 }
 
 impl<'a> Wanted<'a> {
     pub(super) fn new(desired: &'a Desired, live: &LiveWorkload, known: &Known, reasons: &mut Vec<Reason>) -> Self {
-        let mut wanted =
-            Self { images: None, recorded: None, diff: TemplateDiff::default(), manifest: BTreeMap::new() };
+        let images = known.template.iter().map(|(name, container)| (name.clone(), container.image.clone()));
+        let is_pod = live.workload.reference.kind == WorkloadKind::Pod;
+        let mut wanted = Self {
+            images: None,
+            by_pod: None,
+            diff: TemplateDiff::default(),
+            manifest: BTreeMap::new(),
+            template: if is_pod { BTreeMap::new() } else { images.collect() },
+        };
         match desired {
             Desired::Images(images) => {
                 reasons.extend(images.by_container.keys().filter_map(|name| known.not_found(name)));
                 wanted.images = Some(images);
             }
-            Desired::Recorded { images, .. } => wanted.recorded = Some(images),
+            Desired::ByPod(by_pod) => {
+                reasons.extend(by_pod.containers.iter().filter_map(|name| known.not_found(name)));
+                wanted.by_pod = Some(by_pod);
+            }
+            Desired::Unknown { reasons: why } => reasons.extend(why.iter().cloned()),
             Desired::Refused { message } => reasons.push(Reason::AdmissionRefused { message: message.clone() }),
             Desired::Object { object, .. } => {
                 let kind = live.workload.reference.kind;
@@ -107,6 +120,20 @@ impl<'a> Wanted<'a> {
         self.images.is_some()
     }
 
+    /// Each pod gets images of its own, and the template stays.
+    pub(super) fn is_by_pod(&self) -> bool {
+        self.by_pod.is_some()
+    }
+
+    pub(super) fn is_restart(&self) -> bool {
+        self.by_pod.is_some_and(|by_pod| by_pod.purpose == Purpose::Restart)
+    }
+
+    /// Returns why a pod cannot have its images, as far as that was known before.
+    pub(super) fn reasons_of(&self, pod: &Pod) -> &[Reason] {
+        self.by_pod.and_then(|by_pod| by_pod.reasons.get(&pod.key)).map(Vec::as_slice).unwrap_or_default()
+    }
+
     pub(super) fn metadata(&self) -> &MetadataChange {
         &self.diff.metadata
     }
@@ -114,7 +141,8 @@ impl<'a> Wanted<'a> {
     /// Returns the containers that are named by hand or that the manifest changes.
     pub(super) fn named(&self) -> impl Iterator<Item = &ContainerName> {
         let by_hand = self.images.into_iter().flat_map(|images| images.by_container.keys());
-        by_hand.chain(self.diff.images.keys())
+        let by_pod = self.by_pod.into_iter().flat_map(|by_pod| &by_pod.containers);
+        by_hand.chain(by_pod).chain(self.diff.images.keys())
     }
 
     /// Returns the image wanted for a container, if one is; `present` is what stands there now.
@@ -135,16 +163,32 @@ impl<'a> Wanted<'a> {
     /// A manifest also says what a pod is to run that was changed in place before, or by hand: the template has not
     /// moved, but the pod has. What a webhook made of the image when the pod was made is left alone.
     pub(super) fn image_in(&self, pod: &Pod, list: ContainerList, container: &Container) -> Option<String> {
-        if let Some(recorded) = self.recorded {
-            return recorded.get(&pod.key)?.get(&container.name).cloned();
+        if let Some(by_pod) = self.by_pod {
+            return by_pod.images.get(&pod.key)?.get(&container.name).cloned();
         }
         let image = self.image(&container.name, list, &container.image);
+        // What the template says is what a restarted pod runs, under another text. When the template itself gets another
+        // image, its restarted pods get it too.
+        let template = self.template.get(&container.name);
+        let stays = template.filter(|template| image.as_ref().is_none_or(|image| image == *template));
+        if stays.is_some_and(|template| is_pinned(template, pod, container)) {
+            return None;
+        }
         let of_manifest = || {
             let image = self.manifest.get(&container.name).filter(|image| **image != container.image)?;
             was_set_in_the_pod(pod, &container.name).then(|| image.clone())
         };
         image.or_else(of_manifest)
     }
+}
+
+/// Whether a pod's image only pins what its template asks for: the pod was restarted in place.
+pub(super) fn is_pinned(template: &str, pod: &Pod, container: &Container) -> bool {
+    let record = UpdateRecord::of(pod);
+    let before = record.as_ref().and_then(|record| record.container(pod, &container.name));
+    let image_id = pod.container_status(&container.name).map(|(_, _, status)| status.image_id.as_str());
+    let before = before.map(|record| record.from.as_str());
+    restart::is_pinned(template, &container.image, image_id.unwrap_or_default(), before)
 }
 
 /// Whether the image was set after the pod was made: by an update in place, or by anybody but the pod's controller.

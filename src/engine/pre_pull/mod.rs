@@ -39,6 +39,20 @@ pub enum PrePull {
     Never,
 }
 
+impl PrePull {
+    /// Every choice.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Always, Self::Never];
+
+    /// Returns the word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+}
+
 /// What a node has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeImages {

@@ -135,6 +135,15 @@ pub enum Reason {
         /// As it was written.
         image: String,
     },
+    /// The digest to pin is not known.
+    DigestUnknown {
+        /// Where the container stands.
+        list: ContainerList,
+        /// The container.
+        container: ContainerName,
+        /// Why not.
+        why: String,
+    },
     /// The pod is being deleted.
     PodTerminating,
     /// The pod has ended for good.
@@ -265,6 +274,7 @@ impl Reason {
             Self::ContainerNotInPod { .. } => ReasonCode::ContainerNotInPod,
             Self::ImageMalformed { .. } => ReasonCode::ImageMalformed,
             Self::ImageWhitespace { .. } => ReasonCode::ImageWhitespace,
+            Self::DigestUnknown { .. } => ReasonCode::DigestUnknown,
             Self::PodTerminating => ReasonCode::PodTerminating,
             Self::PodFinished { .. } => ReasonCode::PodFinished,
             Self::MirrorPod => ReasonCode::MirrorPod,
@@ -319,6 +329,7 @@ impl Reason {
             | Self::ContainerNotInPod { .. }
             | Self::ImageMalformed { .. }
             | Self::ImageWhitespace { .. }
+            | Self::DigestUnknown { .. }
             | Self::PodTerminating
             | Self::PodFinished { .. }
             | Self::MirrorPod
@@ -363,6 +374,7 @@ impl Reason {
             Self::ContainerRenamed { list, container, .. } => within(list, container, ".name"),
             Self::ImageMalformed { list, container, .. }
             | Self::ImageWhitespace { list, container, .. }
+            | Self::DigestUnknown { list, container, .. }
             | Self::AdmissionRewrites { list, container, .. } => within(list, container, ".image"),
             Self::SidecarNeedsNewerKubelet { container, .. } | Self::SidecarStartupPending { container } => {
                 within(&ContainerList::InitContainers, container, ".image")

@@ -89,6 +89,12 @@ codes! {
             why: "The API server refuses such an image of a pod (must not have leading or trailing whitespace, ValidatePodUpdate), and kubelets cannot pull it.",
             remedy: "Take the whitespace away. It often comes from a template or a shell variable with a line break.",
         }
+        DigestUnknown {
+            summary: "the digest to pin is not known",
+            meaning: "A container is to run known bits again (restart, undo --pin-digest), and nothing tells their digest: no container runs yet or its update has not come through, or the image was built or loaded on the node and no registry's digest is known of it.",
+            why: "The digest comes from status.containerStatuses[].imageID. While an image cannot be pulled it is still that of the container before; of an image without a registry it is the hash of its configuration, which no registry serves (kubernetes#95968).",
+            remedy: "Wait until the container runs. To restart what has no registry's digest, give it another tag, or replace the pod.",
+        }
         PodTerminating {
             summary: "the pod is being deleted",
             meaning: "The pod has a deletionTimestamp. A changed image has no effect in it any more.",

@@ -117,6 +117,13 @@ pub enum Warning {
         /// The new image.
         image: String,
     },
+    /// The kubelet may leave a container down that is restarted again so soon.
+    RestartBacksOff {
+        /// The container.
+        container: ContainerName,
+        /// How many pods.
+        pods: usize,
+    },
     /// The pods differ in what they run now.
     PodsDiffer {
         /// The container.
@@ -228,6 +235,7 @@ impl Warning {
             Self::PullNeedsRegistry { .. } => WarningCode::PullNeedsRegistry,
             Self::ImageNeverPulled { .. } => WarningCode::ImageNeverPulled,
             Self::SameDigest { .. } => WarningCode::SameDigest,
+            Self::RestartBacksOff { .. } => WarningCode::RestartBacksOff,
             Self::PodsDiffer { .. } => WarningCode::PodsDiffer,
             Self::PodsDrifted { .. } => WarningCode::PodsDrifted,
             Self::PodsOfOldRevision { .. } => WarningCode::PodsOfOldRevision,
@@ -317,6 +325,12 @@ impl Warning {
             }
             Self::SameDigest { container, image } => {
                 format!("{image} is what {container} runs already, under another name: it restarts with the same bits")
+            }
+            Self::RestartBacksOff { container, pods } => {
+                format!(
+                    "{container} of {} was restarted with the same image text less than ten minutes ago: the kubelet may leave it down for ten seconds or more (CrashLoopBackOff)",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
             }
             Self::PodsDiffer { container, images } => {
                 format!("the pods run different images of {container} now: {}", images.join(", "))

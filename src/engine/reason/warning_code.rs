@@ -101,6 +101,12 @@ codes! {
             why: "The kubelet compares the image's text (its container hash), not its digest.",
             remedy: "Nothing, if a restart is wanted.",
         }
+        RestartBacksOff {
+            summary: "the kubelet may leave a container down that is restarted again so soon",
+            meaning: "The image text that this restart writes is one that the same container had less than ten minutes ago.",
+            why: "The kubelet's crash back-off goes by pod, container and image text (GetBackoffKey, 1.34 and later), begins at ten seconds, doubles, and forgets after ten minutes. restart writes two texts in turn, so that the third one within that time meets it.",
+            remedy: "Wait until ten minutes have passed, or accept that the container is down for so long.",
+        }
         PodsDiffer {
             summary: "the pods run different images now",
             meaning: "The pods of the workload do not all have the same image for the container before this update.",

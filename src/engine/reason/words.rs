@@ -67,6 +67,9 @@ impl Reason {
                     "the image {image:?} for container {container} has whitespace around it, which a pod does not take"
                 )
             }
+            Self::DigestUnknown { container, why, .. } => {
+                format!("the digest of container {container} is not known: {why}")
+            }
             Self::PodTerminating => "the pod is being deleted; its kubelet ignores a changed image".into(),
             Self::PodFinished { phase } => format!("the pod has ended ({phase}); nothing is started in it any more"),
             Self::MirrorPod => {
@@ -174,6 +177,9 @@ impl Reason {
             }
             Self::ImageMalformed { .. } => "write it as registry/repository:tag or @sha256:digest",
             Self::ImageWhitespace { .. } => "take the whitespace away",
+            Self::DigestUnknown { .. } => {
+                "wait until the container runs; of an image that was built or loaded on its node nothing can be pinned"
+            }
             Self::PodTerminating => "wait until it is gone; an owner's replacement has the template's image",
             Self::PodFinished { .. } => "delete it: its owner makes another, and without one create it anew",
             Self::MirrorPod => "change the manifest on the node",

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::durable::OwnerGoal;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
+use crate::engine::pre_pull::{PrePull, Pull};
 
 /// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,9 +28,22 @@ pub struct Goal {
     pub policy: Policy,
     /// The field manager of the patches.
     pub field_manager: String,
+    /// What has to be pulled first, by node.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pulls: Vec<Pull>,
+    /// `--pre-pull`.
+    #[serde(default)]
+    pub pre_pull: PrePull,
     /// What is wanted of the owner, where its template goes along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Box<OwnerGoal>>,
+}
+
+impl Goal {
+    /// Returns whether pods that pull may be there: of this run, or left by another.
+    pub fn looks_for_pull_pods(&self) -> bool {
+        !self.pulls.is_empty() || self.pre_pull != PrePull::Never && self.mode == Mode::Durable
+    }
 }
 
 /// Whether a rollout acts.
@@ -82,6 +96,9 @@ pub struct Policy {
     pub timeout_given: Option<u64>,
     /// `--total-timeout` in seconds.
     pub total_timeout: Option<u64>,
+    /// `--disruption-budget=respect`, where there are budgets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub respects_budgets: bool,
     /// `--canary`: this many pods, once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canary: Option<u32>,

@@ -8,11 +8,14 @@ use crate::engine::evidence::Baseline;
 use crate::engine::failure::Failure;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::pre_pull::PrePull;
 use crate::engine::report::PodPhase;
 
+use super::budgets::BudgetLedger;
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
 use super::owner::OwnerLedger;
+use super::pulls::PullLedger;
 use super::{ActionId, Answer, Now, Stop};
 
 /// Sends per pod, at most: each after a fresh look, so more than a few mean that somebody else is at work.
@@ -130,6 +133,10 @@ pub struct Ledger {
     pub(super) pods: Vec<Arc<PodGoal>>,
     pub(super) entries: Vec<Entry>,
     pub(super) owner: OwnerLedger,
+    pub(super) pulls: PullLedger,
+    pub(super) budgets: BudgetLedger,
+    /// `--pre-pull`, as the goal says it.
+    pub(super) pre_pull: Option<PrePull>,
     pub(super) position: HashMap<PodKey, usize>,
     /// The world's version up to which everything has been judged.
     pub(super) seen: u64,
@@ -203,6 +210,14 @@ impl Ledger {
         let careless = self.has(Fault::SendsOnUnknown);
         if self.owner.is_its(id) {
             self.owner.answer(answer, now);
+            return;
+        }
+        if self.budgets.is_its(id) {
+            self.budgets.answer(&answer, now);
+            return;
+        }
+        if self.pulls.is_its(id) {
+            self.pulls.answer(id, answer, self.pre_pull, now);
             return;
         }
         let Some(position) = self.requests.remove(&id) else { return };

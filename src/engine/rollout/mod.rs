@@ -4,11 +4,13 @@
 //! saying, when to look again at the latest, and whether it is over. Called twice on the same world it does nothing the
 //! second time. A new [`Ledger`] on the same world goes on where the old one stood.
 
+mod budgets;
 mod fault;
 mod goal;
 mod ledger;
 mod owner;
 mod pod_phase;
+mod pulls;
 mod schedule;
 #[cfg(test)]
 mod simulation;
@@ -56,6 +58,18 @@ pub enum Action {
     },
     /// Read the owner and what belongs to it, and tell as an observation.
     ReadOwner(WorkloadRef),
+    /// Read the pods that pull images for a workload and tell as an observation.
+    ReadPullPods {
+        /// The namespace.
+        namespace: String,
+        /// The label selector that finds them.
+        selector: String,
+    },
+    /// Read the PodDisruptionBudgets of a namespace and tell as an observation.
+    ReadBudgets {
+        /// The namespace.
+        namespace: String,
+    },
     /// Read the pod and tell as an observation.
     Read(PodKey),
     /// Read the kubelet's events about changed definitions and tell as an observation.
@@ -138,10 +152,14 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
         ledger.stop_said = true;
         turn.notices.push(Notice::Stopping);
     }
-    owner::advance(goal, world, ledger, now, &mut turn);
+    pulls::advance(goal, world, ledger, now, &mut turn);
+    if ledger.pulls.is_over() {
+        owner::advance(goal, world, ledger, now, &mut turn);
+    }
     turn.end = verdict::end(goal, world, ledger, now);
     if let Some(outcome) = turn.end.take() {
-        if owner::may_leave(goal, world, ledger, outcome.result, now, &mut turn) {
+        let nothing_is_left = pulls::may_leave(ledger, now);
+        if nothing_is_left && owner::may_leave(goal, world, ledger, outcome.result, now, &mut turn) {
             ledger.ended = true;
             turn.end = Some(outcome);
             turn.wake = None;
@@ -150,7 +168,9 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
         turn.wake = verdict::next_look(goal, ledger, now);
         return turn;
     }
-    schedule::act(goal, world, ledger, now, &mut turn);
+    if ledger.pulls.is_over() {
+        schedule::act(goal, world, ledger, now, &mut turn);
+    }
     speak_up(ledger, now, &mut turn);
     turn.wake = verdict::next_look(goal, ledger, now);
     turn
@@ -167,6 +187,7 @@ fn begin(goal: &Goal, ledger: &mut Ledger, now: Now) {
     }
     ledger.began = Some(now);
     ledger.last_said = now;
+    ledger.pre_pull = Some(goal.pre_pull);
     goal.pods.iter().for_each(|pod| ledger.add(pod.clone(), now));
 }
 

@@ -62,9 +62,8 @@ enum End {
 #[derive(Debug, Clone, Default)]
 pub(super) struct OwnerLedger {
     asked: Option<(ActionId, Asked)>,
-    /// When the read that the view comes from was begun.
+    /// When the view was read.
     read_at: Option<Now>,
-    began_read: Now,
     /// Something was written since the view was read.
     stale: bool,
     not_before: Now,
@@ -99,7 +98,7 @@ impl OwnerLedger {
         self.trouble = None;
         match (asked, answer) {
             (Asked::Read, Answer::Read) => {
-                self.read_at = Some(self.began_read);
+                self.read_at = Some(now);
                 self.stale = false;
             }
             (Asked::Read, Answer::NotRead { message } | Answer::Unknown { message } | Answer::Moved { message }) => {
@@ -127,6 +126,8 @@ impl OwnerLedger {
             (Asked::Write(_), Answer::Unknown { message } | Answer::NotRead { message }) => {
                 self.stale = true;
                 self.trouble = Some(message);
+                // A server that fails is given time: the tries of a step are few.
+                self.not_before = now + BACK_OFF;
             }
             (Asked::Write(_), Answer::NotDone { after, message }) => {
                 self.stale = true;
@@ -140,11 +141,8 @@ impl OwnerLedger {
         }
     }
 
-    fn ask(&mut self, id: ActionId, asked: Asked, now: Now) {
+    fn ask(&mut self, id: ActionId, asked: Asked) {
         self.asked = Some((id, asked));
-        if asked == Asked::Read {
-            self.began_read = now;
-        }
     }
 }
 
@@ -187,7 +185,7 @@ fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
         return;
     }
     let id = ledger.next_id();
-    ledger.owner.ask(id, Asked::Read, now);
+    ledger.owner.ask(id, Asked::Read);
     turn.actions.push((id, Action::ReadOwner(goal.workload.clone())));
 }
 
@@ -311,7 +309,7 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
             Cleanup::Await(fence) => wait(goal, ledger, fence, now, turn),
             Cleanup::Nothing => ledger.owner.end = Some(End::Superseded(why)),
         },
-        OwnerPhase::Closed => ledger.owner.end = Some(End::Closed),
+        OwnerPhase::Closed => ledger.owner.end = Some(closed(owner, view)),
     }
 }
 
@@ -339,6 +337,16 @@ fn pods_state(goal: &Goal, world: &World, ledger: &Ledger, view: &OwnerView) -> 
             }
             PodsState { done, present: ledger.present.len(), labels }
         }
+    }
+}
+
+/// What was complete before this run is not taken back by tidying up after it.
+fn closed(owner: &OwnerGoal, view: &OwnerView) -> End {
+    match (owner.lock.direction, durable::recorded(owner, view)) {
+        (Direction::Back, Some(EndResult::Complete)) => {
+            End::Superseded("it was complete already; kubectl inplace undo takes it back".into())
+        }
+        (_, _) => End::Closed,
     }
 }
 
@@ -370,7 +378,7 @@ fn send(goal: &Goal, ledger: &mut Ledger, step: OwnerStep, write: ObjectWrite, n
         return;
     }
     let id = ledger.next_id();
-    ledger.owner.ask(id, Asked::Write(step), now);
+    ledger.owner.ask(id, Asked::Write(step));
     turn.actions.push((id, Action::Write { write, field_manager: goal.field_manager.clone() }));
 }
 
@@ -434,7 +442,7 @@ pub(super) fn may_leave(
     let mark = world.owner().and_then(|view| durable::mark(owner, goal.workload.kind, view, state));
     let Some(write) = mark else { return true };
     let id = ledger.next_id();
-    ledger.owner.ask(id, Asked::Write(OwnerStep::MarkStopped), now);
+    ledger.owner.ask(id, Asked::Write(OwnerStep::MarkStopped));
     ledger.owner.parting = Some((now, false));
     turn.actions.push((id, Action::Write { write, field_manager: goal.field_manager.clone() }));
     false
@@ -453,7 +461,7 @@ pub(super) fn stays_held(goal: &Goal, world: &World, ledger: &Ledger) -> bool {
 }
 
 /// When the owner's side has to be looked at again.
-pub(super) fn next_look(goal: &Goal, ledger: &Ledger) -> Option<Now> {
+pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
     goal.owner.as_ref()?;
     let owner = &ledger.owner;
     let patience_ends = owner.since.map(|since| since + patience(goal));
@@ -466,8 +474,9 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger) -> Option<Now> {
         (false, Some(at)) if owner.waits_for.is_some() => Some(at + owner.pause),
         (_, _) => None,
     };
-    let put_off = (owner.not_before > Now::ZERO).then_some(owner.not_before);
-    [patience_ends, parted, due, put_off].into_iter().flatten().min()
+    // A time that has passed wakes nobody, and must not hide one that is to come.
+    let times = [patience_ends, parted, due, Some(owner.not_before)];
+    times.into_iter().flatten().filter(|at| *at > now).min()
 }
 
 /// The wall clock at a time of the run: what it was at the beginning, and what has passed.

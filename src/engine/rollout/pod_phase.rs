@@ -187,6 +187,9 @@ fn container_progress(
     if status.state.running.is_none() {
         return Progress::Restarting(status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()));
     }
+    if pod.status.observed_generation.is_some() && baseline.was_left(status, &container.image) {
+        return Progress::Runs;
+    }
     let since = pod.image_set.get(name).map(|set| set.time.as_str());
     let changed = world.definition_changed(&pod.key, name).filter(|at| since.is_none_or(|since| *at >= since));
     match baseline.proof(status, &container.image, knew, changed) {

@@ -10,7 +10,7 @@ use super::goal::{Goal, Mode};
 use super::ledger::{Ledger, Request};
 use super::verdict;
 use super::world::{Watch, World};
-use super::{Action, Now, Turn, owner};
+use super::{Action, Now, Turn, budgets, owner};
 
 /// How often the kubelet's events are looked at for a pod that nothing else proves.
 const EVENTS_EVERY: Duration = Duration::from_secs(5);
@@ -103,6 +103,14 @@ fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &m
         let takes_down = pod_goal.containers.values().any(|container| container.restarts);
         if takes_down && !is_down && ledger.down.len() + missing >= allowed + has_place && !careless {
             say_that_the_budget_holds(goal, ledger, missing, turn);
+            return true;
+        }
+        if takes_down
+            && !is_down
+            && has_place == 0
+            && let Some(pod) = world.pod(&pod_goal.key)
+            && !budgets::allow(goal, world, ledger, pod, now, turn)
+        {
             return true;
         }
         if owner::must_look_first(goal, ledger, now, turn) {

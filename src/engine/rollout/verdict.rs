@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use super::ledger::{Entry, Ledger};
 use super::world::{Watch, World};
-use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, owner};
+use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, budgets, owner, pulls};
 
 /// After an interrupt, answers that are outstanding are waited for this long.
 pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -52,6 +52,9 @@ fn stopped(stop: Stop) -> EndResult {
 }
 
 fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<String>)> {
+    if let Some(end) = pulls::end(ledger) {
+        return Some(end);
+    }
     if let Some(end) = owner::end(goal, ledger, now) {
         return Some(end);
     }
@@ -95,6 +98,7 @@ fn what_blocks(goal: &Goal, world: &World, ledger: &Ledger) -> String {
     match world.watch() {
         Watch::Opening => "the pods could not be listed".into(),
         Watch::Lost(why) => format!("the pods could not be watched: {why}"),
+        Watch::Live if ledger.budgets.blocks.is_some() => ledger.budgets.blocks.clone().unwrap_or_default(),
         Watch::Live => format!(
             "no further pod may be taken down: {} are down or missing, {} may be",
             down(goal, world, ledger),
@@ -131,7 +135,9 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
         ledger.blocked_since.map(|since| since + patience),
         ledger.stop.map(|(_, since)| since + STOP_WITHIN),
         ledger.ending_since.map(|since| since + END_WITHIN),
-        owner::next_look(goal, ledger),
+        owner::next_look(goal, ledger, now),
+        pulls::next_look(goal, ledger),
+        budgets::next_look(ledger),
         Some(ledger.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
     ];
     ahead.into_iter().flatten().filter(|at| *at > now).chain(timer).min()

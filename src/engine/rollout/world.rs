@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::engine::durable::OwnerView;
 use crate::engine::names::{ContainerName, PodKey};
@@ -20,6 +21,10 @@ pub enum Observation {
     Deleted(PodKey),
     /// The owner and what belongs to it were read.
     Owner(Box<OwnerView>),
+    /// The pods that pull images were read.
+    PullPods(Vec<Value>),
+    /// The PodDisruptionBudgets were read.
+    Budgets(Vec<Value>),
     /// The watch broke; it is being opened again and will come back as a relist.
     WatchLost(String),
     /// The kubelet's events that say that a container's definition changed: container to the event's time
@@ -48,6 +53,8 @@ pub struct World {
     causes: HashMap<PodKey, String>,
     definition_changed: HashMap<PodKey, BTreeMap<ContainerName, String>>,
     owner: Option<OwnerView>,
+    pull_pods: Option<Vec<Value>>,
+    budgets: Option<Vec<Value>>,
     watch: Watch,
     /// Counts observations; each pod stands in `changes` under the count of its latest.
     version: u64,
@@ -63,6 +70,8 @@ impl Default for World {
             causes: HashMap::new(),
             definition_changed: HashMap::new(),
             owner: None,
+            pull_pods: None,
+            budgets: None,
             watch: Watch::Opening,
             version: 0,
             version_of: HashMap::new(),
@@ -88,6 +97,8 @@ impl World {
             Observation::Applied(pod) => self.apply(*pod),
             Observation::Deleted(key) => self.delete(key),
             Observation::Owner(view) => self.owner = Some(*view),
+            Observation::Budgets(budgets) => self.budgets = Some(budgets),
+            Observation::PullPods(pods) => self.pull_pods = Some(pods),
             Observation::WatchLost(why) => self.watch = Watch::Lost(why),
             Observation::DefinitionChanged(key, containers) => {
                 self.definition_changed.insert(key.clone(), containers);
@@ -153,6 +164,16 @@ impl World {
     /// Returns the owner as last read.
     pub fn owner(&self) -> Option<&OwnerView> {
         self.owner.as_ref()
+    }
+
+    /// Returns the pods that pull images, as last read.
+    pub fn pull_pods(&self) -> Option<&[Value]> {
+        self.pull_pods.as_deref()
+    }
+
+    /// Returns the PodDisruptionBudgets, as last read.
+    pub fn budgets(&self) -> Option<&[Value]> {
+        self.budgets.as_deref()
     }
 
     /// Returns the state of the watch.

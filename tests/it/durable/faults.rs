@@ -1,1 +1,106 @@
-//! What goes wrong on the way.
+//! What goes wrong on the way: an answer that is lost, a server that is busy, a run that is killed. It ends as if nothing
+//! had happened, or one command finishes it or takes it back.
+
+use serde_json::{Value, json};
+
+use super::{KINDS, Kind, Scene, Write, side_by_side};
+use crate::support::api_server::{Answer, Effect};
+
+/// Each write on the owner's side of each kind.
+fn all_writes() -> Vec<(Kind, Write)> {
+    KINDS.iter().flat_map(|kind| kind.writes.iter().map(|write| (*kind, *write))).collect()
+}
+
+#[test]
+fn every_write_survives_a_server_that_fails_once() {
+    let conflict = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Conflict", "code": 409,
+        "message": "the object has been modified; please apply your changes to the latest version and try again"});
+    let internal = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "InternalError",
+        "code": 500, "message": "etcdserver: leader changed"});
+    let effects = [
+        ("503", Effect::Unavailable),
+        ("closed before", Effect::CloseBefore),
+        ("closed afterwards", Effect::CloseAfterwards),
+        ("504 afterwards", Effect::TimeOutAfterwards),
+        ("429", Effect::Throttle(Some(1))),
+        ("409", Effect::Answer(Answer::json(409, conflict))),
+        ("500", Effect::Answer(Answer::json(500, internal))),
+    ];
+    let cases = all_writes().into_iter().flat_map(|case| effects.iter().map(move |effect| (case, effect))).collect();
+    side_by_side(cases, |((kind, write), (name, effect))| {
+        let scene = Scene::new(kind);
+        scene.server.fault(write.when().times(1), effect.clone());
+        let what = format!("{} {write:?} {name}", kind.typed);
+        scene.apply("acme/side:v2").completes(&what);
+        scene.is_settled("acme/side:v2", &what);
+        assert_eq!(scene.history().len(), 1, "{what}: recorded once");
+    });
+}
+
+#[test]
+fn a_read_that_fails_is_repeated() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        let reads = crate::support::api_server::When::verb("get").of(kind.plural).after(2).times(4);
+        scene.server.fault(reads, Effect::Unavailable);
+        scene.apply("acme/side:v2").completes(kind.typed);
+        scene.is_settled("acme/side:v2", kind.typed);
+    });
+}
+
+/// Runs `apply` until it tries a write that does not get through, and kills it there.
+fn killed_at(kind: Kind, write: Write) -> Scene {
+    let scene = Scene::new(kind);
+    scene.server.fault(write.when(), Effect::CloseBefore);
+    let running = scene.typed("apply", "side=acme/side:v2").spawn();
+    let asked = || scene.server.writes().iter().filter(|logged| write.is(logged)).count() > write.nth;
+    crate::support::clock::eventually("the write", || asked().then_some(()));
+    running.signal("KILL");
+    assert_eq!(running.wait().code, None, "killed");
+    scene.server.clear_faults();
+    scene
+}
+
+fn with_pods() -> Vec<(Kind, Write)> {
+    let pods = KINDS.iter().flat_map(|kind| [0, 2].map(|nth| (*kind, Write { verb: "patch", plural: "pods", nth })));
+    all_writes().into_iter().chain(pods).collect()
+}
+
+/// The lock is there from the first write on, and gone with the one that records the rollout.
+fn is_held(scene: &Scene) -> bool {
+    scene.lock() != Value::Null
+}
+
+#[test]
+fn a_run_that_is_killed_anywhere_is_finished_by_resume() {
+    side_by_side(with_pods(), |(kind, write)| {
+        let scene = killed_at(kind, write);
+        let what = format!("{} killed at {write:?}", kind.typed);
+        let began = scene.owner()["spec"]["template"] != scene.spec["template"];
+        let output = scene.run("resume", "");
+        output.completes(&what);
+        scene.is_settled(if began { "acme/side:v2" } else { "acme/side:v1" }, &what);
+        assert_eq!(scene.history().len(), usize::from(began), "{what}");
+    });
+}
+
+#[test]
+fn a_run_that_is_killed_anywhere_is_taken_back_by_abort() {
+    side_by_side(with_pods(), |(kind, write)| {
+        let scene = killed_at(kind, write);
+        let what = format!("{} killed at {write:?}", kind.typed);
+        let (held, recorded) = (is_held(&scene), !scene.history().is_empty());
+        let output = scene.run("abort", "");
+        if held {
+            output.completes(&what).prints("Taken back:");
+            scene.is_settled("acme/side:v1", &what);
+        } else if recorded {
+            assert!(matches!(output.code, Some(0 | 6)), "{what}: {}", output.block());
+            output.omits("Taken back");
+            scene.is_settled("acme/side:v2", &what);
+        } else {
+            output.completes(&what);
+            scene.is_settled("acme/side:v1", &what);
+        }
+    });
+}

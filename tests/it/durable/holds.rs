@@ -1,1 +1,132 @@
-//! One run at a time.
+//! One run at a time: who holds a workload, how it is left, and who may go on.
+
+use serde_json::Value;
+
+use super::{KINDS, Kind, Scene, side_by_side};
+use crate::support::api_server::{Effect, When};
+use crate::support::clock;
+use crate::support::run::Running;
+use crate::support::scene::{images, typed};
+
+/// A run that waits for its first pod, which does not come back.
+fn stuck(kind: Kind) -> (Scene, Running) {
+    let scene = Scene::new(kind);
+    scene.server.pause_kubelet(true);
+    let running = scene.typed("apply", "side=acme/side:v2").spawn();
+    running.wait_for_stderr("patch sent");
+    (scene, running)
+}
+
+fn free(scene: &Scene) {
+    scene.server.pause_kubelet(false);
+}
+
+#[test]
+fn a_second_run_is_refused_with_code_6_and_says_who_holds_it() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let (scene, running) = stuck(kind);
+        let writes = scene.owner_writes().len();
+        for line in ["side=acme/side:v3", "side=acme/side:v3 --pods-only"] {
+            scene.run("apply", line).ends_with(6).prints("RolloutHeld").prints("jane").omits("rollout resume");
+        }
+        let plan = format!("plan {} side=acme/side:v3 --detailed-exitcode", kind.typed);
+        typed(&scene.server, &plan).run().ends_with(3).prints("RolloutHeld");
+        assert_eq!(scene.owner_writes().len(), writes, "{}: nothing was written", kind.typed);
+        running.signal("KILL");
+        running.wait();
+    });
+}
+
+#[test]
+fn of_two_runs_at_once_one_does_it() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        let runs = [0, 1].map(|_| scene.typed("apply", "side=acme/side:v2").spawn());
+        let mut codes = runs.map(|run| run.wait().code);
+        codes.sort_unstable();
+        // The slower one may also find everything done.
+        assert!(codes[0] == Some(0) && matches!(codes[1], Some(0 | 6)), "{}: {codes:?}", kind.typed);
+        scene.is_settled("acme/side:v2", kind.typed);
+    });
+}
+
+#[test]
+fn an_interrupt_leaves_a_stopped_lock_and_two_commands_that_work() {
+    let cases =
+        KINDS.iter().flat_map(|kind| [("INT", 130, "resume"), ("TERM", 143, "abort")].map(|case| (*kind, case)));
+    side_by_side(cases.collect(), |(kind, (signal, code, verb))| {
+        let (scene, running) = stuck(kind);
+        running.signal(signal);
+        let output = running.wait().ends_with(code);
+        assert_eq!(scene.lock()["state"], "stopped", "{}", kind.typed);
+        let labels = ["To go on: kubectl inplace ", "To take back what was done: kubectl inplace "];
+        let printed = output.stdout.lines().filter_map(|line| labels.iter().find_map(|label| line.strip_prefix(label)));
+        let printed: Vec<&str> = printed.collect();
+        let verbs: Vec<Option<&str>> = printed.iter().map(|line| line.split(' ').next()).collect();
+        assert_eq!(verbs, [Some("resume"), Some("abort")], "{}", output.block());
+        let command = printed.iter().find(|line| line.starts_with(verb)).copied().unwrap_or_default();
+        free(&scene);
+        typed(&scene.server, &format!("{command} --yes --min-ready-seconds 0")).run().ends_with(0);
+        scene.is_settled(if verb == "resume" { "acme/side:v2" } else { "acme/side:v1" }, kind.typed);
+    });
+}
+
+#[test]
+fn what_a_killed_run_holds_can_be_taken_over() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let (scene, running) = stuck(kind);
+        running.signal("KILL");
+        running.wait();
+        free(&scene);
+        scene.run("apply", "side=acme/side:v3").ends_with(6);
+        scene.run("apply", "side=acme/side:v3 --take-over").ends_with(0);
+        scene.is_settled("acme/side:v3", kind.typed);
+    });
+}
+
+#[test]
+fn another_image_after_a_failure_goes_forward_and_undo_leads_to_the_beginning() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        scene.apply("acme/side:missing").ends_with(4).prints("abort");
+        assert_eq!(scene.lock()["state"], "stopped", "{}", kind.typed);
+        scene.apply("acme/side:v3").ends_with(0);
+        scene.is_settled("acme/side:v3", kind.typed);
+        scene.run("undo", "").ends_with(0);
+        scene.is_settled("acme/side:v1", kind.typed);
+    });
+}
+
+#[test]
+fn another_template_ends_it_with_code_6_and_leaves_nothing_of_it() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let (scene, running) = stuck(kind);
+        scene.server.edit(kind.plural, "w", |owner| {
+            owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:foreign".into();
+        });
+        let output = running.wait().ends_with(6);
+        output.prints("changed by somebody else").omits("abort");
+        free(&scene);
+        assert_eq!(scene.lock(), Value::Null, "{}", kind.typed);
+        assert_eq!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
+        assert_eq!(scene.owner()["spec"]["paused"], Value::Null, "{}", kind.typed);
+        if kind.plural != "replicasets" {
+            clock::eventually("their rollout", || {
+                images(&scene.server, "side").iter().all(|image| image == "acme/side:foreign").then_some(())
+            });
+        }
+    });
+}
+
+#[test]
+fn a_refusal_of_the_first_write_leaves_nothing_and_names_no_way_back() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        let deny = Effect::Deny { webhook: "images.acme.example".into(), message: "not here".into(), code: 403 };
+        scene.server.fault(When::verb("patch").of(kind.plural), deny);
+        let output = scene.apply("acme/side:v2").ends_with(4);
+        output.prints("setting the template was refused").prints("not here").omits("To go on").omits("abort");
+        scene.server.clear_faults();
+        scene.is_settled("acme/side:v1", kind.typed);
+    });
+}

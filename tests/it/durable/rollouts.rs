@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use super::{HISTORY, KINDS, Scene};
+use super::{HISTORY, KINDS, Scene, side_by_side};
 use crate::support::run::Output;
+use crate::support::scene::images;
 
 /// The steps on the owner, as the lines on stderr tell them.
 fn steps(output: &Output) -> Vec<String> {
@@ -14,7 +15,7 @@ fn steps(output: &Output) -> Vec<String> {
 
 #[test]
 fn every_kind_ends_with_template_history_and_pods_saying_the_same() {
-    for kind in KINDS {
+    side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
         let output = scene.apply("acme/side:v2").ends_with(0).prints("Updated 3 pods in place").prints("   durable");
         assert_eq!(steps(&output), kind.steps, "{}", kind.typed);
@@ -28,12 +29,12 @@ fn every_kind_ends_with_template_history_and_pods_saying_the_same() {
         );
         scene.apply("acme/side:v2").ends_with(0).prints("No changes.");
         assert_eq!(scene.owner_writes().len(), kind.steps.len(), "the second run writes nothing");
-    }
+    });
 }
 
 #[test]
 fn undo_goes_back_and_forward_again_and_again() {
-    for kind in KINDS {
+    side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
         for round in 0..3 {
             scene.apply("acme/side:v2").ends_with(0);
@@ -42,19 +43,19 @@ fn undo_goes_back_and_forward_again_and_again() {
             scene.is_settled("acme/side:v1", &format!("{} back, round {round}", kind.typed));
         }
         assert_eq!(scene.history().len(), 6, "{}", kind.typed);
-    }
+    });
 }
 
 #[test]
 fn a_failure_is_taken_back_where_that_is_asked_for_and_still_is_a_failure() {
-    for kind in KINDS {
+    side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
         let output = scene.run("apply", "side=acme/side:missing --on-failure=undo").ends_with(4);
         output.says("(--on-failure=undo)").prints("Failed").prints("Taken back:");
         scene.is_settled("acme/side:v1", kind.typed);
         let outcomes: Vec<_> = scene.history().iter().map(|entry| entry["outcome"].clone()).collect();
         assert_eq!(outcomes, ["aborted"], "{}", kind.typed);
-    }
+    });
 }
 
 #[test]
@@ -68,4 +69,35 @@ fn the_reason_is_recorded_and_shown_as_the_cause() {
     let kept = sets.iter().find(|set| set["spec"]["replicas"] == 0).cloned().unwrap_or_default();
     assert_eq!(kept["metadata"]["annotations"]["deployment.kubernetes.io/revision"], "1");
     assert!(sets.iter().any(|set| set["metadata"]["annotations"][HISTORY].is_string()), "the controller copied it");
+}
+
+#[test]
+fn a_strategy_that_is_not_the_default_is_the_same_afterwards() {
+    let on_delete = json!({"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}});
+    let cases = [
+        (KINDS[0], json!({"revisionHistoryLimit": 0})),
+        (KINDS[0], json!({"strategy": {"type": "Recreate", "rollingUpdate": null}})),
+        (KINDS[1], on_delete.clone()),
+        (KINDS[2], on_delete),
+    ];
+    side_by_side(cases.to_vec(), |(kind, spec)| {
+        let scene = Scene::with(kind, |workload| workload.spec(&spec));
+        let what = format!("{} {spec}", kind.typed);
+        scene.apply("acme/side:v2").completes(&what);
+        scene.is_settled("acme/side:v2", &what);
+        scene.run("undo", "").completes(&what);
+        scene.is_settled("acme/side:v1", &what);
+    });
+}
+
+#[test]
+fn under_a_partition_the_pods_below_it_keep_what_they_have() {
+    let partition = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
+    let scene = Scene::with(KINDS[1], |workload| workload.spec(&partition));
+    scene.apply("acme/side:v2").ends_with(0).prints("left out").prints("Updated 2 pods in place");
+    assert_eq!(images(&scene.server, "side"), ["acme/side:v1", "acme/side:v2", "acme/side:v2"]);
+    assert_eq!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"]);
+    scene.run("undo", "").ends_with(0);
+    assert_eq!(images(&scene.server, "side"), ["acme/side:v1"; 3]);
+    scene.is_settled("acme/side:v1", "back");
 }

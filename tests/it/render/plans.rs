@@ -1,9 +1,12 @@
 //! Plans that every format is fed.
 
+use kubectl_inplace::engine::durable::change::{TemplateChange, TemplateImage};
+use kubectl_inplace::engine::durable::lock::Outgoing;
 use kubectl_inplace::engine::metadata::MetadataChange;
 use kubectl_inplace::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use kubectl_inplace::engine::plan::{
-    ChangeEvidence, ContainerPlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan,
+    ChangeEvidence, ContainerPlan, DurablePlan, Effect, HistoryPlan, ImageChange, Plan, PodPlan, PodVerdict, Verdict,
+    WorkloadPlan,
 };
 use kubectl_inplace::engine::pod::ContainerList;
 use kubectl_inplace::engine::reason::{Reason, Warning};
@@ -24,6 +27,7 @@ pub(super) fn samples() -> Vec<Sample> {
         sample("empty", vec![]),
         sample("in-place", vec![in_place()]),
         sample("mixed", vec![mixed()]),
+        sample("durable", vec![durable()]),
         sample("evidence", vec![evidence()]),
         sample("nothing-to-do", vec![nothing_to_do()]),
         sample("no-pods", vec![no_pods()]),
@@ -33,6 +37,29 @@ pub(super) fn samples() -> Vec<Sample> {
         sample("hostile", vec![hostile()]),
         sample("offline", offline()),
     ]
+}
+
+/// A Deployment whose template goes along.
+fn durable() -> WorkloadPlan {
+    let image = TemplateImage {
+        list: ContainerList::Containers,
+        from: "acme/side:1.27.1".into(),
+        to: "acme/side:1.27.2".into(),
+    };
+    let change = TemplateChange { images: [("side".into(), image)].into(), ..TemplateChange::default() };
+    let durable = DurablePlan {
+        change,
+        outgoing: Some(Outgoing { name: "web-6b867cfc99".into(), uid: "rs-uid".into(), revision: 4 }),
+        revision: Some(5),
+        history: HistoryPlan::Swap { name: "web-5c8d7f6b9".into(), uid: "old-uid".into(), revision: 3 },
+        reuses: None,
+        strategy: None,
+        digests: Default::default(),
+        origin: Default::default(),
+        only: Default::default(),
+        replaces: None,
+    };
+    WorkloadPlan { durable: Some(durable), pods_only: false, warnings: vec![], ..in_place() }
 }
 
 pub(super) fn workload() -> WorkloadRef {
@@ -111,6 +138,9 @@ fn in_place() -> WorkloadPlan {
         controllers: ["uid-of-web-6b867cfc99".into()].into(),
         replicas: 3,
         durable: None,
+        pulls: Vec::new(),
+        pre_pull: kubectl_inplace::engine::pre_pull::PrePull::Never,
+        restarts_the_same: false,
         pods_only: true,
         estimate_seconds: 40,
         checked_by_server: true,
@@ -239,6 +269,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::ContainerNotInPod { list, container: container() },
         Reason::ImageMalformed { list, container: container(), image: "A B".into(), why: "it has a blank".into() },
         Reason::ImageWhitespace { list, container: container(), image: "acme/side:2\n".into() },
+        Reason::DigestUnknown { list, container: container(), why: "it has no container yet".into() },
         Reason::PodTerminating,
         Reason::PodFinished { phase: "Succeeded".into() },
         Reason::MirrorPod,
@@ -293,6 +324,7 @@ fn every_reason() -> WorkloadPlan {
         Warning::PullNeedsRegistry { container: container(), registry: "registry.k8s.io".into() },
         Warning::ImageNeverPulled { container: container(), image: "acme/side:2".into() },
         Warning::SameDigest { container: container(), image: "acme/side:2".into() },
+        Warning::RestartBacksOff { container: container(), pods: 2 },
         Warning::PodsDiffer { container: container(), images: vec!["acme/side:1".into(), "acme/side:2".into()] },
         Warning::PodsDrifted {
             container: container(),

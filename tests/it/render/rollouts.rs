@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kubectl_inplace::engine::durable::OwnerStep;
 use kubectl_inplace::engine::failure::Failure;
 use kubectl_inplace::engine::outcome::EndResult;
 use kubectl_inplace::engine::report::{ContainerEnd, ContainerTimes, Notice, Outcome, PodEnd, PodPhase};
@@ -22,6 +23,7 @@ pub(super) fn samples() -> Vec<Rollout> {
     vec![
         complete(),
         failed(),
+        durable_failed(),
         timed_out(),
         superseded(),
         interrupted(),
@@ -56,7 +58,7 @@ pub(super) fn ended(result: EndResult) -> Rollout {
 fn goal(pods: &[&str], mode: Mode) -> Goal {
     let side = ContainerGoal {
         from: Some("acme/side:1.27.1".into()),
-        to: (mode == Mode::PodsOnly).then(|| "acme/side:1.27.2".into()),
+        to: (mode != Mode::Follow).then(|| "acme/side:1.27.2".into()),
         restarts: true,
     };
     Goal {
@@ -76,6 +78,8 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         policy: policy(),
         field_manager: "kubectl-inplace".into(),
         owner: None,
+        pulls: Vec::new(),
+        pre_pull: kubectl_inplace::engine::pre_pull::PrePull::Never,
     }
 }
 
@@ -155,6 +159,17 @@ fn complete() -> Rollout {
     let notices = PODS.into_iter().zip([0, 4_100, 8_200]).flat_map(|(name, at)| life(name, at)).collect();
     let done = [PodPhase::Done, PodPhase::Done, PodPhase::Done];
     rollout("complete", goal(&PODS, Mode::PodsOnly), notices, outcome(EndResult::Complete, &done))
+}
+
+/// A rollout that took the owner along, and left its lock.
+fn durable_failed() -> Rollout {
+    let steps = [OwnerStep::SetTemplate, OwnerStep::KeepHistory, OwnerStep::SetReplicaSetTemplate, OwnerStep::Unpause];
+    let owner = steps.into_iter().zip(0_u64..).map(|(step, at)| (100 * at, Notice::Owner { step }));
+    let mut notices: Vec<(u64, Notice)> = owner.collect();
+    notices.push((700, pod(PODS[0], PodPhase::Patched)));
+    notices.push((1_900, pod(PODS[0], crash())));
+    let ends = outcome(EndResult::Failed, &[crash(), PodPhase::Waiting, PodPhase::Waiting]);
+    rollout("durable-failed", goal(&PODS, Mode::Durable), notices, Outcome { held: true, ..ends })
 }
 
 fn failed() -> Rollout {

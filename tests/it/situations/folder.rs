@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use kubectl_inplace::cli::{Cli, Command, PlanArgs};
+use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
 use kubectl_inplace::engine::duration;
 use kubectl_inplace::engine::int_or_percent::IntOrPercent;
 use kubectl_inplace::engine::kubelet_version::KubeletVersion;
 use kubectl_inplace::engine::names::Uid;
 use kubectl_inplace::engine::plan::{
-    Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings,
+    self, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings,
 };
 use kubectl_inplace::engine::pod::{Container, Pod};
 use kubectl_inplace::engine::target;
@@ -193,6 +193,13 @@ impl Folder {
 
     /// Reads what is wanted.
     pub(super) fn desired(&mut self, live: &LiveWorkload) -> Result<Desired, String> {
+        if let Some(words) = self.words("restart")? {
+            let [containers, now] = words.as_slice() else {
+                return Err("restart is not CONTAINERS and the time".into());
+            };
+            let containers = containers.split(',').map(Into::into).collect();
+            return plan::restart(live, &containers, now).map_err(|error| format!("restart: {error}"));
+        }
         let given = ["desired.yaml", "images", "refused"].map(|file| self.path.join(file).exists());
         match given {
             [true, false, false] => {
@@ -244,6 +251,8 @@ impl Folder {
             canary: number_or_percent(policy.canary)?,
             pause_after: policy.pause_after,
             order: policy.order,
+            ignores_budgets: policy.disruption_budget == DisruptionBudget::Ignore,
+            pre_pull: policy.pre_pull,
             subset: Subset { pods: policy.pods.into_iter().collect(), node: policy.node, partition: policy.partition },
         })
     }
@@ -251,6 +260,9 @@ impl Folder {
     /// The command that carries the plan out.
     pub(super) fn command(&mut self, live: &LiveWorkload) -> String {
         let reference = &live.workload.reference;
+        if let Some(words) = self.words("restart").ok().flatten() {
+            return format!("kubectl inplace restart {reference} -c {}", words.first().map_or("", String::as_str));
+        }
         let images = self.words("images").ok().flatten();
         let target = images.map_or_else(
             || format!("-f {}.yaml", reference.name),

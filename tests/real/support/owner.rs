@@ -191,8 +191,14 @@ impl<'a> Owner<'a> {
         if !same(current) {
             return Some("the ReplicaSet's template is not the Deployment's".into());
         }
-        if sets.iter().filter(same).count() != 1 {
-            return Some("two ReplicaSets hold the template".into());
+        // Two may hold it, where somebody lifted our pause; the controller takes the oldest and stays with it.
+        let age = |set: &Value| {
+            let text = |key: &str| set["metadata"][key].as_str().unwrap_or_default().to_owned();
+            (text("creationTimestamp"), text("name"))
+        };
+        let oldest = sets.iter().filter(same).min_by_key(|set| age(set));
+        if oldest.is_some_and(|oldest| age(oldest) != age(current)) {
+            return Some("an older ReplicaSet holds the template too".into());
         }
         let (status, replicas) = (&object["status"], &object["spec"]["replicas"]);
         let counted = ["replicas", "updatedReplicas", "readyReplicas"].map(|field| &status[field]);

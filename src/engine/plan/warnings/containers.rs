@@ -27,7 +27,7 @@ pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mu
             let containers = restarted.iter().map(|container| container.name.clone()).collect();
             warnings.insert(Warning::RestartInSeries { containers });
         }
-        for (container, _) in pod.plan.changed(pod.pod) {
+        for (container, _) in pod.plan.changed(pod.pod).filter(|_| !context.wanted.is_restart()) {
             if !context.known.template.contains_key(&container.name) {
                 warnings.insert(Warning::ContainerInjected { container: container.name.clone() });
             }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Updated;
 use crate::engine::image::ImageReference;
 use crate::engine::names::ContainerName;
+use crate::engine::plan::build::Context;
 use crate::engine::plan::{Effect, ImageChange, PodPlan, PodVerdict};
 use crate::engine::pod::{Container, Pod};
 use crate::engine::reason::Warning;
@@ -14,11 +15,20 @@ const MOVING_TAGS: [&str; 12] = [
     "latest", "main", "master", "edge", "nightly", "dev", "develop", "snapshot", "stable", "canary", "staging", "head",
 ];
 
-pub(super) fn warn(updated: &[Updated<'_>], pods: &[(PodPlan, &Pod)], warnings: &mut BTreeSet<Warning>) {
+pub(super) fn warn(
+    context: &Context<'_>,
+    updated: &[Updated<'_>],
+    pods: &[(PodPlan, &Pod)],
+    warnings: &mut BTreeSet<Warning>,
+) {
     let running = running_digests(pods);
     for Updated { plan, pod } in updated {
         for (container, change) in plan.changed(pod) {
             of_the_reference(container, change, warnings);
+            // Of a restart that is the very purpose.
+            if context.wanted.is_restart() {
+                continue;
+            }
             let digest = digest_of(pod, &container.name);
             let wanted = ImageReference::parse(&change.to).ok().and_then(|to| to.digest().map(str::to_owned));
             let wanted = wanted.or_else(|| running.get(&(&container.name, change.to.as_str())).cloned());

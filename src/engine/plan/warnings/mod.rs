@@ -10,7 +10,7 @@ pub(super) use images::of_the_reference;
 
 use super::build::Context;
 use super::live::Desired;
-use super::wanted::outside_template;
+use super::wanted::{is_pinned, outside_template};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict};
 use crate::engine::metadata::{MetadataMap, RESTARTED_AT};
 use crate::engine::names::ContainerName;
@@ -42,13 +42,18 @@ pub(super) fn warnings(
     let updated = pods.iter().filter(|(plan, _)| plan.verdict == PodVerdict::Update);
     let updated: Vec<Updated<'_>> = updated.map(|(plan, pod)| Updated { plan, pod }).collect();
     containers::warn(context, &updated, &mut warnings);
-    images::warn(&updated, pods, &mut warnings);
+    images::warn(context, &updated, pods, &mut warnings);
     if !updated.is_empty() {
         owner::warn(context, &updated, containers, &mut warnings);
     }
     metadata(context, &updated, &mut warnings);
-    pods_differ(&updated, &mut warnings);
+    if !context.wanted.is_restart() {
+        pods_differ(&updated, &mut warnings);
+    }
     drifted(context, pods, containers, &mut warnings);
+    if let Desired::ByPod(by_pod) = desired {
+        warnings.extend(by_pod.warnings.iter().cloned());
+    }
     if let Desired::Object { object, removals_unseen } = desired {
         if *removals_unseen {
             warnings.insert(Warning::RemovalsUnseen);
@@ -123,9 +128,10 @@ fn drifted(
         let mut images: BTreeSet<&str> = BTreeSet::new();
         let mut count = 0;
         for (_, pod) in pods.iter().filter(ours) {
-            let image = pod.container(&plan.container).map(|(_, _, container)| container.image.as_str());
-            if let Some(image) = image.filter(|image| *image != template.image) {
-                images.insert(image);
+            let container = pod.container(&plan.container).map(|(_, _, container)| container);
+            let other = container.filter(|container| container.image != template.image);
+            if let Some(container) = other.filter(|container| !is_pinned(&template.image, pod, container)) {
+                images.insert(&container.image);
                 count += 1;
             }
         }

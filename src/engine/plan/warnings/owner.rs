@@ -21,11 +21,15 @@ pub(super) fn warn(
 ) {
     let live = context.live;
     let owner_is_left_alone = !context.durable || live.workload.reference.kind == WorkloadKind::Pod;
-    if owner_is_left_alone && !live.controllers.is_empty() && template_differs(context, updated) {
+    // A restart changes nothing that a later pod, or the owner's source, would not have.
+    let restart = context.wanted.is_restart();
+    if owner_is_left_alone && !restart && !live.controllers.is_empty() && template_differs(context, updated) {
         warnings.insert(Warning::TemplateKeepsImage);
     }
     let images = |plan: &ContainerPlan| Some(format!("{}={}", plan.container, plan.to.as_ref()?));
-    warnings.extend(manager(live, containers.iter().filter_map(images).collect()));
+    if !restart {
+        warnings.extend(manager(live, containers.iter().filter_map(images).collect()));
+    }
     warnings.extend(live.surroundings.autoscalers.iter().filter_map(|autoscaler| scales(autoscaler, live)));
     warnings.extend(live.surroundings.budgets.iter().filter_map(|budget| allows_none(budget, updated)));
     let changed = containers.iter().filter(|plan| plan.to.is_some());

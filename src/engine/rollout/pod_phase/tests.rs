@@ -39,6 +39,8 @@ fn goal() -> Goal {
         },
         field_manager: "kubectl-inplace".into(),
         owner: None,
+        pulls: Vec::new(),
+        pre_pull: crate::engine::pre_pull::PrePull::Never,
     }
 }
 
@@ -94,6 +96,7 @@ fn patched_pod() -> Pod {
         container_id: Some("containerd://old".into()),
         waiting: None,
         never_ran: false,
+        in_flight: None,
     };
     let record = UpdateRecord {
         id: "r".into(),

@@ -292,6 +292,8 @@ fn goal(scenario: &Scenario) -> Goal {
         },
         field_manager: "kubectl-inplace".into(),
         owner: None,
+        pulls: Vec::new(),
+        pre_pull: crate::engine::pre_pull::PrePull::Never,
     }
 }
 

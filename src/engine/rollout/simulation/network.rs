@@ -20,7 +20,9 @@ impl Simulation {
         let at = self.now + self.random.millis(1, self.scenario.slowest_answer);
         match action {
             Action::Patch(patch) => self.send(id, patch),
-            Action::Write { .. } | Action::ReadOwner(_) => unreachable!("these goals leave the owner alone"),
+            Action::Write { .. } | Action::ReadOwner(_) | Action::ReadPullPods { .. } | Action::ReadBudgets { .. } => {
+                unreachable!("these goals leave the owner alone")
+            }
             Action::Read(key) => self.at(at, Due::Read { id, key, run }),
             Action::ReadEvents(key) => self.at(at, Due::ReadEvents { id, key, run }),
         }

@@ -22,7 +22,12 @@ fn story(pods: usize) -> (Scenario, Goal, World, Ledger) {
 fn patches(turn: &Turn) -> Vec<(ActionId, String)> {
     let patched = |(id, action): &(ActionId, Action)| match action {
         Action::Patch(patch) => Some((*id, patch.key.name.clone())),
-        Action::Read(_) | Action::ReadEvents(_) | Action::Write { .. } | Action::ReadOwner(_) => None,
+        Action::Read(_)
+        | Action::ReadEvents(_)
+        | Action::Write { .. }
+        | Action::ReadOwner(_)
+        | Action::ReadPullPods { .. }
+        | Action::ReadBudgets { .. } => None,
     };
     turn.actions.iter().filter_map(patched).collect()
 }

@@ -1,0 +1,59 @@
+//! `restart`: named containers again, in place, with the very bits that they run.
+
+use super::planning::{self, Planned};
+use super::rolling::Rolling;
+use super::targets::{self, Wish};
+use super::{Shell, approve, plan};
+use crate::cli::{DryRun, GlobalArgs, RestartArgs};
+use crate::cluster::Nodes;
+use crate::engine::names::ContainerName;
+use crate::engine::outcome::EndResult;
+use crate::engine::plan::Options;
+use crate::error::CommandError;
+use crate::render::OutputFormat;
+
+pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+    // Nothing changes that a template could say.
+    let options = Options { pods_only: true, ..planning::options(&args.policy)? };
+    let asked = targets::read(&args.targets, false, shell)?;
+    let cluster = shell.connect(global).await?;
+    let mut found = targets::find(asked, &args.targets, global, &cluster).await?;
+    let now = shell.clock();
+    for (_, wish) in &mut found {
+        if matches!(wish, Wish::Images(images) if !images.is_empty()) {
+            return Err(CommandError::usage(
+                "a restart keeps the images; name the workload and its containers: -c NAME",
+            )
+            .hint("for another image: kubectl inplace apply"));
+        }
+        let containers = args.container.iter().map(|name| ContainerName::from(name.as_str())).collect();
+        *wish = Wish::Restart { containers, now: now.clone() };
+    }
+    let ask_server = args.dry_run != DryRun::Client;
+    let reading = (args.field_manager.as_str(), ask_server, Nodes::WhereDecisive);
+    let planned = planning::make_for(found, cluster, &options, reading, shell).await?;
+    show(&planned, args, shell)?;
+    shell.tell_notices();
+    match planned.plan.result() {
+        EndResult::Changes => {}
+        result => return Ok(result),
+    }
+    if args.dry_run != DryRun::None {
+        return Ok(EndResult::Complete);
+    }
+    if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
+        return Err(CommandError::usage("not approved: nothing was changed"));
+    }
+    let writer = (args.output, args.yes, args.field_manager.as_str());
+    let mut rolling = Rolling::new(&planned.cluster, global, &args.rollout, writer, shell).await;
+    rolling.is_restart = true;
+    rolling.each(&planned, shell).await
+}
+
+fn show(planned: &Planned, args: &RestartArgs, shell: &Shell) -> Result<(), CommandError> {
+    let acts = args.dry_run == DryRun::None && planned.plan.result() == EndResult::Changes;
+    match args.output {
+        OutputFormat::Json if acts => Ok(()),
+        output => plan::show(&planned.plan, output, None, shell),
+    }
+}

@@ -1,0 +1,122 @@
+//! Several workloads of one command: in the plan's order, as many at once as was said, each to its own end.
+//!
+//! Promise: what was begun is followed to its end; after a failure nothing further is begun unless `--on-failure=continue`
+//! was given, after a pause or a signal never. What was not begun is told as untouched.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use futures::stream::{self, StreamExt};
+
+use super::Shell;
+use super::rolling::Rolling;
+use crate::cli::OnFailure;
+use crate::drive::Session;
+use crate::engine::outcome::EndResult;
+use crate::engine::plan::LiveWorkload;
+use crate::engine::report::WorkloadEnd;
+use crate::engine::rollout::{Goal, Stop};
+use crate::error::CommandError;
+use crate::render::{self, Meaning};
+
+/// What is to be done to one workload; `None` where there is nothing to do.
+pub(super) struct Job<'a> {
+    pub(super) goal: Option<Goal>,
+    pub(super) live: &'a LiveWorkload,
+}
+
+/// What the runs of a command share.
+struct Shared {
+    session: Mutex<Session>,
+    signal: Mutex<Option<Stop>>,
+    closed: AtomicBool,
+}
+
+impl Rolling<'_> {
+    /// Carries out the jobs, and tells how each ended if there are several.
+    pub(super) async fn all(&self, mut jobs: Vec<Job<'_>>, shell: &Shell) -> Result<EndResult, CommandError> {
+        if jobs.len() < 2 {
+            let Some(Job { goal: Some(goal), live }) = jobs.pop() else { return Ok(EndResult::NothingToDo) };
+            return Ok(self.one(goal, live, shell).await?.result);
+        }
+        let begins = jobs.iter().filter(|job| job.goal.is_some()).count();
+        let at_once = usize::try_from(self.rollout.parallel_workloads).unwrap_or(1).clamp(1, begins.max(1));
+        let rolling = Self { side_by_side: at_once > 1, ..self.clone() };
+        tell_order(&jobs, at_once, shell);
+        let session = Mutex::new(Session::begin()?);
+        let shared = Shared { session, signal: Mutex::new(None), closed: AtomicBool::new(false) };
+        let runs = jobs.into_iter().enumerate().map(|(index, job)| {
+            let (rolling, shared) = (&rolling, &shared);
+            async move { (index, rolling.job(job, shared, shell).await) }
+        });
+        let mut ends: Vec<(usize, WorkloadEnd)> = stream::iter(runs).buffer_unordered(at_once).collect().await;
+        ends.sort_by_key(|(index, _)| *index);
+        let ends: Vec<WorkloadEnd> = ends.into_iter().map(|(_, end)| end).collect();
+        let signal = shared.heard().map(|stop| match stop {
+            Stop::Interrupt => EndResult::Interrupted,
+            Stop::Terminate => EndResult::Terminated,
+        });
+        let result = EndResult::worst(ends.iter().filter_map(|end| end.result).chain(signal));
+        let elapsed = shared.session.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
+        render::workload_ends(self.output, &ends, (result, elapsed), &shell.terminal.stdout, &mut io::stdout().lock())?;
+        Ok(result)
+    }
+
+    async fn job(&self, job: Job<'_>, shared: &Shared, shell: &Shell) -> WorkloadEnd {
+        let workload = job.live.workload.reference.clone();
+        let Some(goal) = job.goal else {
+            return WorkloadEnd { workload, result: Some(EndResult::NothingToDo), outcome: None };
+        };
+        if shared.closed.load(Ordering::SeqCst) || shared.heard().is_some() {
+            return WorkloadEnd { workload, result: None, outcome: None };
+        }
+        let end = match self.one(goal, job.live, shell).await {
+            Ok(outcome) => WorkloadEnd { workload, result: Some(outcome.result), outcome: Some(outcome) },
+            Err(error) => {
+                shell.say(Meaning::Failing, "failed:", &workload.to_string());
+                // A reader that has gone away is no failure of the workload's, and reads nothing of the others.
+                shared.closed.fetch_or(error.closed_pipe, Ordering::SeqCst);
+                WorkloadEnd { workload, result: Some(shell.tell_error(&error)), outcome: None }
+            }
+        };
+        let goes_on = end.result.is_some_and(|result| self.goes_on_after(result));
+        shared.closed.fetch_or(!goes_on, Ordering::SeqCst);
+        end
+    }
+
+    /// Whether the next workload is begun after one that ended so.
+    fn goes_on_after(&self, result: EndResult) -> bool {
+        match result {
+            EndResult::Complete | EndResult::NothingToDo | EndResult::Aborted => true,
+            EndResult::Error
+            | EndResult::Changes
+            | EndResult::NotEligible
+            | EndResult::Failed
+            | EndResult::TimedOut
+            | EndResult::Superseded => self.rollout.on_failure == OnFailure::Continue,
+            EndResult::Paused | EndResult::Interrupted | EndResult::Terminated => false,
+        }
+    }
+}
+
+impl Shared {
+    /// Returns the signal that came, whenever it was.
+    fn heard(&self) -> Option<Stop> {
+        let mut signal = self.signal.lock().unwrap_or_else(PoisonError::into_inner);
+        if signal.is_none() {
+            *signal = self.session.lock().unwrap_or_else(PoisonError::into_inner).heard();
+        }
+        *signal
+    }
+}
+
+fn tell_order(jobs: &[Job<'_>], at_once: usize, shell: &Shell) {
+    let names = jobs.iter().filter(|job| job.goal.is_some()).map(|job| {
+        let workload = &job.live.workload.reference;
+        format!("{workload} -n {}", workload.namespace)
+    });
+    let names: Vec<String> = names.collect();
+    let pace = if at_once > 1 { format!("{at_once} at once") } else { "one after the other".to_owned() };
+    shell.note(&format!("{} workloads, {pace}, in this order: {}", names.len(), names.join(", ")));
+}

@@ -1,0 +1,127 @@
+//! What `restart` wants of each pod: the bits that it runs, under another text.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Effect;
+use super::live::{ByPod, Desired, LiveWorkload, Purpose};
+use super::pods::effect;
+use super::wanted::Known;
+use crate::engine::evidence::{Baseline, Proof};
+use crate::engine::names::ContainerName;
+use crate::engine::pod::{Container, ContainerStatus, Pod};
+use crate::engine::reason::{Reason, Warning};
+use crate::engine::record::UpdateRecord;
+use crate::engine::restart::pinned_image;
+
+/// The kubelet forgets a back-off after so many seconds (`MaxContainerBackOff` twice, kubelet.go).
+const BACK_OFF_SECONDS: i64 = 600;
+
+/// Why it is not clear what is to be restarted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RestartError {
+    /// There are several containers, and none was named.
+    #[error("it has several containers, and none was named: {known}")]
+    NameOne {
+        /// Their names, separated by commas.
+        known: String,
+    },
+    /// The container runs only before the others.
+    #[error("container {container} is an init container: it has run, and nothing of it can be restarted")]
+    InitContainer {
+        /// The container.
+        container: ContainerName,
+    },
+}
+
+/// Returns what is wanted of a workload whose named containers restart with the bits that they run. Without a name the
+/// only container is meant. `now` is the wall clock (RFC 3339).
+///
+/// # Errors
+/// When no container is named and there are several, or a plain init container is.
+pub fn restart(live: &LiveWorkload, named: &BTreeSet<ContainerName>, now: &str) -> Result<Desired, RestartError> {
+    let known = Known::of(live);
+    let containers = if named.is_empty() { only_one(live, &known)? } else { named.clone() };
+    if let Some(container) = containers.iter().find(|name| !may_restart(live, &known, name)) {
+        return Err(RestartError::InitContainer { container: container.clone() });
+    }
+    let (images, reasons) = (BTreeMap::new(), BTreeMap::new());
+    let mut wanted = ByPod { purpose: Purpose::Restart, containers, images, reasons, warnings: Vec::new() };
+    let mut again: BTreeMap<ContainerName, usize> = BTreeMap::new();
+    for pod in live.pods.iter().filter(|pod| !pod.terminating && !pod.is_finished()) {
+        for name in &wanted.containers {
+            let Some((list, _, container)) = pod.container(name) else { continue };
+            let template = known.template.get(name).map(|template| template.image.as_str());
+            match pinned(pod, container, template) {
+                Ok(to) => {
+                    if is_soon_again(pod, name, &to, now) {
+                        *again.entry(name.clone()).or_default() += 1;
+                    }
+                    wanted.images.entry(pod.key.clone()).or_default().insert(name.clone(), to);
+                }
+                Err(why) => {
+                    let reason = Reason::DigestUnknown { list, container: name.clone(), why };
+                    wanted.reasons.entry(pod.key.clone()).or_default().push(reason);
+                }
+            }
+        }
+    }
+    wanted.warnings = again.into_iter().map(|(container, pods)| Warning::RestartBacksOff { container, pods }).collect();
+    Ok(Desired::ByPod(wanted))
+}
+
+/// The containers that run for a pod's whole life.
+fn only_one(live: &LiveWorkload, known: &Known) -> Result<BTreeSet<ContainerName>, RestartError> {
+    let running = known.containers.iter().map(|(name, _)| name).filter(|name| may_restart(live, known, name));
+    let running: Vec<&ContainerName> = running.collect();
+    match running.as_slice() {
+        [one] => Ok([(*one).clone()].into()),
+        several => Err(RestartError::NameOne {
+            known: several.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+/// Whether a container is one that can restart; of one that nobody knows that is somebody else's to say.
+fn may_restart(live: &LiveWorkload, known: &Known, name: &ContainerName) -> bool {
+    let in_template = known.template.get(name).and_then(|container| Some((known.list(name)?, container)));
+    let in_pods = live.pods.iter().find_map(|pod| pod.container(name)).map(|(list, _, container)| (list, container));
+    in_template.or(in_pods).is_none_or(|(list, container)| effect(list, container) == Effect::Restart)
+}
+
+/// The other text for what a container runs, or why there is none.
+fn pinned(pod: &Pod, container: &Container, template: Option<&str>) -> Result<String, String> {
+    let status = pod.container_status(&container.name).map(|(_, _, status)| status);
+    let Some(status) = status.filter(|status| status.container_id.is_some()) else {
+        return Err("it has no container yet".into());
+    };
+    if !is_of_the_spec(pod, container, status) {
+        return Err(format!("no container of {} is known, and the one before is something else", container.image));
+    }
+    pinned_image(&container.image, &status.image_id, template).map_err(|error| error.to_string())
+}
+
+/// Whether the status is of a container that was made of the spec's image: while an image cannot be pulled the kubelet
+/// goes on showing the digest of the one before.
+fn is_of_the_spec(pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
+    let ran = status.state.running.is_some()
+        || status.state.terminated.is_some()
+        || status.state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "CrashLoopBackOff");
+    let observed = pod.status.observed_generation.is_none_or(|seen| Some(seen) >= pod.generation);
+    let proof = Baseline::of(pod, &container.name).proof(status, &container.image, false, None);
+    let is_old = match proof {
+        Proof::Old => true,
+        Proof::New | Proof::Unproven(_) => false,
+    };
+    ran && observed && !is_old
+}
+
+/// Whether the text is the one before the present one, and was given up less than ten minutes ago.
+fn is_soon_again(pod: &Pod, name: &ContainerName, to: &str, now: &str) -> bool {
+    let Some(record) = UpdateRecord::of(pod) else { return false };
+    let was_before = record.container(pod, name).is_some_and(|record| record.from == to);
+    let status = pod.container_status(name).map(|(_, _, status)| status);
+    let started = status.and_then(|status| status.state.running.as_ref()?.started_at.as_deref());
+    let seconds = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+    let (Some(started), Some(now)) = (started.and_then(seconds), seconds(now)) else { return false };
+    was_before && now.saturating_sub(started) < BACK_OFF_SECONDS
+}

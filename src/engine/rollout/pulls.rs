@@ -1,0 +1,333 @@
+//! Pre-pull within a turn: before anything is touched, pods of our own make each node pull what it lacks.
+//!
+//! Decided from the pods alone: one that is missing is made, one that has pulled is judged, and in the end, however it
+//! ends, none is left. Pods that another run of the same workload has left go first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::engine::durable::{ObjectKey, ObjectKind, ObjectWrite};
+use crate::engine::outcome::EndResult;
+use crate::engine::pre_pull::{PrePull, Pull, PullState, PulledImage, Requests, judge, moving_tags, pull_pod};
+use crate::engine::report::Notice;
+use crate::engine::workload::WorkloadKind;
+
+use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, Mode};
+use super::ledger::Ledger;
+use super::verdict::STOP_WITHIN;
+use super::world::World;
+use super::{Action, ActionId, Answer, Now, Turn};
+
+/// Names the workload that a pull pod was made for.
+const PULL_WORKLOAD_LABEL: &str = "kubectl-inplace.io/workload";
+
+/// Nodes that pull at once.
+const AT_ONCE: usize = 20;
+
+/// Makes of one pull pod, at most.
+const MAX_MAKES: u8 = 3;
+
+const SOON: Duration = Duration::from_millis(200);
+const LATER: Duration = Duration::from_secs(1);
+const BACK_OFF: Duration = Duration::from_secs(1);
+
+const POD: ObjectKind = ObjectKind::Workload(WorkloadKind::Pod);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Read,
+    Make(usize),
+    Delete,
+}
+
+/// What is kept of the pulls.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PullLedger {
+    asked: BTreeMap<ActionId, Asked>,
+    read_at: Option<Now>,
+    began_read: Now,
+    stale: bool,
+    not_before: Now,
+    pause: Duration,
+    began: Option<Now>,
+    makes: BTreeMap<usize, u8>,
+    /// A LimitRange may refuse what asks for next to nothing.
+    says_no_requests: bool,
+    /// Nodes that are done with, by position.
+    settled: BTreeSet<usize>,
+    pulled: Vec<PulledImage>,
+    /// Why it is over though not everything was pulled.
+    failed: Option<(EndResult, String)>,
+    notices: Vec<Notice>,
+    /// Nothing of ours is left.
+    over: bool,
+}
+
+impl PullLedger {
+    pub(super) fn is_its(&self, id: ActionId) -> bool {
+        self.asked.contains_key(&id)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over && self.failed.is_none()
+    }
+
+    pub(super) fn answer(&mut self, id: ActionId, answer: Answer, goal_mode: Option<PrePull>, now: Now) {
+        let Some(asked) = self.asked.remove(&id) else { return };
+        match (asked, answer) {
+            (Asked::Read, Answer::Read) => {
+                self.read_at = Some(self.began_read);
+                self.stale = false;
+            }
+            (Asked::Read, _) => self.not_before = now + BACK_OFF,
+            (Asked::Make(position), Answer::Refused { message, .. }) => {
+                self.stale = true;
+                self.refused(position, message, goal_mode);
+            }
+            (Asked::Delete, Answer::Refused { message, .. }) => {
+                // Whoever may not delete them leaves them to their deadline.
+                self.notices.push(Notice::PullLeftOut { node: String::new(), why: message });
+                self.over = true;
+            }
+            (Asked::Make(_) | Asked::Delete, Answer::NotDone { after, .. }) => {
+                self.stale = true;
+                self.not_before = now + after.unwrap_or(BACK_OFF);
+            }
+            // What became of it is read.
+            (Asked::Make(_) | Asked::Delete, _) => self.stale = true,
+        }
+    }
+
+    /// A pod that may not be made: without requests it may; else `auto` goes on without, and `always` ends it.
+    fn refused(&mut self, position: usize, message: String, mode: Option<PrePull>) {
+        if !self.says_no_requests {
+            self.says_no_requests = true;
+            return;
+        }
+        self.cannot(position, message, mode);
+    }
+
+    fn cannot(&mut self, position: usize, why: String, mode: Option<PrePull>) {
+        self.settled.insert(position);
+        match mode {
+            Some(PrePull::Always) => {
+                let why = format!("the images could not be pulled first (--pre-pull=always): {why}");
+                self.failed.get_or_insert((EndResult::Failed, why));
+            }
+            Some(PrePull::Auto | PrePull::Never) | None => {
+                self.notices.push(Notice::PullLeftOut { node: String::new(), why });
+            }
+        }
+    }
+}
+
+fn body(goal: &Goal, pull: &Pull, ledger: &PullLedger) -> Value {
+    let requests = if ledger.says_no_requests { Requests::None } else { Requests::Tiny };
+    let deadline = u32::try_from(patience(goal).as_secs()).unwrap_or(300).saturating_add(60);
+    let mut pod = pull_pod(&goal.id, &goal.workload.namespace, pull, deadline, requests);
+    if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+        labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(goal).into());
+    }
+    pod
+}
+
+/// The label's value: the owner's uid where there is one, else the name of the pod.
+fn workload_label(goal: &Goal) -> String {
+    let name: String = goal.workload.name.chars().take(40).collect();
+    format!("{}.{}", goal.workload.kind.facts().singular, name.trim_end_matches(['.', '-', '_']))
+}
+
+/// The selector of every pull pod of the goal's workload, whatever run made it.
+fn selector(goal: &Goal) -> String {
+    format!("{},{PULL_WORKLOAD_LABEL}={}", crate::engine::pre_pull::pull_selector(None), workload_label(goal))
+}
+
+fn patience(goal: &Goal) -> Duration {
+    Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
+}
+
+fn push(ledger: &mut Ledger, turn: &mut Turn, asked: Asked, action: Action, now: Now) {
+    let id = ledger.next_id();
+    if asked == Asked::Read {
+        ledger.pulls.began_read = now;
+    }
+    ledger.pulls.asked.insert(id, asked);
+    turn.actions.push((id, action));
+}
+
+/// Takes the pulls one step further.
+pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    turn.notices.append(&mut ledger.pulls.notices);
+    if ledger.pulls.over {
+        return;
+    }
+    if goal.mode == Mode::Follow || !goal.looks_for_pull_pods() {
+        ledger.pulls.over = true;
+        return;
+    }
+    ledger.pulls.began.get_or_insert(now);
+    if !ledger.pulls.asked.is_empty() || ledger.pulls.not_before > now {
+        return;
+    }
+    let Some(view) = world.pull_pods().filter(|_| !ledger.pulls.stale && ledger.pulls.read_at.is_some()) else {
+        return read(goal, ledger, now, turn);
+    };
+    let bodies: Vec<Value> = goal.pulls.iter().map(|pull| body(goal, pull, &ledger.pulls)).collect();
+    let names: Vec<&str> = bodies.iter().map(name_of).collect();
+    let leftover: Vec<&Value> = view.iter().filter(|pod| !names.contains(&name_of(pod))).collect();
+    judge_all(goal, view, &names, ledger, turn);
+    let late = ledger.pulls.began.is_some_and(|began| began + patience(goal) <= now);
+    if late && ledger.pulls.failed.is_none() && ledger.pulls.settled.len() < goal.pulls.len() {
+        ledger.pulls.failed = Some((EndResult::TimedOut, what_is_late(goal, ledger)));
+    }
+    let ends = ledger.pulls.failed.is_some() || ledger.stop.is_some() || ledger.pulls.settled.len() == goal.pulls.len();
+    let doomed: Vec<&Value> = if ends { view.iter().collect() } else { leftover };
+    for pod in doomed.iter().filter(|pod| pod.pointer("/metadata/deletionTimestamp").is_none()) {
+        let write = ObjectWrite::Delete { object: ObjectKey::of(POD, pod) };
+        push(ledger, turn, Asked::Delete, write_action(goal, write), now);
+    }
+    if ends && view.is_empty() {
+        return finish(ledger, turn);
+    }
+    if !ends {
+        make_missing(goal, view, &bodies, ledger, now, turn);
+    }
+    if ledger.pulls.asked.is_empty() {
+        let due = ledger.pulls.read_at.unwrap_or(now) + ledger.pulls.pause.max(SOON);
+        if due <= now {
+            ledger.pulls.pause = (ledger.pulls.pause.max(SOON) * 2).min(LATER);
+            read(goal, ledger, now, turn);
+        }
+    }
+}
+
+fn write_action(goal: &Goal, write: ObjectWrite) -> Action {
+    Action::Write { write, field_manager: goal.field_manager.clone() }
+}
+
+fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    let action = Action::ReadPullPods { namespace: goal.workload.namespace.clone(), selector: selector(goal) };
+    push(ledger, turn, Asked::Read, action, now);
+}
+
+fn make_missing(goal: &Goal, view: &[Value], bodies: &[Value], ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    let mut at_work = view.len();
+    for (position, body) in bodies.iter().enumerate() {
+        let is_there = view.iter().any(|pod| name_of(pod) == name_of(body));
+        if is_there || ledger.pulls.settled.contains(&position) || at_work >= AT_ONCE {
+            continue;
+        }
+        at_work += 1;
+        let makes = ledger.pulls.makes.entry(position).or_default();
+        *makes = makes.saturating_add(1);
+        if *makes > MAX_MAKES {
+            ledger.pulls.cannot(position, "the pod that pulls went away again and again".into(), Some(goal.pre_pull));
+            continue;
+        }
+        if *makes == 1
+            && let Some(pull) = goal.pulls.get(position)
+        {
+            let images = pull.images.iter().map(|image| image.image.clone()).collect();
+            turn.notices.push(Notice::PullBegins { node: pull.node.clone(), images });
+        }
+        let namespace = goal.workload.namespace.clone();
+        let write = ObjectWrite::Create { kind: POD, namespace, object: body.clone() };
+        push(ledger, turn, Asked::Make(position), write_action(goal, write), now);
+    }
+}
+
+fn judge_all(goal: &Goal, view: &[Value], names: &[&str], ledger: &mut Ledger, turn: &mut Turn) {
+    for (position, (name, pull)) in names.iter().zip(&goal.pulls).enumerate() {
+        let Some(pod) = view.iter().find(|pod| name_of(pod) == *name) else { continue };
+        if ledger.pulls.settled.contains(&position) {
+            continue;
+        }
+        match judge(pod) {
+            Err(rejected) => {
+                let why = format!("node {} did not take the pod: {} {}", pull.node, rejected.reason, rejected.message);
+                ledger.pulls.cannot(position, why, Some(goal.pre_pull));
+            }
+            Ok(images) => settle(pull, &images, position, ledger, turn),
+        }
+    }
+}
+
+fn settle(
+    pull: &Pull,
+    images: &[crate::engine::pre_pull::ImageState],
+    position: usize,
+    ledger: &mut Ledger,
+    turn: &mut Turn,
+) {
+    let mut pulled = Vec::new();
+    for image in images {
+        match &image.state {
+            PullState::Pulling { .. } => return,
+            PullState::Failed { reason, message } => {
+                let why = format!(
+                    "node {} cannot pull {}: {reason}: {message}; no container was touched",
+                    pull.node, image.image
+                );
+                ledger.pulls.failed.get_or_insert((EndResult::Failed, why));
+                return;
+            }
+            PullState::Pulled { image_id } => pulled.push((image.image.clone(), image_id.clone())),
+        }
+    }
+    ledger.pulls.settled.insert(position);
+    for (image, image_id) in pulled {
+        let image_id = image_id.unwrap_or_default();
+        turn.notices.push(Notice::Pulled { node: pull.node.clone(), image: image.clone(), image_id: image_id.clone() });
+        if !image_id.is_empty() {
+            ledger.pulls.pulled.push(PulledImage { node: pull.node.clone(), image, image_id });
+        }
+    }
+}
+
+fn finish(ledger: &mut Ledger, turn: &mut Turn) {
+    ledger.pulls.over = true;
+    turn.notices.append(&mut ledger.pulls.notices);
+    for moving in moving_tags(&ledger.pulls.pulled) {
+        let nodes = moving.nodes.iter().map(|(image_id, nodes)| format!("{image_id} on {}", nodes.join(", ")));
+        let nodes = nodes.collect::<Vec<_>>().join("; ");
+        let what = format!("{} means something else from node to node: {nodes}", moving.image);
+        turn.notices.push(Notice::TagMoves { what });
+    }
+}
+
+fn what_is_late(goal: &Goal, ledger: &Ledger) -> String {
+    let late = goal.pulls.iter().enumerate().filter(|(position, _)| !ledger.pulls.settled.contains(position));
+    let nodes: Vec<&str> = late.map(|(_, pull)| pull.node.as_str()).collect();
+    format!("the images were not pulled in time on {}; no container was touched", nodes.join(", "))
+}
+
+/// Says how the pulls decide the end, if they do.
+pub(super) fn end(ledger: &Ledger) -> Option<(EndResult, Option<String>)> {
+    let (result, why) = ledger.pulls.failed.as_ref().filter(|_| ledger.pulls.over)?;
+    Some((*result, Some(why.clone())))
+}
+
+/// Returns whether the run may end: nothing of ours is left, or there is no more time to take it away.
+pub(super) fn may_leave(ledger: &Ledger, now: Now) -> bool {
+    let stopped_long_ago = ledger.stop.is_some_and(|(_, since)| since + STOP_WITHIN <= now);
+    ledger.pulls.over || stopped_long_ago || ledger.pulls.began.is_none()
+}
+
+/// When the pulls have to be looked at again.
+pub(super) fn next_look(goal: &Goal, ledger: &Ledger) -> Option<Now> {
+    if ledger.pulls.over {
+        return None;
+    }
+    let ends = ledger.pulls.began.map(|began| began + patience(goal));
+    let due = ledger.pulls.asked.is_empty().then(|| {
+        let next = ledger.pulls.read_at.map_or(Now::ZERO, |at| at + ledger.pulls.pause.max(SOON));
+        next.max(ledger.pulls.not_before)
+    });
+    [ends, due].into_iter().flatten().min()
+}
+
+fn name_of(pod: &Value) -> &str {
+    pod.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,167 @@
+//! How several workloads of one command ended: a table for a person, lines for a script.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use comfy_table::{Table, presets};
+use serde::Serialize;
+
+use crate::engine::outcome::EndResult;
+use crate::engine::report::WorkloadEnd;
+
+use super::json::WorkloadName;
+use super::style::{Meaning, Style};
+use super::summary::Tally;
+use super::{OutputFormat, escape, json_lines, words};
+
+/// The word for a workload that was not begun.
+const UNTOUCHED: &str = "untouched";
+
+/// Writes how each ended, in the order of the plan, and the result of all: a table, or a `workload` line each and an
+/// `end` line. `elapsed` is the time of the whole command.
+///
+/// # Errors
+/// The writer's.
+pub fn workload_ends(
+    format: OutputFormat,
+    ends: &[WorkloadEnd],
+    (result, elapsed): (EndResult, Duration),
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        OutputFormat::Json => lines(ends, (result, elapsed), out)?,
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
+            table(ends, (result, elapsed), style, out)?;
+        }
+    }
+    out.flush()
+}
+
+fn word(end: &WorkloadEnd) -> &'static str {
+    match end.result {
+        None => UNTOUCHED,
+        Some(EndResult::Complete) => "complete",
+        Some(EndResult::NothingToDo) => "nothing to do",
+        Some(EndResult::Paused) => "paused",
+        Some(EndResult::Aborted) => "taken back",
+        Some(EndResult::Error) => "error",
+        Some(EndResult::Changes) => "changes",
+        Some(EndResult::NotEligible) => "not eligible",
+        Some(EndResult::Failed) => "failed",
+        Some(EndResult::TimedOut) => "timed out",
+        Some(EndResult::Superseded) => "superseded",
+        Some(EndResult::Interrupted | EndResult::Terminated) => "interrupted",
+    }
+}
+
+fn table(
+    ends: &[WorkloadEnd],
+    (result, elapsed): (EndResult, Duration),
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(["workload", "namespace", "result", "pods", "took"]);
+    for end in ends {
+        let tally = end.outcome.as_ref().map(Tally::of);
+        let pods = tally.map_or_else(|| "-".to_owned(), |tally| pods(&tally));
+        let took = end.outcome.as_ref().map(|outcome| words::duration(words::from_seconds(outcome.seconds)));
+        let name = words::workload(style, &end.workload);
+        let namespace = style.show(&end.workload.namespace);
+        table.add_row([name, namespace, word(end).to_owned(), pods, took.unwrap_or_else(|| "-".into())]);
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding(if index == 0 { (2, 3) } else { (0, 3) });
+    }
+    writeln!(out)?;
+    // Colour after the layout: the table counts an escape sequence as columns.
+    for (index, line) in table.lines().enumerate() {
+        let meaning = match index.checked_sub(1).and_then(|index| ends.get(index)) {
+            None => Meaning::Quiet,
+            Some(end) => end.result.map_or(Meaning::Waiting, words::meaning),
+        };
+        writeln!(out, "{}", style.paint(meaning, line.trim_end()))?;
+    }
+    let of = |result: Option<EndResult>| ends.iter().filter(|end| end.result == result).count();
+    let (complete, untouched) = (of(Some(EndResult::Complete)) + of(Some(EndResult::Aborted)), of(None));
+    let there = of(Some(EndResult::NothingToDo));
+    let other = ends.len() - complete - untouched - there;
+    let head = style.paint(words::meaning(result), &format!("In all: {}:", words::count(ends.len(), "workload")));
+    writeln!(
+        out,
+        "\n{head} {complete} done, {there} with nothing to do, {other} not done, {untouched} untouched; {}.",
+        words::duration(elapsed)
+    )
+}
+
+fn pods(tally: &Tally) -> String {
+    let counts = [
+        (tally.updated, "updated"),
+        (tally.there_already, "there already"),
+        (tally.in_hand, "in hand"),
+        (tally.failing, "failed"),
+        (tally.moved, "changed by somebody else"),
+        (tally.gone, "gone"),
+        (tally.untouched, "not touched"),
+    ];
+    let counts = counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}"));
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WorkloadLine<'a> {
+    workload: WorkloadName<'a>,
+    /// `untouched` besides the words of the results.
+    result: &'a str,
+    exit_code: Option<u8>,
+    message: Option<&'a str>,
+    updated: usize,
+    there_already: usize,
+    in_hand: usize,
+    failed: usize,
+    moved: usize,
+    gone: usize,
+    untouched: usize,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EndLine<'a> {
+    result: &'a str,
+    exit_code: u8,
+    workloads: usize,
+    untouched: Vec<WorkloadName<'a>>,
+}
+
+fn lines(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), out: &mut dyn Write) -> io::Result<()> {
+    for end in ends {
+        let tally = end.outcome.as_ref().map(Tally::of).unwrap_or_default();
+        let seconds = end.outcome.as_ref().map_or(0.0, |outcome| outcome.seconds);
+        let body = WorkloadLine {
+            workload: WorkloadName::of(&end.workload),
+            result: end.result.map_or(UNTOUCHED, EndResult::word),
+            exit_code: end.result.map(EndResult::exit_code),
+            message: end.outcome.as_ref().and_then(|outcome| outcome.why.as_deref()),
+            updated: tally.updated,
+            there_already: tally.there_already,
+            in_hand: tally.in_hand,
+            failed: tally.failing,
+            moved: tally.moved,
+            gone: tally.gone,
+            untouched: tally.untouched,
+        };
+        let line = json_lines::line("workload", words::from_seconds(seconds), &body)?;
+        writeln!(out, "{}", escape::json(&line.to_string()))?;
+    }
+    let untouched = ends.iter().filter(|end| end.result.is_none()).map(|end| WorkloadName::of(&end.workload));
+    let body = EndLine {
+        result: result.word(),
+        exit_code: result.exit_code(),
+        workloads: ends.len(),
+        untouched: untouched.collect(),
+    };
+    let line = json_lines::line("end", elapsed, &body)?;
+    writeln!(out, "{}", escape::json(&line.to_string()))
+}

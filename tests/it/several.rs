@@ -1,0 +1,124 @@
+//! Several workloads of one command: their order, how many at once, and what becomes of the others after a failure.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::api_server::{ApiServer, Effect, When};
+use crate::support::builders::{self, Workload};
+use crate::support::clock;
+use crate::support::run::Output;
+use crate::support::scene::{patched, probe, run, typed};
+use crate::support::snapshot::assert_snapshot;
+
+const FLAGS: &str = "--pods-only --yes --min-ready-seconds 0";
+
+/// Deployments with one pod each, named in an order that is not theirs.
+fn deployments(names: &[(&str, &str)]) -> ApiServer {
+    let server = ApiServer::with([builders::node("node-a", "v1.36.3")]);
+    for (name, tag) in names {
+        let workload = Workload::deployment(name).replicas(1);
+        server.insert(workload.container_with("side", &format!("acme/side:{tag}"), probe()).objects());
+    }
+    server
+}
+
+fn name(pod: &Value) -> String {
+    pod["metadata"]["name"].as_str().unwrap_or_default().to_owned()
+}
+
+fn owners(server: &ApiServer) -> Vec<String> {
+    let short = |pod: String| pod.split('-').next().unwrap_or_default().to_owned();
+    patched(server).into_iter().map(short).collect()
+}
+
+fn results(output: &Output) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let lines = output.json_lines();
+    let of = lines.iter().filter(|line| line["type"] == "workload");
+    of.map(|line| (text(&line["workload"]["name"]), text(&line["result"]))).collect()
+}
+
+#[test]
+fn workloads_go_one_after_the_other_as_they_were_named() {
+    let server = deployments(&[("a", "v1"), ("b", "v2"), ("c", "v1")]);
+    let output = run(&server, &format!("apply deploy/c deploy/a deploy/b side=acme/side:v2 {FLAGS}")).ends_with(0);
+    assert_eq!(owners(&server), ["c", "a"]);
+    assert_snapshot(
+        "several-text",
+        &output.without_durations(output.stdout.split_once("In all: 3").map_or("", |(_, rest)| rest)),
+    );
+    output.says("2 workloads, one after the other, in this order: deployment/c -n default, deployment/a -n default");
+}
+
+#[test]
+fn a_selector_alone_picks_the_owners_that_people_write_by_namespace_kind_and_name() {
+    let server = ApiServer::with([builders::node("node-a", "v1.36.3")]);
+    for (workload, namespace) in
+        [(Workload::stateful_set("x"), "two"), (Workload::deployment("x"), "two"), (Workload::daemon_set("x"), "one")]
+    {
+        let workload = workload.namespace(namespace).replicas(1).container_with("side", "acme/side:v1", probe());
+        server.insert(workload.objects().into_iter().map(|mut object| {
+            object["metadata"]["labels"]["team"] = "shop".into();
+            object
+        }));
+    }
+    let plan = run(&server, "plan -l team=shop -A --image side=acme/side:v2 -o json --pods-only").ends_with(0).json();
+    let named =
+        |plan: &Value| format!("{}/{}", plan["workload"]["namespace"], plan["workload"]["kind"]).replace('"', "");
+    let workloads: Vec<String> = plan["workloads"].as_array().into_iter().flatten().map(named).collect();
+    assert_eq!(workloads, ["one/DaemonSet", "two/Deployment", "two/StatefulSet"]);
+    run(&server, &format!("apply -l team=shop -A --image side=acme/side:v2 {FLAGS}")).ends_with(0);
+    assert_eq!(patched(&server).len(), 3);
+}
+
+#[test]
+fn a_failure_stops_the_rest_unless_told_otherwise() {
+    let line = format!("apply deploy/a deploy/b deploy/c side=acme/side:v2 {FLAGS} -o json");
+    for (more, expected, untouched) in [
+        ("", ["complete", "failed", "untouched"], vec!["c"]),
+        ("--on-failure=continue", ["complete", "failed", "complete"], vec![]),
+    ] {
+        let server = deployments(&[("a", "v1"), ("b", "v1"), ("c", "v1")]);
+        let pod = server.objects("pods").into_iter().map(|pod| name(&pod)).find(|pod| pod.starts_with("b-"));
+        let deny = Effect::Deny { webhook: "policy".to_owned(), message: "not today".to_owned(), code: 403 };
+        server.fault(When::verb("patch").named(&pod.unwrap_or_default()).for_real(), deny);
+        let output = run(&server, &format!("{line} {more}")).ends_with(4);
+        let words: Vec<String> = results(&output).into_iter().map(|(_, word)| word).collect();
+        assert_eq!(words, expected);
+        let end = output.json_lines().pop().unwrap_or_default();
+        let names: Vec<&str> =
+            end["untouched"].as_array().into_iter().flatten().filter_map(|one| one["name"].as_str()).collect();
+        assert_eq!((&end["type"], &end["result"], &end["exitCode"]), (&json!("end"), &json!("failed"), &json!(4)));
+        assert_eq!(names, untouched);
+    }
+}
+
+#[test]
+fn side_by_side_each_line_says_whose_it_is() {
+    let server = deployments(&[("a", "v1"), ("b", "v1"), ("c", "v1")]);
+    let line = format!("apply deploy/a deploy/b deploy/c side=acme/side:v2 {FLAGS} --parallel-workloads 2");
+    let output = run(&server, &line).ends_with(0);
+    let lines: Vec<&str> = output.stderr.lines().filter(|line| line.starts_with('[')).collect();
+    assert!(!lines.is_empty() && lines.iter().all(|line| line.contains("] default deployment/")), "{lines:#?}");
+    output.says("3 workloads, 2 at once, in this order").prints("\ndefault deployment/b:\nUpdated 1 pod in place");
+    let server = deployments(&[("a", "v1"), ("b", "v1"), ("c", "v1")]);
+    let output = run(&server, &format!("{line} -o json")).ends_with(0);
+    let rollout = |line: &&Value| line["type"] != "end";
+    assert!(output.json_lines().iter().filter(rollout).all(|line| line["workload"]["name"].is_string()));
+    assert_eq!(results(&output).len(), 3);
+}
+
+#[test]
+fn an_interrupt_stops_all_of_them() {
+    let server = deployments(&[("a", "v1"), ("b", "v1"), ("c", "v1")]);
+    let line =
+        format!("apply deploy/a deploy/b deploy/c side=acme/side:never-ready {FLAGS} --parallel-workloads 2 -o json");
+    let running = typed(&server, &line).spawn();
+    clock::eventually("two are patched", || (patched(&server).len() == 2).then_some(()));
+    clock::sleep(Duration::from_millis(50));
+    running.signal("INT");
+    let output = running.wait().ends_with(130);
+    let words: Vec<String> = results(&output).into_iter().map(|(_, word)| word).collect();
+    assert_eq!(words, ["interrupted", "interrupted", "untouched"]);
+}
