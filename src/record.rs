@@ -167,9 +167,9 @@ pub enum ReplayError {
         /// Counted from 1.
         line: usize,
         /// What was decided then.
-        recorded: Value,
+        recorded: String,
         /// What is decided now.
-        now: Value,
+        now: String,
     },
 }
 
@@ -230,7 +230,10 @@ fn compare(line: usize, recorded: &Value, decided: Vec<(&'static str, Value)>) -
     // Through text, as what was recorded: a number may lose its last digit there.
     let now: Value = serde_json::from_str(&now.to_string()).unwrap_or_default();
     let [recorded, now] = [recorded, &now].map(compared);
-    if recorded == now { Ok(()) } else { Err(ReplayError::Decided { line, recorded, now }) }
+    if recorded == now {
+        return Ok(());
+    }
+    Err(ReplayError::Decided { line, recorded: recorded.to_string(), now: now.to_string() })
 }
 
 /// What must be the same: a field that was added to the end since is no other decision.

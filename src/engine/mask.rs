@@ -74,7 +74,7 @@ fn named(text: &str) -> String {
         masked.push_str(before);
         masked.push_str(name);
         rest = after;
-        let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric()).collect::<String>().to_lowercase();
+        let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
         let is_scheme = plain == "bearer";
         let header = plain.ends_with("authorization");
         if !(is_scheme || header || SECRET_NAMES.iter().any(|secret| plain.ends_with(secret))) {

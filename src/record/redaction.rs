@@ -35,7 +35,7 @@ impl Redaction {
                             }
                         }
                         ("command" | "args", Value::Array(words)) => {
-                            words.iter_mut().for_each(|word| self.replace(word))
+                            words.iter_mut().for_each(|word| self.replace(word));
                         }
                         (LAST_APPLIED, value) => self.replace(value),
                         ("message" | "why", Value::String(text)) => *text = mask::line(text),

@@ -7,6 +7,9 @@ use crate::engine::proof::{ContainerProof, Proof, Spread};
 use super::style::Style;
 use super::words;
 
+/// Picks one kind of time.
+type TimeOf = fn(&ContainerProof) -> Option<Spread>;
+
 /// How many pods that left are named.
 const NAMED_PODS: usize = 5;
 
@@ -18,7 +21,7 @@ pub(super) fn write(proof: &Proof, style: &Style, out: &mut dyn Write) -> io::Re
     if let left @ 1.. = proof.replaced.len().saturating_sub(NAMED_PODS) {
         writeln!(out, "  and {} replaced", words::count(left, "more pod"))?;
     }
-    let lines: [(&str, fn(&ContainerProof) -> Option<Spread>, &str); 3] = [
+    let lines: [(&str, TimeOf, &str); 3] = [
         ("Pulled:", |times| times.pull, " (by the kubelet's events)"),
         ("Down:", |times| times.down, " (whole seconds, from the API)"),
         ("Ready:", |times| times.ready, " after the start of the container (whole seconds, from the API)"),
