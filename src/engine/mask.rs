@@ -125,9 +125,9 @@ fn value_of(after: &str, blank_will_do: bool) -> Option<(&str, &str, Option<char
 /// Returns the length of `Bearer ` and the like before a credential.
 fn scheme_of(value: &str) -> usize {
     let word = value.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(value.len());
-    let goes_on =
-        value.get(word..).is_some_and(|rest| rest.starts_with(' ') && rest.trim_start().starts_with(is_token));
-    if goes_on { word + 1 } else { 0 }
+    let rest = value.get(word..).and_then(|rest| rest.strip_prefix(' ')).unwrap_or_default();
+    let goes_on = rest.starts_with(is_token) || rest.starts_with(MASK);
+    if word > 0 && goes_on { word + 1 } else { 0 }
 }
 
 fn is_token(c: char) -> bool {
@@ -207,6 +207,8 @@ mod tests {
             ("Authorization: Bearer abc.def", "Authorization: Bearer ***"),
             ("authorization: Basic dXNlcjpwYXNz", "authorization: Basic ***"),
             ("Authorization: abcdef", "Authorization: ***"),
+            ("Authorization: Bearer ***", "Authorization: Bearer ***"),
+            ("authorization:' a", "authorization:'***"),
             (r#""Authorization":["Bearer abcdefgh"]"#, r#""Authorization":["Bearer ***"]"#),
             ("sent Bearer abcdefghijk to it", "sent Bearer *** to it"),
             ("the bearer of news", "the bearer of news"),
