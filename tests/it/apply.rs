@@ -21,7 +21,7 @@ fn without_times(value: &mut Value) {
             for (key, value) in map {
                 match key.as_str() {
                     "elapsedSeconds" | "downSeconds" | "readySeconds" | "endedAt" | "startedAt" | "id" => {
-                        *value = "...".into()
+                        *value = "...".into();
                     }
                     _ => without_times(value),
                 }
