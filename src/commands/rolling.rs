@@ -10,7 +10,7 @@ use super::{Shell, approve, next as commands};
 use crate::cli::{GlobalArgs, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
-use crate::engine::durable::change::Direction;
+use crate::engine::durable::{self, change::Direction};
 use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{self, LiveWorkload, ResumeError, Start, Verdict, way_back};
@@ -172,19 +172,35 @@ impl<'a> Rolling<'a> {
         shell.tell_notices();
         recording.tell_trouble(shell);
         if outcome.result == EndResult::Superseded && goal.owner.is_some() {
-            self.tell_what_is_held_back(goal, shell).await;
+            self.settle_what_is_held_back(goal, shell).await?;
         }
         Ok(outcome)
     }
 
     /// Somebody else's change may wait under what this rollout has set; only the person can say what is to become of it.
-    async fn tell_what_is_held_back(&self, goal: &Goal, shell: &Shell) {
+    async fn settle_what_is_held_back(&self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
         // What cannot be read now was told as the end already.
-        let Ok(found) = self.cluster.workload(&goal.workload).await else { return };
+        let Ok(found) = self.cluster.workload(&goal.workload).await else { return Ok(()) };
+        let kind = goal.workload.kind;
+        let release = goal.owner.as_ref().and_then(|owner| durable::release(owner, kind, &found.object));
+        if let Some(release) = release
+            && !self.side_by_side
+            && approve::can_ask(shell)
+        {
+            let question = format!(
+                "{} has somebody else's template, held back by what this rollout had set. Let it roll out, which replaces pods",
+                goal.workload
+            );
+            if approve::question(&question, self.cluster, false, shell)? {
+                self.cluster.write(&release, &self.start.field_manager).await?;
+                return Ok(());
+            }
+        }
         let commands = commands::held_back(&found, goal, self.global);
         for (word, command) in commands {
             shell.say(Meaning::Waiting, word, &command);
         }
+        Ok(())
     }
 
     fn next(&self, goal: &Goal) -> NextSteps {
