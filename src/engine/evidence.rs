@@ -107,7 +107,8 @@ impl Baseline {
             }
             Self::Set(set) => match self.is_newer(status.container_id.as_deref(), started_at) {
                 Some(true) => Proof::New,
-                _ if kubelet_knew || event(&set.time) => Proof::New,
+                // The first container of a pod is none that came after a change, whatever second it started in.
+                _ if kubelet_knew || event(&set.time) && status.restart_count > 0 => Proof::New,
                 Some(false) => Proof::Old,
                 None => Proof::Unproven(format!(
                     "the container started in the second in which {} set the image ({})",

@@ -29,7 +29,7 @@ fn an_image_that_does_not_exist_fails_within_two_seconds_and_hits_one_pod() {
     namespace.apply(&samples::deployment("web", 3));
     let before = namespace.wait_ready("app=web", 3);
     let watch = namespace.watch("app=web");
-    let output = namespace.inplace(&["apply", "deploy/web", "app=:nope", "--pods-only", "--yes"]);
+    let output = namespace.inplace(&["apply", "deploy/web", "app=:nope", "--pre-pull=never", "--pods-only", "--yes"]);
     let reported = |pod: &Value| container_status(pod, "app")["state"]["waiting"]["reason"].clone();
     let first = watch.wait(|pod| reported(pod).as_str().is_some_and(|reason| reason.contains("ImagePull")));
     let late = output.ended.saturating_duration_since(first.at);
@@ -55,7 +55,7 @@ fn an_image_that_must_not_be_pulled_fails_at_once() {
     let namespace = Namespace::new("failure-never");
     namespace.apply(&samples::with_app_fields(&samples::pod("alone"), "imagePullPolicy: Never"));
     namespace.wait_ready("app=alone", 1);
-    let output = namespace.inplace(&["apply", "pod/alone", "app=:nope", "--yes"]);
+    let output = namespace.inplace(&["apply", "pod/alone", "app=:nope", "--pre-pull=never", "--yes"]);
     assert_named(&output, 4, "alone", "app", "ErrImageNeverPull");
 }
 

@@ -36,7 +36,16 @@ fn a_missing_tag_is_reported_with_the_registrys_words_and_without_a_log() {
     let namespace = Namespace::new("report-missing");
     namespace.apply(&samples::deployment("web", 2));
     namespace.wait_ready("app=web", 2);
-    let output = namespace.inplace(&["apply", "deploy/web", "app=:nope", "--pods-only", "--yes", "-o", "json"]);
+    let output = namespace.inplace(&[
+        "apply",
+        "deploy/web",
+        "app=:nope",
+        "--pre-pull=never",
+        "--pods-only",
+        "--yes",
+        "-o",
+        "json",
+    ]);
     assert_eq!(output.code, 4, "{output:#?}");
     let report = line(&output, "failureReport");
     let pod = &report["pods"][0];

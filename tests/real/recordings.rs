@@ -41,7 +41,7 @@ fn an_image_that_does_not_exist() {
     let namespace = Namespace::new("recording-failing");
     namespace.apply(&samples::with_app_fields(&samples::deployment("web", 2), WITH_SECRET));
     namespace.wait_ready("app=web", 2);
-    recorded(&namespace, "deployment-image-missing", "apply deploy/web side=:nope --yes", 4);
+    recorded(&namespace, "deployment-image-missing", "apply deploy/web side=:nope --pre-pull=never --yes", 4);
 }
 
 #[test]

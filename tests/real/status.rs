@@ -51,7 +51,7 @@ fn what_runs_is_told_from_what_is_asked() {
         namespace.inplace(&["apply", "ds/log", "side=:v2", "--pods-only", "--yes", "--min-ready-seconds", "0"]);
     assert_eq!(applied.code, 0, "{applied:#?}");
     assert_eq!(states(&status(&namespace, &["ds/log"]), "log"), ["drifted"]);
-    let failed = namespace.inplace(&["apply", "ds/log", "side=:nope", "--pods-only", "--yes"]);
+    let failed = namespace.inplace(&["apply", "ds/log", "side=:nope", "--pre-pull=never", "--pods-only", "--yes"]);
     assert_eq!(failed.code, 4, "{failed:#?}");
     let output = namespace.inplace(&["status", "ds/log", "-o", "wide"]);
     assert!(output.stdout.contains("FAILED: ") && output.stdout.contains("node-1"), "{output:#?}");

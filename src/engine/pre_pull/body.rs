@@ -15,7 +15,7 @@ const MANAGER: &str = "kubectl-inplace";
 const NAME_LIMIT: usize = 63;
 
 /// No image has it: the runtime pulls, makes the container, and cannot start it.
-const NO_COMMAND: &str = "/kubectl-inplace/pulls-the-image-and-runs-nothing";
+pub const NO_COMMAND: &str = "/kubectl-inplace/pulls-the-image-and-runs-nothing";
 
 /// Begins the name of each of our containers.
 pub(super) const CONTAINER_PREFIX: &str = "image-";

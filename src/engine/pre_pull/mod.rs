@@ -22,7 +22,7 @@ use super::image::{ImageReference, same_image};
 use super::patch::NewImage;
 use super::pod::{ContainerList, Pod};
 
-pub use body::{PULL_LABEL, Requests, pull_pod, pull_selector};
+pub use body::{NO_COMMAND, PULL_LABEL, Requests, pull_pod, pull_selector};
 pub use digests::{Meaning, MovingTag, PulledImage, meaning, moving_tags};
 pub use judge::{ImageState, PullState, Rejected, judge};
 
