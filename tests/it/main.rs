@@ -9,6 +9,7 @@ mod connection;
 mod container_hash;
 mod defaults;
 mod durable;
+mod failure_report;
 mod fake_server;
 mod faults;
 mod follow;
@@ -20,6 +21,7 @@ mod pre_pull;
 mod rbac;
 #[cfg(test)]
 mod render;
+mod replay;
 mod restart;
 mod runner;
 mod saved;
