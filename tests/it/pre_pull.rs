@@ -8,9 +8,7 @@ use crate::support::api_server::{ApiServer, Effect, Times, When};
 use crate::support::builders::{self, Workload};
 use crate::support::clock;
 use crate::support::run::Running;
-use crate::support::scene::{
-    APPLY, images, patched, patches, run, two_containers, typed, web, with_controllers,
-};
+use crate::support::scene::{APPLY, images, patched, patches, run, two_containers, typed, web, with_controllers};
 
 const DURABLE: &str = "apply deploy/web side=acme/side:v2 --yes";
 

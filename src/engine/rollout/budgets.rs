@@ -9,6 +9,7 @@ use crate::engine::budget::{BudgetLimit, CountedPod, blocking, limits};
 use crate::engine::pod::Pod;
 use crate::engine::report::Notice;
 
+use super::fault::Fault;
 use super::goal::Goal;
 use super::ledger::Ledger;
 use super::world::World;
@@ -50,7 +51,7 @@ impl BudgetLedger {
 /// Returns whether a pod that is ready may be taken down, as far as budgets are concerned; asks for them where they are
 /// not known well enough.
 pub(super) fn allow(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, now: Now, turn: &mut Turn) -> bool {
-    if !goal.policy.respects_budgets {
+    if !goal.policy.respects_budgets || ledger.has(Fault::IgnoresDisruptionBudget) {
         return true;
     }
     let looks_again = ledger.budgets.blocks.is_some() && ledger.budgets.not_before <= now;

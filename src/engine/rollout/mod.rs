@@ -172,7 +172,7 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
         turn.wake = verdict::next_look(goal, ledger, now);
         return turn;
     }
-    if ledger.pulls.is_over() {
+    if ledger.pulls.is_over() || ledger.has(fault::Fault::IgnoresPulls) {
         schedule::act(goal, world, ledger, now, &mut turn);
     }
     speak_up(ledger, now, &mut turn);

@@ -14,6 +14,7 @@ use crate::engine::pre_pull::{PrePull, Pull, PullState, PulledImage, Requests, j
 use crate::engine::report::Notice;
 use crate::engine::workload::WorkloadKind;
 
+use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, Mode};
 use super::ledger::Ledger;
 use super::verdict::STOP_WITHIN;
@@ -219,11 +220,12 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
     let cut_short = ledger.pulls.failed.is_some() || ledger.stop.is_some();
     let ends = cut_short || ledger.pulls.settled.len() == goal.pulls.len();
     let doomed: Vec<&Value> = if ends { view.iter().collect() } else { leftover };
+    let doomed = if ledger.has(Fault::LeavesPulls) { Vec::new() } else { doomed };
     for pod in doomed.iter().filter(|pod| pod.pointer("/metadata/deletionTimestamp").is_none()) {
         let write = ObjectWrite::Delete { object: ObjectKey::of(POD, pod) };
         push(ledger, turn, Asked::Delete, write_action(goal, write), now);
     }
-    if ends && view.is_empty() {
+    if ends && (view.is_empty() || ledger.has(Fault::LeavesPulls)) {
         return finish(ledger, turn);
     }
     if !ends {
