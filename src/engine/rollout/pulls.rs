@@ -189,7 +189,11 @@ fn push(ledger: &mut Ledger, turn: &mut Turn, asked: Asked, action: Action, now:
 
 /// Takes the pulls one step further.
 pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    step(goal, world, ledger, now, turn);
     turn.notices.append(&mut ledger.pulls.notices);
+}
+
+fn step(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     if ledger.pulls.over {
         return;
     }

@@ -70,7 +70,7 @@ pub(super) struct Invariants {
     ready: BTreeMap<PodKey, (Vec<String>, Now)>,
     unproven_since: BTreeMap<PodKey, Now>,
     crashing_since: BTreeMap<PodKey, Now>,
-    began: Now,
+    pub(super) began: Now,
     failed_at: Option<Now>,
     moved: bool,
     pub(super) stopped_at: Option<Now>,

@@ -261,7 +261,10 @@ impl Simulation {
     }
 
     fn after_the_end(&mut self) {
-        let in_time = self.invariants.stopped_at.is_none_or(|since| self.now < since + Duration::from_secs(5));
+        // An interrupt gives them five seconds, a server that answers badly has half a minute after the timeout.
+        let patience = Duration::from_secs(self.scenario.timeout_given.unwrap_or(300) + 30);
+        let in_time = self.invariants.stopped_at.is_none_or(|since| self.now < since + Duration::from_secs(5))
+            && self.now < self.invariants.began + patience;
         if in_time && !self.nodes.pods.is_empty() {
             let what = format!("{} pods that pull are left", self.nodes.pods.len());
             self.invariants.broken(Invariant::PullLeft, self.now, what);
