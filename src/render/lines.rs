@@ -128,8 +128,9 @@ impl Narrator {
             Notice::Pulled { node, image, .. } => {
                 (Meaning::Ok, format!("{}  has {}", self.style.show(node), self.style.show(image)))
             }
-            Notice::PullLeftOut { why, .. } => {
-                (Meaning::Waiting, format!("not pulled first: {}", self.style.show(why)))
+            Notice::PullLeftOut { node, why } => {
+                let node = if node.is_empty() { String::new() } else { format!("{}  ", self.style.show(node)) };
+                (Meaning::Waiting, format!("{node}not pulled first: {}", self.style.show(why)))
             }
             Notice::TagMoves { what } => (Meaning::Waiting, self.style.show(what)),
             Notice::Retrying { pod, why } => {

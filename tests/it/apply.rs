@@ -86,7 +86,7 @@ fn json_is_one_object_a_line_and_the_last_says_how_it_ended() {
         "apply-json",
         &output.without_durations(&format!("{}\n----- stderr -----\n{}", text.join("\n...\n"), output.stderr)),
     );
-    let failed = run(&server, "apply deploy/web side=:missing --pods-only --yes -o json").ends_with(4);
+    let failed = run(&server, "apply deploy/web side=:missing --pods-only --yes -o json --pre-pull=never").ends_with(4);
     let last = failed.json_lines().pop().unwrap_or_default();
     assert_eq!(
         (&last["type"], &last["result"], &last["exitCode"], &last["untouched"]),
@@ -367,7 +367,7 @@ fn several_workloads_follow_each_other_and_the_first_failure_is_the_last() {
     assert_eq!(output.stdout.matches("Updated 3 pods in place").count(), 2, "{}", output.stdout);
     assert_eq!(patched(&server).iter().filter(|name| name.starts_with("db-")).count(), 3);
     let server = both();
-    run(&server, "apply deploy/web sts/db side=:missing --pods-only --yes").ends_with(4);
+    run(&server, "apply deploy/web sts/db side=:missing --pods-only --yes --pre-pull=never").ends_with(4);
     assert_eq!(patches(&server).len(), 1);
 }
 

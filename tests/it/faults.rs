@@ -225,7 +225,7 @@ fn a_list_that_fails_before_the_watch_is_tried_again() {
     let server = web();
     // The plan lists once; the watch begins with a list of its own, which is tried three times at once.
     server.fault(When::verb("list").of("pods").after(1).times(4), Effect::Unavailable);
-    run(&server, APPLY).ends_with(0).says("the watch broke").says("the watch is back");
+    run(&server, &format!("{APPLY} --pre-pull=never")).ends_with(0).says("the watch broke").says("the watch is back");
 }
 
 #[test]
@@ -334,7 +334,8 @@ fn a_bad_image_hits_one_pod_and_is_named_with_the_way_back() {
     for (tag, code, texts) in cases {
         let server = web();
         let output =
-            run(&server, &format!("apply deploy/web side=:{tag} --pods-only --yes --timeout 2s")).ends_with(code);
+            run(&server, &format!("apply deploy/web side=:{tag} --pods-only --yes --timeout 2s --pre-pull=never"))
+                .ends_with(code);
         assert!(texts.iter().all(|text| output.stdout.contains(text)), "{tag}: {texts:?}\n{}", output.block());
         let first = pods(&server)[0].clone();
         let output = output.prints(&format!("pod/{first}")).prints("2 not touched");
@@ -346,10 +347,12 @@ fn a_bad_image_hits_one_pod_and_is_named_with_the_way_back() {
 #[test]
 fn a_registry_that_comes_back_is_waited_for_and_one_that_does_not_is_told() {
     let server = web();
-    run(&server, "apply deploy/web side=:flaky --pods-only --yes").ends_with(0).prints("Updated 3 pods in place");
+    run(&server, "apply deploy/web side=:flaky --pods-only --yes --pre-pull=never")
+        .ends_with(0)
+        .prints("Updated 3 pods in place");
     let server = web();
     server.kubelet(Times { flaky_pulls: 1000, ..Times::default() });
-    let output = run(&server, "apply deploy/web side=:flaky --pods-only --yes").ends_with(4);
+    let output = run(&server, "apply deploy/web side=:flaky --pods-only --yes --pre-pull=never").ends_with(4);
     output.prints("ImagePullBackOff");
     assert_eq!(patches(&server).len(), 1);
 }
@@ -358,7 +361,7 @@ fn a_registry_that_comes_back_is_waited_for_and_one_that_does_not_is_told() {
 fn a_good_image_after_a_bad_one_goes_on_from_where_it_stands() {
     for bad in ["missing", "crash", "denied"] {
         let server = web();
-        run(&server, &format!("apply deploy/web side=:{bad} --pods-only --yes")).ends_with(4);
+        run(&server, &format!("apply deploy/web side=:{bad} --pods-only --yes --pre-pull=never")).ends_with(4);
         run(&server, "apply deploy/web side=acme/side:v2 --pods-only --yes")
             .ends_with(0)
             .prints("Updated 3 pods in place");
@@ -369,7 +372,7 @@ fn a_good_image_after_a_bad_one_goes_on_from_where_it_stands() {
 #[test]
 fn what_was_failed_is_taken_back_by_the_command_that_is_printed() {
     let server = web();
-    let output = run(&server, "apply deploy/web side=:missing --pods-only --yes").ends_with(4);
+    let output = run(&server, "apply deploy/web side=:missing --pods-only --yes --pre-pull=never").ends_with(4);
     let back = output
         .stdout
         .lines()

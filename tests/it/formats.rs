@@ -18,11 +18,13 @@ fn reads_of_nodes(server: &ApiServer) -> usize {
 }
 
 #[test]
-fn nodes_are_read_where_they_are_shown_and_nowhere_else() {
+fn nodes_are_read_where_they_are_shown_and_for_their_images() {
     for (format, reads) in [("text", 0), ("name", 0), ("markdown", 0), ("wide", 1), ("json", 1), ("yaml", 1)] {
-        let server = web();
-        run(&server, &format!("{PLAN} -o {format}")).ends_with(0);
-        assert_eq!(reads_of_nodes(&server), reads, "{format}");
+        for (pre_pull, more) in [("never", 0), ("auto", 1)] {
+            let server = web();
+            run(&server, &format!("{PLAN} -o {format} --pre-pull={pre_pull}")).ends_with(0);
+            assert_eq!(reads_of_nodes(&server), reads + more, "{format}, {pre_pull}");
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod against;
 mod apply;
 mod architecture;
+mod budgets;
 mod cli;
 mod connection;
 mod container_hash;
@@ -16,6 +17,7 @@ mod formats;
 mod generated;
 mod history;
 mod plan;
+mod pre_pull;
 mod rbac;
 #[cfg(test)]
 mod render;

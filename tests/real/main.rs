@@ -23,6 +23,7 @@ mod leaves;
 mod permissions;
 mod plan;
 mod plugin;
+mod pre_pull;
 mod property;
 mod pull_facts;
 mod recordings;

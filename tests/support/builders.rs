@@ -388,6 +388,44 @@ fn running(spec: &Value, pod: &str, index: usize) -> Value {
 
 /// A Ready node with a kubelet of this version.
 pub(crate) fn node(name: &str, kubelet_version: &str) -> Value {
+    let mut node = bare_node(name, kubelet_version);
+    let images =
+        REPOSITORIES.iter().flat_map(|repository| TAGS.map(|tag| listed_image(&format!("{repository}:{tag}"))));
+    node["status"]["images"] = images.collect();
+    node
+}
+
+/// The images that a node lists from the beginning, so that nothing has to be pulled there first. Tags that cannot be
+/// pulled are none of them.
+const REPOSITORIES: [&str; 9] =
+    ["acme/app", "acme/side", "acme/mesh", "acme/log", "acme/all", "acme/migrate", "acme/init", "acme/db", "acme/q"];
+const TAGS: [&str; 16] = [
+    "v0",
+    "v1",
+    "v2",
+    "v3",
+    "v4",
+    "v7",
+    "v9",
+    "v1-again",
+    "1",
+    "2",
+    "3",
+    "1.27.1",
+    "1.27.2",
+    "crash",
+    "never-ready",
+    "slow",
+];
+
+/// An image as a node's status lists it.
+pub(crate) fn listed_image(image: &str) -> Value {
+    let names = [super::api_server::image_id(image), super::api_server::normalised(image)];
+    json!({"names": names, "sizeBytes": 1_000_000})
+}
+
+/// A node that is Ready and lists no image.
+pub(crate) fn bare_node(name: &str, kubelet_version: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Node",
         "metadata": {"name": name, "uid": uid(name), "labels": {"kubernetes.io/hostname": name}}, "spec": {},
         "status": {"nodeInfo": {"kubeletVersion": kubelet_version, "operatingSystem": "linux", "architecture": "amd64",

@@ -9,6 +9,7 @@ use crate::engine::budget::{BudgetLimit, CountedPod, blocking, limits};
 use crate::engine::pod::Pod;
 use crate::engine::report::Notice;
 
+use super::fault::Fault;
 use super::goal::Goal;
 use super::ledger::Ledger;
 use super::world::World;
@@ -49,8 +50,8 @@ impl BudgetLedger {
 
 /// Returns whether a pod that is ready may be taken down, as far as budgets are concerned; asks for them where they are
 /// not known well enough.
-pub(super) fn allow(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, now: Now, turn: &mut Turn) -> bool {
-    if !goal.policy.respects_budgets {
+pub(super) fn allow(goal: &Goal, world: &World, ledger: &mut Ledger, asked: &Pod, now: Now, turn: &mut Turn) -> bool {
+    if !goal.policy.respects_budgets || ledger.has(Fault::IgnoresDisruptionBudget) {
         return true;
     }
     let looks_again = ledger.budgets.blocks.is_some() && ledger.budgets.not_before <= now;
@@ -63,11 +64,12 @@ pub(super) fn allow(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, 
         labels: &pod.labels,
         ready: pod.is_ready(),
         terminating: pod.terminating,
-        in_hand: ledger.down.contains(&pod.key) && pod.is_ready(),
+        // One that was put off has its place among those in hand already; whether it may be taken is asked anew.
+        in_hand: ledger.down.contains(&pod.key) && pod.is_ready() && pod.key != asked.key,
     });
     let counted: Vec<CountedPod<'_>> = counted.collect();
     let limits = limits(budgets, owner::replicas(goal, world), &counted);
-    let Some(limit) = blocking(&limits, &pod.labels).map(BudgetLimit::to_string) else {
+    let Some(limit) = blocking(&limits, &asked.labels).map(BudgetLimit::to_string) else {
         ledger.budgets.blocks = None;
         ledger.budgets.said = None;
         return true;

@@ -27,12 +27,18 @@ pub(super) enum Fault {
     NoCanary,
     /// Never gives up.
     NoDeadline,
+    /// Takes pods before their images are pulled.
+    IgnoresPulls,
+    /// Ends though pods that pull are left.
+    LeavesPulls,
+    /// Takes no PodDisruptionBudget for one.
+    IgnoresDisruptionBudget,
 }
 
 impl Fault {
     /// Every fault.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -45,5 +51,8 @@ impl Fault {
         Self::ActsBlind,
         Self::NoCanary,
         Self::NoDeadline,
+        Self::IgnoresPulls,
+        Self::LeavesPulls,
+        Self::IgnoresDisruptionBudget,
     ];
 }

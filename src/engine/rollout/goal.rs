@@ -42,7 +42,7 @@ pub struct Goal {
 impl Goal {
     /// Returns whether pods that pull may be there: of this run, or left by another.
     pub fn looks_for_pull_pods(&self) -> bool {
-        !self.pulls.is_empty() || self.pre_pull != PrePull::Never && self.mode == Mode::Durable
+        !self.pulls.is_empty() || self.pre_pull != PrePull::Never && self.mode != Mode::Follow
     }
 }
 

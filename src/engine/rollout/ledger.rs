@@ -8,7 +8,6 @@ use crate::engine::evidence::Baseline;
 use crate::engine::failure::Failure;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::{ContainerList, Pod};
-use crate::engine::pre_pull::PrePull;
 use crate::engine::report::PodPhase;
 
 use super::budgets::BudgetLedger;
@@ -135,8 +134,6 @@ pub struct Ledger {
     pub(super) owner: OwnerLedger,
     pub(super) pulls: PullLedger,
     pub(super) budgets: BudgetLedger,
-    /// `--pre-pull`, as the goal says it.
-    pub(super) pre_pull: Option<PrePull>,
     pub(super) position: HashMap<PodKey, usize>,
     /// The world's version up to which everything has been judged.
     pub(super) seen: u64,
@@ -217,7 +214,7 @@ impl Ledger {
             return;
         }
         if self.pulls.is_its(id) {
-            self.pulls.answer(id, answer, self.pre_pull, now);
+            self.pulls.answer(id, answer, now);
             return;
         }
         let Some(position) = self.requests.remove(&id) else { return };

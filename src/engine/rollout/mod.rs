@@ -158,6 +158,10 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
     }
     turn.end = verdict::end(goal, world, ledger, now);
     if let Some(outcome) = turn.end.take() {
+        if !ledger.pulls.is_over() {
+            ledger.pulls.leave(outcome.result, outcome.why.clone());
+            pulls::advance(goal, world, ledger, now, &mut turn);
+        }
         let nothing_is_left = pulls::may_leave(ledger, now);
         if nothing_is_left && owner::may_leave(goal, world, ledger, outcome.result, now, &mut turn) {
             ledger.ended = true;
@@ -168,7 +172,7 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
         turn.wake = verdict::next_look(goal, ledger, now);
         return turn;
     }
-    if ledger.pulls.is_over() {
+    if ledger.pulls.is_over() || ledger.has(fault::Fault::IgnoresPulls) {
         schedule::act(goal, world, ledger, now, &mut turn);
     }
     speak_up(ledger, now, &mut turn);
@@ -187,7 +191,6 @@ fn begin(goal: &Goal, ledger: &mut Ledger, now: Now) {
     }
     ledger.began = Some(now);
     ledger.last_said = now;
-    ledger.pre_pull = Some(goal.pre_pull);
     goal.pods.iter().for_each(|pod| ledger.add(pod.clone(), now));
 }
 

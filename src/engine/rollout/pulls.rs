@@ -14,6 +14,7 @@ use crate::engine::pre_pull::{PrePull, Pull, PullState, PulledImage, Requests, j
 use crate::engine::report::Notice;
 use crate::engine::workload::WorkloadKind;
 
+use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, Mode};
 use super::ledger::Ledger;
 use super::verdict::STOP_WITHIN;
@@ -33,12 +34,16 @@ const SOON: Duration = Duration::from_millis(200);
 const LATER: Duration = Duration::from_secs(1);
 const BACK_OFF: Duration = Duration::from_secs(1);
 
+/// How long the pods are taken away once the time for pulls is over.
+const LAST_CALL: Duration = Duration::from_secs(30);
+
 const POD: ObjectKind = ObjectKind::Workload(WorkloadKind::Pod);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Read,
-    Make(usize),
+    /// The pod of the pull at this position, with or without requests.
+    Make(usize, Requests),
     Delete,
 }
 
@@ -55,11 +60,16 @@ pub(super) struct PullLedger {
     makes: BTreeMap<usize, u8>,
     /// A LimitRange may refuse what asks for next to nothing.
     says_no_requests: bool,
+    /// The server's words about pods that may not be made, by position.
+    refused: BTreeMap<usize, String>,
+    reads_failed: u32,
+    /// Pulls whose begin was told, by position.
+    told: BTreeSet<usize>,
     /// Nodes that are done with, by position.
     settled: BTreeSet<usize>,
     pulled: Vec<PulledImage>,
     /// Why it is over though not everything was pulled.
-    failed: Option<(EndResult, String)>,
+    failed: Option<(EndResult, Option<String>)>,
     notices: Vec<Notice>,
     /// Nothing of ours is left.
     over: bool,
@@ -74,57 +84,77 @@ impl PullLedger {
         self.over && self.failed.is_none()
     }
 
-    pub(super) fn answer(&mut self, id: ActionId, answer: Answer, goal_mode: Option<PrePull>, now: Now) {
+    /// The run ends for a reason of its own: what is there goes, and nothing more is made.
+    pub(super) fn leave(&mut self, result: EndResult, why: Option<String>) {
+        self.failed.get_or_insert((result, why));
+    }
+
+    pub(super) fn answer(&mut self, id: ActionId, answer: Answer, now: Now) {
         let Some(asked) = self.asked.remove(&id) else { return };
         match (asked, answer) {
             (Asked::Read, Answer::Read) => {
                 self.read_at = Some(self.began_read);
                 self.stale = false;
             }
-            (Asked::Read, _) => self.not_before = now + BACK_OFF,
-            (Asked::Make(position), Answer::Refused { message, .. }) => {
+            (Asked::Read, _) => {
+                self.reads_failed = self.reads_failed.saturating_add(1);
+                self.not_before = now + BACK_OFF;
+            }
+            (Asked::Make(position, Requests::Tiny), Answer::Refused { .. }) => {
+                // A LimitRange may refuse what asks for next to nothing: once more without.
                 self.stale = true;
-                self.refused(position, message, goal_mode);
+                self.says_no_requests = true;
+                self.was_not_made(position);
+            }
+            (Asked::Make(position, Requests::None), Answer::Refused { message, .. }) => {
+                self.stale = true;
+                self.refused.insert(position, message);
             }
             (Asked::Delete, Answer::Refused { message, .. }) => {
                 // Whoever may not delete them leaves them to their deadline.
                 self.notices.push(Notice::PullLeftOut { node: String::new(), why: message });
                 self.over = true;
             }
-            (Asked::Make(_) | Asked::Delete, Answer::NotDone { after, .. }) => {
-                self.stale = true;
-                self.not_before = now + after.unwrap_or(BACK_OFF);
+            (Asked::Make(position, _), Answer::NotDone { after, .. }) => {
+                self.was_not_made(position);
+                self.put_off(after, now);
             }
+            (Asked::Delete, Answer::NotDone { after, .. }) => self.put_off(after, now),
             // What became of it is read.
-            (Asked::Make(_) | Asked::Delete, _) => self.stale = true,
+            (Asked::Make(..) | Asked::Delete, _) => self.stale = true,
         }
     }
 
-    /// A pod that may not be made: without requests it may; else `auto` goes on without, and `always` ends it.
-    fn refused(&mut self, position: usize, message: String, mode: Option<PrePull>) {
-        if !self.says_no_requests {
-            self.says_no_requests = true;
-            return;
-        }
-        self.cannot(position, message, mode);
+    fn put_off(&mut self, after: Option<Duration>, now: Now) {
+        self.stale = true;
+        self.not_before = now + after.unwrap_or(BACK_OFF);
     }
 
-    fn cannot(&mut self, position: usize, why: String, mode: Option<PrePull>) {
+    fn was_not_made(&mut self, position: usize) {
+        if let Some(makes) = self.makes.get_mut(&position) {
+            *makes = makes.saturating_sub(1);
+        }
+    }
+
+    /// A node where nothing can be pulled first: `auto` goes on without, and `always` ends it.
+    fn cannot(&mut self, position: usize, pull: &Pull, why: String, mode: PrePull) {
         self.settled.insert(position);
+        let node = pull.node.clone();
         match mode {
-            Some(PrePull::Always) => {
-                let why = format!("the images could not be pulled first (--pre-pull=always): {why}");
-                self.failed.get_or_insert((EndResult::Failed, why));
+            PrePull::Always => {
+                let why = format!("the images could not be pulled first on {node} (--pre-pull=always): {why}");
+                self.failed.get_or_insert((EndResult::Failed, Some(why)));
             }
-            Some(PrePull::Auto | PrePull::Never) | None => {
-                self.notices.push(Notice::PullLeftOut { node: String::new(), why });
-            }
+            PrePull::Auto | PrePull::Never => self.notices.push(Notice::PullLeftOut { node, why }),
         }
     }
 }
 
-fn body(goal: &Goal, pull: &Pull, ledger: &PullLedger) -> Value {
-    let requests = if ledger.says_no_requests { Requests::None } else { Requests::Tiny };
+fn requests(ledger: &PullLedger) -> Requests {
+    if ledger.says_no_requests { Requests::None } else { Requests::Tiny }
+}
+
+fn body(goal: &Goal, pull: &Pull, requests: Requests) -> Value {
     let deadline = u32::try_from(patience(goal).as_secs()).unwrap_or(300).saturating_add(60);
     let mut pod = pull_pod(&goal.id, &goal.workload.namespace, pull, deadline, requests);
     if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
@@ -159,7 +189,11 @@ fn push(ledger: &mut Ledger, turn: &mut Turn, asked: Asked, action: Action, now:
 
 /// Takes the pulls one step further.
 pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    step(goal, world, ledger, now, turn);
     turn.notices.append(&mut ledger.pulls.notices);
+}
+
+fn step(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     if ledger.pulls.over {
         return;
     }
@@ -167,28 +201,35 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
         ledger.pulls.over = true;
         return;
     }
-    ledger.pulls.began.get_or_insert(now);
+    let began = *ledger.pulls.began.get_or_insert(now);
+    settle_refused(goal, ledger);
+    if gives_up(goal, ledger, began, now) {
+        ledger.pulls.over = true;
+        return;
+    }
     if !ledger.pulls.asked.is_empty() || ledger.pulls.not_before > now {
         return;
     }
     let Some(view) = world.pull_pods().filter(|_| !ledger.pulls.stale && ledger.pulls.read_at.is_some()) else {
         return read(goal, ledger, now, turn);
     };
-    let bodies: Vec<Value> = goal.pulls.iter().map(|pull| body(goal, pull, &ledger.pulls)).collect();
+    let bodies: Vec<Value> = goal.pulls.iter().map(|pull| body(goal, pull, requests(&ledger.pulls))).collect();
     let names: Vec<&str> = bodies.iter().map(name_of).collect();
     let leftover: Vec<&Value> = view.iter().filter(|pod| !names.contains(&name_of(pod))).collect();
     judge_all(goal, view, &names, ledger, turn);
-    let late = ledger.pulls.began.is_some_and(|began| began + patience(goal) <= now);
+    let late = began + patience(goal) <= now;
     if late && ledger.pulls.failed.is_none() && ledger.pulls.settled.len() < goal.pulls.len() {
-        ledger.pulls.failed = Some((EndResult::TimedOut, what_is_late(goal, ledger)));
+        ledger.pulls.failed = Some((EndResult::TimedOut, Some(what_is_late(goal, ledger))));
     }
-    let ends = ledger.pulls.failed.is_some() || ledger.stop.is_some() || ledger.pulls.settled.len() == goal.pulls.len();
+    let cut_short = ledger.pulls.failed.is_some() || ledger.stop.is_some();
+    let ends = cut_short || ledger.pulls.settled.len() == goal.pulls.len();
     let doomed: Vec<&Value> = if ends { view.iter().collect() } else { leftover };
+    let doomed = if ledger.has(Fault::LeavesPulls) { Vec::new() } else { doomed };
     for pod in doomed.iter().filter(|pod| pod.pointer("/metadata/deletionTimestamp").is_none()) {
         let write = ObjectWrite::Delete { object: ObjectKey::of(POD, pod) };
         push(ledger, turn, Asked::Delete, write_action(goal, write), now);
     }
-    if ends && view.is_empty() {
+    if ends && (view.is_empty() || ledger.has(Fault::LeavesPulls)) {
         return finish(ledger, turn);
     }
     if !ends {
@@ -201,6 +242,29 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
             read(goal, ledger, now, turn);
         }
     }
+}
+
+/// Nodes where the server refuses the pod, whatever it asks for.
+fn settle_refused(goal: &Goal, ledger: &mut Ledger) {
+    for (position, why) in std::mem::take(&mut ledger.pulls.refused) {
+        if let Some(pull) = goal.pulls.get(position) {
+            ledger.pulls.cannot(position, pull, why, goal.pre_pull);
+        }
+    }
+}
+
+/// Returns whether there is no use in going on. Where nothing is pulled the reads only look for what another run has left;
+/// else they, and the deletes, have their time.
+fn gives_up(goal: &Goal, ledger: &mut Ledger, began: Now, now: Now) -> bool {
+    let over = began + patience(goal) + LAST_CALL <= now;
+    if goal.pulls.is_empty() {
+        return over || ledger.pulls.reads_failed > 0;
+    }
+    if over && ledger.pulls.failed.is_none() {
+        let why = "the pods that pull could not be read or taken away; no container was touched".to_owned();
+        ledger.pulls.failed = Some((EndResult::TimedOut, Some(why)));
+    }
+    over
 }
 
 fn write_action(goal: &Goal, write: ObjectWrite) -> Action {
@@ -222,19 +286,19 @@ fn make_missing(goal: &Goal, view: &[Value], bodies: &[Value], ledger: &mut Ledg
         at_work += 1;
         let makes = ledger.pulls.makes.entry(position).or_default();
         *makes = makes.saturating_add(1);
-        if *makes > MAX_MAKES {
-            ledger.pulls.cannot(position, "the pod that pulls went away again and again".into(), Some(goal.pre_pull));
+        let (makes, Some(pull)) = (*makes, goal.pulls.get(position)) else { continue };
+        if makes > MAX_MAKES {
+            let why = "the pod that pulls went away again and again".to_owned();
+            ledger.pulls.cannot(position, pull, why, goal.pre_pull);
             continue;
         }
-        if *makes == 1
-            && let Some(pull) = goal.pulls.get(position)
-        {
+        if ledger.pulls.told.insert(position) {
             let images = pull.images.iter().map(|image| image.image.clone()).collect();
             turn.notices.push(Notice::PullBegins { node: pull.node.clone(), images });
         }
         let namespace = goal.workload.namespace.clone();
         let write = ObjectWrite::Create { kind: POD, namespace, object: body.clone() };
-        push(ledger, turn, Asked::Make(position), write_action(goal, write), now);
+        push(ledger, turn, Asked::Make(position, requests(&ledger.pulls)), write_action(goal, write), now);
     }
 }
 
@@ -247,7 +311,7 @@ fn judge_all(goal: &Goal, view: &[Value], names: &[&str], ledger: &mut Ledger, t
         match judge(pod) {
             Err(rejected) => {
                 let why = format!("node {} did not take the pod: {} {}", pull.node, rejected.reason, rejected.message);
-                ledger.pulls.cannot(position, why, Some(goal.pre_pull));
+                ledger.pulls.cannot(position, pull, why, goal.pre_pull);
             }
             Ok(images) => settle(pull, &images, position, ledger, turn),
         }
@@ -270,7 +334,7 @@ fn settle(
                     "node {} cannot pull {}: {reason}: {message}; no container was touched",
                     pull.node, image.image
                 );
-                ledger.pulls.failed.get_or_insert((EndResult::Failed, why));
+                ledger.pulls.failed.get_or_insert((EndResult::Failed, Some(why)));
                 return;
             }
             PullState::Pulled { image_id } => pulled.push((image.image.clone(), image_id.clone())),
@@ -306,7 +370,7 @@ fn what_is_late(goal: &Goal, ledger: &Ledger) -> String {
 /// Says how the pulls decide the end, if they do.
 pub(super) fn end(ledger: &Ledger) -> Option<(EndResult, Option<String>)> {
     let (result, why) = ledger.pulls.failed.as_ref().filter(|_| ledger.pulls.over)?;
-    Some((*result, Some(why.clone())))
+    Some((*result, why.clone()))
 }
 
 /// Returns whether the run may end: nothing of ours is left, or there is no more time to take it away.
@@ -316,16 +380,17 @@ pub(super) fn may_leave(ledger: &Ledger, now: Now) -> bool {
 }
 
 /// When the pulls have to be looked at again.
-pub(super) fn next_look(goal: &Goal, ledger: &Ledger) -> Option<Now> {
+pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
     if ledger.pulls.over {
         return None;
     }
     let ends = ledger.pulls.began.map(|began| began + patience(goal));
+    let gives_up = ends.map(|ends| ends + LAST_CALL);
     let due = ledger.pulls.asked.is_empty().then(|| {
         let next = ledger.pulls.read_at.map_or(Now::ZERO, |at| at + ledger.pulls.pause.max(SOON));
         next.max(ledger.pulls.not_before)
     });
-    [ends, due].into_iter().flatten().min()
+    [ends.filter(|ends| *ends > now), gives_up, due].into_iter().flatten().min()
 }
 
 fn name_of(pod: &Value) -> &str {

@@ -107,7 +107,6 @@ fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &m
         }
         if takes_down
             && !is_down
-            && has_place == 0
             && let Some(pod) = world.pod(&pod_goal.key)
             && !budgets::allow(goal, world, ledger, pod, now, turn)
         {

@@ -136,7 +136,7 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
         ledger.stop.map(|(_, since)| since + STOP_WITHIN),
         ledger.ending_since.map(|since| since + END_WITHIN),
         owner::next_look(goal, ledger, now),
-        pulls::next_look(goal, ledger),
+        pulls::next_look(goal, ledger, now),
         budgets::next_look(ledger),
         Some(ledger.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
     ];

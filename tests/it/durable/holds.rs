@@ -88,7 +88,7 @@ fn what_a_killed_run_holds_can_be_taken_over() {
 fn another_image_after_a_failure_goes_forward_and_undo_leads_to_the_beginning() {
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
-        scene.apply("acme/side:missing").ends_with(4).prints("abort");
+        scene.run("apply", "side=acme/side:missing --pre-pull=never").ends_with(4).prints("abort");
         assert_eq!(scene.lock()["state"], "stopped", "{}", kind.typed);
         scene.apply("acme/side:v3").ends_with(0);
         scene.is_settled("acme/side:v3", kind.typed);

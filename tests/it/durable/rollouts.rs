@@ -50,7 +50,7 @@ fn undo_goes_back_and_forward_again_and_again() {
 fn a_failure_is_taken_back_where_that_is_asked_for_and_still_is_a_failure() {
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
-        let output = scene.run("apply", "side=acme/side:missing --on-failure=undo").ends_with(4);
+        let output = scene.run("apply", "side=acme/side:missing --on-failure=undo --pre-pull=never").ends_with(4);
         output.says("(--on-failure=undo)").prints("Failed").prints("Taken back:");
         scene.is_settled("acme/side:v1", kind.typed);
         let outcomes: Vec<_> = scene.history().iter().map(|entry| entry["outcome"].clone()).collect();

@@ -48,6 +48,21 @@ pub(super) enum Fortune {
     Moves,
 }
 
+/// What the nodes have to pull, and how that goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pulling {
+    pub(super) nodes: usize,
+    /// The node that cannot.
+    pub(super) fails: Option<usize>,
+    /// No pod may be made.
+    pub(super) is_refused: bool,
+    /// A LimitRange refuses tiny requests.
+    pub(super) refuses_requests: bool,
+    pub(super) slowest_millis: u64,
+    /// Another run has left a pod.
+    pub(super) leftover: bool,
+}
+
 /// One scenario.
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
@@ -79,6 +94,12 @@ pub(super) struct Scenario {
     pub(super) follows: bool,
     /// The first list comes only later.
     pub(super) opens_late: bool,
+    /// The nodes have to pull first.
+    pub(super) pulls: Option<Pulling>,
+    /// A PodDisruptionBudget over all pods: so many must stay ready.
+    pub(super) min_available: Option<usize>,
+    /// Until then the budget's status allows nothing, or is of an older budget.
+    pub(super) budget_lags_until: Now,
 }
 
 impl Scenario {
@@ -127,7 +148,34 @@ impl Scenario {
             new_ledger_after: None,
             follows: false,
             opens_late: random.one_in(4),
+            pulls: None,
+            min_available: None,
+            budget_lags_until: Now::ZERO,
         }
+    }
+
+    /// An adversary's scenario in which nodes pull first, and a budget stands over the pods.
+    pub(super) fn guarded(seed: u64) -> Self {
+        let mut scenario = Self::of(seed);
+        let mut random = Random::named(seed, "guarded");
+        if !random.one_in(4) {
+            let nodes = usize::try_from(random.between(1, 4)).expect("small");
+            scenario.pulls = Some(Pulling {
+                nodes,
+                fails: random.one_in(4).then(|| usize::try_from(random.below(nodes as u64)).expect("small")),
+                is_refused: random.one_in(8),
+                refuses_requests: random.one_in(6),
+                slowest_millis: random.pick(&[100, 3_000, 60_000]),
+                leftover: random.one_in(4),
+            });
+        }
+        if !random.one_in(3) {
+            let all = scenario.pods + usize::from(scenario.bystander);
+            scenario.min_available = Some(usize::try_from(random.between(0, all as u64)).expect("small"));
+            scenario.budget_lags_until = random.pick(&[Now::ZERO, Now::from_secs(3), Now::from_secs(40)]);
+            scenario.max_unavailable = u32::try_from(random.between(1, 5)).expect("small");
+        }
+        scenario
     }
 
     /// Somebody else updates every pod, and it is followed.
@@ -309,6 +357,16 @@ impl Scenario {
                 Deed::Stop(Stop::Terminate) => may.push(EndResult::Terminated),
                 Deed::SiblingDown(..) | Deed::Relabel(_) | Deed::WatchLost(_) | Deed::Relist | Deed::Repeat => {}
             }
+        }
+        if let Some(pulls) = self.pulls {
+            // With a short timeout, whichever comes first; two runs may have judged two things.
+            if pulls.fails.is_some() && !pulls.is_refused {
+                may.push(EndResult::Failed);
+            }
+            may.push(EndResult::TimedOut);
+        }
+        if self.min_available.is_some() {
+            may.push(EndResult::TimedOut);
         }
         if self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Stop(_))) {
             // It may have ended before.

@@ -22,13 +22,18 @@ fn breaks(fault: Fault) -> Invariant {
         Fault::ActsBlind => Invariant::Blind,
         Fault::NoCanary => Invariant::Canary,
         Fault::NoDeadline => Invariant::Deadline,
+        Fault::IgnoresPulls => Invariant::PulledFirst,
+        Fault::LeavesPulls => Invariant::PullLeft,
+        Fault::IgnoresDisruptionBudget => Invariant::DisruptionBudget,
     }
 }
 
 #[test]
 fn every_deliberate_fault_is_caught_as_what_it_is() {
     for fault in Fault::ALL {
-        let caught = (0..SEEDS).map(Scenario::of).find(|scenario| {
+        let is_guarded = matches!(fault, Fault::IgnoresPulls | Fault::LeavesPulls | Fault::IgnoresDisruptionBudget);
+        let scenario = if is_guarded { Scenario::guarded } else { Scenario::of };
+        let caught = (0..SEEDS).map(scenario).find(|scenario| {
             let violations = simulate(scenario, Some(fault)).violations;
             violations.iter().any(|violation| violation.invariant == breaks(fault))
         });

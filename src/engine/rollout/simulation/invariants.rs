@@ -39,6 +39,9 @@ pub(super) enum Invariant {
     LateFailure,
     Deadline,
     Livelock,
+    PulledFirst,
+    PullLeft,
+    DisruptionBudget,
 }
 
 /// One broken promise.
@@ -67,7 +70,7 @@ pub(super) struct Invariants {
     ready: BTreeMap<PodKey, (Vec<String>, Now)>,
     unproven_since: BTreeMap<PodKey, Now>,
     crashing_since: BTreeMap<PodKey, Now>,
-    began: Now,
+    pub(super) began: Now,
     failed_at: Option<Now>,
     moved: bool,
     pub(super) stopped_at: Option<Now>,
@@ -86,6 +89,9 @@ pub(super) struct Truth<'a> {
     pub(super) same_digest: bool,
     pub(super) slowest_answer: Duration,
     pub(super) now: Now,
+    /// Every node that has to pull has done so, or may not.
+    pub(super) has_pulled: bool,
+    pub(super) min_available: Option<usize>,
 }
 
 impl Truth<'_> {
@@ -268,6 +274,7 @@ impl Invariants {
                 (Invariant::OtherWriter, self.moved),
                 (Invariant::AfterFailure, self.failed_at.is_some()),
                 (Invariant::Interrupt, self.stopped_at.is_some()),
+                (Invariant::PulledFirst, !truth.has_pulled),
             ] {
                 if is_broken {
                     self.broken(invariant, now, format!("{key} is patched, send {sends}"));
@@ -290,6 +297,13 @@ impl Invariants {
         let present: Vec<&Pod> = truth.world.pods().filter(|pod| truth.belongs(pod)).collect();
         let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
         let down = present.iter().filter(|pod| !pod.is_ready() || in_hand.contains(&pod.key)).count() + missing;
+        // Whatever shows as ready and was not taken, of anybody's: the budget selects them all.
+        let stays = |other: &&Pod| other.is_ready() && !other.terminating && !in_hand.contains(&other.key);
+        let left = truth.world.pods().filter(stays).filter(|other| other.key != pod.key).count();
+        if pod.is_ready() && truth.min_available.is_some_and(|least| left < least) {
+            let what = format!("{} is taken, {left} stay, of {:?}", pod.key, truth.min_available);
+            self.broken(Invariant::DisruptionBudget, truth.now, what);
+        }
         if before >= max || (pod.is_ready() && down >= max) {
             let what = format!("{} is taken with {before} in hand and {down} down of {max}", pod.key);
             self.broken(Invariant::Budget, truth.now, what);

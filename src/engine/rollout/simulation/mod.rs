@@ -10,6 +10,7 @@ mod invariants;
 mod kubelet;
 mod nature;
 mod network;
+mod pulling;
 mod random;
 mod regressions;
 mod tests;
@@ -17,10 +18,12 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::engine::durable::ObjectWrite;
 use crate::engine::names::{PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::patch::PodPatch;
 use crate::engine::pod::{Container, OwnerReference, Pod, PodSpec, PodStatus, Probe};
+use crate::engine::pre_pull::PrePull;
 use crate::engine::workload::WorkloadKind;
 
 use super::fault::Fault;
@@ -32,6 +35,7 @@ use api_server::ApiServer;
 use invariants::{Invariant, Invariants, Truth, Violation};
 use kubelet::Kubelet;
 use nature::{Fate, STARTUP_PERIOD, Stage};
+use pulling::Nodes;
 use random::Random;
 
 const BEFORE: &str = "registry.example/side:v1";
@@ -52,6 +56,9 @@ enum Due {
     Read { id: ActionId, key: PodKey, run: u32 },
     ReadEvents { id: ActionId, key: PodKey, run: u32 },
     Answer { id: ActionId, answer: Answer, run: u32 },
+    Write { id: ActionId, write: Box<ObjectWrite>, run: u32, is_lost: bool },
+    ReadPulls { id: ActionId, run: u32 },
+    ReadBudgets { id: ActionId, run: u32 },
     Deed(Deed),
 }
 
@@ -85,6 +92,7 @@ struct Simulation {
     actions: u64,
     sends: BTreeMap<PodKey, u8>,
     end: Option<EndResult>,
+    nodes: Nodes,
     invariants: Invariants,
 }
 
@@ -122,6 +130,7 @@ impl Simulation {
             actions: 0,
             sends: BTreeMap::new(),
             end: None,
+            nodes: Nodes::default(),
             invariants: Invariants::default(),
             fault,
             scenario,
@@ -134,6 +143,7 @@ impl Simulation {
         if simulation.scenario.bystander {
             simulation.create(&pod_key(simulation.scenario.pods, 0), WANTED, false);
         }
+        simulation.nodes.begin(&simulation.scenario);
         for (at, deed) in simulation.scenario.deeds.clone() {
             simulation.at(at, Due::Deed(deed));
         }
@@ -208,6 +218,8 @@ impl Simulation {
             same_digest: self.scenario.nature.same_digest,
             slowest_answer: Duration::from_millis(self.scenario.slowest_answer),
             now: self.now,
+            has_pulled: self.nodes.have_pulled(&self.scenario),
+            min_available: self.scenario.min_available,
         };
         self.invariants.look(&truth);
         let said = turn(&self.goal, &self.world, &mut self.ledger, self.now);
@@ -231,7 +243,7 @@ impl Simulation {
     fn go_on_with_a_new_ledger(&mut self) {
         self.end = None;
         // What was on its way gets through now, or never: a list cannot show what will be stored after it.
-        let is_request = |due: &Due| matches!(due, Due::Execute { .. });
+        let is_request = |due: &Due| matches!(due, Due::Execute { .. } | Due::Write { .. });
         let requests: Vec<Due> = self.agenda.values().filter(|due| is_request(due)).cloned().collect();
         self.agenda.retain(|_, due| !is_request(due));
         for request in requests {
@@ -249,6 +261,14 @@ impl Simulation {
     }
 
     fn after_the_end(&mut self) {
+        // An interrupt gives them five seconds, a server that answers badly has half a minute after the timeout.
+        let patience = Duration::from_secs(self.scenario.timeout_given.unwrap_or(300) + 30);
+        let in_time = self.invariants.stopped_at.is_none_or(|since| self.now < since + Duration::from_secs(5))
+            && self.now < self.invariants.began + patience;
+        if in_time && !self.nodes.pods.is_empty() {
+            let what = format!("{} pods that pull are left", self.nodes.pods.len());
+            self.invariants.broken(Invariant::PullLeft, self.now, what);
+        }
         for _ in 0..5 {
             self.now += Duration::from_secs(7);
             self.relist();
@@ -288,12 +308,13 @@ fn goal(scenario: &Scenario) -> Goal {
             timeout_given: scenario.timeout_given,
             total_timeout: scenario.total_timeout,
             ordered: scenario.ordered,
+            respects_budgets: scenario.min_available.is_some(),
             ..Policy::default()
         },
         field_manager: "kubectl-inplace".into(),
         owner: None,
-        pulls: Vec::new(),
-        pre_pull: crate::engine::pre_pull::PrePull::Never,
+        pulls: pulling::wanted(scenario),
+        pre_pull: if scenario.pulls.is_some() { PrePull::Auto } else { PrePull::Never },
     }
 }
 

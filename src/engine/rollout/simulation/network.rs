@@ -20,9 +20,10 @@ impl Simulation {
         let at = self.now + self.random.millis(1, self.scenario.slowest_answer);
         match action {
             Action::Patch(patch) => self.send(id, patch),
-            Action::Write { .. } | Action::ReadOwner(_) | Action::ReadPullPods { .. } | Action::ReadBudgets { .. } => {
-                unreachable!("these goals leave the owner alone")
-            }
+            Action::Write { write, .. } => self.write(id, write),
+            Action::ReadPullPods { .. } => self.at(at, Due::ReadPulls { id, run }),
+            Action::ReadBudgets { .. } => self.at(at, Due::ReadBudgets { id, run }),
+            Action::ReadOwner(_) => unreachable!("these goals leave the owner alone"),
             Action::Read(key) => self.at(at, Due::Read { id, key, run }),
             Action::ReadEvents(key) => self.at(at, Due::ReadEvents { id, key, run }),
         }
@@ -74,6 +75,9 @@ impl Simulation {
                 self.answer(id, Answer::Read, run);
             }
             Due::Answer { id, answer, run } => self.answer(id, answer, run),
+            Due::Write { id, write, run, is_lost } => self.wrote(id, &write, run, is_lost),
+            Due::ReadPulls { id, run } => self.read_pulls(id, run),
+            Due::ReadBudgets { id, run } => self.read_budgets(id, run),
             Due::Deed(deed) => self.deed(deed),
         }
         self.expect_delivery();
@@ -152,7 +156,7 @@ impl Simulation {
         self.answer(id, Answer::Read, run);
     }
 
-    fn answer(&mut self, id: ActionId, answer: Answer, run: u32) {
+    pub(super) fn answer(&mut self, id: ActionId, answer: Answer, run: u32) {
         if run != self.run {
             return;
         }

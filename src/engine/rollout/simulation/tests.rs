@@ -39,6 +39,21 @@ fn somebody_elses_rollout_is_followed_to_its_end() {
 fn every_promise_holds_against_the_adversary() {
     explore("adversary", (0..SEEDS).map(Scenario::of));
 }
+
+/// Nodes that pull first, and a PodDisruptionBudget over the pods.
+#[test]
+fn pulls_come_first_and_budgets_hold_against_the_adversary() {
+    explore("guarded", (0..SEEDS).map(Scenario::guarded));
+}
+
+/// As many as the project promises for its budgets; about a minute.
+#[test]
+#[ignore = "takes a minute: cargo test --lib -- --ignored ten_thousand"]
+fn ten_thousand_scenarios_break_no_budget() {
+    explore("guarded", (0..10_000).map(Scenario::guarded));
+    explore("adversary", (0..10_000).map(Scenario::of));
+}
+
 /// Wherever a run is killed, and whether its last request gets through or not, the next one ends like the first.
 #[test]
 fn a_run_that_is_killed_after_any_action_ends_the_same() {

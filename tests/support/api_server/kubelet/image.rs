@@ -69,6 +69,11 @@ pub(crate) fn image_id(image: &str) -> String {
     }
 }
 
+/// The same on one node: the tag `moving` is another image on each.
+pub(super) fn image_id_on(image: &str, node: &str) -> String {
+    if split(image).1 == "moving" { image_id(&format!("{image}-{node}")) } else { image_id(image) }
+}
+
 /// Returns 64 hex digits that depend on a text and nothing else.
 pub(crate) fn hex64(text: &str) -> String {
     let digest = |seed: u64| {

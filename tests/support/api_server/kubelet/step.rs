@@ -62,7 +62,7 @@ pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
 fn note_image(state: &mut State, pod: &Value, image: &str) {
     let Some((key, node)) = state.find("nodes", pod["spec"]["nodeName"].as_str().unwrap_or_default()) else { return };
     let mut node = (*node).clone();
-    let entry = json!({"names": [image::image_id(image), image::normalised(image)], "sizeBytes": 1_000_000});
+    let entry = crate::support::builders::listed_image(image);
     let listed = node["status"]["images"].as_array().is_some_and(|images| images.contains(&entry));
     if !listed {
         match node["status"]["images"].as_array_mut() {
@@ -254,10 +254,11 @@ impl Run<'_> {
     /// The image is there, and its process cannot be started: exit code 128, with the resolved digest.
     fn start_error(&mut self, name: &str, image: &str, id: &str) {
         let command = self.spec(name)["command"][0].clone();
+        let image_id = image::image_id_on(image, self.pod["spec"]["nodeName"].as_str().unwrap_or_default());
         let message = format!("failed to create containerd task: exec: {command}: stat: no such file or directory");
         let Some(status) = self.status(name) else { return };
         status["image"] = image::normalised(image).into();
-        status["imageID"] = image::image_id(image).into();
+        status["imageID"] = image_id.into();
         status["containerID"] = id.into();
         status["state"] = json!({"terminated": {"exitCode": 128, "reason": "StartError", "message": message,
             "startedAt": "1970-01-01T00:00:00Z", "finishedAt": clock::now_text(), "containerID": id}});

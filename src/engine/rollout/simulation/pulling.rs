@@ -1,0 +1,161 @@
+//! The nodes that pull first, and the budget over the pods: simulated from the outside, as the API shows them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::engine::durable::ObjectWrite;
+use crate::engine::pre_pull::{ImagePull, Pull};
+
+use super::super::{ActionId, Answer, Now, Observation};
+use super::adversary::Scenario;
+use super::random::Random;
+use super::{Due, Simulation, WANTED};
+
+/// A pod that pulls.
+#[derive(Debug, Clone)]
+pub(super) struct Pulls {
+    object: Value,
+    done_at: Now,
+    fails: bool,
+}
+
+/// What the nodes do and have.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Nodes {
+    pub(super) pods: BTreeMap<String, Pulls>,
+    have: BTreeSet<String>,
+    made: u64,
+}
+
+fn node(index: usize) -> String {
+    format!("node-{index}")
+}
+
+/// What the goal says that has to be pulled.
+pub(super) fn wanted(scenario: &Scenario) -> Vec<Pull> {
+    let nodes = scenario.pulls.map_or(0, |pulls| pulls.nodes);
+    let images = || vec![ImagePull { image: WANTED.into(), policy: "IfNotPresent".into() }];
+    let pull =
+        |index| Pull { node: node(index), secrets: Vec::new(), service_account: "default".into(), images: images() };
+    (0..nodes).map(pull).collect()
+}
+
+impl Nodes {
+    pub(super) fn begin(&mut self, scenario: &Scenario) {
+        if scenario.pulls.is_some_and(|pulls| pulls.leftover) {
+            let object = json!({"metadata": {"name": "left-by-another-run", "namespace": "prod", "uid": "left"}});
+            self.pods.insert("left-by-another-run".into(), Pulls { object, done_at: Now::MAX, fails: false });
+        }
+    }
+
+    /// Every node has what it needs, or the server allows no pods.
+    pub(super) fn have_pulled(&self, scenario: &Scenario) -> bool {
+        scenario
+            .pulls
+            .is_none_or(|pulls| pulls.is_refused || (0..pulls.nodes).all(|index| self.have.contains(&node(index))))
+    }
+
+    /// Lets time pass: what is pulled by now stays on the node, whatever becomes of the pod.
+    fn pass(&mut self, now: Now) {
+        for pod in self.pods.values_mut().filter(|pod| pod.done_at <= now) {
+            let waiting = json!({"waiting": {"reason": "ErrImagePull", "message": "not found"}});
+            let ended = json!({"terminated": {"exitCode": 128, "reason": "StartError"}});
+            let (state, id) = if pod.fails { (waiting, "") } else { (ended, "registry.example/side@sha256:1") };
+            pod.object["status"] = json!({"containerStatuses": [{"name": "image-0", "imageID": id, "state": state}]});
+            let on = pod.object.pointer("/spec/nodeName").and_then(Value::as_str).unwrap_or_default();
+            if !pod.fails {
+                self.have.insert(on.to_owned());
+            }
+        }
+    }
+
+    fn create(&mut self, scenario: &Scenario, object: &Value, now: Now) -> Answer {
+        let Some(pulls) = scenario.pulls else { unreachable!("nothing is pulled") };
+        let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let has_requests = object.pointer("/spec/containers/0/resources").is_some();
+        if pulls.is_refused || (pulls.refuses_requests && has_requests) {
+            return Answer::Refused { reason: "Forbidden".into(), message: "no".into() };
+        }
+        if self.pods.contains_key(&name) {
+            return Answer::Accepted;
+        }
+        self.made += 1;
+        let mut random = Random::named(scenario.seed, &format!("{name}/{}", self.made));
+        let mut object = object.clone();
+        object["metadata"]["uid"] = format!("pull-{}", self.made).into();
+        let fails = pulls.fails.is_some_and(|index| object["spec"]["nodeName"] == node(index).as_str());
+        let done_at = now + random.millis(1, pulls.slowest_millis);
+        self.pods.insert(name, Pulls { object, done_at, fails });
+        Answer::Accepted
+    }
+}
+
+impl Simulation {
+    /// Sends a write about a pod that pulls on its way.
+    pub(super) fn write(&mut self, id: ActionId, write: ObjectWrite) {
+        let run = self.run;
+        let at = self.now + self.random.millis(1, 800);
+        let fortune = if self.scenario.bad_answers { self.random.below(8) } else { 7 };
+        let (message, late) =
+            ("lost".to_owned(), self.now + self.random.millis(900, 900 + self.scenario.slowest_answer));
+        match fortune {
+            0 => self.at(late, Due::Answer { id, answer: Answer::NotDone { after: None, message }, run }),
+            1 => self.at(late, Due::Answer { id, answer: Answer::Unknown { message }, run }),
+            fortune => self.at(at, Due::Write { id, write: Box::new(write), run, is_lost: fortune == 2 }),
+        }
+    }
+
+    /// A write arrives.
+    pub(super) fn wrote(&mut self, id: ActionId, write: &ObjectWrite, run: u32, is_lost: bool) {
+        self.nodes.pass(self.now);
+        let answer = match write {
+            ObjectWrite::Create { object, .. } => self.nodes.create(&self.scenario, object, self.now),
+            ObjectWrite::Delete { object } => {
+                self.nodes.pods.remove(&object.name);
+                Answer::Accepted
+            }
+            ObjectWrite::Patch { .. } => unreachable!("these goals leave the owner alone"),
+        };
+        let answer = if is_lost { Answer::Unknown { message: "timed out".into() } } else { answer };
+        let at = self.now + self.random.millis(0, self.scenario.slowest_answer);
+        self.at(at, Due::Answer { id, answer, run });
+    }
+
+    pub(super) fn read_pulls(&mut self, id: ActionId, run: u32) {
+        if run != self.run {
+            return;
+        }
+        self.nodes.pass(self.now);
+        if self.scenario.bad_answers && self.random.one_in(6) {
+            return self.answer(id, Answer::NotRead { message: "timed out".into() }, run);
+        }
+        let pods = self.nodes.pods.values().map(|pod| pod.object.clone()).collect();
+        self.world.observe(Observation::PullPods(pods));
+        self.answer(id, Answer::Read, run);
+    }
+
+    /// The budget as the disruption controller has left it: from what pods show, and late.
+    pub(super) fn read_budgets(&mut self, id: ActionId, run: u32) {
+        if run != self.run {
+            return;
+        }
+        if self.scenario.bad_answers && self.random.one_in(6) {
+            return self.answer(id, Answer::NotRead { message: "timed out".into() }, run);
+        }
+        let pods = self.api.list();
+        let healthy = pods.iter().filter(|pod| pod.is_ready() && !pod.terminating).count();
+        let least = self.scenario.min_available.unwrap_or(0);
+        let lags = self.now < self.scenario.budget_lags_until;
+        let allowed = if lags { 0 } else { healthy.saturating_sub(least) };
+        let observed = if lags && self.scenario.seed % 2 == 0 { 1 } else { 2 };
+        let budget = json!({
+            "metadata": {"name": "web", "namespace": "prod", "generation": 2},
+            "spec": {"minAvailable": least, "selector": {}},
+            "status": {"observedGeneration": observed, "disruptionsAllowed": allowed, "currentHealthy": healthy,
+                "desiredHealthy": least, "expectedPods": pods.len()},
+        });
+        self.world.observe(Observation::Budgets(vec![budget]));
+        self.answer(id, Answer::Read, run);
+    }
+}

@@ -1,0 +1,172 @@
+//! PodDisruptionBudgets are respected, with a wait that says on which; and the batches: canary, pauses, subsets.
+
+use serde_json::{Value, json};
+
+use crate::support::api_server::ApiServer;
+use crate::support::builders::{self, Workload};
+use crate::support::run::Output;
+use crate::support::scene::{
+    APPLY, images, patched, patches, run, server_with, two_containers, typed, web, with_controllers,
+};
+
+/// A budget over `web` that wants so many of its three pods to stay.
+fn budget(name: &str, min_available: u64) -> Value {
+    let mut budget = builders::budget("web", 3_u64.saturating_sub(min_available));
+    budget["metadata"]["name"] = name.into();
+    budget["spec"]["minAvailable"] = min_available.into();
+    budget["status"]["desiredHealthy"] = min_available.into();
+    budget
+}
+
+fn with_budgets(budgets: impl IntoIterator<Item = Value>) -> ApiServer {
+    let server = web();
+    server.insert(budgets);
+    server
+}
+
+fn loosen(server: &ApiServer, name: &str) {
+    server.edit("poddisruptionbudgets", name, |budget| {
+        budget["spec"]["minAvailable"] = 2.into();
+        budget["status"]["disruptionsAllowed"] = 1.into();
+        budget["status"]["observedGeneration"] = 9.into();
+    });
+}
+
+const BLOCKED: &str = "no further pod is taken down now: poddisruptionbudget/strict allows no pod to be down now: ";
+
+#[test]
+fn a_budget_that_blocks_is_named_and_waited_for() {
+    let server = with_budgets([budget("strict", 3)]);
+    let running = typed(&server, APPLY).spawn();
+    running.wait_for_stderr(BLOCKED);
+    running.wait_for_stderr("3 pods are healthy and 3 must be (minAvailable 3)");
+    assert!(patches(&server).is_empty());
+    loosen(&server, "strict");
+    running.wait().ends_with(0);
+    assert_eq!(patched(&server).len(), 3);
+}
+
+#[test]
+fn a_budget_that_never_allows_it_ends_the_wait_with_its_name() {
+    let mut unseen = budget("strict", 1);
+    unseen["status"]["observedGeneration"] = 0.into();
+    let mut busy = budget("strict", 1);
+    busy["status"]["disruptionsAllowed"] = 0.into();
+    for (budget, why) in [
+        (budget("strict", 3), "3 pods are healthy and 3 must be"),
+        (unseen, "the disruption controller has not seen it as it is now"),
+        (busy, "its status allows 0 disruptions"),
+    ] {
+        let server = with_budgets([budget]);
+        let output = run(&server, &format!("{APPLY} --timeout 2s")).ends_with(5).says(BLOCKED);
+        output.prints("poddisruptionbudget/strict allows no pod to be down now").prints(why);
+        assert!(patches(&server).is_empty(), "{why}");
+        run(&server, &format!("{APPLY} --disruption-budget=ignore")).ends_with(0).omits("no further pod");
+        assert_eq!(patched(&server).len(), 3, "{why}");
+    }
+}
+
+#[test]
+fn of_two_budgets_the_stricter_one_counts() {
+    let server = with_budgets([budget("loose", 1), budget("strict", 3)]);
+    let output = run(&server, &format!("{APPLY} --timeout 2s")).ends_with(5).says(BLOCKED);
+    output.says("poddisruptionbudget/loose selects the same pods, and only one of them is kept up to date");
+    assert!(patches(&server).is_empty());
+}
+
+#[test]
+fn pods_in_hand_count_as_down_though_they_look_ready() {
+    let server = with_budgets([budget("loose", 2)]);
+    server.pause_kubelet(true);
+    let more = "--max-unavailable 3 --min-ready-seconds 0 --timeout 2s";
+    run(&server, &format!("{APPLY} {more}")).ends_with(5);
+    assert_eq!(patches(&server).len(), 1, "the budget allows one");
+    let server = web();
+    server.pause_kubelet(true);
+    run(&server, &format!("{APPLY} {more}")).ends_with(5);
+    assert_eq!(patches(&server).len(), 3, "without a budget all go");
+}
+
+#[test]
+fn budgets_that_cannot_be_read_hold_it_up_and_are_no_permission() {
+    use crate::support::api_server::{Effect, When};
+    let server = with_budgets([budget("loose", 2)]);
+    // The plan has read them.
+    server.fault(When::verb("list").of("poddisruptionbudgets").after(1), Effect::Unavailable);
+    run(&server, &format!("{APPLY} --timeout 2s")).ends_with(5);
+    assert!(patches(&server).is_empty());
+}
+
+/// Runs the command that is printed after `To go on: `.
+fn go_on(server: &ApiServer, output: &Output, more: &str) -> Output {
+    let line = output.stdout.lines().find_map(|line| line.strip_prefix("To go on: kubectl inplace "));
+    let line = line.unwrap_or_else(|| panic!("{}", output.block()));
+    run(server, &format!("{} --yes {more}", line.replace(" --yes", "")))
+}
+
+const FAST: &str = "--yes --min-ready-seconds 0";
+
+#[test]
+fn a_canary_pauses_with_code_0_and_the_next_command_goes_on() {
+    for (pods_only, verb) in [("", "resume "), (" --pods-only", "apply ")] {
+        let server = with_controllers();
+        let output = run(&server, &format!("apply deploy/web side=:v2 --canary 1 {FAST}{pods_only}")).ends_with(0);
+        let output = output.prints("Paused").prints(&format!("To go on: kubectl inplace {verb}"));
+        assert_eq!(patched_pods(&server), 1);
+        let output = go_on(&server, &output, "--min-ready-seconds 0").ends_with(0);
+        if pods_only.is_empty() {
+            assert_eq!(patched_pods(&server), 3, "a canary is one pause");
+        } else {
+            // Nothing remembers the first one: the same line is a canary again.
+            assert_eq!(patched_pods(&server), 2);
+            go_on(&server, &output, "--min-ready-seconds 0").ends_with(0).omits("Paused");
+            assert_eq!(patched_pods(&server), 3);
+        }
+    }
+    let server = with_controllers();
+    let lines =
+        run(&server, &format!("apply deploy/web side=:v2 --canary 34% {FAST} -o json")).ends_with(0).json_lines();
+    assert_eq!(lines.last().map(|line| line["result"].clone()), Some(json!("paused")));
+    assert_eq!(patched_pods(&server), 2);
+}
+
+fn patched_pods(server: &ApiServer) -> usize {
+    images(server, "side").iter().filter(|image| *image == "acme/side:v2").count()
+}
+
+#[test]
+fn pause_after_pauses_again_and_again() {
+    let server = with_controllers();
+    let mut output = run(&server, &format!("apply deploy/web side=:v2 --pause-after 1 {FAST}")).ends_with(0);
+    for count in 1..3 {
+        output = output.prints("Paused");
+        assert_eq!(patched_pods(&server), count);
+        output = go_on(&server, &output, "--min-ready-seconds 0").ends_with(0);
+    }
+    output.omits("Paused");
+    assert_eq!(patched_pods(&server), 3);
+}
+
+fn db() -> ApiServer {
+    let server = server_with([two_containers(Workload::stateful_set("db"))]);
+    server.run_controllers(true);
+    server
+}
+
+#[test]
+fn subsets_take_the_pods_that_were_named_and_no_other() {
+    for (flags, wanted) in [
+        ("--pods db-1", vec!["db-1"]),
+        ("--pods pod/db-0,db-2", vec!["db-2", "db-0"]),
+        ("--partition 1", vec!["db-2", "db-1"]),
+        ("--node node-a", vec!["db-2", "db-1", "db-0"]),
+        ("--node node-b", vec![]),
+    ] {
+        let server = db();
+        let output = run(&server, &format!("apply sts/db side=:v2 {FAST} --pods-only {flags}"));
+        assert_eq!(patched(&server), wanted, "{flags}\n{}", output.block());
+    }
+    run(&web(), &format!("apply deploy/web side=:v2 {FAST} --partition 1"))
+        .ends_with(1)
+        .says("--partition is for StatefulSets");
+}

@@ -1,0 +1,238 @@
+//! Images are pulled first: a pull that fails touches nothing, what the nodes have is not pulled, and no pod of ours is left.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::api_server::{ApiServer, Effect, Times, When};
+use crate::support::builders::{self, Workload};
+use crate::support::clock;
+use crate::support::run::Running;
+use crate::support::scene::{APPLY, images, patched, patches, run, two_containers, typed, web, with_controllers};
+
+const DURABLE: &str = "apply deploy/web side=acme/side:v2 --yes";
+
+/// Three pods on these nodes, none of which lists an image.
+fn lacking(nodes: &[&str]) -> ApiServer {
+    let server = ApiServer::with(nodes.iter().map(|node| builders::bare_node(node, "v1.36.3")));
+    server.insert(two_containers(Workload::deployment("web").nodes(nodes)).objects());
+    server.run_controllers(true);
+    server
+}
+
+/// A kubelet that does nothing, and a run whose pull pod is there.
+fn pulling(line: &str) -> (ApiServer, Running) {
+    let server = lacking(&["node-a"]);
+    server.pause_kubelet(true);
+    let running = typed(&server, line).spawn();
+    running.wait_for_stderr("node-a  pulls acme/side:v2 first");
+    clock::eventually("a pod that pulls", || (!pull_pods(&server).is_empty()).then_some(()));
+    (server, running)
+}
+
+fn pull_pods(server: &ApiServer) -> Vec<Value> {
+    let pods = server.objects("pods").into_iter();
+    pods.filter(|pod| pod["metadata"]["labels"]["kubectl-inplace.io/pull"].is_string()).collect()
+}
+
+/// The writes in order, as `POST pods`.
+fn writes(server: &ApiServer) -> Vec<String> {
+    let word = |path: &str| {
+        path.split('/').find(|word| word.ends_with('s') && *word != "apis" && *word != "namespaces").map(str::to_owned)
+    };
+    let all = server.writes().into_iter();
+    all.map(|write| format!("{} {}", write.method, word(&write.path).unwrap_or_default())).collect()
+}
+
+fn created(server: &ApiServer) -> Vec<Value> {
+    let made = server.writes().into_iter().filter(|write| write.method == "POST" && write.path.ends_with("/pods"));
+    made.map(|write| write.json()).collect()
+}
+
+/// Asserts that nothing but the pods that pull was written, and that none of them is left.
+#[track_caller]
+fn nothing_was_touched(server: &ApiServer, what: &str) {
+    let others: Vec<String> =
+        writes(server).into_iter().filter(|write| write != "POST pods" && write != "DELETE pods").collect();
+    assert!(others.is_empty(), "{what}: {others:?}");
+    assert!(pull_pods(server).is_empty(), "{what}: a pod that pulls is left");
+    assert_eq!(images(server, "side"), ["acme/side:v1"; 3], "{what}");
+}
+
+#[test]
+fn what_a_node_lacks_is_pulled_before_anything_is_written_and_what_it_lists_is_not() {
+    for line in [APPLY, DURABLE] {
+        let server = lacking(&["node-a"]);
+        let output = run(&server, line).ends_with(0).prints("pulls acme/side:v2 first");
+        output.says("node-a  pulls acme/side:v2 first").says("node-a  has acme/side:v2");
+        let writes = writes(&server);
+        assert_eq!(writes.get(..2), Some(["POST pods".to_owned(), "DELETE pods".to_owned()].as_slice()), "{writes:?}");
+        assert!(!writes.iter().skip(2).any(|write| write == "POST pods" || write == "DELETE pods"), "{writes:?}");
+        assert!(pull_pods(&server).is_empty());
+        assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
+        let listed = with_controllers();
+        run(&listed, line).ends_with(0).omits("first");
+        assert!(created(&listed).is_empty());
+    }
+}
+
+#[test]
+fn always_pulls_what_is_listed_and_never_pulls_nothing() {
+    let server = web();
+    run(&server, &format!("{APPLY} --pre-pull=always")).ends_with(0).says("node-a  has acme/side:v2");
+    assert_eq!(created(&server).len(), 1);
+    let server = lacking(&["node-a"]);
+    run(&server, &format!("{APPLY} --pre-pull=never")).ends_with(0).omits("first");
+    assert!(created(&server).is_empty());
+}
+
+#[test]
+fn a_pull_that_fails_ends_it_with_the_registrys_words_and_touches_nothing() {
+    for (tag, words) in [
+        ("missing", "ErrImagePull: rpc error: code = NotFound"),
+        ("denied", "pull access denied, repository does not exist or may require authorization"),
+        ("flaky", "connect: connection refused"),
+    ] {
+        for more in ["", " --pods-only"] {
+            let server = lacking(&["node-a"]);
+            server.kubelet(Times { flaky_pulls: 1000, ..Times::default() });
+            let output = run(&server, &format!("apply deploy/web side=:{tag} --yes{more}")).ends_with(4);
+            let output = output.prints(&format!("node node-a cannot pull acme/side:{tag}")).prints(words);
+            output.prints("no container was touched").prints("This run has changed no pod.");
+            nothing_was_touched(&server, tag);
+        }
+    }
+}
+
+#[test]
+fn a_registry_that_comes_back_is_waited_for() {
+    let server = lacking(&["node-a"]);
+    run(&server, "apply deploy/web side=:flaky --yes").ends_with(0).says("node-a  has acme/side:flaky");
+}
+
+#[test]
+fn a_limit_range_gets_pods_without_requests_on_every_node() {
+    let server = lacking(&["node-a", "node-b"]);
+    let message = "minimum memory usage per Container is 8Mi, but request is 1Mi".to_owned();
+    let limit = Effect::Deny { webhook: "limits".to_owned(), message, code: 403 };
+    server.fault(When::verb("create").of("pods").times(2), limit);
+    run(&server, APPLY).ends_with(0).says("node-a  has").says("node-b  has").omits("not pulled first");
+    let requests: Vec<bool> =
+        created(&server).iter().map(|pod| pod["spec"]["containers"][0]["resources"].is_object()).collect();
+    assert_eq!(requests, [true, true, false, false]);
+    assert!(pull_pods(&server).is_empty());
+}
+
+#[test]
+fn where_pods_may_not_be_made_auto_says_so_and_goes_on_and_always_stops() {
+    let server = lacking(&["node-a"]);
+    server.fault(When::verb("create").of("pods"), Effect::Forbid);
+    let output = run(&server, &format!("{APPLY} --pre-pull=always")).ends_with(4);
+    output.prints("--pre-pull=always").prints("cannot create resource \"pods\"");
+    nothing_was_touched(&server, "always");
+    let output = run(&server, APPLY).ends_with(0).says("node-a  not pulled first: ");
+    output.says("cannot create resource \"pods\"");
+    assert_eq!(patched(&server).len(), 3);
+}
+
+#[test]
+fn a_signal_takes_the_pods_away_at_once() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        for line in [APPLY, DURABLE] {
+            let (server, running) = pulling(line);
+            let began = clock::now();
+            running.signal(signal);
+            running.wait().ends_with(code);
+            assert!(clock::now().duration_since(began) < Duration::from_secs(5), "within five seconds");
+            nothing_was_touched(&server, signal);
+        }
+    }
+}
+
+#[test]
+fn what_a_killed_run_has_left_is_taken_away_by_the_next() {
+    for (line, waits) in [(APPLY, false), (APPLY, true), (DURABLE, false), (DURABLE, true)] {
+        let (server, running) = pulling(line);
+        running.signal("KILL");
+        running.wait();
+        assert_eq!(pull_pods(&server).len(), 1);
+        if waits {
+            // Then the node lists the image, and nothing has to be pulled any more.
+            server.pause_kubelet(false);
+            server.wait_for("nodes", "node-a", |node| node["status"]["images"].to_string().contains("side:v2"));
+        }
+        let again = typed(&server, line).spawn();
+        if !waits {
+            again.wait_for_stderr("node-a  pulls acme/side:v2 first");
+            server.pause_kubelet(false);
+        }
+        let output = again.wait().ends_with(0);
+        assert_eq!(output.stderr.contains("first"), !waits, "{}", output.block());
+        assert!(pull_pods(&server).is_empty(), "{line}, {waits}");
+    }
+}
+
+#[test]
+fn a_tag_that_is_another_image_on_another_node_is_told() {
+    let server = lacking(&["node-a", "node-b"]);
+    let output = run(&server, "apply deploy/web side=:moving --yes --pods-only").ends_with(0);
+    output.says("acme/side:moving means something else from node to node: sha256:");
+    let server = lacking(&["node-a", "node-b"]);
+    run(&server, APPLY).ends_with(0).says("node-b  has").omits("means something else");
+}
+
+#[test]
+fn a_pull_that_takes_too_long_ends_in_time_and_leaves_nothing() {
+    for (flag, words) in [
+        ("--timeout 1s", "the images were not pulled in time on node-a; no container was touched"),
+        ("--total-timeout 1s", "--total-timeout"),
+    ] {
+        let (server, running) = pulling(&format!("{DURABLE} {flag}"));
+        let began = clock::now();
+        running.wait().ends_with(5).prints(words);
+        assert!(clock::now().duration_since(began) < Duration::from_secs(5), "{flag}");
+        nothing_was_touched(&server, flag);
+    }
+}
+
+#[test]
+fn answers_that_are_lost_make_no_second_pod_and_leave_none() {
+    for (verb, effect) in [
+        ("create", Effect::CloseAfterwards),
+        ("create", Effect::CloseBefore),
+        ("create", Effect::TimeOutAfterwards),
+        ("create", Effect::Throttle(Some(1))),
+        ("delete", Effect::CloseAfterwards),
+        ("delete", Effect::CloseBefore),
+        ("delete", Effect::Throttle(Some(1))),
+    ] {
+        let server = lacking(&["node-a"]);
+        server.fault(When::verb(verb).of("pods").times(1), effect);
+        run(&server, APPLY).ends_with(0).says("node-a  has acme/side:v2").omits("not pulled first");
+        let mut names: Vec<Value> = created(&server).iter().map(|pod| pod["metadata"]["name"].clone()).collect();
+        names.dedup();
+        assert_eq!(names.len(), 1, "{verb}");
+        assert!(pull_pods(&server).is_empty(), "{verb}");
+    }
+}
+
+#[test]
+fn pods_that_may_not_be_deleted_are_left_to_their_deadline() {
+    let server = lacking(&["node-a"]);
+    server.fault(When::verb("delete").of("pods"), Effect::Forbid);
+    run(&server, APPLY).ends_with(0).says("cannot delete resource \"pods\"");
+    let left = pull_pods(&server);
+    assert_eq!(left.len(), 1);
+    assert!(left[0]["spec"]["activeDeadlineSeconds"].is_u64());
+}
+
+#[test]
+fn a_node_that_is_not_ready_is_told_and_nothing_is_pulled_there() {
+    let server = lacking(&["node-a"]);
+    server.edit("nodes", "node-a", |node| node["status"]["conditions"][0]["status"] = "Unknown".into());
+    let plan = run(&server, "plan deploy/web side=:v2").ends_with(0);
+    assert!(plan.block().contains("node node-a is not Ready"), "{}", plan.block());
+    run(&server, APPLY).ends_with(0);
+    assert!(created(&server).is_empty());
+    assert_eq!(patches(&server).len(), 3);
+}
