@@ -123,7 +123,7 @@ fn targets_are_named_as_everywhere() {
     run(&server, "status deploy/web side=acme/side:v2").ends_with(1).says("takes workloads alone");
     run(&server, "status deploy/none").ends_with(1).says("not found");
     run(&server, "status deploy -l app=none").ends_with(1).says("no workload");
-    run(&server, "status -l app=web").ends_with(1).says("no workload was named");
+    run(&server, "status -l app=web").ends_with(0).prints("deployment/web");
     run(&server, "status deploy/web -A").ends_with(1);
     run(&server, "status deploy/web -o markdown").ends_with(1).says("possible values: text, wide, json, yaml, name");
     let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}).to_string();

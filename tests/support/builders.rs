@@ -153,7 +153,7 @@ impl Workload {
 
     /// Merges fields into the owner's spec: strategy, `minReadySeconds`, `paused`.
     pub(crate) fn spec(mut self, fields: &Value) -> Self {
-        json_patch::merge(&mut self.spec, fields);
+        overlay(&mut self.spec, fields);
         self
     }
 
@@ -384,6 +384,18 @@ fn running(spec: &Value, pod: &str, index: usize) -> Value {
         status["initContainerStatuses"] = all("initContainers", true).into();
     }
     status
+}
+
+/// Lays fields over others and keeps nulls: they take away what the kind's defaults have.
+fn overlay(under: &mut Value, fields: &Value) {
+    match (under.as_object_mut(), fields.as_object()) {
+        (Some(under), Some(fields)) => {
+            for (name, value) in fields {
+                overlay(under.entry(name.as_str()).or_insert(Value::Null), value);
+            }
+        }
+        _ => *under = fields.clone(),
+    }
 }
 
 /// A Ready node with a kubelet of this version.
