@@ -120,6 +120,11 @@ impl PullLedger {
                 self.put_off(after, now);
             }
             (Asked::Delete, Answer::NotDone { after, .. }) => self.put_off(after, now),
+            // Where it was made after all, it is found; only a pod that was made and went away counts.
+            (Asked::Make(position, _), Answer::Unknown { .. }) => {
+                self.stale = true;
+                self.was_not_made(position);
+            }
             // What became of it is read.
             (Asked::Make(..) | Asked::Delete, _) => self.stale = true,
         }
