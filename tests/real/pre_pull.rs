@@ -126,9 +126,9 @@ fn a_registry_that_wants_credentials_gets_those_of_the_pods() {
             &format!("--docker-password={password}"),
         ]);
     };
-    before.fails(&namespace, &wanted, &["authorization failed"]);
+    before.fails(&namespace, &wanted, &["401 Unauthorized"]);
     credentials("guessed");
-    let output = before.fails(&namespace, &wanted, &["authorization failed"]);
+    let output = before.fails(&namespace, &wanted, &["401 Unauthorized"]);
     assert!(!output.stdout.contains("guessed") && !output.stderr.contains("guessed"), "{output:#?}");
     credentials("open-sesame");
     let output = namespace.inplace(&["apply", "deploy/web", &format!("app={wanted}"), "--yes"]);

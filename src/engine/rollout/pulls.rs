@@ -9,8 +9,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::engine::durable::{ObjectKey, ObjectKind, ObjectWrite};
+use crate::engine::failure;
 use crate::engine::outcome::EndResult;
-use crate::engine::pre_pull::{PrePull, Pull, PullState, PulledImage, Requests, judge, moving_tags, pull_pod};
+use crate::engine::pre_pull::{
+    ImageState, PrePull, Pull, PullState, PulledImage, Requests, judge, moving_tags, pull_pod,
+};
 use crate::engine::report::Notice;
 use crate::engine::workload::WorkloadKind;
 
@@ -33,6 +36,10 @@ const MAX_MAKES: u8 = 3;
 const SOON: Duration = Duration::from_millis(200);
 const LATER: Duration = Duration::from_secs(1);
 const BACK_OFF: Duration = Duration::from_secs(1);
+
+/// How long a pull that failed, and may heal, is waited for: the kubelet's own back-off begins at ten seconds and tells
+/// nothing new.
+const HEALS_WITHIN: Duration = Duration::from_secs(8);
 
 /// How long the pods are taken away once the time for pulls is over.
 const LAST_CALL: Duration = Duration::from_secs(30);
@@ -63,6 +70,8 @@ pub(super) struct PullLedger {
     /// The server's words about pods that may not be made, by position.
     refused: BTreeMap<usize, String>,
     reads_failed: u32,
+    /// Since when a pull says that it failed, by position.
+    failing: BTreeMap<usize, Now>,
     /// Pulls whose begin was told, by position.
     told: BTreeSet<usize>,
     /// Nodes that are done with, by position.
@@ -120,6 +129,11 @@ impl PullLedger {
                 self.put_off(after, now);
             }
             (Asked::Delete, Answer::NotDone { after, .. }) => self.put_off(after, now),
+            // Where it was made after all, it is found; only a pod that was made and went away counts.
+            (Asked::Make(position, _), Answer::Unknown { .. }) => {
+                self.stale = true;
+                self.was_not_made(position);
+            }
             // What became of it is read.
             (Asked::Make(..) | Asked::Delete, _) => self.stale = true,
         }
@@ -216,7 +230,7 @@ fn step(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Tu
     let bodies: Vec<Value> = goal.pulls.iter().map(|pull| body(goal, pull, requests(&ledger.pulls))).collect();
     let names: Vec<&str> = bodies.iter().map(name_of).collect();
     let leftover: Vec<&Value> = view.iter().filter(|pod| !names.contains(&name_of(pod))).collect();
-    judge_all(goal, view, &names, ledger, turn);
+    judge_all(goal, view, &names, ledger, now, turn);
     let late = began + patience(goal) <= now;
     if late && ledger.pulls.failed.is_none() && ledger.pulls.settled.len() < goal.pulls.len() {
         ledger.pulls.failed = Some((EndResult::TimedOut, Some(what_is_late(goal, ledger))));
@@ -302,7 +316,7 @@ fn make_missing(goal: &Goal, view: &[Value], bodies: &[Value], ledger: &mut Ledg
     }
 }
 
-fn judge_all(goal: &Goal, view: &[Value], names: &[&str], ledger: &mut Ledger, turn: &mut Turn) {
+fn judge_all(goal: &Goal, view: &[Value], names: &[&str], ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     for (position, (name, pull)) in names.iter().zip(&goal.pulls).enumerate() {
         let Some(pod) = view.iter().find(|pod| name_of(pod) == *name) else { continue };
         if ledger.pulls.settled.contains(&position) {
@@ -313,18 +327,27 @@ fn judge_all(goal: &Goal, view: &[Value], names: &[&str], ledger: &mut Ledger, t
                 let why = format!("node {} did not take the pod: {} {}", pull.node, rejected.reason, rejected.message);
                 ledger.pulls.cannot(position, pull, why, goal.pre_pull);
             }
-            Ok(images) => settle(pull, &images, position, ledger, turn),
+            Ok(images) => {
+                let images =
+                    images.into_iter().map(|image| without_patience(image, position, ledger, now)).collect::<Vec<_>>();
+                settle(pull, &images, position, ledger, turn);
+            }
         }
     }
 }
 
-fn settle(
-    pull: &Pull,
-    images: &[crate::engine::pre_pull::ImageState],
-    position: usize,
-    ledger: &mut Ledger,
-    turn: &mut Turn,
-) {
+/// A pull that has failed for so long, and still only says that it may heal, has failed.
+fn without_patience(mut image: ImageState, position: usize, ledger: &mut Ledger, now: Now) -> ImageState {
+    if let PullState::Pulling { said: Some((reason, message)) } = &image.state
+        && failure::is_pull(reason)
+        && *ledger.pulls.failing.entry(position).or_insert(now) + HEALS_WITHIN <= now
+    {
+        image.state = PullState::Failed { reason: reason.clone(), message: message.clone() };
+    }
+    image
+}
+
+fn settle(pull: &Pull, images: &[ImageState], position: usize, ledger: &mut Ledger, turn: &mut Turn) {
     let mut pulled = Vec::new();
     for image in images {
         match &image.state {

@@ -226,7 +226,11 @@ impl Simulation {
         self.invariants.judge(&said, &truth);
         let again = turn(&self.goal, &self.world, &mut self.ledger.clone(), self.now);
         if !again.actions.is_empty() || !again.notices.is_empty() || again.end.is_some() {
-            self.invariants.broken(Invariant::Idempotent, self.now, format!("the second turn says {again:?}"));
+            self.invariants.broken(
+                Invariant::Idempotent,
+                self.now,
+                format!("the second turn says {again:?} after {said:?}"),
+            );
         }
         self.wake = said.wake;
         self.end = said.end.map(|outcome| outcome.result);
