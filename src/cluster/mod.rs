@@ -10,6 +10,7 @@ mod namespace;
 mod objects;
 mod overview;
 mod send;
+mod services;
 mod snapshot;
 mod watch;
 

@@ -49,6 +49,8 @@ impl Tally {
                 (PodPhase::Waiting, false) => &mut tally.untouched,
                 (
                     PodPhase::Waiting
+                    | PodPhase::Draining { .. }
+                    | PodPhase::Restoring { .. }
                     | PodPhase::Patched
                     | PodPhase::Restarting { .. }
                     | PodPhase::Starting
@@ -402,7 +404,9 @@ impl Ending<'_> {
 /// Neither done, nor failed, nor untouched.
 fn is_in_hand(pod: &PodEnd) -> bool {
     match pod.phase {
-        PodPhase::Patched
+        PodPhase::Draining { .. }
+        | PodPhase::Restoring { .. }
+        | PodPhase::Patched
         | PodPhase::Restarting { .. }
         | PodPhase::Starting
         | PodPhase::Settling { .. }

@@ -2,6 +2,7 @@
 
 use super::live::{LiveWorkload, Options};
 use super::{PodPlan, PodVerdict};
+use crate::engine::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::pod::{Container, Pod};
 use crate::engine::rollout::{CANARY_HOLD_SECONDS, Policy};
@@ -44,6 +45,10 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
         goes_on_after_failure: false,
         canary: options.canary.map(|canary| scaled(canary, true).max(1)),
         pause_after: options.pause_after,
+        drain_seconds: match options.drain.unwrap_or_default() {
+            DrainBy::Auto => Some(options.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)),
+            DrainBy::None => None,
+        },
         respects_budgets: !options.ignores_budgets && !live.surroundings.budgets.is_empty(),
         ordered: live.workload.is_ordered_ready(),
     };

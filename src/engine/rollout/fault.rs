@@ -27,12 +27,14 @@ pub(super) enum Fault {
     NoCanary,
     /// Never gives up.
     NoDeadline,
+    /// Patches a pod while its Services list it.
+    KillsWhatIsListed,
 }
 
 impl Fault {
     /// Every fault.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -45,5 +47,6 @@ impl Fault {
         Self::ActsBlind,
         Self::NoCanary,
         Self::NoDeadline,
+        Self::KillsWhatIsListed,
     ];
 }

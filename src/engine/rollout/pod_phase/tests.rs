@@ -27,7 +27,7 @@ fn goal() -> Goal {
         mode: Mode::PodsOnly,
         controllers: ["owner".into()].into(),
         replicas: 1,
-        pods: vec![PodGoal { key: key(), containers: [("side".into(), wanted)].into(), metadata: Default::default() }],
+        pods: vec![PodGoal { key: key(), containers: [("side".into(), wanted)].into(), metadata: Default::default(), drain: None }],
         policy: Policy {
             max_unavailable: 1,
             min_ready_seconds_given: None,

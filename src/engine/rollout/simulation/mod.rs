@@ -273,6 +273,7 @@ fn goal(scenario: &Scenario) -> Goal {
         key: pod_key(index, 0),
         containers: containers.clone(),
         metadata: Default::default(),
+        drain: drain_goal(scenario, index),
     });
     Goal {
         id: "20260301-1".into(),
