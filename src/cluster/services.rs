@@ -27,8 +27,7 @@ impl Cluster {
     /// Nothing here fails a plan: what could not be read is named in the workload, whose pods are then not drained.
     pub async fn selecting(&self, lives: impl Iterator<Item = &mut LiveWorkload>) {
         let lives: Vec<&mut LiveWorkload> = lives.filter(|live| has_service(live)).collect();
-        let namespaces: BTreeSet<String> =
-            lives.iter().map(|live| live.workload.reference.namespace.clone()).collect();
+        let namespaces: BTreeSet<String> = lives.iter().map(|live| live.workload.reference.namespace.clone()).collect();
         let reads = namespaces.into_iter().map(|namespace| async move {
             let read = self.selecting_in(&namespace).await;
             (namespace, read)
@@ -47,12 +46,8 @@ impl Cluster {
     }
 
     async fn selecting_in(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
-        let kinds = [
-            WorkloadKind::Deployment,
-            WorkloadKind::ReplicaSet,
-            WorkloadKind::StatefulSet,
-            WorkloadKind::DaemonSet,
-        ];
+        let kinds =
+            [WorkloadKind::Deployment, WorkloadKind::ReplicaSet, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
         let workloads = kinds.map(|kind| self.named(kind.into(), kind.facts().kind, namespace));
         let (workloads, policies, slices) = futures::join!(
             futures::future::join_all(workloads),
@@ -81,8 +76,7 @@ impl Cluster {
 /// A pod whose label is off has its Services as well.
 fn has_service(live: &LiveWorkload) -> bool {
     live.pods.iter().any(|pod| {
-        UpdateRecord::drained(pod).is_some()
-            || live.surroundings.services.iter().any(|service| selects(service, pod))
+        UpdateRecord::drained(pod).is_some() || live.surroundings.services.iter().any(|service| selects(service, pod))
     })
 }
 

@@ -92,7 +92,9 @@ impl Listener for JsonLines<'_> {
             | Notice::Pulled { .. }
             | Notice::PullLeftOut { .. }
             | Notice::TagMoves { .. } => self.pull(notice, elapsed),
-            Notice::Drain { pod, why } => self.write("drain", elapsed, &Retrying { pod: PodName::of(pod), message: why }),
+            Notice::Drain { pod, why } => {
+                self.write("drain", elapsed, &Retrying { pod: PodName::of(pod), message: why })
+            }
             Notice::Retrying { pod, why } => {
                 self.write("retrying", elapsed, &Retrying { pod: PodName::of(pod), message: why })
             }

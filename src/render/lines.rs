@@ -126,9 +126,7 @@ impl Narrator {
                 (Meaning::Waiting, format!("not pulled first: {}", self.style.show(why)))
             }
             Notice::TagMoves { what } => (Meaning::Waiting, self.style.show(what)),
-            Notice::Drain { pod, why } => {
-                (Meaning::Waiting, format!("{}  {}", self.name(pod), self.style.show(why)))
-            }
+            Notice::Drain { pod, why } => (Meaning::Waiting, format!("{}  {}", self.name(pod), self.style.show(why))),
             Notice::Retrying { pod, why } => {
                 (Meaning::Waiting, format!("{}  looked at again: {}", self.name(pod), self.style.show(why)))
             }

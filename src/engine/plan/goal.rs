@@ -26,7 +26,12 @@ impl WorkloadPlan {
                 };
                 (name.clone(), goal)
             });
-            PodGoal { key: pod.pod.clone(), containers: containers.collect(), metadata: pod.metadata.clone(), drain: pod.drain.clone() }
+            PodGoal {
+                key: pod.pod.clone(),
+                containers: containers.collect(),
+                metadata: pod.metadata.clone(),
+                drain: pod.drain.clone(),
+            }
         });
         Goal {
             id: id.clone(),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::build::Context;
-use super::{drains, durable};
 use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
+use super::{drains, durable};
 use crate::engine::container_hash::{HashEra, container_hash};
 use crate::engine::evidence::{Baseline, Proof};
 use crate::engine::metadata::MetadataChange;

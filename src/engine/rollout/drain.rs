@@ -175,14 +175,7 @@ fn draining_in(services: Vec<String>) -> Judged {
 }
 
 /// The label is off: is the pod out of all slices, and has it been for long enough?
-fn draining(
-    goal: &Goal,
-    pod_goal: &PodGoal,
-    world: &World,
-    ledger: &Ledger,
-    entry: &mut Entry,
-    now: Now,
-) -> Judged {
+fn draining(goal: &Goal, pod_goal: &PodGoal, world: &World, ledger: &Ledger, entry: &mut Entry, now: Now) -> Judged {
     let services = services(pod_goal);
     let Some(slices) = known_since(world, ledger, entry.drain.off_since).or(services.is_empty().then_some(&[][..]))
     else {
@@ -271,6 +264,13 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
         // Somebody has put it back: the record is cleared, and the pod is taken anew.
         return restore(goal, position, world, ledger, now, turn);
     }
+    // As with a pod that is taken: the first one goes alone until it has proven itself.
+    let alone = ledger.done.is_empty() && goal.policy.min_ready_seconds_given.is_none();
+    let others = ledger.in_hand.iter().filter(|other| **other != position && !ledger.draining.contains(other));
+    let goes_alone = ledger.draining.first() == Some(&position) && others.count() == 0;
+    if alone && !goes_alone {
+        return;
+    }
     let is_out = entry.drain.out_since.is_some_and(|since| since + pause(goal) <= now);
     if (is_out || ledger.has(Fault::KillsWhatIsListed)) && !owner::must_look_first(goal, ledger, now, turn) {
         schedule::send(goal, position, world, ledger, turn, now);
@@ -335,8 +335,8 @@ fn read_slices(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
         return;
     }
     let mut services: BTreeSet<String> = BTreeSet::new();
-    for position in ledger.draining.iter().chain(&ledger.restoring) {
-        services.extend(ledger.pods.get(*position).into_iter().flat_map(|pod| self::services(pod).iter().cloned()));
+    for position in waited_for(ledger) {
+        services.extend(ledger.pods.get(position).into_iter().flat_map(|pod| self::services(pod).iter().cloned()));
     }
     if services.is_empty() {
         return;
@@ -350,10 +350,16 @@ fn read_slices(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     turn.actions.push((id, Action::ReadSlices { namespace, services: services.into_iter().collect() }));
 }
 
+/// The pods that the slices decide about: without their label and not patched, or with it again and not done.
+fn waited_for(ledger: &Ledger) -> impl Iterator<Item = usize> + '_ {
+    let leaving = ledger.draining.intersection(&ledger.drained);
+    leaving.chain(ledger.restoring.difference(&ledger.drained)).copied()
+}
+
 /// When the slices have to be read again.
 pub(super) fn next_look(ledger: &Ledger) -> Option<Now> {
     let drains = &ledger.drains;
-    let is_wanted = !(ledger.draining.is_empty() && ledger.restoring.is_empty()) && drains.asked.is_none();
+    let is_wanted = drains.asked.is_none() && waited_for(ledger).next().is_some();
     let due = drains.read_at.map_or(Now::ZERO, |at| at + drains.pause.max(SOON)).max(drains.not_before);
     is_wanted.then_some(due)
 }

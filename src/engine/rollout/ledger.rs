@@ -45,7 +45,7 @@ pub(super) enum Request {
 }
 
 /// What the last patch was for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Sent {
     #[default]
     Images,

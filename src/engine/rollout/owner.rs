@@ -211,7 +211,8 @@ fn take_in(goal: &Goal, owner: &OwnerGoal, world: &World, ledger: &mut Ledger, k
     let wanted = wanted_of(owner, pod);
     let label = ledger.owner.revision.as_ref().filter(|revision| pod.labels.get(REVISION_LABEL) != Some(revision));
     let differs = wanted.iter().any(|(_, container)| container.from != container.to);
-    let mut found = PodGoal { key: key.clone(), containers: wanted, metadata: directed(owner), drain: drain_like(goal, pod) };
+    let mut found =
+        PodGoal { key: key.clone(), containers: wanted, metadata: directed(owner), drain: drain_like(goal, pod) };
     if differs || label.is_some() || !found.metadata.left_in(pod).is_empty() {
         found.containers.retain(|_, container| container.from != container.to);
         ledger.add(labelled(found, pod, ledger.owner.revision.as_ref()), now);

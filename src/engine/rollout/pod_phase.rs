@@ -307,9 +307,8 @@ fn settle(
     };
     let hold_seconds = if ledger.has(Fault::NoHold) { 0 } else { hold_seconds(goal, pod, &restarted, ledger) };
     let until = since + Duration::from_secs(u64::from(hold_seconds));
-    let was_done = matches!(entry.phase, Some(PodPhase::Done | PodPhase::Restoring { .. }));
     // Whether it has held cannot be told while nothing is seen; a pod that was done stays done.
-    if until <= now && (*world.watch() == Watch::Live || was_done) {
+    if until <= now && (*world.watch() == Watch::Live || entry.phase == Some(PodPhase::Done)) {
         return PodPhase::Done.into();
     }
     let wake = (!ledger.has(Fault::ForgetsHoldTimer)).then_some(until);

@@ -5,6 +5,7 @@
 mod adversary;
 mod api_server;
 mod cost;
+mod drained;
 mod faults;
 mod invariants;
 mod kubelet;
@@ -29,6 +30,7 @@ use super::{
 };
 use adversary::{Deed, Scenario};
 use api_server::ApiServer;
+use drained::{Slices, drain_goal, labels};
 use invariants::{Invariant, Invariants, Truth, Violation};
 use kubelet::Kubelet;
 use nature::{Fate, STARTUP_PERIOD, Stage};
@@ -48,10 +50,34 @@ enum Due {
     Deliver,
     WatchIsBack,
     Observe(Observation),
-    Execute { id: ActionId, patch: Box<PodPatch>, run: u32, answer: Option<Answer>, moves: bool },
-    Read { id: ActionId, key: PodKey, run: u32 },
-    ReadEvents { id: ActionId, key: PodKey, run: u32 },
-    Answer { id: ActionId, answer: Answer, run: u32 },
+    Execute {
+        id: ActionId,
+        patch: Box<PodPatch>,
+        run: u32,
+        answer: Option<Answer>,
+        moves: bool,
+    },
+    Read {
+        id: ActionId,
+        key: PodKey,
+        run: u32,
+    },
+    ReadSlices {
+        id: ActionId,
+        run: u32,
+    },
+    /// The controller of the EndpointSlices looks at a pod.
+    Slice(PodKey),
+    ReadEvents {
+        id: ActionId,
+        key: PodKey,
+        run: u32,
+    },
+    Answer {
+        id: ActionId,
+        answer: Answer,
+        run: u32,
+    },
     Deed(Deed),
 }
 
@@ -86,6 +112,7 @@ struct Simulation {
     sends: BTreeMap<PodKey, u8>,
     end: Option<EndResult>,
     invariants: Invariants,
+    slices: Slices,
 }
 
 /// Runs a scenario to its end.
@@ -123,6 +150,7 @@ impl Simulation {
             sends: BTreeMap::new(),
             end: None,
             invariants: Invariants::default(),
+            slices: Slices::default(),
             fault,
             scenario,
         };
@@ -134,6 +162,7 @@ impl Simulation {
         if simulation.scenario.bystander {
             simulation.create(&pod_key(simulation.scenario.pods, 0), WANTED, false);
         }
+        simulation.list_all();
         for (at, deed) in simulation.scenario.deeds.clone() {
             simulation.at(at, Due::Deed(deed));
         }
@@ -206,6 +235,7 @@ impl Simulation {
             kubelets: &self.kubelets,
             watch_is_live: self.watch_is_live,
             same_digest: self.scenario.nature.same_digest,
+            listed: &self.slices.listed,
             slowest_answer: Duration::from_millis(self.scenario.slowest_answer),
             now: self.now,
         };
@@ -249,6 +279,7 @@ impl Simulation {
     }
 
     fn after_the_end(&mut self) {
+        self.judge_labels();
         for _ in 0..5 {
             self.now += Duration::from_secs(7);
             self.relist();
@@ -273,7 +304,7 @@ fn goal(scenario: &Scenario) -> Goal {
         key: pod_key(index, 0),
         containers: containers.clone(),
         metadata: Default::default(),
-        drain: drain_goal(scenario, index),
+        drain: drain_goal(scenario),
     });
     Goal {
         id: "20260301-1".into(),
@@ -289,6 +320,7 @@ fn goal(scenario: &Scenario) -> Goal {
             timeout_given: scenario.timeout_given,
             total_timeout: scenario.total_timeout,
             ordered: scenario.ordered,
+            drain_seconds: scenario.drain_seconds,
             ..Policy::default()
         },
         field_manager: "kubectl-inplace".into(),
@@ -317,7 +349,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         created: "2026-01-01T00:00:00Z".into(),
         resource_version: 0,
         generation: Some(1),
-        labels: BTreeMap::new(),
+        labels: labels(scenario),
         annotations: BTreeMap::new(),
         owners: vec![OwnerReference {
             kind: "StatefulSet".into(),

@@ -6,9 +6,11 @@ use crate::engine::names::PodKey;
 use crate::engine::patch::PodPatch;
 use crate::engine::pod::Pod;
 
+use super::super::ledger::Sent;
 use super::super::{Action, ActionId, Answer, Observation, Watch, turn};
 use super::adversary::{Deed, Fortune};
 use super::api_server::Patched;
+use super::drained::sent_of;
 use super::invariants::Invariant;
 use super::nature::Stage;
 use super::{BEFORE, Due, FOREIGN, Simulation, WANTED, pod_key};
@@ -23,6 +25,7 @@ impl Simulation {
             Action::Write { .. } | Action::ReadOwner(_) | Action::ReadPullPods { .. } | Action::ReadBudgets { .. } => {
                 unreachable!("these goals leave the owner alone")
             }
+            Action::ReadSlices { .. } => self.at(at, Due::ReadSlices { id, run }),
             Action::Read(key) => self.at(at, Due::Read { id, key, run }),
             Action::ReadEvents(key) => self.at(at, Due::ReadEvents { id, key, run }),
         }
@@ -73,9 +76,12 @@ impl Simulation {
                 }
                 self.answer(id, Answer::Read, run);
             }
+            Due::ReadSlices { id, run } => self.read_slices(id, run),
+            Due::Slice(key) => self.sync_slice(&key),
             Due::Answer { id, answer, run } => self.answer(id, answer, run),
             Due::Deed(deed) => self.deed(deed),
         }
+        self.expect_slices();
         self.expect_delivery();
     }
 
@@ -101,8 +107,15 @@ impl Simulation {
         let before = self.api.pod(key).cloned();
         let patched = self.api.patch(patch, self.now);
         if patched == Patched::Stored {
-            self.judge_stored(before.as_ref(), key);
-            if in_flight {
+            let sent = sent_of(patch);
+            if sent != Sent::Restore {
+                self.judge_stored(before.as_ref(), key);
+            }
+            if sent == Sent::Images {
+                self.judge_traffic(key);
+                self.invariants.images.insert(key.clone());
+            }
+            if in_flight && sent != Sent::Restore {
                 self.invariants.executed.insert(key.clone());
             }
             self.notify(key);
@@ -152,7 +165,7 @@ impl Simulation {
         self.answer(id, Answer::Read, run);
     }
 
-    fn answer(&mut self, id: ActionId, answer: Answer, run: u32) {
+    pub(super) fn answer(&mut self, id: ActionId, answer: Answer, run: u32) {
         if run != self.run {
             return;
         }
