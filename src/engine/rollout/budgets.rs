@@ -59,11 +59,11 @@ pub(super) fn allow(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, 
         read(goal, ledger, now, turn);
         return false;
     };
-    let counted = ledger.present.iter().filter_map(|key| world.pod(key)).map(|pod| CountedPod {
-        labels: &pod.labels,
-        ready: pod.is_ready(),
-        terminating: pod.terminating,
-        in_hand: ledger.down.contains(&pod.key) && pod.is_ready(),
+    let counted = ledger.present.iter().filter_map(|key| world.pod(key)).map(|other| CountedPod {
+        labels: &other.labels,
+        ready: other.is_ready(),
+        terminating: other.terminating,
+        in_hand: ledger.down.contains(&other.key) && other.is_ready() && other.key != pod.key,
     });
     let counted: Vec<CountedPod<'_>> = counted.collect();
     let limits = limits(budgets, owner::replicas(goal, world), &counted);

@@ -19,7 +19,7 @@ use super::ledger::{Entry, Ledger, MAX_SENDS, Request, Sent};
 use super::pod_phase::Judged;
 use super::verdict::STOP_WITHIN;
 use super::world::World;
-use super::{Action, ActionId, Answer, Now, Turn, owner, schedule, verdict};
+use super::{Action, ActionId, Answer, Now, Turn, budgets, owner, schedule, verdict};
 
 /// While a pod is waited for, the EndpointSlices are read so often: at first, and at the longest.
 const SOON: Duration = Duration::from_millis(200);
@@ -245,7 +245,6 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, may_take:
         ledger.look();
         take_out(goal, position, world, ledger, now, turn);
     }
-    read_slices(goal, ledger, now, turn);
 }
 
 fn may_send(entry: &Entry, now: Now) -> bool {
@@ -272,9 +271,18 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
         return;
     }
     let is_out = entry.drain.out_since.is_some_and(|since| since + pause(goal) <= now);
-    if (is_out || ledger.has(Fault::KillsWhatIsListed)) && !owner::must_look_first(goal, ledger, now, turn) {
+    let is_out = is_out || ledger.has(Fault::KillsWhatIsListed);
+    if is_out && may_go_down(goal, world, ledger, pod, now, turn) && !owner::must_look_first(goal, ledger, now, turn) {
         schedule::send(goal, position, world, ledger, turn, now);
     }
+}
+
+/// Whether nothing else has gone down since the pod was taken: it is counted, but it still runs.
+fn may_go_down(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, now: Now, turn: &mut Turn) -> bool {
+    let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
+    let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
+    let others = ledger.down.iter().filter(|key| **key != pod.key).count();
+    !pod.is_ready() || others + missing < allowed && budgets::allow(goal, world, ledger, pod, now, turn)
 }
 
 /// Takes the label off a pod whose turn it is; returns whether that was to be done first.
@@ -330,7 +338,8 @@ fn push(ledger: &mut Ledger, position: usize, patch: PodPatch, sent: Sent, turn:
     turn.actions.push((id, Action::Patch(patch)));
 }
 
-fn read_slices(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+/// Reads the slices when it is time.
+pub(super) fn read_slices(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     if next_look(ledger).is_none_or(|due| due > now) {
         return;
     }
@@ -366,6 +375,16 @@ pub(super) fn next_look(ledger: &Ledger) -> Option<Now> {
 
 /// Puts back every label that is off, as soon as nothing else is under way for the pod.
 pub(super) fn put_back(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    let unseen: Vec<usize> = ledger.in_hand.difference(&ledger.drained).copied().collect();
+    for position in unseen {
+        if let Some(entry) = ledger.entries.get_mut(position)
+            && (entry.sent, &entry.request) == (Sent::Drain, &Request::Accepted)
+        {
+            // The label is off, and the pod was not seen without it.
+            entry.request = Request::Unclear;
+            ledger.unanswered.insert(position);
+        }
+    }
     let drained: Vec<usize> = ledger.drained.iter().copied().collect();
     for position in drained {
         ledger.look();
@@ -401,10 +420,13 @@ pub(super) fn may_leave(goal: &Goal, world: &World, ledger: &mut Ledger, now: No
     true
 }
 
-/// The pods whose label is off and may still be put back.
+/// The pods whose label is off, or may be, and may still be put back.
 fn left(ledger: &Ledger) -> impl Iterator<Item = usize> + '_ {
-    ledger.drained.iter().copied().filter(|position| {
+    ledger.drained.union(&ledger.in_hand).copied().filter(|position| {
         ledger.entries.get(*position).is_some_and(|entry| {
+            if !ledger.drained.contains(position) {
+                return entry.sent == Sent::Drain && !matches!(entry.request, Request::Idle | Request::BackOff { .. });
+            }
             let is_back = entry.sent == Sent::Restore && entry.request == Request::Accepted;
             let is_given_up = is_tired(entry, entry.drain.restores);
             !is_back && !is_given_up

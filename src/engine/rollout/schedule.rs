@@ -36,6 +36,9 @@ pub(super) fn act(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, tur
         ledger.blocked_since =
             if held && ledger.in_hand.is_empty() { ledger.blocked_since.or(Some(now)) } else { None };
     }
+    if goal.mode != Mode::Follow && ledger.ending_since.is_none() {
+        drain::read_slices(goal, ledger, now, turn);
+    }
 }
 
 fn push(ledger: &mut Ledger, turn: &mut Turn, position: usize, action: Action) {
