@@ -99,6 +99,8 @@ fn pod(name: &str, node: &str, verdict: PodVerdict) -> PodPlan {
         verdict,
         changes,
         metadata: MetadataChange::default(),
+        drain: None,
+        left_off: None,
         reasons: vec![],
     }
 }

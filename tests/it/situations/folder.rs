@@ -253,6 +253,8 @@ impl Folder {
             order: policy.order,
             ignores_budgets: policy.disruption_budget == DisruptionBudget::Ignore,
             pre_pull: policy.pre_pull,
+            drain: policy.drain,
+            drain_seconds: policy.drain_seconds,
             subset: Subset { pods: policy.pods.into_iter().collect(), node: policy.node, partition: policy.partition },
         })
     }
