@@ -57,6 +57,7 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -s h -l he
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "diff" -d 'Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "restart" -d 'Restart containers in place with the very bits that they run: the digest is pinned, the template stays'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "resume" -d 'Go on with a rollout that was stopped, or whose run was killed, at any point'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "abort" -d 'Take a rollout back that was stopped, or whose run was killed, at any point: template, strategy, pause and pods'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_needs_command" -f -a "undo" -d 'Go back to the images recorded before the last update in place'
@@ -93,6 +94,11 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l partition -d 'Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet\'s own' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l pods -d 'Only these pods, separated by commas' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l node -d 'Only the pods on this node' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l disruption-budget -d 'Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them' -r -f -a "respect\t'Wait until they allow it'
+ignore\t'Do not ask them'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
 name\t''
 age\t''
@@ -199,6 +205,11 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l partition -d 'Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet\'s own' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l pods -d 'Only these pods, separated by commas' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l node -d 'Only the pods on this node' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l disruption-budget -d 'Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them' -r -f -a "respect\t'Wait until they allow it'
+ignore\t'Do not ask them'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
 name\t''
 age\t''
@@ -209,11 +220,13 @@ json\t'For a script: one document for a plan, one object a line for a rollout'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -s y -l yes -d 'Do not ask; required where there is no terminal' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods' -r -f -a "stop\t'Stop before the next pod'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
 continue\t'Go on with the other pods'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l parallel-workloads -d 'Workloads at once; each keeps to its own budget' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l dry-run -d 'client: plan without asking the server about the patches; server: plan as usual. Neither changes anything' -r -f -a "none\t'Do it'
 client\t'Only plan, without asking the server about the patches'
 server\t'Only plan'"
@@ -247,6 +260,83 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l image -d 'The same as CONTAINER=IMAGE among the words' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l all-containers -d 'Let \'*=IMAGE\' stand for every container' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s f -l filename -d 'Manifests whose workloads are meant: files, folders, or - for standard input' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s R -l recursive -d 'Read folders with their subfolders' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s l -l selector -d 'Label selector of the workloads' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s A -l all-namespaces -d 'In all namespaces; with -l' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s c -l container -d 'The containers that restart, separated by commas; required unless there is one' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l max-unavailable -d 'Pods down at once, a number or a percentage [default: the owner\'s own, else 1]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l min-ready-seconds -d 'Seconds that a pod must stay ready before the next one is taken [default: the owner\'s own; 5 for the first pod without a readiness probe]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l timeout -d 'How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l total-timeout -d 'How long everything may take [default: no limit]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l pods-only -d 'Patch the pods and leave the owner\'s template: pods made later get the template\'s image' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l take-over -d 'Go on in place of a run that still holds the workload' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l canary -d 'Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l pause-after -d 'Stop after every so many pods, and say how to go on; on a terminal ask' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l partition -d 'Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet\'s own' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l pods -d 'Only these pods, separated by commas' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l node -d 'Only the pods on this node' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l disruption-budget -d 'Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them' -r -f -a "respect\t'Wait until they allow it'
+ignore\t'Do not ask them'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
+name\t''
+age\t''
+node\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
+undo\t'Take everything back'
+continue\t'Go on with the other pods'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l parallel-workloads -d 'Workloads at once; each keeps to its own budget' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s o -l output -d 'Output format; json is one object a line' -r -f -a "text\t'For a person'
+json\t'For a script: one document for a plan, one object a line for a rollout'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s y -l yes -d 'Do not ask; required where there is no terminal' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l dry-run -d 'client: plan without asking the server about the patches; server: plan as usual. Neither changes anything' -r -f -a "none\t'Do it'
+client\t'Only plan, without asking the server about the patches'
+server\t'Only plan'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l field-manager -d 'Name of the writer in the objects\' managed fields' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s n -l namespace -d 'Namespace' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l kubeconfig -d 'The kubeconfig to use' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l user -d 'User of the kubeconfig' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l token -d 'Bearer token' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l certificate-authority -d 'Certificate file of the server\'s authority' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l client-certificate -d 'Client certificate file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l client-key -d 'Client key file' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l tls-server-name -d 'Name that the server\'s certificate must have' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l as -d 'User to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l as-group -d 'Group to impersonate; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l as-uid -d 'UID to impersonate' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l as-user-extra -d 'Extra of the impersonated user; repeatable' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l request-timeout -d 'How long one request may take, repetitions included; 0 is no limit' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l disable-compression -d 'Ask the server not to compress its answers' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l warnings-as-errors -d 'End with an error if the server warned' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l color -d 'Colours' -r -f -a "auto\t'On a terminal that can, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s q -l quiet -d 'Show results and errors only' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l image -d 'The same as CONTAINER=IMAGE among the words' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l all-containers -d 'Let \'*=IMAGE\' stand for every container' -r -f -a "true\t''
 false\t''"
@@ -269,16 +359,23 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" 
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l partition -d 'Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet\'s own' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l pods -d 'Only these pods, separated by commas' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l node -d 'Only the pods on this node' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l disruption-budget -d 'Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them' -r -f -a "respect\t'Wait until they allow it'
+ignore\t'Do not ask them'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
 name\t''
 age\t''
 node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods' -r -f -a "stop\t'Stop before the next pod'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
 continue\t'Go on with the other pods'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l parallel-workloads -d 'Workloads at once; each keeps to its own budget' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -s o -l output -d 'Output format; json is one object a line' -r -f -a "text\t'For a person'
 json\t'For a script: one document for a plan, one object a line for a rollout'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -s y -l yes -d 'Do not ask; required where there is no terminal' -r -f -a "true\t''
@@ -335,16 +432,23 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l partition -d 'Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet\'s own' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l pods -d 'Only these pods, separated by commas' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l node -d 'Only the pods on this node' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l disruption-budget -d 'Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them' -r -f -a "respect\t'Wait until they allow it'
+ignore\t'Do not ask them'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
 name\t''
 age\t''
 node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods' -r -f -a "stop\t'Stop before the next pod'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
 continue\t'Go on with the other pods'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l parallel-workloads -d 'Workloads at once; each keeps to its own budget' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -s o -l output -d 'Output format; json is one object a line' -r -f -a "text\t'For a person'
 json\t'For a script: one document for a plan, one object a line for a rollout'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -s y -l yes -d 'Do not ask; required where there is no terminal' -r -f -a "true\t''
@@ -401,16 +505,23 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l partition -d 'Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet\'s own' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l pods -d 'Only these pods, separated by commas' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l node -d 'Only the pods on this node' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l disruption-budget -d 'Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them' -r -f -a "respect\t'Wait until they allow it'
+ignore\t'Do not ask them'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
 name\t''
 age\t''
 node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods' -r -f -a "stop\t'Stop before the next pod'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
 continue\t'Go on with the other pods'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l parallel-workloads -d 'Workloads at once; each keeps to its own budget' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l to -d 'Back to what ran before this update, as kubectl inplace history names it [default: the last one]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l pin-digest -d 'Back to the recorded digest, not only to the tag' -r -f -a "true\t''
 false\t''"
@@ -465,6 +576,7 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand follow" 
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand follow" -l total-timeout -d 'How long everything may take [default: no limit]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand follow" -s o -l output -d 'Output format; json is one object a line' -r -f -a "text\t'For a person'
 json\t'For a script: one document for a plan, one object a line for a rollout'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand follow" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand follow" -s n -l namespace -d 'Namespace' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand follow" -l kubeconfig -d 'The kubeconfig to use' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand follow" -l context -d 'Context of the kubeconfig' -r
@@ -508,6 +620,7 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -l total-timeout -d 'How long everything may take [default: no limit]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -s o -l output -d 'Output format; json is one object a line' -r -f -a "text\t'For a person'
 json\t'For a script: one document for a plan, one object a line for a rollout'"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -s n -l namespace -d 'Namespace' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -l kubeconfig -d 'The kubeconfig to use' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand watch" -l context -d 'Context of the kubeconfig' -r
@@ -817,19 +930,20 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __comple
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __complete" -s v -l v -d 'Log level: 6 shows requests, 8 more' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand __complete" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "diff" -d 'Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "resume" -d 'Go on with a rollout that was stopped, or whose run was killed, at any point'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "abort" -d 'Take a rollout back that was stopped, or whose run was killed, at any point: template, strategy, pause and pods'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "undo" -d 'Go back to the images recorded before the last update in place'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "status" -d 'Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "history" -d 'List the in-place updates of a workload: when, who, from, to, why, how they ended. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "hash" -d 'Compute the kubelet\'s container hashes: would it restart a container? Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "rbac" -d 'Print the least Role that a command needs, or ask the server whether you have it. Changes nothing'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "version" -d 'Print the version of this program, and of the server'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "plan" -d 'Say what would happen to each pod and container, what blocks it and why. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "diff" -d 'Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "apply" -d 'Plan, ask, patch the pods, and follow them until they are ready again'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "restart" -d 'Restart containers in place with the very bits that they run: the digest is pinned, the template stays'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "resume" -d 'Go on with a rollout that was stopped, or whose run was killed, at any point'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "abort" -d 'Take a rollout back that was stopped, or whose run was killed, at any point: template, strategy, pause and pods'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "undo" -d 'Go back to the images recorded before the last update in place'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "follow" -d 'Watch an update, this program\'s or anybody\'s, until the pods are ready again. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "status" -d 'Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "history" -d 'List the in-place updates of a workload: when, who, from, to, why, how they ended. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "hash" -d 'Compute the kubelet\'s container hashes: would it restart a container? Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "rbac" -d 'Print the least Role that a command needs, or ask the server whether you have it. Changes nothing'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "explain" -d 'Say what a reason or warning means, why it is so, and what to do. Alone: list them all'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "completion" -d 'Print a shell\'s completion script, or make completion work through kubectl'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "version" -d 'Print the version of this program, and of the server'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "__complete" -d 'Answer kubectl\'s completion requests'
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand help; and not __fish_seen_subcommand_from plan diff apply restart resume abort undo follow status history hash rbac explain completion version __complete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

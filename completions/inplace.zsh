@@ -78,6 +78,9 @@ _arguments "${_arguments_options[@]}" : \
 '--partition=[Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet'\''s own]:N:_default' \
 '*--pods=[Only these pods, separated by commas]:NAME:_default' \
 '--node=[Only the pods on this node]:NAME:_default' \
+'--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
+ignore\:"Do not ask them"))' \
+'--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '*--against=[Compare -f with these older manifests, with no cluster at all\: files, folders, or - for standard input]:FILE:_files' \
 '-o+[Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request]:FORMAT:((text\:"For a person"
@@ -199,8 +202,11 @@ _arguments "${_arguments_options[@]}" : \
 '--partition=[Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet'\''s own]:N:_default' \
 '*--pods=[Only these pods, separated by commas]:NAME:_default' \
 '--node=[Only the pods on this node]:NAME:_default' \
+'--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
+ignore\:"Do not ask them"))' \
+'--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
-'(--image -f --filename -l --selector -A --all-namespaces --all-containers -R --recursive --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --order --field-manager)--plan=[Do exactly what a saved plan says, without asking; refused if anything moved since]:FILE:_files' \
+'(--image -f --filename -l --selector -A --all-namespaces --all-containers -R --recursive --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --order --pre-pull --disruption-budget --field-manager)--plan=[Do exactly what a saved plan says, without asking; refused if anything moved since]:FILE:_files' \
 '-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
@@ -208,10 +214,91 @@ json\:"For a script\: one document for a plan, one object a line for a rollout")
 '-y+[Do not ask; required where there is no terminal]::BOOL:(true false)' \
 '--yes=[Do not ask; required where there is no terminal]::BOOL:(true false)' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
-'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods]:WHAT:((stop\:"Stop before the next pod"
+'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
 continue\:"Go on with the other pods"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
+'--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
+'--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
+'--dry-run=[client\: plan without asking the server about the patches; server\: plan as usual. Neither changes anything]::MODE:((none\:"Do it"
+client\:"Only plan, without asking the server about the patches"
+server\:"Only plan"))' \
+'--field-manager=[Name of the writer in the objects'\'' managed fields]:NAME:_default' \
+'-n+[Namespace]:NAME:_default' \
+'--namespace=[Namespace]:NAME:_default' \
+'--kubeconfig=[The kubeconfig to use]:FILE:_files' \
+'--context=[Context of the kubeconfig]:NAME:_default' \
+'--cluster=[Cluster of the kubeconfig]:NAME:_default' \
+'--user=[User of the kubeconfig]:NAME:_default' \
+'-s+[Address of the API server]:URL:_default' \
+'--server=[Address of the API server]:URL:_default' \
+'--token=[Bearer token]:TOKEN:_default' \
+'--certificate-authority=[Certificate file of the server'\''s authority]:FILE:_files' \
+'--client-certificate=[Client certificate file]:FILE:_files' \
+'--client-key=[Client key file]:FILE:_files' \
+'--insecure-skip-tls-verify=[Do not check the server'\''s certificate]::BOOL:(true false)' \
+'--tls-server-name=[Name that the server'\''s certificate must have]:NAME:_default' \
+'--as=[User to impersonate]:USER:_default' \
+'*--as-group=[Group to impersonate; repeatable]:GROUP:_default' \
+'--as-uid=[UID to impersonate]:UID:_default' \
+'*--as-user-extra=[Extra of the impersonated user; repeatable]:KEY=VALUE:_default' \
+'--request-timeout=[How long one request may take, repetitions included; 0 is no limit]:DURATION:_default' \
+'--disable-compression=[Ask the server not to compress its answers]::BOOL:(true false)' \
+'--warnings-as-errors=[End with an error if the server warned]::BOOL:(true false)' \
+'--color=[Colours]:WHEN:((auto\:"On a terminal that can, unless \`NO_COLOR\` is set"
+always\:"Always"
+never\:"Never"))' \
+'-q+[Show results and errors only]::BOOL:(true false)' \
+'--quiet=[Show results and errors only]::BOOL:(true false)' \
+'-v+[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'--v=[Log level\: 6 shows requests, 8 more]:LEVEL:_default' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::words -- Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be \:TAG or @DIGEST, which keep the repository:_default' \
+&& ret=0
+;;
+(restart)
+_arguments "${_arguments_options[@]}" : \
+'*--image=[The same as CONTAINER=IMAGE among the words]:CONTAINER=IMAGE:_default' \
+'--all-containers=[Let '\''*=IMAGE'\'' stand for every container]::BOOL:(true false)' \
+'*-f+[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'*--filename=[Manifests whose workloads are meant\: files, folders, or - for standard input]:FILE:_files' \
+'-R+[Read folders with their subfolders]::BOOL:(true false)' \
+'--recursive=[Read folders with their subfolders]::BOOL:(true false)' \
+'-l+[Label selector of the workloads]:SELECTOR:_default' \
+'--selector=[Label selector of the workloads]:SELECTOR:_default' \
+'-A+[In all namespaces; with -l]::BOOL:(true false)' \
+'--all-namespaces=[In all namespaces; with -l]::BOOL:(true false)' \
+'*-c+[The containers that restart, separated by commas; required unless there is one]:NAME:_default' \
+'*--container=[The containers that restart, separated by commas; required unless there is one]:NAME:_default' \
+'--max-unavailable=[Pods down at once, a number or a percentage \[default\: the owner'\''s own, else 1\]]:N|N%:_default' \
+'--min-ready-seconds=[Seconds that a pod must stay ready before the next one is taken \[default\: the owner'\''s own; 5 for the first pod without a readiness probe\]]:SECONDS:_default' \
+'--timeout=[How long one pod may take, such as 90s or 10m \[default\: 5m and its termination grace\]]:DURATION:_default' \
+'--total-timeout=[How long everything may take \[default\: no limit\]]:DURATION:_default' \
+'--pods-only=[Patch the pods and leave the owner'\''s template\: pods made later get the template'\''s image]::BOOL:(true false)' \
+'--take-over=[Go on in place of a run that still holds the workload]::BOOL:(true false)' \
+'--canary=[Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask]:N|N%:_default' \
+'--pause-after=[Stop after every so many pods, and say how to go on; on a terminal ask]:N:_default' \
+'--partition=[Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet'\''s own]:N:_default' \
+'*--pods=[Only these pods, separated by commas]:NAME:_default' \
+'--node=[Only the pods on this node]:NAME:_default' \
+'--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
+ignore\:"Do not ask them"))' \
+'--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
+'--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
+'--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
+'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
+undo\:"Take everything back"
+continue\:"Go on with the other pods"))' \
+'--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
+'--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
+'--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
+'-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
+json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'-y+[Do not ask; required where there is no terminal]::BOOL:(true false)' \
+'--yes=[Do not ask; required where there is no terminal]::BOOL:(true false)' \
 '--dry-run=[client\: plan without asking the server about the patches; server\: plan as usual. Neither changes anything]::MODE:((none\:"Do it"
 client\:"Only plan, without asking the server about the patches"
 server\:"Only plan"))' \
@@ -272,12 +359,17 @@ _arguments "${_arguments_options[@]}" : \
 '--partition=[Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet'\''s own]:N:_default' \
 '*--pods=[Only these pods, separated by commas]:NAME:_default' \
 '--node=[Only the pods on this node]:NAME:_default' \
+'--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
+ignore\:"Do not ask them"))' \
+'--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
-'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods]:WHAT:((stop\:"Stop before the next pod"
+'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
 continue\:"Go on with the other pods"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
+'--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
+'--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
 '-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
@@ -341,12 +433,17 @@ _arguments "${_arguments_options[@]}" : \
 '--partition=[Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet'\''s own]:N:_default' \
 '*--pods=[Only these pods, separated by commas]:NAME:_default' \
 '--node=[Only the pods on this node]:NAME:_default' \
+'--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
+ignore\:"Do not ask them"))' \
+'--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
-'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods]:WHAT:((stop\:"Stop before the next pod"
+'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
 continue\:"Go on with the other pods"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
+'--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
+'--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
 '-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
@@ -410,12 +507,17 @@ _arguments "${_arguments_options[@]}" : \
 '--partition=[Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet'\''s own]:N:_default' \
 '*--pods=[Only these pods, separated by commas]:NAME:_default' \
 '--node=[Only the pods on this node]:NAME:_default' \
+'--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
+ignore\:"Do not ask them"))' \
+'--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
-'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods]:WHAT:((stop\:"Stop before the next pod"
+'--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
 continue\:"Go on with the other pods"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
+'--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
+'--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
 '--to=[Back to what ran before this update, as kubectl inplace history names it \[default\: the last one\]]:ID:_default' \
 '--pin-digest=[Back to the recorded digest, not only to the tag]::BOOL:(true false)' \
 '-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
@@ -480,6 +582,7 @@ _arguments "${_arguments_options[@]}" : \
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '-n+[Namespace]:NAME:_default' \
 '--namespace=[Namespace]:NAME:_default' \
 '--kubeconfig=[The kubeconfig to use]:FILE:_files' \
@@ -532,6 +635,7 @@ _arguments "${_arguments_options[@]}" : \
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
+'--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '-n+[Namespace]:NAME:_default' \
 '--namespace=[Namespace]:NAME:_default' \
 '--kubeconfig=[The kubeconfig to use]:FILE:_files' \
@@ -933,6 +1037,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(restart)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (resume)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -1000,6 +1108,7 @@ _kubectl-inplace_commands() {
 'plan:Say what would happen to each pod and container, what blocks it and why. Changes nothing' \
 'diff:Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing' \
 'apply:Plan, ask, patch the pods, and follow them until they are ready again' \
+'restart:Restart containers in place with the very bits that they run\: the digest is pinned, the template stays' \
 'resume:Go on with a rollout that was stopped, or whose run was killed, at any point' \
 'abort:Take a rollout back that was stopped, or whose run was killed, at any point\: template, strategy, pause and pods' \
 'undo:Go back to the images recorded before the last update in place' \
@@ -1063,6 +1172,7 @@ _kubectl-inplace__subcmd__help_commands() {
 'plan:Say what would happen to each pod and container, what blocks it and why. Changes nothing' \
 'diff:Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing' \
 'apply:Plan, ask, patch the pods, and follow them until they are ready again' \
+'restart:Restart containers in place with the very bits that they run\: the digest is pinned, the template stays' \
 'resume:Go on with a rollout that was stopped, or whose run was killed, at any point' \
 'abort:Take a rollout back that was stopped, or whose run was killed, at any point\: template, strategy, pause and pods' \
 'undo:Go back to the images recorded before the last update in place' \
@@ -1139,6 +1249,11 @@ _kubectl-inplace__subcmd__help__subcmd__rbac_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace help rbac commands' commands "$@"
 }
+(( $+functions[_kubectl-inplace__subcmd__help__subcmd__restart_commands] )) ||
+_kubectl-inplace__subcmd__help__subcmd__restart_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace help restart commands' commands "$@"
+}
 (( $+functions[_kubectl-inplace__subcmd__help__subcmd__resume_commands] )) ||
 _kubectl-inplace__subcmd__help__subcmd__resume_commands() {
     local commands; commands=()
@@ -1173,6 +1288,11 @@ _kubectl-inplace__subcmd__plan_commands() {
 _kubectl-inplace__subcmd__rbac_commands() {
     local commands; commands=()
     _describe -t commands 'kubectl-inplace rbac commands' commands "$@"
+}
+(( $+functions[_kubectl-inplace__subcmd__restart_commands] )) ||
+_kubectl-inplace__subcmd__restart_commands() {
+    local commands; commands=()
+    _describe -t commands 'kubectl-inplace restart commands' commands "$@"
 }
 (( $+functions[_kubectl-inplace__subcmd__resume_commands] )) ||
 _kubectl-inplace__subcmd__resume_commands() {

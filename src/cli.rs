@@ -349,6 +349,9 @@ pub struct FollowArgs {
     /// Output format; json is one object a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
+    /// Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
 }
 
 /// How long ready must hold, and how long to wait.

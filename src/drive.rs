@@ -17,6 +17,7 @@ use crate::cluster::error::ClusterError;
 use crate::cluster::{self, Cluster, PodScope, WatchedPods};
 use crate::engine::report::Outcome;
 use crate::engine::rollout::{self, Action, ActionId, Answer, Goal, Ledger, Observation, Stop, Watch, World};
+use crate::record::Recorder;
 use crate::render::Listener;
 
 /// Requests at once: the API server's own limits are meant for many clients.
@@ -75,9 +76,10 @@ struct Driver<'a> {
     began: Instant,
     permits: Arc<Semaphore>,
     answers: FuturesUnordered<BoxFuture<'static, Answered>>,
+    recorder: &'a mut Recorder,
 }
 
-/// Runs a rollout to its end.
+/// Runs a rollout to its end. What goes into `turn` and what comes out is told to the recorder, in this order.
 ///
 /// # Errors
 /// When the pods may not be watched, or the output is gone.
@@ -86,6 +88,7 @@ pub async fn drive(
     goal: &Goal,
     scope: &PodScope,
     listener: &mut dyn Listener,
+    recorder: &mut Recorder,
 ) -> Result<Outcome, DriveError> {
     let mut driver = Driver {
         cluster,
@@ -94,12 +97,15 @@ pub async fn drive(
         began: Instant::now(),
         permits: Arc::new(Semaphore::new(IN_FLIGHT)),
         answers: FuturesUnordered::new(),
+        recorder,
     };
+    driver.recorder.goal(goal);
     let mut signals = Signals::listen()?;
     let mut watch = cluster.watch(&goal.workload.namespace, scope);
     loop {
         let now = driver.now();
         let turn = rollout::turn(goal, &driver.world, &mut driver.ledger, now);
+        driver.recorder.turn(now, &turn);
         for (id, action) in turn.actions {
             driver.carry_out(id, action);
         }
@@ -121,7 +127,9 @@ pub async fn drive(
             () = tokio::time::sleep_until(driver.began + wake) => {}
             stop = signals.next() => {
                 if driver.stop(stop) {
-                    let outcome = rollout::leave(goal, &driver.world, &driver.ledger, driver.now());
+                    let now = driver.now();
+                    let outcome = rollout::leave(goal, &driver.world, &driver.ledger, now);
+                    driver.recorder.leave(now, &outcome);
                     listener.outcome(&outcome)?;
                     return Ok(outcome);
                 }
@@ -149,8 +157,13 @@ impl Driver<'_> {
             }
             Err(error) => Observation::WatchLost(error.to_string()),
         };
-        self.world.observe(observation);
+        self.see(observation);
         Ok(())
+    }
+
+    fn see(&mut self, observation: Observation) {
+        self.recorder.observation(self.began.elapsed(), &observation);
+        self.world.observe(observation);
     }
 
     fn drain(&mut self, watch: &mut WatchedPods) -> Result<(), DriveError> {
@@ -165,15 +178,17 @@ impl Driver<'_> {
 
     fn answered(&mut self, (id, observation, answer): Answered) {
         if let Some(observation) = observation {
-            self.world.observe(observation);
+            self.see(observation);
         }
         let now = self.now();
+        self.recorder.answer(now, id, &answer);
         self.ledger.answer(id, answer, now);
     }
 
     /// Notes a signal; returns whether it is the second one.
     fn stop(&mut self, stop: Stop) -> bool {
         let now = self.now();
+        self.recorder.stop(now, stop);
         !self.ledger.stop(stop, now)
     }
 

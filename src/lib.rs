@@ -7,7 +7,8 @@
 //! | [`engine`] | every rule of the product; pure: values in, values out | nothing of this package |
 //! | [`manifest`] | files, folders and stdin to documents with their source positions | `engine` |
 //! | [`cluster`] | the only module that names kube: reads, patches and watches | `engine` |
-//! | [`drive`] | the one loop: watches, answers, time and signals into `engine::rollout::turn` | `engine`, `cluster`, the `Listener` of `render` |
+//! | [`drive`] | the one loop: watches, answers, time and signals into `engine::rollout::turn` | `engine`, `cluster`, `record`, the `Listener` of `render` |
+//! | [`record`] | what a rollout was decided from, as JSON lines, and their replay | `engine` |
 //! | [`render`] | plan, notices and outcome to text and JSON; prints to the writers it is given | `engine` |
 //! | [`cli`] | what a person may type; clap types without behaviour | `engine`'s closed sets, `render`'s formats |
 //! | [`commands`] | thin glue, one file a verb | all of the above |
@@ -20,4 +21,5 @@ pub mod drive;
 pub mod engine;
 pub mod error;
 pub mod manifest;
+pub mod record;
 pub mod render;

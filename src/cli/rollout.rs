@@ -1,5 +1,7 @@
 //! What `apply`, `resume`, `abort` and `undo` have in common, and the arguments of the last three.
 
+use std::path::PathBuf;
+
 use clap::{ArgAction, Args, ValueEnum};
 
 use super::{DryRun, FIELD_MANAGER, TargetArgs, text_or_json};
@@ -73,6 +75,9 @@ pub struct RolloutArgs {
     /// Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub keep_field_ownership: bool,
+    /// Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// Workloads at once; each keeps to its own budget
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub parallel_workloads: u32,

@@ -5,6 +5,7 @@ pub mod connect;
 mod desired;
 pub mod error;
 mod events;
+mod failure_report;
 mod kubelet;
 mod namespace;
 mod objects;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription, Verb};
 use crate::engine::durable::ObjectKind;
+use crate::engine::names::PodKey;
 use crate::engine::workload::{KindFacts, WorkloadKind};
 
 /// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
@@ -205,6 +206,31 @@ impl Cluster {
             if next.is_empty() {
                 return Ok(items);
             }
+        }
+    }
+
+    /// Reads the end of a container's log: so many lines, in so many bytes. What is no UTF-8 is replaced.
+    pub(super) async fn log_of(
+        &self,
+        pod: &PodKey,
+        container: &str,
+        previous: bool,
+        (lines, bytes): (usize, usize),
+    ) -> Result<String, ClusterError> {
+        let pods: Resource = WorkloadKind::Pod.into();
+        let what = pods.describe(Verb::Get, Some(&pod.namespace), Some(&pod.name)).subresource("log");
+        let (lines, bytes) = (lines.to_string(), bytes.to_string());
+        let mut pairs = vec![("container", container), ("tailLines", &lines), ("limitBytes", &bytes)];
+        if previous {
+            pairs.push(("previous", "true"));
+        }
+        let uri = format!("{}/log{}", pods.path(Some(&pod.namespace), Some(&pod.name)), query(&pairs));
+        let request = Request::builder().method(Method::GET).uri(uri).body(Vec::new());
+        let request = request.map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
+        match self.connection.client().request_text(request).await {
+            Ok(text) => Ok(text),
+            Err(kube::Error::FromUtf8(error)) => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+            Err(error) => Err(ClusterError::from_kube(error, &what)),
         }
     }
 

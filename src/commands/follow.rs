@@ -1,7 +1,9 @@
 //! `follow`: watches an update to its end, and changes nothing.
 
 use super::planning::follow_options;
+use super::recording::RecordTo;
 use super::targets::{self, Wish};
+use super::witness::Witness;
 use super::{Shell, next as commands};
 use crate::cli::{FollowArgs, GlobalArgs};
 use crate::cluster::{Cluster, Nodes};
@@ -13,13 +15,14 @@ use crate::engine::reason::Reason;
 use crate::engine::target::Images;
 use crate::engine::{plan, suggest};
 use crate::error::{CommandError, ErrorKind};
-use crate::render::NextSteps;
+use crate::render::{Listener, NextSteps};
 
 pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = follow_options(&args.policy)?;
     let asked = targets::read(&args.targets, false, shell)?;
     let cluster = shell.connect(global).await?;
     let id = shell.rollout_id();
+    let record_to = RecordTo::new(args.record.as_deref());
     let mut result = EndResult::NothingToDo;
     for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
         let images = match wish {
@@ -47,11 +50,14 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         cluster.check_watch(&goal.workload.namespace).await?;
         let next =
             NextSteps { follow: Some(commands::follow(&goal.workload, global, &cluster)), ..NextSteps::default() };
-        let mut listener = shell.listener(args.output, false);
-        listener.start(&goal, &next)?;
-        let outcome = drive::drive(&cluster, &goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
-        drop(listener);
+        let mut recording = record_to.open(shell)?;
+        let mut witness = Witness::new(shell.listener(args.output, false));
+        witness.start(&goal, &next)?;
+        let scope = Cluster::scope(&live.workload);
+        let mut outcome = drive::drive(&cluster, &goal, &scope, &mut witness, &mut recording.recorder).await?;
+        witness.end(&cluster, &mut outcome).await?;
         shell.tell_notices();
+        recording.tell_trouble(shell);
         result = outcome.result;
         if result != EndResult::Complete {
             break;

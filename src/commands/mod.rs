@@ -16,6 +16,7 @@ mod plan;
 mod planning;
 mod pulls;
 mod rbac;
+mod recording;
 mod restart;
 mod resume;
 mod rolling;
@@ -26,6 +27,7 @@ mod status;
 mod targets;
 mod undo;
 mod version;
+mod witness;
 
 pub use completion::script as completion_script;
 pub use shell::Shell;

@@ -16,6 +16,7 @@ use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{PodKey, RolloutId};
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
+use crate::engine::permissions::{AccessAnswer, Asked, ClusterCommand, Need, Permission};
 use crate::engine::plan::{
     self, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, RestartError, Subset, UndoError, Verdict,
     WorkloadPlan,
@@ -89,9 +90,15 @@ pub(super) async fn make_for(
         let mut plan = plan::build(&desired, &live, options);
         if ask_server {
             let goal = plan.goal(&id, field_manager);
-            let ((), lacking) = futures::try_join!(check(&mut plan, &live, &cluster, &id, field_manager), async {
-                Ok(pulls::find(&goal.pods, &live, options.pre_pull, &cluster).await)
-            })?;
+            let missing = missing_for_the_owner(&plan, &cluster);
+            let lacking = pulls::find(&goal.pods, &live, options.pre_pull, &cluster);
+            let checked = check(&mut plan, &live, &cluster, &id, field_manager);
+            let (missing, lacking, checked) = futures::join!(missing, lacking, checked);
+            checked?;
+            if !missing.is_empty() {
+                plan.verdict = Verdict::NotEligible;
+                plan.reasons.extend(missing);
+            }
             note_pulls(&mut plan, lacking);
         }
         workloads.push(plan);
@@ -134,6 +141,32 @@ async fn read_all(
         }
     });
     stream::iter(reads).buffered(AT_ONCE).try_collect().await
+}
+
+/// Asks whether the caller may write what a durable rollout writes to the owner: found out in the middle, it would leave a
+/// Deployment paused. A server that does not tell is no obstacle.
+fn missing_for_the_owner<'c>(plan: &WorkloadPlan, cluster: &'c Cluster) -> impl Future<Output = Vec<Reason>> + use<'c> {
+    let (kind, namespace) = (plan.workload.kind, plan.workload.namespace.clone());
+    let asked = Asked { command: ClusterCommand::Apply, kinds: vec![kind], pods_only: false };
+    let of_the_owner = |permission: &Permission| {
+        // What pods need has been asked for the whole namespace.
+        permission.need == Need::Required && permission.resource.plural != WorkloadKind::Pod.facts().plural
+    };
+    let questions: Vec<Permission> = match plan.durable.is_some() && plan.verdict == Verdict::InPlace {
+        true => asked.permissions().into_iter().filter(of_the_owner).collect(),
+        false => Vec::new(),
+    };
+    async move {
+        let answers = cluster.access(questions, Some(&namespace)).await.unwrap_or_default();
+        let denied = answers.into_iter().filter(|answer| !answer.allowed);
+        let reason = |answer: AccessAnswer| Reason::PermissionMissing {
+            verb: answer.permission.verb.word().to_owned(),
+            resource: answer.permission.resource.to_string(),
+            namespace: namespace.clone(),
+            message: answer.message,
+        };
+        denied.map(reason).collect()
+    }
 }
 
 /// Says what is pulled first, and on which nodes that cannot be.

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::planning::{self, Planned};
+use super::recording::RecordTo;
 use super::several::Job;
+use super::witness::Witness;
 use super::{Shell, approve, next as commands};
 use crate::cli::{GlobalArgs, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
-use crate::engine::durable::change::Direction;
+use crate::engine::durable::{self, change::Direction};
 use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{self, LiveWorkload, ResumeError, Start, Verdict, way_back};
@@ -17,7 +19,7 @@ use crate::engine::record::UpdateRecord;
 use crate::engine::report::{Outcome, PodEnd, PodPhase};
 use crate::engine::rollout::{Goal, Mode};
 use crate::error::CommandError;
-use crate::render::{Meaning, NextSteps, OutputFormat};
+use crate::render::{Listener, Meaning, NextSteps, OutputFormat};
 
 /// What one command carries out its goals with.
 #[derive(Clone)]
@@ -29,6 +31,7 @@ pub(super) struct Rolling<'a> {
     pub(super) start: Start,
     /// The command that goes on after an end that is none.
     pub(super) go_on: Option<String>,
+    pub(super) recording: RecordTo,
     /// Other workloads are under way at the same time: lines say whose they are, and nobody is asked at a pause.
     pub(super) side_by_side: bool,
     /// The same bits again: there is nothing to take back.
@@ -53,7 +56,8 @@ impl<'a> Rolling<'a> {
             release: yes,
             pre_pull: PrePull::Auto,
         };
-        Self { cluster, global, rollout, output, start, go_on: None, side_by_side: false, is_restart: false }
+        let recording = RecordTo::new(rollout.record.as_deref());
+        Self { cluster, global, rollout, output, start, go_on: None, recording, side_by_side: false, is_restart: false }
     }
 
     /// Carries out a plan, in its order.
@@ -161,25 +165,44 @@ impl<'a> Rolling<'a> {
 
     async fn drive(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<Outcome, CommandError> {
         let next = self.next(goal);
-        let mut listener = shell.listener(self.output, self.side_by_side);
-        listener.start(goal, &next)?;
-        let outcome = drive::drive(self.cluster, goal, &Cluster::scope(&live.workload), listener.as_mut()).await?;
-        drop(listener);
+        let mut recording = self.recording.open(shell)?;
+        let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
+        witness.start(goal, &next)?;
+        let scope = Cluster::scope(&live.workload);
+        let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recording.recorder).await?;
+        witness.end(self.cluster, &mut outcome).await?;
         shell.tell_notices();
+        recording.tell_trouble(shell);
         if outcome.result == EndResult::Superseded && goal.owner.is_some() {
-            self.tell_what_is_held_back(goal, shell).await;
+            self.settle_what_is_held_back(goal, shell).await?;
         }
         Ok(outcome)
     }
 
     /// Somebody else's change may wait under what this rollout has set; only the person can say what is to become of it.
-    async fn tell_what_is_held_back(&self, goal: &Goal, shell: &Shell) {
+    async fn settle_what_is_held_back(&self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
         // What cannot be read now was told as the end already.
-        let Ok(found) = self.cluster.workload(&goal.workload).await else { return };
+        let Ok(found) = self.cluster.workload(&goal.workload).await else { return Ok(()) };
+        let kind = goal.workload.kind;
+        let release = goal.owner.as_ref().and_then(|owner| durable::release(owner, kind, &found.object));
+        if let Some(release) = release
+            && !self.side_by_side
+            && approve::can_ask(shell)
+        {
+            let question = format!(
+                "{} has somebody else's template, held back by what this rollout had set. Let it roll out, which replaces pods",
+                goal.workload
+            );
+            if approve::question(&question, self.cluster, false, shell)? {
+                self.cluster.write(&release, &self.start.field_manager).await?;
+                return Ok(());
+            }
+        }
         let commands = commands::held_back(&found, goal, self.global);
         for (word, command) in commands {
             shell.say(Meaning::Waiting, word, &command);
         }
+        Ok(())
     }
 
     fn next(&self, goal: &Goal) -> NextSteps {

@@ -417,6 +417,23 @@ impl Pod {
         self.ready_condition().is_some_and(|condition| condition.status == "True")
     }
 
+    /// Returns why the pod is taken away, where its condition `DisruptionTarget` says so (eviction, preemption, a node that
+    /// is lost, pressure on its node).
+    pub fn disruption(&self) -> Option<String> {
+        let is_it = |condition: &&Condition| condition.kind == "DisruptionTarget" && condition.status == "True";
+        let condition = self.status.conditions.iter().find(is_it)?;
+        let reason = condition.reason.as_deref().unwrap_or("DisruptionTarget");
+        let what = match reason {
+            "EvictionByEvictionAPI" => "it was evicted",
+            "PreemptionByScheduler" => "it was preempted",
+            _ => "it was disrupted",
+        };
+        match condition.message.as_deref().filter(|message| !message.is_empty()) {
+            Some(message) => Some(format!("{what} ({reason}): {message}")),
+            None => Some(format!("{what} ({reason})")),
+        }
+    }
+
     /// Returns whether the pod has ended for good; the kubelet restarts nothing in it any more.
     pub fn is_finished(&self) -> bool {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")

@@ -199,6 +199,26 @@ pub struct PodEnd {
     pub containers: Vec<ContainerEnd>,
     /// Containers that restarted though no change of theirs was planned.
     pub unplanned: Vec<ContainerName>,
+    /// It left a durable rollout: what its owner makes in its place is right by itself.
+    #[serde(default)]
+    pub replaced: bool,
+}
+
+impl PodEnd {
+    /// Returns whether it is neither done, nor failed, nor untouched.
+    pub fn is_in_hand(&self) -> bool {
+        match self.phase {
+            PodPhase::Draining { .. }
+            | PodPhase::Restoring { .. }
+            | PodPhase::Patched
+            | PodPhase::Restarting { .. }
+            | PodPhase::Starting
+            | PodPhase::Settling { .. }
+            | PodPhase::Unproven { .. } => true,
+            PodPhase::Waiting => self.patched,
+            PodPhase::Done | PodPhase::Failing(_) | PodPhase::Moved { .. } | PodPhase::Gone { .. } => false,
+        }
+    }
 }
 
 /// How one container ended.
@@ -215,4 +235,22 @@ pub struct ContainerEnd {
     pub changed: bool,
     /// Seconds between the end of the container before and the start of the new one, from the API's whole seconds.
     pub down_seconds: Option<i64>,
+    /// When, and how long the rest took, where known.
+    #[serde(default)]
+    pub times: ContainerTimes,
+}
+
+/// What the API tells of a restart besides how long the container was down.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContainerTimes {
+    /// When the container before ended (RFC 3339, whole seconds).
+    pub ended_at: Option<String>,
+    /// When the new one started (RFC 3339, whole seconds).
+    pub started_at: Option<String>,
+    /// Seconds that the kubelet pulled the image, by its event; `None` also where the node had it.
+    pub pull_seconds: Option<f64>,
+    /// Seconds from the start of the new container until the pod's condition `Ready` turned `True`, from the API's whole
+    /// seconds; 0 where the API never showed it as anything else.
+    pub ready_seconds: Option<i64>,
 }

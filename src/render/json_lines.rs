@@ -3,6 +3,8 @@
 //!
 //! Promise: as for the plan's document, fields are added, never renamed or taken away, within one `version`.
 
+mod ends;
+
 use std::io;
 use std::time::Duration;
 
@@ -10,7 +12,9 @@ use serde::Serialize;
 
 use crate::engine::durable::OwnerStep;
 use crate::engine::failure::Failure;
+use crate::engine::failure_report::FailureReport;
 use crate::engine::names::{ContainerName, PodKey};
+use crate::engine::proof;
 use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, PodPhase};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 
@@ -26,13 +30,21 @@ const LINES_VERSION: &str = "v1alpha1";
 pub struct JsonLines<'a> {
     out: Writer<'a>,
     run: Option<Run>,
+    /// What was done on the owner, and when.
+    steps: Vec<(OwnerStep, Duration)>,
     names_workload: bool,
 }
 
 impl<'a> JsonLines<'a> {
     /// Returns a listener that writes to `out`.
     pub fn new(out: Writer<'a>) -> Self {
-        Self { out, run: None, names_workload: false }
+        Self { out, run: None, steps: Vec::new(), names_workload: false }
+    }
+
+    /// A plain init container takes its new image without a restart; unknown containers are taken to restart.
+    fn restarts(&self, pod: &PodEnd, container: &ContainerName) -> bool {
+        let goal = self.run.as_ref().and_then(|run| run.pod(&pod.pod)).and_then(|goal| goal.containers.get(container));
+        goal.is_none_or(|goal| goal.restarts)
     }
 
     /// Says on each line whose it is.
@@ -78,6 +90,7 @@ impl Listener for JsonLines<'_> {
         };
         self.write("start", Duration::ZERO, &body)?;
         self.run = Some(Run::of(goal, next));
+        self.steps.clear();
         Ok(())
     }
 
@@ -86,7 +99,10 @@ impl Listener for JsonLines<'_> {
             Notice::Pod { pod, phase } => {
                 self.write("pod", elapsed, &PodLine { pod: PodName::of(pod), phase: Phase::of(phase) })
             }
-            Notice::Owner { step } => self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() }),
+            Notice::Owner { step } => {
+                self.steps.push((*step, elapsed));
+                self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() })
+            }
             Notice::DisruptionBudgetHolds { .. }
             | Notice::PullBegins { .. }
             | Notice::Pulled { .. }
@@ -119,9 +135,14 @@ impl Listener for JsonLines<'_> {
         None
     }
 
+    fn failure_report(&mut self, report: &FailureReport, elapsed: Duration) -> io::Result<()> {
+        self.write("failureReport", elapsed, &ends::Report::of(report))
+    }
+
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
         let next = self.run.as_ref().map(|run| run.next.clone()).unwrap_or_default();
         let tally = Tally::of(outcome);
+        let proof = proof::Proof::of(outcome, |pod, name| self.restarts(pod, name));
         let is_durable = self.run.as_ref().is_some_and(|run| run.mode == Mode::Durable);
         let next = if is_durable { next.that_fit(outcome) } else { next };
         let body = Summary {
@@ -135,8 +156,11 @@ impl Listener for JsonLines<'_> {
             failed: tally.failing,
             moved: tally.moved,
             gone: tally.gone,
+            replaced: outcome.pods.iter().filter(|end| end.replaced).count(),
             untouched: tally.untouched,
             pods: outcome.pods.iter().map(End::of).collect(),
+            proof: ends::Proof::of(&proof),
+            steps: self.steps.iter().map(|(step, at)| ends::Step::of(*step, *at)).collect(),
             take_back: next.take_back,
             go_on: next.go_on,
             abort: next.abort,
@@ -329,8 +353,11 @@ struct Summary<'a> {
     failed: usize,
     moved: usize,
     gone: usize,
+    replaced: usize,
     untouched: usize,
     pods: Vec<End<'a>>,
+    proof: ends::Proof<'a>,
+    steps: Vec<ends::Step>,
     take_back: Option<String>,
     go_on: Option<String>,
     abort: Option<String>,
@@ -344,6 +371,7 @@ struct End<'a> {
     #[serde(flatten)]
     phase: Phase<'a>,
     patched: bool,
+    replaced: bool,
     containers: Vec<Ended<'a>>,
     unplanned: Vec<&'a str>,
 }
@@ -354,7 +382,11 @@ struct Ended<'a> {
     container: &'a str,
     from: Option<&'a str>,
     to: Option<&'a str>,
+    ended_at: Option<&'a str>,
+    started_at: Option<&'a str>,
+    pull_seconds: Option<f64>,
     down_seconds: Option<i64>,
+    ready_seconds: Option<i64>,
 }
 
 impl<'a> End<'a> {
@@ -363,12 +395,17 @@ impl<'a> End<'a> {
             container: end.container.as_str(),
             from: end.from.as_deref(),
             to: end.to.as_deref(),
+            ended_at: end.times.ended_at.as_deref(),
+            started_at: end.times.started_at.as_deref(),
+            pull_seconds: end.times.pull_seconds,
             down_seconds: end.down_seconds,
+            ready_seconds: end.times.ready_seconds,
         };
         Self {
             pod: PodName::of(&end.pod),
             phase: Phase::of(&end.phase),
             patched: end.patched,
+            replaced: end.replaced,
             containers: end.containers.iter().map(ended).collect(),
             unplanned: end.unplanned.iter().map(ContainerName::as_str).collect(),
         }

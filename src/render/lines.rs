@@ -5,13 +5,14 @@ use std::io;
 use std::time::Duration;
 
 use crate::engine::durable::OwnerStep;
+use crate::engine::failure_report::FailureReport;
 use crate::engine::names::PodKey;
 use crate::engine::report::{Notice, Outcome, PodPhase};
 use crate::engine::rollout::{Goal, Mode};
 
 use super::run::{NextSteps, Run};
 use super::style::{Meaning, Style};
-use super::{Listener, Terminal, Writer, summary, words};
+use super::{Listener, Terminal, Writer, failure_report, summary, words};
 
 /// How many pods a sign of life names.
 const NAMED_PODS: usize = 3;
@@ -57,6 +58,11 @@ impl Listener for Lines<'_> {
 
     fn next_tick(&self) -> Option<Duration> {
         None
+    }
+
+    fn failure_report(&mut self, report: &FailureReport, _elapsed: Duration) -> io::Result<()> {
+        failure_report::write(self.narrator.run(), report, &self.out_style, &mut self.out)?;
+        self.out.flush()
     }
 
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {

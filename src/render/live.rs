@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::engine::failure_report::FailureReport;
 use crate::engine::names::PodKey;
 use crate::engine::report::{Notice, Outcome, PodPhase};
 use crate::engine::rollout::Goal;
@@ -18,7 +19,7 @@ use crate::engine::rollout::Goal;
 use super::lines::{self, Narrator};
 use super::run::NextSteps;
 use super::style::{Meaning, Style};
-use super::{Listener, Terminal, Writer, summary, words};
+use super::{Listener, Terminal, Writer, failure_report, summary, words};
 
 /// A rollout that is over sooner shows no live view.
 const APPEARS_AFTER: Duration = Duration::from_millis(250);
@@ -243,6 +244,14 @@ impl Listener for Live<'_> {
     fn next_tick(&self) -> Option<Duration> {
         let due = self.drawn_at.map_or(APPEARS_AFTER, |at| at.saturating_add(REDRAWN_EVERY));
         (!self.over).then_some(due)
+    }
+
+    fn failure_report(&mut self, report: &FailureReport, _elapsed: Duration) -> io::Result<()> {
+        self.over = true;
+        self.bar.finish_and_clear();
+        self.write_pending()?;
+        failure_report::write(self.narrator.run(), report, &self.out_style, &mut self.out)?;
+        self.out.flush()
     }
 
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {

@@ -11,6 +11,7 @@ mod access;
 mod containers;
 mod diff;
 pub mod escape;
+mod failure_report;
 mod hash;
 mod history;
 mod json;
@@ -21,6 +22,7 @@ mod markdown;
 mod metadata;
 mod name;
 mod offline;
+mod proof;
 pub mod reasons;
 mod redrawn;
 mod run;
@@ -40,6 +42,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
+use crate::engine::failure_report::FailureReport;
 use crate::engine::plan::Plan;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
@@ -146,6 +149,12 @@ pub trait Listener {
 
     /// Returns when the next [`Listener::tick`] is wanted, as time since the rollout's start; `None` for never.
     fn next_tick(&self) -> Option<Duration>;
+
+    /// Is told what was found out about the pods that failed, before it is told how the rollout ended.
+    ///
+    /// # Errors
+    /// The writer's.
+    fn failure_report(&mut self, report: &FailureReport, elapsed: Duration) -> io::Result<()>;
 
     /// Is told how it ended: writes the result and puts the terminal in order.
     ///

@@ -8,12 +8,13 @@ use std::io::{self, Write};
 
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
+use crate::engine::proof::Proof;
 use crate::engine::report::{Outcome, PodEnd, PodPhase};
 use crate::engine::rollout::Mode;
 
 use super::run::Run;
 use super::style::{Meaning, Style};
-use super::words;
+use super::{proof, words};
 
 /// How many pods that decided the end are named.
 const NAMED_PODS: usize = 5;
@@ -73,7 +74,7 @@ pub(super) fn write(run: Option<&Run>, outcome: &Outcome, style: &Style, out: &m
     ending.deciding_pods(out)?;
     ending.unplanned(out)?;
     match outcome.result {
-        EndResult::Complete | EndResult::Aborted => ending.down(out)?,
+        EndResult::Complete | EndResult::Aborted => proof::write(&ending.proof(), style, out)?,
         EndResult::NothingToDo => {}
         EndResult::Paused
         | EndResult::Error
@@ -236,7 +237,7 @@ impl Ending<'_> {
             EndResult::Failed => matches!(pod.phase, PodPhase::Failing(_)),
             EndResult::Superseded => matches!(pod.phase, PodPhase::Moved { .. } | PodPhase::Gone { .. }),
             EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => {
-                is_in_hand(pod) || self.waits_for_somebody(pod)
+                pod.is_in_hand() || self.waits_for_somebody(pod)
             }
             EndResult::Complete
             | EndResult::NothingToDo
@@ -315,33 +316,8 @@ impl Ending<'_> {
         writeln!(out, "Of {}: {}.", words::count(self.outcome.pods.len(), "pod"), counts.join(", "))
     }
 
-    /// For each container: the shortest, the middle and the longest time that it was down.
-    fn down(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut seconds: BTreeMap<&ContainerName, Vec<u64>> = BTreeMap::new();
-        for end in self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done)) {
-            for container in &end.containers {
-                if let Some(down) = container.down_seconds {
-                    // A clock that was set back between two events of a node is no time down.
-                    seconds.entry(&container.container).or_default().push(u64::try_from(down).unwrap_or(0));
-                }
-            }
-        }
-        let texts = seconds.into_iter().filter_map(|(name, mut seconds)| {
-            seconds.sort_unstable();
-            let middle = seconds.get(seconds.len().saturating_sub(1) / 2)?;
-            let (min, max) = (seconds.first()?, seconds.last()?);
-            let [min, middle, max] = [min, middle, max].map(|seconds| words::whole_seconds(*seconds));
-            let name = self.style.show(name.as_str());
-            Some(match seconds.len() {
-                1 => format!("{name} {max}"),
-                _ => format!("{name} {min} min, {middle} median, {max} max"),
-            })
-        });
-        let texts: Vec<String> = texts.collect();
-        if texts.is_empty() {
-            return Ok(());
-        }
-        writeln!(out, "Down: {} (whole seconds, from the API).", texts.join("; "))
+    fn proof(&self) -> Proof {
+        Proof::of(self.outcome, |pod, container| self.restarts(pod, container))
     }
 
     fn next_steps(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -398,20 +374,5 @@ impl Ending<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Neither done, nor failed, nor untouched.
-fn is_in_hand(pod: &PodEnd) -> bool {
-    match pod.phase {
-        PodPhase::Draining { .. }
-        | PodPhase::Restoring { .. }
-        | PodPhase::Patched
-        | PodPhase::Restarting { .. }
-        | PodPhase::Starting
-        | PodPhase::Settling { .. }
-        | PodPhase::Unproven { .. } => true,
-        PodPhase::Waiting => pod.patched,
-        PodPhase::Done | PodPhase::Failing(_) | PodPhase::Moved { .. } | PodPhase::Gone { .. } => false,
     }
 }

@@ -20,7 +20,9 @@ fn without_times(value: &mut Value) {
         Value::Object(map) => {
             for (key, value) in map {
                 match key.as_str() {
-                    "elapsedSeconds" | "downSeconds" | "id" => *value = "...".into(),
+                    "elapsedSeconds" | "downSeconds" | "readySeconds" | "endedAt" | "startedAt" | "id" => {
+                        *value = "...".into();
+                    }
                     _ => without_times(value),
                 }
             }

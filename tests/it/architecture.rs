@@ -77,6 +77,14 @@ const FENCES: &[(&str, &[&str])] = &[
             "render::JsonLines",
         ],
     ),
+    (
+        "src/record.rs",
+        &["kube::", "tokio", "crate::cluster", "crate::render", "crate::commands", "crate::cli", "crate::drive"],
+    ),
+    (
+        "src/record",
+        &["kube::", "tokio", "crate::cluster", "crate::render", "crate::commands", "crate::cli", "crate::drive"],
+    ),
     ("src/cli.rs", &["kube::", "tokio", "crate::cluster", "crate::commands", "crate::drive", "crate::manifest"]),
     ("src/commands", &["kube::", "k8s_openapi"]),
     ("src/main.rs", &["kube::", "crate::"]),

@@ -8,6 +8,7 @@ mod connection;
 mod container_hash;
 mod defaults;
 mod durable;
+mod failure_report;
 mod fake_server;
 mod faults;
 mod follow;
@@ -18,6 +19,7 @@ mod plan;
 mod rbac;
 #[cfg(test)]
 mod render;
+mod replay;
 mod restart;
 mod runner;
 mod saved;

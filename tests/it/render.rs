@@ -2,6 +2,7 @@
 //! `tests/snapshots/render/`. `UPDATE=1 cargo test --test it render` writes the files anew: read the difference.
 
 mod plans;
+mod reports;
 mod rollouts;
 mod screen;
 mod snapshots;

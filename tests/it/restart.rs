@@ -14,7 +14,7 @@ fn digest() -> String {
     image_id("acme/side:v1").rsplit_once('@').map(|(_, digest)| digest.to_owned()).unwrap_or_default()
 }
 
-fn statuses<'a>(pods: &'a [Value], index: usize) -> Vec<&'a Value> {
+fn statuses(pods: &[Value], index: usize) -> Vec<&Value> {
     pods.iter().map(|pod| &pod["status"]["containerStatuses"][index]).collect()
 }
 

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use serde_json::Value;
 
-use crate::support::{Namespace, Output, Running, kubeconfig, samples};
+use crate::support::{Namespace, Output, Running, kubeconfig, name, samples};
 
 /// Asserts the exit code and that the program says each of the words, on stdout or stderr.
 fn assert_says(output: &Output, code: i32, words: &[&str]) {
@@ -197,8 +197,9 @@ fn a_server_that_cannot_be_reached_is_told() {
 #[test]
 fn consent_is_asked_for() {
     let web = Untouched::new("bad-consent");
-    let owned = web.namespace.inplace(&["apply", "deploy/web", "side=:v2", "--yes"]);
-    assert_says(&owned, 1, &["deployment/web makes its pods from a template", "--pods-only"]);
+    let pod = web.namespace.pods("app=web").first().map(|pod| format!("pod/{}", name(pod))).expect("a pod");
+    let owned = web.namespace.inplace(&["apply", &pod, "side=:v2", "--yes"]);
+    assert_says(&owned, 1, &["was made from its owner's template", "--pods-only"]);
     let unasked = web.namespace.inplace(&["apply", "deploy/web", "side=:v2", "--pods-only"]);
     assert_says(&unasked, 1, &["no terminal", "--yes"]);
     let same = web.namespace.inplace(&["apply", "deploy/web", "side=:v1", "--pods-only", "--yes"]);

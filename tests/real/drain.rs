@@ -79,10 +79,7 @@ struct Traffic {
 /// Runs something while clients connect to the pods that the EndpointSlices list as ready.
 fn under_traffic<R>(namespace: &Namespace, run: impl FnOnce() -> R) -> (R, Traffic) {
     let api = Api::open();
-    assert!(
-        poll(|| (ready_addresses(&api, namespace).len() == 3).then_some(())).is_some(),
-        "three ready endpoints"
-    );
+    assert!(poll(|| (ready_addresses(&api, namespace).len() == 3).then_some(())).is_some(), "three ready endpoints");
     let known = Mutex::new(ready_addresses(&api, namespace));
     let (over, count, failed) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     let began = Instant::now();

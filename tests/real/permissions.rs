@@ -114,3 +114,29 @@ fn a_pod_is_updated_with_the_least_role_and_with_one_verb_less_nothing_is_writte
         assert_eq!(images(&namespace.pods("app=web"), "side"), ["side:v2"], "without {missing}: {refused:#?}");
     });
 }
+
+#[test]
+fn a_deployment_is_updated_durably_with_the_least_role_and_with_one_verb_less_nothing_is_written() {
+    let namespace = Namespace::new("least-role-deployment");
+    namespace.apply(&samples::deployment("web", 2));
+    let account = Account::new(&namespace, &["apply", "deployment"]);
+    let before = namespace.wait_ready("app=web", 2);
+    account.check(0);
+    let applied = account.inplace(&["apply", "deployment/web", "side=:v2", "--min-ready-seconds=0", "--yes"]);
+    assert_eq!(applied.code, 0, "{applied:#?}");
+    let after = namespace.pods("app=web");
+    assert_eq!(restarted(&before, &after).len(), 2);
+    let template = namespace.kubectl(&["get", "deployment", "web", "-o", "jsonpath={.spec.template}"]);
+
+    account.without_each_verb(|missing| {
+        let refused = account.inplace(&["apply", "deployment/web", "side=:v1", "--yes"]);
+        assert!([1, 3].contains(&refused.code), "without {missing}: {refused:#?}");
+        let verb = missing.split(' ').next().unwrap_or_default();
+        let told = format!("{}{}", refused.stdout, refused.stderr);
+        assert!(told.contains(verb), "without {missing}: {refused:#?}");
+        let now = namespace.kubectl(&["get", "deployment", "web", "-o", "jsonpath={.spec.template}"]);
+        assert_eq!(now, template, "without {missing}: {refused:#?}");
+        let paused = namespace.kubectl(&["get", "deployment", "web", "-o", "jsonpath={.spec.paused}"]);
+        assert_eq!(paused, "", "without {missing}: {refused:#?}");
+    });
+}

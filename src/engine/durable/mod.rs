@@ -301,6 +301,22 @@ fn is(object: &Value, uid: &Uid) -> bool {
     object.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str())
 }
 
+/// Returns the write that lets somebody else's template roll out, which a superseded rollout has left under its pause or
+/// strategy; `None` where nothing of ours holds it back. Nothing else of the owner is touched.
+pub fn release(goal: &OwnerGoal, kind: WorkloadKind, object: &Value) -> Option<ObjectWrite> {
+    let patch = Guarded::of(ObjectKind::Workload(kind), object).test("/spec/template");
+    match (kind, &goal.lock.strategy) {
+        _ if !is(object, &goal.uid) => None,
+        (WorkloadKind::Deployment, _) => is_paused(object).then(|| patch.set("/spec/paused", None).write()),
+        (WorkloadKind::StatefulSet | WorkloadKind::DaemonSet, Some(saved)) => {
+            let pointer = "/spec/updateStrategy";
+            (object.pointer(pointer) != Some(saved)).then(|| patch.set(pointer, Some(saved.clone())).write())
+        }
+        (WorkloadKind::StatefulSet | WorkloadKind::DaemonSet, None) => None,
+        (WorkloadKind::ReplicaSet | WorkloadKind::Pod, _) => None,
+    }
+}
+
 /// Returns the patch of the lock that says that no run is at work any more; `None` when it is not this run's.
 pub fn mark(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView, state: LockState) -> Option<ObjectWrite> {
     let object = view.object.as_ref().filter(|object| is(object, &goal.uid))?;

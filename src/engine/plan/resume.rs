@@ -15,6 +15,7 @@ use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::pre_pull::PrePull;
+use crate::engine::record::UpdateRecord;
 use crate::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal, Policy};
 use crate::engine::workload::{Workload, WorkloadKind};
 
@@ -228,7 +229,19 @@ fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
     let mine = |pod: &&Pod| {
         let controlled = pod.controller().is_some_and(|owner| live.controllers.contains(&owner.uid));
         let chosen = lock.only.is_empty() || lock.only.contains(&pod.key.name);
-        controlled && chosen && !pod.terminating && !pod.is_finished() && !is_below_partition(&live.workload, pod)
+        // A pod that this rollout has not touched and that is as wanted has nothing to prove.
+        let touched = UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);
+        let differs = || {
+            let wanted = wanted(&change, pod);
+            let mut images = wanted.values();
+            images.any(|container| container.from != container.to) || !change.metadata.left_in(pod).is_empty()
+        };
+        controlled
+            && chosen
+            && (touched || differs())
+            && !pod.terminating
+            && !pod.is_finished()
+            && !is_below_partition(&live.workload, pod)
     };
     let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
     let strict = lock.policy.ordered;

@@ -99,6 +99,22 @@ fn surroundings(case: &Value) -> Surroundings {
     found
 }
 
+/// The ReplicaSets of a Deployment that has older revisions, as many as `older` says: theirs have no pods.
+fn owned(case: &Value, workload: &Workload) -> Vec<Value> {
+    let Some(older) = case.get("older").and_then(Value::as_u64) else { return Vec::new() };
+    let set = |revision: u64, replicas: u64, template: Value| {
+        json!({"metadata": {"name": format!("web-{revision}"), "uid": format!("rs{revision}"),
+                "annotations": {"deployment.kubernetes.io/revision": revision.to_string()}},
+            "spec": {"replicas": replicas, "template": template}, "status": {"replicas": replicas}})
+    };
+    let before = |revision: u64| {
+        let mut template = workload.template().clone();
+        template["spec"]["containers"][1]["image"] = format!("acme/side:0.{revision}").into();
+        set(revision, 0, template)
+    };
+    (1..=older).map(before).chain([set(older + 1, 2, workload.template().clone())]).collect()
+}
+
 /// Reads one situation. `owner` and `manifest` are strategic merge patches of the base owner, `pod` one of every pod,
 /// `pods` one each.
 fn read(case: &Value, base: &Value) -> Case {
@@ -129,6 +145,7 @@ fn read(case: &Value, base: &Value) -> Case {
         not_read: list(case, "notRead").iter().map(|what| what.as_str().unwrap().to_owned()).collect(),
         surroundings: surroundings(case),
     };
+    live.surroundings.owned = owned(case, &live.workload);
     live.controllers.extend(live.surroundings.revisions.iter().map(|revision| revision.uid.clone()));
     let desired = match (text(case, "/images"), text(case, "/refused"), text(case, "/restart")) {
         (Some(images), _, _) => {

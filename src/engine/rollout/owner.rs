@@ -275,7 +275,8 @@ fn label_all(goal: &Goal, owner: &OwnerGoal, world: &World, ledger: &mut Ledger,
         }
         ledger.timers.insert((now, position));
     }
-    let others: Vec<PodKey> =
+    // In an order of their own, so that the same observations lead to the same decisions.
+    let others: BTreeSet<PodKey> =
         world.pods().filter(|pod| !ledger.position.contains_key(&pod.key)).map(|pod| pod.key.clone()).collect();
     others.iter().for_each(|key| take_in(goal, owner, world, ledger, key, now));
 }

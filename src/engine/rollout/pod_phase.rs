@@ -6,6 +6,7 @@ use crate::engine::evidence::{Baseline, Proof};
 use crate::engine::failure::{self, Failure, LASTING_SECONDS, STALE_REASON_SECONDS, Urgency};
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{Container, ContainerStatus, Pod};
+use crate::engine::proof::{BEING_DELETED, DELETED};
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::PodPhase;
 
@@ -51,7 +52,8 @@ pub(super) fn pod_phase(
 ) -> Judged {
     let Some(pod) = world.pod(&pod_goal.key) else {
         let seen = world.is_deleted(&pod_goal.key) || *world.watch() == Watch::Live;
-        return if seen { PodPhase::Gone { why: "it was deleted".into() }.into() } else { PodPhase::Waiting.into() };
+        let why = || world.why_deleted(&pod_goal.key).unwrap_or(DELETED).to_owned();
+        return if seen { PodPhase::Gone { why: why() }.into() } else { PodPhase::Waiting.into() };
     };
     if let Some(why) = gone(goal, pod) {
         return PodPhase::Gone { why }.into();
@@ -73,7 +75,8 @@ pub(super) fn pod_phase(
         progress.push((ContainerName::default(), Progress::NotAsked));
     }
     if goal.mode == Mode::Durable && pod.is_finished() {
-        return PodPhase::Gone { why: format!("it is {} for good", pod.status.phase) }.into();
+        let why = pod.disruption().unwrap_or_else(|| format!("it is {} for good", pod.status.phase));
+        return PodPhase::Gone { why }.into();
     }
     if let Some(judged) = decided(pod, &progress, entry, ledger.has(Fault::RetriesForever)) {
         return judged;
@@ -138,7 +141,7 @@ fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unb
 /// Why the pod is not the one of the goal any more.
 fn gone(goal: &Goal, pod: &Pod) -> Option<String> {
     if pod.terminating {
-        return Some("it is being deleted".into());
+        return Some(pod.disruption().unwrap_or_else(|| BEING_DELETED.to_owned()));
     }
     match pod.controller() {
         Some(owner) if goal.controllers.contains(&owner.uid) => None,

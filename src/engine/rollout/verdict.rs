@@ -5,9 +5,9 @@ use std::time::Duration;
 use crate::engine::evidence::Baseline;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
-use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::pod::Pod;
 use crate::engine::record::UpdateRecord;
-use crate::engine::report::{ContainerEnd, Outcome, PodEnd, PodPhase};
+use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd, PodPhase};
 
 use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
@@ -147,11 +147,10 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
 }
 
 fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndResult, why: Option<String>) -> Outcome {
-    let pods = ledger
-        .pods
-        .iter()
-        .enumerate()
-        .map(|(position, pod_goal)| pod_end(world.pod(&pod_goal.key), pod_goal, ledger.entries.get(position)));
+    let pods = ledger.pods.iter().enumerate().map(|(position, pod_goal)| {
+        let end = pod_end(world.pod(&pod_goal.key), pod_goal, ledger.entries.get(position));
+        PodEnd { replaced: ledger.replaced.contains(&position), ..end }
+    });
     let seconds = now.saturating_sub(ledger.began.unwrap_or(now)).as_secs_f64();
     let held = owner::stays_held(goal, world, ledger);
     Outcome { workload: goal.workload.clone(), result, pods: pods.collect(), why, held, seconds }
@@ -173,6 +172,7 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {
         to: wanted.to.clone(),
         changed: pod.is_some_and(|pod| Baseline::of(pod, name) != Baseline::Created),
         down_seconds: pod.and_then(|pod| down_seconds(pod, name)),
+        times: pod.map(|pod| times(pod, name)).unwrap_or_default(),
     });
     PodEnd {
         pod: goal.key.clone(),
@@ -180,19 +180,45 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {
         patched: entry.is_some_and(|entry| entry.patched),
         containers: containers.collect(),
         unplanned: pod.map(unplanned).unwrap_or_default(),
+        replaced: false,
     }
 }
 
-/// Seconds between the end of the recorded container and the start of the one that runs, where the API tells both.
-fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
+/// The container that was recorded as ended and the one that runs, where the API tells both.
+fn restart<'p>(pod: &'p Pod, name: &ContainerName) -> Option<(&'p str, &'p str)> {
     let record = UpdateRecord::of(pod)?;
     let record = record.container(pod, name)?;
-    let statuses = [ContainerList::Containers, ContainerList::InitContainers].map(|list| pod.statuses(list));
-    let status = statuses.into_iter().flatten().find(|status| status.name == *name)?;
+    let (_, _, status) = pod.container_status(name)?;
     let ended = status.last_state.terminated.as_ref()?;
     if ended.container_id != record.container_id {
         return None;
     }
+    Some((ended.finished_at.as_deref()?, status.state.running.as_ref()?.started_at.as_deref()?))
+}
+
+/// Whole seconds from one time of the API to another.
+fn seconds_between(from: &str, to: &str) -> Option<i64> {
     let time = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
-    Some(time(status.state.running.as_ref()?.started_at.as_deref()?)? - time(ended.finished_at.as_deref()?)?)
+    Some(time(to)? - time(from)?)
+}
+
+/// Seconds between the end of the recorded container and the start of the one that runs.
+fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
+    let (ended_at, started_at) = restart(pod, name)?;
+    seconds_between(ended_at, started_at)
+}
+
+/// When it restarted, and how long the pod took to be ready after it.
+///
+/// A `Ready` that turned before the start never dropped: the kubelet restarted the container between two of its reports.
+fn times(pod: &Pod, name: &ContainerName) -> ContainerTimes {
+    let Some((ended_at, started_at)) = restart(pod, name) else { return ContainerTimes::default() };
+    let turned =
+        pod.ready_condition().filter(|_| pod.is_ready()).and_then(|ready| ready.last_transition_time.as_deref());
+    ContainerTimes {
+        ended_at: Some(ended_at.to_owned()),
+        started_at: Some(started_at.to_owned()),
+        pull_seconds: None,
+        ready_seconds: turned.and_then(|turned| seconds_between(started_at, turned)).map(|seconds| seconds.max(0)),
+    }
 }

@@ -51,6 +51,8 @@ pub struct World {
     pods: HashMap<PodKey, Pod>,
     /// Uids that were seen deleted: a late answer must not bring them back.
     deleted: BTreeSet<PodKey>,
+    /// Why pods left that are deleted, as far as they themselves said.
+    causes: HashMap<PodKey, String>,
     definition_changed: HashMap<PodKey, BTreeMap<ContainerName, String>>,
     owner: Option<OwnerView>,
     pull_pods: Option<Vec<Value>>,
@@ -68,6 +70,7 @@ impl Default for World {
         Self {
             pods: HashMap::new(),
             deleted: BTreeSet::new(),
+            causes: HashMap::new(),
             definition_changed: HashMap::new(),
             owner: None,
             pull_pods: None,
@@ -90,7 +93,7 @@ impl World {
         match observation {
             Observation::Relisted(pods) => {
                 let listed: BTreeSet<PodKey> = pods.iter().map(|pod| pod.key.clone()).collect();
-                let gone: Vec<PodKey> = self.pods.keys().filter(|key| !listed.contains(key)).cloned().collect();
+                let gone: BTreeSet<PodKey> = self.pods.keys().filter(|key| !listed.contains(key)).cloned().collect();
                 gone.into_iter().for_each(|key| self.delete(key));
                 pods.into_iter().for_each(|pod| self.apply(pod));
                 self.watch = Watch::Live;
@@ -123,7 +126,9 @@ impl World {
     }
 
     fn delete(&mut self, key: PodKey) {
-        self.pods.remove(&key);
+        if let Some(why) = self.pods.remove(&key).as_ref().and_then(Pod::disruption) {
+            self.causes.insert(key.clone(), why);
+        }
         self.deleted.insert(key.clone());
         self.changed(key);
     }
@@ -149,6 +154,11 @@ impl World {
     /// Returns whether this very pod was seen deleted.
     pub fn is_deleted(&self, key: &PodKey) -> bool {
         self.deleted.contains(key)
+    }
+
+    /// Returns why a pod left, as far as it said so itself.
+    pub fn why_deleted(&self, key: &PodKey) -> Option<&str> {
+        self.causes.get(key).map(String::as_str)
     }
 
     /// Returns when the kubelet said that a container's definition changed.

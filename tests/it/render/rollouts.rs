@@ -5,7 +5,7 @@ use std::time::Duration;
 use kubectl_inplace::engine::durable::OwnerStep;
 use kubectl_inplace::engine::failure::Failure;
 use kubectl_inplace::engine::outcome::EndResult;
-use kubectl_inplace::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, PodPhase};
+use kubectl_inplace::engine::report::{ContainerEnd, ContainerTimes, Notice, Outcome, PodEnd, PodPhase};
 use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
 
 use super::plans::{HOSTILE, key, policy, workload};
@@ -118,10 +118,25 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
             to: Some("acme/side:1.27.2".into()),
             changed: true,
             down_seconds: matches!(phase, PodPhase::Done).then(|| i64::try_from(1 + index / 2).unwrap()),
+            times: times(matches!(phase, PodPhase::Done), index),
         }],
         unplanned: vec![],
+        replaced: false,
     });
     Outcome { workload: workload(), result, pods: pods.collect(), why: None, held: false, seconds: 12.34 }
+}
+
+/// What the API tells of a pod that is done.
+fn times(done: bool, index: usize) -> ContainerTimes {
+    if !done {
+        return ContainerTimes::default();
+    }
+    ContainerTimes {
+        ended_at: Some("2026-11-05T10:15:00Z".into()),
+        started_at: Some("2026-11-05T10:15:01Z".into()),
+        pull_seconds: (index > 0).then_some(0.5),
+        ready_seconds: i64::try_from(index).ok(),
+    }
 }
 
 fn failing(reason: &str, message: &str, exit_code: Option<i64>) -> PodPhase {
@@ -269,6 +284,7 @@ fn many_in_hand() -> Rollout {
         patched: index < 25,
         containers: vec![],
         unplanned: vec![],
+        replaced: false,
     });
     let ends = Outcome { pods: pods.collect(), seconds: 3.0, ..outcome(EndResult::TimedOut, &[]) };
     // The screen after each of 25 equal notices is one screen.
@@ -294,6 +310,7 @@ fn unplanned() -> Rollout {
         to: Some("acme/migrate:2".into()),
         changed: true,
         down_seconds: None,
+        times: ContainerTimes::default(),
     });
     rollout("unplanned", goal, vec![(0, pod(PODS[0], PodPhase::Patched))], ends)
 }

@@ -1,0 +1,149 @@
+//! What is read after a rollout has ended: the last words of what failed, and what events tell of pulls and of pods that
+//! left.
+//!
+//! Promise: never longer than [`WITHIN`], also when Ctrl-C comes, and never an error: what could not be read is said.
+#![expect(clippy::disallowed_methods, reason = "what takes too long is given up")]
+
+use std::future::Future;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::future::{self, Either};
+use futures::stream::FuturesUnordered;
+
+use super::Cluster;
+use super::error::ClusterError;
+use super::objects::EVENTS;
+use crate::engine::events::Event;
+use crate::engine::failure_report::{
+    self, FailedPod, FailureReport, Findings, Instance, MOST_BYTES, MOST_LINES, Moment,
+};
+use crate::engine::names::{ContainerName, PodKey};
+use crate::engine::proof;
+use crate::engine::report::{Outcome, PodEnd};
+
+/// How long everything may take.
+const WITHIN: Duration = Duration::from_secs(3);
+
+impl Cluster {
+    /// Reads what there is to know about the pods that failed; `None` where none did. `time_line` is what was seen of
+    /// a pod.
+    pub async fn failure_report(
+        &self,
+        outcome: &Outcome,
+        time_line: impl Fn(&PodKey) -> Vec<Moment>,
+    ) -> Option<FailureReport> {
+        let (pods, left_out) = failure_report::failing(outcome);
+        if pods.is_empty() {
+            return None;
+        }
+        let mut found: Vec<Option<Findings>> = pods.iter().map(|_| None).collect();
+        {
+            let reading: FuturesUnordered<_> =
+                pods.iter().enumerate().map(|(index, end)| async move { (index, self.findings(end).await) }).collect();
+            let mut reading = reading.take_until(Box::pin(enough()));
+            while let Some((index, findings)) = reading.next().await {
+                if let Some(slot) = found.get_mut(index) {
+                    *slot = Some(findings);
+                }
+            }
+        }
+        let pods = pods.into_iter().zip(found).map(|(end, findings)| {
+            let not_read = vec!["nothing was read of it in time".to_owned()];
+            let findings = findings.unwrap_or(Findings { not_read, ..Findings::default() });
+            FailedPod::of(end, findings, time_line(&end.pod))
+        });
+        Some(FailureReport { workload: outcome.workload.clone(), pods: pods.collect(), left_out })
+    }
+
+    /// Adds to an outcome what only events tell: how long images were pulled, and who deleted pods. What cannot be read
+    /// is left out.
+    pub async fn complete_proof(&self, outcome: &mut Outcome) {
+        let namespace = outcome.workload.namespace.clone();
+        let (pulls, causes) = (proof::wants_pulls(outcome), proof::wants_causes(outcome));
+        let read = async {
+            let pulls = self.events_if(pulls, &namespace, "involvedObject.kind=Pod,reason=Pulled");
+            let causes = self.events_if(causes, &namespace, "reason=SuccessfulDelete");
+            future::join(pulls, causes).await
+        };
+        if let Either::Left(((pulls, causes), _)) = future::select(Box::pin(read), Box::pin(enough())).await {
+            proof::add_pulls(outcome, &pulls);
+            proof::add_causes(outcome, &causes);
+        }
+    }
+
+    async fn events_if(&self, wanted: bool, namespace: &str, selector: &str) -> Vec<Event> {
+        if wanted { self.events(namespace, selector).await.unwrap_or_default() } else { Vec::new() }
+    }
+
+    async fn events(&self, namespace: &str, selector: &str) -> Result<Vec<Event>, ClusterError> {
+        let events: Vec<serde_json::Value> = self.list(EVENTS, Some(namespace), &[("fieldSelector", selector)]).await?;
+        Ok(events.iter().map(Event::of).collect())
+    }
+
+    async fn findings(&self, end: &PodEnd) -> Findings {
+        let key = &end.pod;
+        let mut not_read = Vec::new();
+        let selector = format!("involvedObject.uid={}", key.uid);
+        let events = self.events(&key.namespace, &selector);
+        let (pod, events) = future::join(self.read_pod(key), events).await;
+        let events = events.unwrap_or_else(|error| {
+            not_read.push(format!("its events: {error}"));
+            Vec::new()
+        });
+        let pod = match pod {
+            Ok(pod) => pod.filter(|pod| pod.key == *key),
+            Err(error) => {
+                not_read.push(format!("the pod: {error}"));
+                None
+            }
+        };
+        let wanted = pod.as_ref().and_then(|pod| {
+            let container = failure_report::container_of(end, pod)?;
+            let instance = failure_report::wanted_log(pod, &container)?;
+            Some((container, instance))
+        });
+        let log = match wanted {
+            Some((container, instance)) => match self.log(key, &container, instance).await {
+                Ok(log) => Some(log),
+                Err(error) => {
+                    not_read.push(format!("its log: {error}"));
+                    None
+                }
+            },
+            None => None,
+        };
+        Findings { pod, log, events, not_read }
+    }
+
+    /// Reads the end of a log: of the instance wanted, else of the present one, as the runtime may have cleared the other
+    /// away.
+    async fn log(
+        &self,
+        pod: &PodKey,
+        container: &ContainerName,
+        instance: Instance,
+    ) -> Result<(Instance, String), ClusterError> {
+        let read = |previous| self.log_of(pod, container.as_str(), previous, (MOST_LINES, MOST_BYTES));
+        match instance {
+            Instance::Current => Ok((instance, read(false).await?)),
+            Instance::Previous => match read(true).await {
+                Ok(text) => Ok((instance, text)),
+                Err(error @ ClusterError::Forbidden { .. }) => Err(error),
+                Err(_) => Ok((Instance::Current, read(false).await?)),
+            },
+        }
+    }
+}
+
+/// Comes when nobody waits any longer: when the time is up, or at Ctrl-C.
+fn enough() -> impl Future<Output = ()> + Send {
+    let interrupt = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            future::pending::<()>().await;
+        }
+    };
+    async move {
+        future::select(Box::pin(tokio::time::sleep(WITHIN)), Box::pin(interrupt)).await;
+    }
+}

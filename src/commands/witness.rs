@@ -1,0 +1,72 @@
+//! Listens between the loop and the renderer: keeps the end back until the failure report and the proof are whole, and
+//! remembers what was seen of each pod.
+
+use std::io;
+use std::time::Duration;
+
+use crate::cluster::Cluster;
+use crate::engine::failure_report::{FailureReport, Moment};
+use crate::engine::names::PodKey;
+use crate::engine::outcome::EndResult;
+use crate::engine::report::{Notice, Outcome, PodPhase};
+use crate::engine::rollout::Goal;
+use crate::render::{Listener, NextSteps};
+
+/// Passes everything on but the end.
+pub(super) struct Witness {
+    listener: Box<dyn Listener + Send>,
+    seen: Vec<(Duration, PodKey, PodPhase)>,
+}
+
+impl Witness {
+    pub(super) fn new(listener: Box<dyn Listener + Send>) -> Self {
+        Self { listener, seen: Vec::new() }
+    }
+
+    /// Reads what is still to be known, and tells the end. After a signal nothing is read: a person wants to leave.
+    pub(super) async fn end(mut self, cluster: &Cluster, outcome: &mut Outcome) -> io::Result<()> {
+        if !matches!(outcome.result, EndResult::Interrupted | EndResult::Terminated) {
+            cluster.complete_proof(outcome).await;
+            let time_line = |key: &PodKey| {
+                let of_pod = self.seen.iter().filter(|(_, pod, _)| pod == key);
+                of_pod.map(|(at, _, phase)| Moment { at: *at, phase: phase.clone() }).collect()
+            };
+            if let Some(report) = cluster.failure_report(outcome, time_line).await {
+                self.listener
+                    .failure_report(&report, Duration::try_from_secs_f64(outcome.seconds).unwrap_or_default())?;
+            }
+        }
+        self.listener.outcome(outcome)
+    }
+}
+
+impl Listener for Witness {
+    fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
+        self.seen.clear();
+        self.listener.start(goal, next)
+    }
+
+    fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
+        if let Notice::Pod { pod, phase } = notice {
+            self.seen.push((elapsed, pod.clone(), phase.clone()));
+        }
+        self.listener.notice(notice, elapsed)
+    }
+
+    fn tick(&mut self, elapsed: Duration) -> io::Result<()> {
+        self.listener.tick(elapsed)
+    }
+
+    fn next_tick(&self) -> Option<Duration> {
+        self.listener.next_tick()
+    }
+
+    fn failure_report(&mut self, report: &FailureReport, elapsed: Duration) -> io::Result<()> {
+        self.listener.failure_report(report, elapsed)
+    }
+
+    /// The end is told by [`Witness::end`].
+    fn outcome(&mut self, _outcome: &Outcome) -> io::Result<()> {
+        Ok(())
+    }
+}

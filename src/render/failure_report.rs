@@ -1,0 +1,97 @@
+//! The failure report as a person reads it: of each pod that failed, what it is, what was seen of it, its last words, and
+//! the newest events.
+
+use std::io::{self, Write};
+
+use crate::engine::events::Event;
+use crate::engine::failure::Failure;
+use crate::engine::failure_report::{FailedPod, FailureReport, Instance, Log};
+
+use super::run::Run;
+use super::style::{Meaning, Style};
+use super::words;
+
+/// Writes the report. `run` is what the listener was told at the start.
+pub(super) fn write(run: Option<&Run>, report: &FailureReport, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    for pod in &report.pods {
+        heading(pod, style, out)?;
+        time_line(run, pod, style, out)?;
+        if let Some(log) = &pod.log {
+            log_lines(log, style, out)?;
+        }
+        events(&pod.events, style, out)?;
+        for what in &pod.not_read {
+            writeln!(out, "  could not be read: {}", style.show(what))?;
+        }
+        writeln!(out)?;
+    }
+    match report.left_out {
+        0 => Ok(()),
+        left => writeln!(out, "and {} failed\n", words::count(left, "more pod")),
+    }
+}
+
+fn heading(pod: &FailedPod, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let name = style.paint(Meaning::Heading, &words::pod(style, &pod.pod));
+    let container = pod.container.as_ref().map(|name| format!(", container {}", style.show(name.as_str())));
+    let image = pod.image.as_ref().map(|image| format!(" ({})", style.show(image)));
+    let node = pod.node.as_ref().map(|node| format!(", on {}", style.show(node)));
+    let [container, image, node] = [container, image, node].map(Option::unwrap_or_default);
+    writeln!(out, "{name}{container}{image}{node}")?;
+    let failure =
+        Failure { container: None, reason: pod.reason.clone(), message: pod.message.clone(), exit_code: pod.exit_code };
+    let mut facts = words::failure(style, &failure);
+    if let Some(signal) = pod.signal {
+        facts.push_str(&format!("; signal {signal}"));
+    }
+    if let Some(restarts) = pod.restarts {
+        let restarts = u64::try_from(restarts).unwrap_or(0);
+        facts.push_str(&format!("; {restarts} restart{} so far", if restarts == 1 { "" } else { "s" }));
+    }
+    writeln!(out, "  {}", style.paint(Meaning::Failing, &facts))
+}
+
+fn time_line(run: Option<&Run>, pod: &FailedPod, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if pod.time_line.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "  what was seen of it:")?;
+    let goal = run.and_then(|run| run.pod(&pod.pod));
+    for moment in &pod.time_line {
+        let (_, text) = words::phase(style, &moment.phase, goal);
+        let seconds = format!("{}.{}s", moment.at.as_secs(), moment.at.subsec_millis() / 100);
+        writeln!(out, "    {seconds:>7}  {text}")?;
+    }
+    Ok(())
+}
+
+fn log_lines(log: &Log, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let whose = match log.instance {
+        Instance::Previous => "the container that ended",
+        Instance::Current => "the container",
+    };
+    match log.lines.len() {
+        0 => writeln!(out, "  the log of {whose} is empty"),
+        number => {
+            writeln!(out, "  the last {} of the log of {whose}:", words::count(number, "line"))?;
+            log.lines.iter().try_for_each(|line| writeln!(out, "    | {}", style.show(line)))
+        }
+    }
+}
+
+fn events(events: &[Event], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "  its newest events:")?;
+    for event in events {
+        let often = if event.count > 1 { format!(" (x{})", event.count) } else { String::new() };
+        // The time alone: the date is today's.
+        let time = event.time.split_once('T').map_or(event.time.as_str(), |(_, time)| time);
+        let time: String = time.chars().take(8).collect();
+        let meaning = if event.kind == "Warning" { Meaning::Waiting } else { Meaning::Plain };
+        let text = format!("{}{often}: {}", style.show(&event.reason), style.show(&event.message));
+        writeln!(out, "    {}  {}", style.show(&time), style.paint(meaning, &text))?;
+    }
+    Ok(())
+}

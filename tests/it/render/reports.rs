@@ -1,0 +1,88 @@
+//! The failure report in text and JSON: as its snapshots say, and harmless.
+
+use std::time::Duration;
+
+use kubectl_inplace::engine::events::Event;
+use kubectl_inplace::engine::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
+use kubectl_inplace::engine::report::PodPhase;
+use kubectl_inplace::render::{JsonLines, Lines, Listener};
+
+use super::plans::{HOSTILE, key, workload};
+use super::{Bytes, PLAIN, next_steps, rollouts};
+use crate::support::snapshot::assert_snapshot;
+
+fn report(words: &str) -> FailureReport {
+    let event = |reason: &str, count| Event {
+        uid: "uid".into(),
+        container: Some("side".into()),
+        kind: "Warning".into(),
+        reason: reason.into(),
+        message: format!("{words} happened"),
+        time: "2026-11-05T10:15:02Z".into(),
+        count,
+    };
+    let moment = |tenths: u64, phase| Moment { at: Duration::from_millis(tenths * 100), phase };
+    let crashed = FailedPod {
+        pod: key("web-6b867cfc99-2x7kq"),
+        node: Some("node-a".into()),
+        container: Some("side".into()),
+        image: Some("acme/side:1.27.2".into()),
+        reason: "CrashLoopBackOff".into(),
+        message: format!("back-off {words}"),
+        exit_code: Some(137),
+        signal: Some(9),
+        restarts: Some(2),
+        log: Some(Log { instance: Instance::Previous, lines: vec!["starting".into(), words.into()] }),
+        events: vec![event("Killing", 1), event("BackOff", 3)],
+        time_line: vec![moment(0, PodPhase::Patched), moment(61, PodPhase::Starting)],
+        not_read: vec![],
+    };
+    let late = FailedPod {
+        pod: key("web-6b867cfc99-b9t4z"),
+        node: None,
+        container: None,
+        image: None,
+        reason: "TimedOut".into(),
+        message: "its time was up".into(),
+        exit_code: None,
+        signal: None,
+        restarts: None,
+        log: None,
+        events: vec![],
+        time_line: vec![],
+        not_read: vec![format!("its events: {words}")],
+    };
+    FailureReport { workload: workload(), pods: vec![crashed, late], left_out: 2 }
+}
+
+fn written(words: &str) -> [String; 2] {
+    let rollout = rollouts::samples().remove(0);
+    let [text, json] = [Bytes::default(), Bytes::default()];
+    let after = Duration::from_secs(7);
+    let mut lines = Lines::new(&PLAIN, Box::new(text.clone()), Box::new(Bytes::default()));
+    let mut json_lines = JsonLines::new(Box::new(json.clone()));
+    for listener in [&mut lines as &mut dyn Listener, &mut json_lines] {
+        listener.start(&rollout.goal, &next_steps()).unwrap();
+        listener.failure_report(&report(words), after).unwrap();
+    }
+    [text.text(), json.text()]
+}
+
+#[test]
+fn the_failure_report_is_written_as_its_snapshots_say() {
+    let [text, json] = written("restarting");
+    assert_snapshot("failure-report-text", &text);
+    let line = json.lines().last().unwrap();
+    let value: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!((&value["type"], &value["version"]), (&"failureReport".into(), &"v1alpha1".into()));
+    assert_snapshot("failure-report-json", &serde_json::to_string_pretty(&value).unwrap());
+}
+
+#[test]
+fn nothing_hostile_comes_out_of_a_failure_report() {
+    for text in written(HOSTILE) {
+        let hostile = text.chars().find(|c| (c.is_control() && *c != '\n') || ['\u{202e}', '\u{200b}'].contains(c));
+        assert_eq!(hostile, None, "{text}");
+        assert!(text.lines().all(|line| !line.starts_with("FORGED")), "{text}");
+    }
+}
