@@ -82,7 +82,8 @@ fn of_pod(plan: &PodPlan, pod: &Pod, policy: &Policy) -> u64 {
     let startup = containers().filter_map(|container| container.startup_probe.as_ref());
     let startup = startup.map(|probe| probe.period_seconds.unwrap_or(10)).max().unwrap_or(0);
     let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(startup));
-    1 + stop + start + u64::from(hold)
+    let drain = plan.drain.as_ref().map_or(0, |_| u64::from(policy.drain_seconds.unwrap_or(0)));
+    1 + drain + stop + start + u64::from(hold)
 }
 
 fn stop_seconds(container: &Container, pod: &Pod) -> u64 {

@@ -437,9 +437,6 @@ fn left(ledger: &Ledger) -> impl Iterator<Item = usize> + '_ {
 /// Until when an end waits for labels; `None` when none is off.
 pub(super) fn leaves_at(ledger: &Ledger) -> Option<Now> {
     left(ledger).next()?;
-    let since = match (ledger.stop, ledger.ending_since) {
-        (Some((_, since)), _) | (None, Some(since)) => since,
-        (None, None) => return None,
-    };
+    let since = ledger.stop.map(|(_, since)| since).or(ledger.ending_since)?;
     Some(since + LEAVE_WITHIN)
 }
