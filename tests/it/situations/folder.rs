@@ -109,6 +109,9 @@ impl Folder {
             selected(&live.workload, pod)?;
         }
         live.surroundings.budgets = self.optional("budgets.yaml")?.unwrap_or_default();
+        live.surroundings.services = self.optional("services.yaml")?.unwrap_or_default();
+        // Nothing else selects the pods.
+        live.surroundings.selecting = Some(Vec::new());
         live.surroundings.autoscalers = self.optional("autoscalers.yaml")?.unwrap_or_default();
         for line in self.lines("denied")? {
             let mut words = line.splitn(3, ' ').map(str::to_owned);
