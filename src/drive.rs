@@ -225,6 +225,10 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             Ok(budgets) => (Some(Observation::Budgets(budgets)), Answer::Read),
             Err(error) => (None, Answer::NotRead { message: error.to_string() }),
         },
+        Action::ReadSlices { namespace, services } => match cluster.endpoint_slices(&namespace, &services).await {
+            Ok(slices) => (Some(Observation::Slices(slices)), Answer::Read),
+            Err(error) => (None, Answer::NotRead { message: error.to_string() }),
+        },
         Action::Read(key) => match cluster.read_pod(&key).await {
             Ok(Some(pod)) if pod.key == key => (Some(Observation::Applied(Box::new(pod))), Answer::Read),
             Ok(_) => (Some(Observation::Deleted(key)), Answer::Read),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, ValueEnum};
 
 use super::{DryRun, FIELD_MANAGER, TargetArgs, text_or_json};
+use crate::engine::drain::DrainBy;
 use crate::engine::plan::PodOrder;
 use crate::engine::pre_pull::PrePull;
 use crate::render::OutputFormat;
@@ -51,6 +52,12 @@ pub struct PolicyArgs {
     /// Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub pre_pull: PrePull,
+    /// Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not [default: auto]
+    #[arg(long, value_name = "HOW")]
+    pub drain: Option<DrainBy>,
+    /// Seconds between a pod's being out of its Services and its restart, for traffic that is on its way [default: 2]
+    #[arg(long, value_name = "SECONDS")]
+    pub drain_seconds: Option<u32>,
     /// In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal
     #[arg(long, value_name = "ORDER", default_value = "unready-first")]
     pub order: PodOrder,
@@ -183,6 +190,16 @@ pub struct UndoArgs {
 }
 
 impl ValueEnum for PodOrder {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.word()))
+    }
+}
+
+impl ValueEnum for DrainBy {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
     }

@@ -11,6 +11,7 @@ mod namespace;
 mod objects;
 mod overview;
 mod send;
+mod services;
 mod snapshot;
 mod watch;
 

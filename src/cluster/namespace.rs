@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Cluster;
 use super::access::Question;
 use super::error::{ClusterError, RequestDescription, Verb};
-use super::objects::{AUTOSCALERS, BUDGETS, Resource, SUBJECT_REVIEWS};
+use super::objects::{AUTOSCALERS, BUDGETS, Resource, SERVICES, SUBJECT_REVIEWS};
 use crate::engine::plan::{Denied, Surroundings};
 
 /// What an update of pods needs.
@@ -28,9 +28,10 @@ impl Cluster {
     /// none.
     pub async fn namespace_facts(&self, namespace: &str, pod: Option<&str>) -> NamespaceFacts {
         let reviews = POD_VERBS.map(|verb| self.may(verb, namespace, pod));
-        let (reviews, budgets, autoscalers) = futures::join!(
+        let (reviews, budgets, services, autoscalers) = futures::join!(
             futures::future::join_all(reviews),
             self.list_if_there(BUDGETS, namespace),
+            self.list_if_there(SERVICES, namespace),
             self.list_if_there(AUTOSCALERS, namespace),
         );
         let mut facts = NamespaceFacts::default();
@@ -50,6 +51,12 @@ impl Cluster {
             Ok(budgets) => facts.surroundings.budgets = budgets,
             Err(error) => facts.not_read.push(format!(
                 "the PodDisruptionBudgets could not be read ({error}), so it is not known whether one allows no pod to be down"
+            )),
+        }
+        match services {
+            Ok(services) => facts.surroundings.services = services,
+            Err(error) => facts.not_read.push(format!(
+                "the Services could not be read ({error}), so no pod is taken out of them before it restarts (--drain)"
             )),
         }
         match autoscalers {
@@ -92,7 +99,7 @@ impl Cluster {
         answer.pointer("/status/userInfo/username").and_then(Value::as_str).map(str::to_owned)
     }
 
-    async fn list_if_there(&self, resource: Resource, namespace: &str) -> Result<Vec<Value>, ClusterError> {
+    pub(super) async fn list_if_there(&self, resource: Resource, namespace: &str) -> Result<Vec<Value>, ClusterError> {
         match self.list(resource, Some(namespace), &[]).await {
             Err(ClusterError::UnknownResource { .. } | ClusterError::NotFound { .. }) => Ok(Vec::new()),
             answer => answer,

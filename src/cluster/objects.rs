@@ -31,6 +31,14 @@ pub(super) const EVENTS: Resource = Resource { group: "", version: "v1", plural:
 
 /// `policy/v1` PodDisruptionBudget.
 pub(super) const BUDGETS: Resource = Resource { group: "policy", version: "v1", plural: "poddisruptionbudgets" };
+/// `v1` Service.
+pub(super) const SERVICES: Resource = Resource { group: "", version: "v1", plural: "services" };
+/// `discovery.k8s.io/v1` EndpointSlice.
+pub(super) const ENDPOINT_SLICES: Resource =
+    Resource { group: "discovery.k8s.io", version: "v1", plural: "endpointslices" };
+/// `networking.k8s.io/v1` NetworkPolicy.
+pub(super) const NETWORK_POLICIES: Resource =
+    Resource { group: "networking.k8s.io", version: "v1", plural: "networkpolicies" };
 /// `autoscaling/v2` HorizontalPodAutoscaler.
 pub(super) const AUTOSCALERS: Resource =
     Resource { group: "autoscaling", version: "v2", plural: "horizontalpodautoscalers" };

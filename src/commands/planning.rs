@@ -10,6 +10,7 @@ use super::targets::{self, Wish};
 use crate::cli::{DisruptionBudget, FollowPolicyArgs, GlobalArgs, PolicyArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
+use crate::engine::drain::DrainBy;
 use crate::engine::duration;
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::metadata::MetadataMap;
@@ -74,12 +75,18 @@ pub(super) async fn make_for(
     }
     let (facts, read) =
         futures::join!(namespaces(&found, &cluster), read_all(found.clone(), &cluster, field_manager, nodes));
+    let mut read = read?;
+    for (_, live) in &mut read {
+        if let Some(facts) = facts.get(&live.workload.reference.namespace) {
+            add_facts(live, facts);
+        }
+    }
+    if options.drain != Some(DrainBy::None) {
+        cluster.selecting(read.iter_mut().map(|(_, live)| live)).await;
+    }
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
-    for (desired, mut live) in read? {
-        if let Some(facts) = facts.get(&live.workload.reference.namespace) {
-            add_facts(&mut live, facts);
-        }
+    for (desired, live) in read {
         let mut plan = plan::build(&desired, &live, options);
         if ask_server {
             let goal = plan.goal(&id, field_manager);
@@ -210,6 +217,7 @@ async fn namespaces(found: &[(Workload, Wish)], cluster: &Cluster) -> BTreeMap<S
 fn add_facts(live: &mut LiveWorkload, facts: &NamespaceFacts) {
     let surroundings = &mut live.surroundings;
     surroundings.budgets.clone_from(&facts.surroundings.budgets);
+    surroundings.services.clone_from(&facts.surroundings.services);
     surroundings.autoscalers.clone_from(&facts.surroundings.autoscalers);
     for denied in &facts.surroundings.denied {
         let is_known = |known: &Denied| known.verb == denied.verb && known.resource == denied.resource;
@@ -218,6 +226,13 @@ fn add_facts(live: &mut LiveWorkload, facts: &NamespaceFacts) {
         }
     }
     live.not_read.extend(facts.not_read.iter().cloned());
+}
+
+/// Reads what a drain needs of a workload that is gone on with.
+pub(super) async fn read_services(live: &mut LiveWorkload, cluster: &Cluster) {
+    let facts = cluster.namespace_facts(&live.workload.reference.namespace, None).await;
+    add_facts(live, &facts);
+    cluster.selecting(std::iter::once(live)).await;
 }
 
 fn seconds(flag: &str, given: Option<&String>) -> Result<Option<u64>, CommandError> {
@@ -256,6 +271,8 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
         pause_after: policy.pause_after,
         order: policy.order,
         pre_pull: policy.pre_pull,
+        drain: policy.drain,
+        drain_seconds: policy.drain_seconds,
         ignores_budgets: policy.disruption_budget == DisruptionBudget::Ignore,
         subset,
         ..times

@@ -6,6 +6,7 @@ use super::targets::{self, Wish};
 use super::{Shell, approve, planning, pulls};
 use crate::cli::{GlobalArgs, ResumeArgs};
 use crate::cluster::{Cluster, Nodes};
+use crate::engine::drain::DrainBy;
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::outcome::EndResult;
@@ -31,10 +32,18 @@ pub(super) async fn run(
         if !matches!(&wish, Wish::Images(images) if images.is_empty()) {
             return Err(CommandError::usage("a rollout that is gone on with has its images; name the workload alone"));
         }
-        let live = cluster.live(workload, Nodes::WhereDecisive).await?;
+        let mut live = cluster.live(workload, Nodes::WhereDecisive).await?;
+        planning::read_services(&mut live, &cluster).await;
         let mut goal = match goal(&live, direction, &options, &rolling.start) {
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {
+                let (id, policy) = (shell.rollout_id(), plan::policy_of(&live, &options));
+                if let Some(goal) = plan::put_back(&live, policy, &id, &rolling.start) {
+                    let pods = goal.pods.len();
+                    shell.note(&format!("{}: labels that were left off are put back ({pods})", goal.workload));
+                    goals.push((goal, live));
+                    continue;
+                }
                 shell.say(Meaning::Plain, "note:", &format!("{}: {}", live.workload.reference, ResumeError::NoRollout));
                 continue;
             }
@@ -69,6 +78,11 @@ fn goal(
         min_ready_seconds_given: options.min_ready_seconds.or(known.min_ready_seconds_given),
         timeout_given: options.timeout.or(known.timeout_given),
         total_timeout: options.total_timeout.or(known.total_timeout),
+        drain_seconds: match options.drain {
+            None => options.drain_seconds.or(known.drain_seconds),
+            Some(DrainBy::Auto) => options.drain_seconds.or(known.drain_seconds).or(given.drain_seconds),
+            Some(DrainBy::None) => None,
+        },
         ..known.clone()
     };
     if let Some(owner) = &mut goal.owner {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::planning::Planned;
+use super::planning::{self, Planned};
 use super::recording::RecordTo;
 use super::several::Job;
 use super::witness::Witness;
@@ -124,7 +124,9 @@ impl<'a> Rolling<'a> {
 
     async fn reread(&self, goal: &Goal) -> Result<LiveWorkload, CommandError> {
         let workload = self.cluster.workload(&goal.workload).await?;
-        Ok(self.cluster.live(workload, Nodes::WhereDecisive).await?)
+        let mut live = self.cluster.live(workload, Nodes::WhereDecisive).await?;
+        planning::read_services(&mut live, self.cluster).await;
+        Ok(live)
     }
 
     fn another_run(&self, shell: &Shell) -> Start {

@@ -14,6 +14,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::metadata::{MetadataChange, MetadataMap};
@@ -22,6 +23,34 @@ use super::record::DrainedLabel;
 use super::selector;
 
 pub use endpoints::serving_in;
+
+/// Seconds between a pod's being out of its Services and its restart, unless said otherwise: proxies and clients follow the
+/// EndpointSlices a moment later, and connections that are on their way arrive.
+pub const DEFAULT_DRAIN_SECONDS: u32 = 2;
+
+/// `--drain`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DrainBy {
+    /// Out of its Services first, by a label, where one can be taken off.
+    #[default]
+    Auto,
+    /// Not at all.
+    None,
+}
+
+impl DrainBy {
+    /// Every member.
+    pub const ALL: [Self; 2] = [Self::Auto, Self::None];
+
+    /// Returns the word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::None => "none",
+        }
+    }
+}
 
 /// Whether a pod can be taken out of its Services.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,8 +150,8 @@ fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A Service without a selector, and one that is only a name elsewhere, lists no pods by label.
-fn selects(service: &Value, pod: &Pod) -> bool {
+/// Returns whether a Service lists the pod by its labels: one without a selector, or that is only a name elsewhere, does not.
+pub fn selects(service: &Value, pod: &Pod) -> bool {
     let Some(selector) = service.pointer("/spec/selector").and_then(Value::as_object) else { return false };
     let is_carried = |(key, value): (&String, &Value)| pod.labels.get(key).map(String::as_str) == value.as_str();
     text(service, "/spec/type") != "ExternalName" && !selector.is_empty() && selector.iter().all(is_carried)

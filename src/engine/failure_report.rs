@@ -136,6 +136,8 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
         PodPhase::Failing(failure) => failure.container.clone(),
         PodPhase::Moved { container, .. } => Some(container.clone()),
         PodPhase::Waiting
+        | PodPhase::Draining { .. }
+        | PodPhase::Restoring { .. }
         | PodPhase::Patched
         | PodPhase::Restarting { .. }
         | PodPhase::Starting

@@ -13,6 +13,16 @@ use super::outcome::EndResult;
 pub enum PodPhase {
     /// Not its turn yet.
     Waiting,
+    /// It is being taken out of its Services.
+    Draining {
+        /// Those that still list it; none while traffic that is on its way is waited for.
+        services: Vec<String>,
+    },
+    /// The new container is proven; the pod is being put back into its Services.
+    Restoring {
+        /// Those that do not list it yet.
+        services: Vec<String>,
+    },
     /// The patch is on its way, or accepted and not seen yet.
     Patched,
     /// The pod asks for the new image; the container from before, or none, is there.
@@ -101,6 +111,13 @@ pub enum Notice {
     TagMoves {
         /// Which, and what on which node.
         what: String,
+    },
+    /// A pod is not in its Services as it should be.
+    Drain {
+        /// The pod.
+        pod: PodKey,
+        /// What, and why.
+        why: String,
     },
     /// The server refused a patch, or the answer was lost; it is looked at again.
     Retrying {
@@ -191,7 +208,9 @@ impl PodEnd {
     /// Returns whether it is neither done, nor failed, nor untouched.
     pub fn is_in_hand(&self) -> bool {
         match self.phase {
-            PodPhase::Patched
+            PodPhase::Draining { .. }
+            | PodPhase::Restoring { .. }
+            | PodPhase::Patched
             | PodPhase::Restarting { .. }
             | PodPhase::Starting
             | PodPhase::Settling { .. }

@@ -273,7 +273,18 @@ struct PodView<'a> {
     changes: Vec<ChangeView<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     metadata: Vec<ValueView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drain: Option<DrainView<'a>>,
+    #[serde(rename = "leftOff", skip_serializing_if = "Option::is_none")]
+    left_off: Option<&'a str>,
     reasons: Vec<ReasonView>,
+}
+
+/// How a pod is taken out of its Services first.
+#[derive(Serialize)]
+struct DrainView<'a> {
+    label: &'a str,
+    services: &'a [String],
 }
 
 impl<'a> PodView<'a> {
@@ -293,6 +304,8 @@ impl<'a> PodView<'a> {
             },
             changes: plan.changes.iter().map(|(name, change)| ChangeView::of(name.as_str(), change)).collect(),
             metadata: metadata::views(&plan.metadata),
+            drain: plan.drain.as_ref().map(|drain| DrainView { label: &drain.label.key, services: &drain.services }),
+            left_off: plan.left_off.as_ref().map(|label| label.key.as_str()),
             reasons: reasons(&plan.reasons, kind),
         }
     }

@@ -108,6 +108,9 @@ impl Listener for JsonLines<'_> {
             | Notice::Pulled { .. }
             | Notice::PullLeftOut { .. }
             | Notice::TagMoves { .. } => self.pull(notice, elapsed),
+            Notice::Drain { pod, why } => {
+                self.write("drain", elapsed, &Retrying { pod: PodName::of(pod), message: why })
+            }
             Notice::Retrying { pod, why } => {
                 self.write("retrying", elapsed, &Retrying { pod: PodName::of(pod), message: why })
             }
@@ -271,6 +274,8 @@ struct Phase<'a> {
     image: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hold_seconds: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    services: Option<&'a [String]>,
 }
 
 impl<'a> Phase<'a> {
@@ -281,6 +286,8 @@ impl<'a> Phase<'a> {
     fn of(phase: &'a PodPhase) -> Self {
         match phase {
             PodPhase::Waiting => Self::named("waiting"),
+            PodPhase::Draining { services } => Self { services: Some(services), ..Self::named("draining") },
+            PodPhase::Restoring { services } => Self { services: Some(services), ..Self::named("restoring") },
             PodPhase::Patched => Self::named("patched"),
             PodPhase::Restarting { waiting } => Self { reason: waiting.as_deref(), ..Self::named("restarting") },
             PodPhase::Starting => Self::named("starting"),

@@ -133,6 +133,7 @@ impl Narrator {
                 (Meaning::Waiting, format!("{node}not pulled first: {}", self.style.show(why)))
             }
             Notice::TagMoves { what } => (Meaning::Waiting, self.style.show(what)),
+            Notice::Drain { pod, why } => (Meaning::Waiting, format!("{}  {}", self.name(pod), self.style.show(why))),
             Notice::Retrying { pod, why } => {
                 (Meaning::Waiting, format!("{}  looked at again: {}", self.name(pod), self.style.show(why)))
             }
@@ -175,7 +176,9 @@ impl Narrator {
             PodPhase::Waiting => {
                 self.since.remove(pod);
             }
-            PodPhase::Patched
+            PodPhase::Draining { .. }
+            | PodPhase::Restoring { .. }
+            | PodPhase::Patched
             | PodPhase::Restarting { .. }
             | PodPhase::Starting
             | PodPhase::Settling { .. }

@@ -105,7 +105,9 @@ impl<'a> Live<'a> {
     fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) {
         self.held = None;
         match phase {
-            PodPhase::Patched
+            PodPhase::Draining { .. }
+            | PodPhase::Restoring { .. }
+            | PodPhase::Patched
             | PodPhase::Restarting { .. }
             | PodPhase::Starting
             | PodPhase::Settling { .. }
@@ -222,6 +224,7 @@ impl Listener for Live<'_> {
             | Notice::Pulled { .. }
             | Notice::PullLeftOut { .. }
             | Notice::TagMoves { .. }
+            | Notice::Drain { .. }
             | Notice::Retrying { .. }
             | Notice::WatchLost { .. }
             | Notice::WatchRestored

@@ -50,6 +50,8 @@ impl Tally {
                 (PodPhase::Waiting, false) => &mut tally.untouched,
                 (
                     PodPhase::Waiting
+                    | PodPhase::Draining { .. }
+                    | PodPhase::Restoring { .. }
                     | PodPhase::Patched
                     | PodPhase::Restarting { .. }
                     | PodPhase::Starting

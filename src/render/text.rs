@@ -305,7 +305,13 @@ impl Pods<'_> {
         let mark = style.paint(meaning(pod.verdict), symbol(pod.verdict));
         let mut texts = vec![];
         match pod.verdict {
-            PodVerdict::Update => texts.push(format!("{}{}", self.changes(pod), self.pulls(pod))),
+            PodVerdict::Update => {
+                texts.push(format!("{}{}{}", self.changes(pod), self.pulls(pod), self.drains(pod)));
+            }
+            PodVerdict::InProgress if pod.changes.is_empty() => {
+                let labels = pod.left_off.iter().map(|label| style.show(&label.key));
+                texts.push(format!("gets label {} back", labels.collect::<String>()));
+            }
             PodVerdict::InProgress => {
                 texts.push(format!("{}: asked for already, {}", self.changes(pod), self.waiting(pod)));
             }
@@ -344,6 +350,14 @@ impl Pods<'_> {
         let wanted = |image: &&str| pod.changes.values().any(|change| change.to == **image);
         let images: Vec<String> = images.into_iter().filter(wanted).map(|image| self.style.show(image)).collect();
         if images.is_empty() { String::new() } else { format!("   pulls {} first", images.join(", ")) }
+    }
+
+    /// How the pod is taken out of its Services first.
+    fn drains(&self, pod: &PodPlan) -> String {
+        let Some(drain) = &pod.drain else { return String::new() };
+        let services: Vec<String> =
+            drain.services.iter().map(|service| format!("svc/{}", self.style.show(service))).collect();
+        format!("   drains {} by label {}", services.join(", "), self.style.show(&drain.label.key))
     }
 
     /// Why the containers that are on their way do not run yet, as far as the pod's status says.

@@ -102,6 +102,14 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
     let with = |text: &str| if containers.is_empty() { text.to_owned() } else { format!("{containers} {text}") };
     match phase {
         PodPhase::Waiting => (Meaning::Quiet, "waits for its turn".into()),
+        PodPhase::Draining { services } if services.is_empty() => {
+            (Meaning::Waiting, "out of its Services; traffic that is on its way gets a moment".into())
+        }
+        PodPhase::Draining { services } => (Meaning::Waiting, format!("leaves {}", self::services(style, services))),
+        PodPhase::Restoring { services } if services.is_empty() => (Meaning::Waiting, "gets its label back".into()),
+        PodPhase::Restoring { services } => {
+            (Meaning::Waiting, format!("proven; goes back into {}", self::services(style, services)))
+        }
         PodPhase::Patched => (Meaning::Waiting, patched(style, goal)),
         PodPhase::Restarting { waiting: None } => (Meaning::Waiting, with("restarting")),
         PodPhase::Restarting { waiting: Some(reason) } => {
@@ -124,6 +132,11 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         ),
         PodPhase::Gone { why } => (Meaning::Failing, format!("GONE: {}", style.show(why))),
     }
+}
+
+/// Returns `service/web, service/api`.
+pub(super) fn services(style: &Style, services: &[String]) -> String {
+    first_of(services.iter().map(|service| format!("service/{}", style.show(service))), 4)
 }
 
 fn patched(style: &Style, goal: Option<&PodGoal>) -> String {

@@ -7,6 +7,7 @@ mod apply;
 mod bad_input;
 mod desired;
 mod diff;
+mod drain;
 mod durable;
 mod durable_kill;
 mod durable_traps;

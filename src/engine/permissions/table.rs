@@ -64,6 +64,9 @@ const SERVICES: Subject = Subject::Other(AccessResource::namespaced("", "service
 const NODES: Subject = Subject::Other(AccessResource::cluster_wide("", "nodes"));
 const DEPLOYMENTS: Subject = Subject::Other(AccessResource::namespaced("apps", "deployments"));
 const REPLICA_SETS: Subject = Subject::Other(AccessResource::namespaced("apps", "replicasets"));
+const STATEFUL_SETS: Subject = Subject::Other(AccessResource::namespaced("apps", "statefulsets"));
+const DAEMON_SETS: Subject = Subject::Other(AccessResource::namespaced("apps", "daemonsets"));
+const NETWORK_POLICIES: Subject = Subject::Other(AccessResource::namespaced("networking.k8s.io", "networkpolicies"));
 const REVISIONS: Subject = Subject::Other(AccessResource::namespaced("apps", "controllerrevisions"));
 const BUDGETS: Subject = Subject::Other(AccessResource::namespaced("policy", "poddisruptionbudgets"));
 const AUTOSCALERS: Subject = Subject::Other(AccessResource::namespaced("autoscaling", "horizontalpodautoscalers"));
@@ -72,6 +75,9 @@ const ACCESS_REVIEWS: Subject =
     Subject::Other(AccessResource::cluster_wide("authorization.k8s.io", "selfsubjectaccessreviews"));
 const SELF_REVIEWS: Subject =
     Subject::Other(AccessResource::cluster_wide("authentication.k8s.io", "selfsubjectreviews"));
+
+/// What lists of whatever selects pods are for.
+const SELECTS: &str = "sees that nothing else selects a pod by the label that is taken off (--drain)";
 
 /// Makes a row of the table below: one a line, as a table reads.
 const fn row(
@@ -212,14 +218,19 @@ pub(super) const ROWS: &[Row] = &[
     row((PLANNED, KINDS, BOTH), AUTOSCALERS, &[List], Optional, "sees whether the workload is scaled meanwhile"),
     row((&[Follow], KINDS, BOTH), EVENTS, &[List], Optional, "proves a restart where nothing but an event does"),
     row((ROLLOUTS, KINDS, BOTH), EVENTS, &[List], Optional, "proves a restart where nothing but an event does"),
-    row((ROLLOUTS, KINDS, BOTH), SERVICES, &[List], Optional, "takes a pod out of its Services first (--drain)"),
+    row((PLANNED, KINDS, BOTH), SERVICES, &[List], Optional, "takes a pod out of its Services first (--drain)"),
     row(
-        (ROLLOUTS, KINDS, BOTH),
+        (PLANNED, KINDS, BOTH),
         ENDPOINT_SLICES,
         &[List],
         Optional,
         "waits until a pod is out of its Services (--drain)",
     ),
+    row((PLANNED, KINDS, BOTH), DEPLOYMENTS, &[List], Optional, SELECTS),
+    row((PLANNED, KINDS, BOTH), REPLICA_SETS, &[List], Optional, SELECTS),
+    row((PLANNED, KINDS, BOTH), STATEFUL_SETS, &[List], Optional, SELECTS),
+    row((PLANNED, KINDS, BOTH), DAEMON_SETS, &[List], Optional, SELECTS),
+    row((PLANNED, KINDS, BOTH), NETWORK_POLICIES, &[List], Optional, SELECTS),
     row(
         (ROLLOUTS, KINDS, BOTH),
         PODS,

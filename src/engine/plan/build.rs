@@ -10,6 +10,7 @@ use super::revision::CurrentRevision;
 use super::wanted::{Known, Wanted};
 use super::warnings::warnings;
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::drain::DrainBy;
 use crate::engine::durable::stateful_set;
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, Pod};
@@ -26,6 +27,8 @@ pub(super) struct Context<'a> {
     /// The owner's template goes along.
     pub(super) durable: bool,
     pub(super) subset: &'a Subset,
+    /// Pods are taken out of their Services first, where they can be.
+    pub(super) drains: bool,
 }
 
 /// Builds the plan of one workload.
@@ -40,6 +43,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         revision: CurrentRevision::of(live),
         durable: !options.pods_only && !wanted.is_by_pod(),
         subset: &options.subset,
+        drains: options.drain != Some(DrainBy::None),
     };
     let (policy, allowed) = policy(live, options);
     let mut pods: Vec<(PodPlan, &Pod)> =

@@ -26,7 +26,12 @@ impl WorkloadPlan {
                 };
                 (name.clone(), goal)
             });
-            PodGoal { key: pod.pod.clone(), containers: containers.collect(), metadata: pod.metadata.clone() }
+            PodGoal {
+                key: pod.pod.clone(),
+                containers: containers.collect(),
+                metadata: pod.metadata.clone(),
+                drain: pod.drain.clone(),
+            }
         });
         Goal {
             id: id.clone(),
@@ -63,6 +68,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
         key: pod.key.clone(),
         containers: followed(pod, images, recorded.as_ref()),
         metadata: MetadataChange::default(),
+        drain: None,
     });
     let goals: Vec<PodGoal> = goals.filter(|goal| !goal.containers.is_empty()).collect();
     Goal {

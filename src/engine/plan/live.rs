@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::engine::drain::DrainBy;
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{ContainerName, PodKey, Uid};
@@ -95,6 +96,11 @@ pub struct Surroundings {
     pub newer_in_deployment: Option<String>,
     /// The PodDisruptionBudgets of the namespace.
     pub budgets: Vec<Value>,
+    /// The Services of the namespace.
+    pub services: Vec<Value>,
+    /// Whatever else of the namespace selects pods, the owner and what belongs to it left out; `None` where it was not
+    /// read: then no pod is drained.
+    pub selecting: Option<Vec<Value>>,
     /// The HorizontalPodAutoscalers of the namespace.
     pub autoscalers: Vec<Value>,
     /// Why the nodes could not be read: it matters only to sidecars and startup probes.
@@ -192,6 +198,10 @@ pub struct Options {
     pub ignores_budgets: bool,
     /// `--pre-pull`.
     pub pre_pull: PrePull,
+    /// `--drain`, where it was given.
+    pub drain: Option<DrainBy>,
+    /// `--drain-seconds`, where it was given.
+    pub drain_seconds: Option<u32>,
     /// `--canary`.
     pub canary: Option<IntOrPercent>,
     /// `--pause-after`, pods.

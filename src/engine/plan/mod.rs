@@ -1,6 +1,7 @@
 //! The plan as a value: what would happen to each pod and container, what blocks it and why, in which order.
 
 mod build;
+mod drains;
 mod durable;
 mod goal;
 mod live;
@@ -28,7 +29,8 @@ use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::pre_pull::{PrePull, Pull};
 use crate::engine::reason::{Reason, Warning};
-use crate::engine::rollout::Policy;
+use crate::engine::record::DrainedLabel;
+use crate::engine::rollout::{DrainGoal, Policy};
 
 pub use build::build;
 pub use durable::{DurablePlan, HistoryPlan};
@@ -38,7 +40,7 @@ pub use live::{
 };
 pub use policy::policy_of;
 pub use restart::{RestartError, restart};
-pub use resume::{ResumeError, Start, resume};
+pub use resume::{ResumeError, Start, put_back, resume};
 pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
@@ -159,6 +161,12 @@ pub struct PodPlan {
     /// Labels and annotations that change in this pod, with its own values before: in place, without a restart.
     #[serde(default, skip_serializing_if = "MetadataChange::is_empty")]
     pub metadata: MetadataChange,
+    /// How it is taken out of its Services first, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain: Option<DrainGoal>,
+    /// A label that an earlier run has taken off and not put back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_off: Option<DrainedLabel>,
     /// Why it is blocked; all reasons at once.
     pub reasons: Vec<Reason>,
 }

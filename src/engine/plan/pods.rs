@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::build::Context;
-use super::durable;
 use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
+use super::{drains, durable};
 use crate::engine::container_hash::{HashEra, container_hash};
 use crate::engine::evidence::{Baseline, Proof};
 use crate::engine::metadata::MetadataChange;
@@ -30,6 +30,8 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         verdict: PodVerdict::AlreadyThere,
         changes: BTreeMap::new(),
         metadata: MetadataChange::default(),
+        drain: None,
+        left_off: None,
         reasons: Vec::new(),
     };
     match pod.controller() {
@@ -47,6 +49,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         return Some(plan);
     }
     let in_progress = image_changes(context, pod, &mut plan);
+    plan.left_off = drains::left_off(pod);
     plan.metadata = context.wanted.metadata().left_in(pod);
     missing_containers(context, pod, &mut plan.reasons);
     plan.reasons.extend_from_slice(context.wanted.reasons_of(pod));
@@ -64,8 +67,13 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         (false, _, _) => PodVerdict::Blocked,
         (true, true, _) => PodVerdict::Update,
         (true, false, true) => PodVerdict::InProgress,
+        // Its label is all that is left to do.
+        (true, false, false) if plan.left_off.is_some() => PodVerdict::InProgress,
         (true, false, false) => PodVerdict::AlreadyThere,
     };
+    if context.drains && restarts && plan.verdict == PodVerdict::Update {
+        plan.drain = drains::drain_goal(live, pod, &plan.metadata);
+    }
     Some(plan)
 }
 

@@ -2,6 +2,7 @@
 
 use super::live::{LiveWorkload, Options};
 use super::{PodPlan, PodVerdict};
+use crate::engine::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::pod::{Container, Pod};
 use crate::engine::rollout::{CANARY_HOLD_SECONDS, Policy};
@@ -44,6 +45,10 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
         goes_on_after_failure: false,
         canary: options.canary.map(|canary| scaled(canary, true).max(1)),
         pause_after: options.pause_after,
+        drain_seconds: match options.drain.unwrap_or_default() {
+            DrainBy::Auto => Some(options.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)),
+            DrainBy::None => None,
+        },
         respects_budgets: !options.ignores_budgets && !live.surroundings.budgets.is_empty(),
         ordered: live.workload.is_ordered_ready(),
     };
@@ -77,7 +82,8 @@ fn of_pod(plan: &PodPlan, pod: &Pod, policy: &Policy) -> u64 {
     let startup = containers().filter_map(|container| container.startup_probe.as_ref());
     let startup = startup.map(|probe| probe.period_seconds.unwrap_or(10)).max().unwrap_or(0);
     let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(startup));
-    1 + stop + start + u64::from(hold)
+    let drain = plan.drain.as_ref().map_or(0, |_| u64::from(policy.drain_seconds.unwrap_or(0)));
+    1 + drain + stop + start + u64::from(hold)
 }
 
 fn stop_seconds(container: &Container, pod: &Pod) -> u64 {

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::drains::{drain_goal, left_off};
 use super::durable::{HistoryPlan, is_below_partition};
 use super::live::LiveWorkload;
 use super::{DurablePlan, WorkloadPlan};
 use crate::engine::durable::change::{Direction, TemplateChange};
 use crate::engine::durable::lock::{HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{OwnerGoal, deployment, revisions};
+use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::pre_pull::PrePull;
@@ -170,6 +172,35 @@ pub fn resume(
     })
 }
 
+/// Returns the goal that puts labels back that a run of pods alone has left off, and nothing else; `None` where none is off.
+pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Start) -> Option<Goal> {
+    let mine = |pod: &&Pod| match pod.controller() {
+        Some(owner) => live.controllers.contains(&owner.uid),
+        None => live.controllers.is_empty(),
+    };
+    let owed = live.pods.iter().filter(mine).filter(|pod| !pod.is_finished() && left_off(pod).is_some());
+    let pods = owed.map(|pod| PodGoal {
+        key: pod.key.clone(),
+        containers: BTreeMap::new(),
+        metadata: MetadataChange::default(),
+        drain: None,
+    });
+    let pods: Vec<PodGoal> = pods.collect();
+    (!pods.is_empty()).then(|| Goal {
+        id: id.clone(),
+        workload: live.workload.reference.clone(),
+        mode: Mode::PodsOnly,
+        controllers: live.controllers.clone(),
+        replicas: live.workload.desired_replicas(),
+        pods,
+        policy,
+        field_manager: start.field_manager.clone(),
+        pulls: Vec::new(),
+        pre_pull: PrePull::Never,
+        owner: None,
+    })
+}
+
 /// The templates before and after: worked out from the revision that the lock names, which nobody else writes to.
 fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
     let workload = &live.workload;
@@ -218,11 +249,12 @@ fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
         let broken_first = if strict { std::cmp::Ordering::Equal } else { a.is_ready().cmp(&b.is_ready()) };
         broken_first.then_with(|| live.workload.order(a, b))
     });
-    let goal = |pod: &Pod| PodGoal {
-        key: pod.key.clone(),
-        containers: wanted(&change, pod),
+    let goal = |pod: &Pod| {
+        let (containers, metadata) = (wanted(&change, pod), change.metadata.left_in(pod));
+        let restarts = containers.values().any(|container| container.restarts && container.from != container.to);
+        let drain = if restarts { drain_goal(live, pod, &metadata) } else { None };
         // Its own values before.
-        metadata: change.metadata.left_in(pod),
+        PodGoal { key: pod.key.clone(), containers, metadata, drain }
     };
     pods.into_iter().map(goal).collect()
 }

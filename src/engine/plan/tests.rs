@@ -81,6 +81,8 @@ fn surroundings(case: &Value) -> Surroundings {
         newer_in_deployment: text(case, "/newerInDeployment").map(str::to_owned),
         budgets: list(case, "budgets").to_vec(),
         autoscalers: list(case, "autoscalers").to_vec(),
+        services: list(case, "services").to_vec(),
+        selecting: case.get("selecting").map(|_| list(case, "selecting").to_vec()),
         ..Surroundings::default()
     };
     found.denied.extend(list(case, "denied").iter().map(|verb| Denied {
@@ -209,6 +211,29 @@ fn every_situation_has_exactly_its_reasons_and_warnings() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The label by which each pod of a case is drained.
+#[test]
+fn pods_are_drained_where_a_label_can_be_taken_off() {
+    let drained: Vec<(String, Vec<Option<String>>)> = cases()
+        .into_iter()
+        .filter(|case| case.name.starts_with("a Service"))
+        .map(|case| {
+            let label = |pod: &PodPlan| pod.drain.as_ref().map(|drain| drain.label.key.clone());
+            (case.name, case.plan.pods.iter().map(label).collect())
+        })
+        .collect();
+    let by = |label: Option<&str>| vec![label.map(str::to_owned); 2];
+    let expected = [
+        ("a Service by the owner's label", by(None)),
+        ("a Service by a label of its own", by(Some("tier"))),
+        ("a Service, and who else selects was not read", by(None)),
+        ("a Service, and nothing restarts", by(None)),
+        ("a Service that an earlier run took pods out of", by(None)),
+        ("a Service that an earlier run took pods out of, and another image", by(Some("tier"))),
+    ];
+    assert_eq!(drained, expected.map(|(name, labels)| (name.to_owned(), labels)));
 }
 
 #[test]

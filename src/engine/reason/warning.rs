@@ -52,6 +52,22 @@ pub enum Warning {
         /// The container.
         container: ContainerName,
     },
+    /// Services select the pods, and no label can be taken off: they list a pod until it is seen to be not ready.
+    TrafficWhileDown {
+        /// The Services.
+        services: Vec<String>,
+        /// Why no label can be taken off.
+        why: String,
+        /// How to make it possible.
+        remedy: String,
+    },
+    /// An earlier run has left pods outside their Services.
+    LabelLeftOff {
+        /// The label that is off.
+        label: String,
+        /// How many pods.
+        pods: usize,
+    },
     /// The kubelet shows the container as started before its startup probe ran.
     StartupProbeUnreliable {
         /// The container.
@@ -226,6 +242,8 @@ impl Warning {
             Self::MetadataReadOnRestart { .. } => WarningCode::MetadataReadOnRestart,
             Self::ChecksumChanges { .. } => WarningCode::ChecksumChanges,
             Self::NoReadinessProbe { .. } => WarningCode::NoReadinessProbe,
+            Self::TrafficWhileDown { .. } => WarningCode::TrafficWhileDown,
+            Self::LabelLeftOff { .. } => WarningCode::LabelLeftOff,
             Self::StartupProbeUnreliable { .. } => WarningCode::StartupProbeUnreliable,
             Self::RestartInSeries { .. } => WarningCode::RestartInSeries,
             Self::SlowStop { .. } => WarningCode::SlowStop,
@@ -291,6 +309,19 @@ impl Warning {
             }
             Self::NoReadinessProbe { container } => {
                 format!("container {container} has no readiness probe: traffic may reach it while it is down")
+            }
+            Self::TrafficWhileDown { services, why, remedy } => {
+                let services: Vec<String> = services.iter().map(|service| format!("service/{service}")).collect();
+                format!(
+                    "{} may send traffic to a container that is down, since the pods cannot be taken out first: {why}; to make it possible, {remedy}",
+                    services.join(", ")
+                )
+            }
+            Self::LabelLeftOff { label, pods } => {
+                format!(
+                    "an earlier run took label {label} off {} and did not put it back: no Service that selects it sends traffic there until it is",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
             }
             Self::StartupProbeUnreliable { container, kubelets } => {
                 format!(

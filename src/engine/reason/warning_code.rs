@@ -47,6 +47,18 @@ codes! {
             why: "The kubelet publishes no NotReady for a restart that it makes itself (kubernetes#91667); only a readiness probe turns the pod unready while the container is down.",
             remedy: "Give the container a readiness probe, or --min-ready-seconds a value.",
         }
+        TrafficWhileDown {
+            summary: "pods cannot be taken out of their Services first",
+            meaning: "A Service selects the pods only by labels that something else needs as well, so that none can be taken off for the time of a restart. Traffic reaches the pod until it is seen to be not ready, and fails meanwhile.",
+            why: "A Service lists a pod while the pod carries every label of its selector; a pod that loses a label of its owner's selector is replaced, and other selectors (PodDisruptionBudgets, NetworkPolicies, other owners) would lose sight of it.",
+            remedy: "Add a label that nothing else selects to the pod template, and, once every pod has it, to the Services' selectors.",
+        }
+        LabelLeftOff {
+            summary: "an earlier run has left pods outside their Services",
+            meaning: "A run that took a label off pods, so that no traffic reached them while they restarted, was killed before it could put the label back. The pods' annotation kubectl-inplace.io/update says which label it was.",
+            why: "What is off is recorded on the pod in the same patch, so that any later run can put it back.",
+            remedy: "kubectl inplace resume, abort, or apply the same again: each puts the label back.",
+        }
         StartupProbeUnreliable {
             summary: "these kubelets show a restarted container as started before its startup probe ran",
             meaning: "The container has a startup probe, and its node's kubelet is 1.35, 1.36 or 1.37. Ready may be shown too early; it must therefore hold for one period of the probe before the pod counts as done.",

@@ -33,12 +33,14 @@ pub(super) enum Fault {
     LeavesPulls,
     /// Takes no PodDisruptionBudget for one.
     IgnoresDisruptionBudget,
+    /// Patches a pod while its Services list it.
+    KillsWhatIsListed,
 }
 
 impl Fault {
     /// Every fault.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -54,5 +56,6 @@ impl Fault {
         Self::IgnoresPulls,
         Self::LeavesPulls,
         Self::IgnoresDisruptionBudget,
+        Self::KillsWhatIsListed,
     ];
 }

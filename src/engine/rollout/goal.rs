@@ -8,6 +8,7 @@ use crate::engine::durable::OwnerGoal;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::engine::pre_pull::{PrePull, Pull};
+use crate::engine::record::DrainedLabel;
 
 /// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,6 +69,19 @@ pub struct PodGoal {
     /// Labels and annotations that change: in place, without a restart.
     #[serde(default, skip_serializing_if = "MetadataChange::is_empty")]
     pub metadata: MetadataChange,
+    /// How it is taken out of its Services first, if it can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain: Option<DrainGoal>,
+}
+
+/// How a pod is taken out of its Services before a container of it restarts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DrainGoal {
+    /// The label that is taken off, and put back.
+    pub label: DrainedLabel,
+    /// The Services that list the pod by it.
+    pub services: Vec<String>,
 }
 
 /// What is wanted of one container.
@@ -99,6 +113,9 @@ pub struct Policy {
     /// `--disruption-budget=respect`, where there are budgets.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub respects_budgets: bool,
+    /// `--drain-seconds`: between a pod's being out of its Services and its restart; none with `--drain=none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain_seconds: Option<u32>,
     /// `--canary`: this many pods, once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canary: Option<u32>,

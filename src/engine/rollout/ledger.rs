@@ -11,6 +11,7 @@ use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::report::PodPhase;
 
 use super::budgets::BudgetLedger;
+use super::drain::{DrainEntry, DrainLedger};
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
 use super::owner::OwnerLedger;
@@ -42,6 +43,17 @@ pub(super) enum Request {
     BackOff { until: Now },
 }
 
+/// What the last patch was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) enum Sent {
+    #[default]
+    Images,
+    /// A label off.
+    Drain,
+    /// The label on again.
+    Restore,
+}
+
 /// What makes two ready states the same one: the same containers, and no transition that was missed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReadyKey {
@@ -65,7 +77,10 @@ impl ReadyKey {
 pub(super) struct Entry {
     pub(super) phase: Option<PodPhase>,
     pub(super) request: Request,
+    pub(super) sent: Sent,
+    /// Patches of the images.
     pub(super) sends: u8,
+    pub(super) drain: DrainEntry,
     /// The server said no for good.
     pub(super) refused: Option<Failure>,
     /// Since when the pod is in hand; its deadline counts from here.
@@ -99,6 +114,11 @@ impl Entry {
         }
     }
 
+    /// Returns whether this run has begun with the pod.
+    pub(super) fn is_taken(&self) -> bool {
+        self.patched || self.drain.takes > 0
+    }
+
     /// Returns whether the pod counts as down though it may look ready: from our patch until it is done.
     pub(super) fn is_in_hand(&self) -> bool {
         // One that was put off keeps its place: a server that throttles is not asked for the next pod instead.
@@ -115,7 +135,9 @@ impl Entry {
 
 fn in_hand(phase: &PodPhase) -> bool {
     match phase {
-        PodPhase::Patched
+        PodPhase::Draining { .. }
+        | PodPhase::Restoring { .. }
+        | PodPhase::Patched
         | PodPhase::Restarting { .. }
         | PodPhase::Starting
         | PodPhase::Settling { .. }
@@ -134,6 +156,7 @@ pub struct Ledger {
     pub(super) owner: OwnerLedger,
     pub(super) pulls: PullLedger,
     pub(super) budgets: BudgetLedger,
+    pub(super) drains: DrainLedger,
     pub(super) position: HashMap<PodKey, usize>,
     /// The world's version up to which everything has been judged.
     pub(super) seen: u64,
@@ -148,6 +171,12 @@ pub struct Ledger {
     pub(super) put_off: BTreeSet<usize>,
     /// Of those that wait: down already.
     pub(super) broken: BTreeSet<usize>,
+    /// Out of their Services, or on their way out, and not patched.
+    pub(super) draining: BTreeSet<usize>,
+    /// On their way back in.
+    pub(super) restoring: BTreeSet<usize>,
+    /// A label is off that has to be put back.
+    pub(super) drained: BTreeSet<usize>,
     pub(super) unproven: BTreeSet<usize>,
     pub(super) in_hand: BTreeSet<usize>,
     pub(super) unanswered: BTreeSet<usize>,
@@ -213,6 +242,12 @@ impl Ledger {
             self.budgets.answer(&answer, now);
             return;
         }
+        if self.drains.is_its(id) {
+            self.drains.answer(answer, now);
+            let waiting: Vec<usize> = self.draining.union(&self.restoring).copied().collect();
+            self.timers.extend(waiting.into_iter().map(|position| (now, position)));
+            return;
+        }
         if self.pulls.is_its(id) {
             self.pulls.answer(id, answer, now);
             return;
@@ -231,6 +266,9 @@ impl Ledger {
             (Request::Sent, Answer::Moved { .. } | Answer::Unknown { .. }) => Request::Unclear,
             (Request::Sent, Answer::Refused { reason, message }) => {
                 entry.refused = Some(Failure { container: None, reason, message, exit_code: None });
+                if entry.sent == Sent::Restore {
+                    entry.drain.restores = MAX_SENDS;
+                }
                 Request::Idle
             }
             (Request::Reading, Answer::Read) => Request::Idle,
@@ -260,7 +298,7 @@ impl Ledger {
     /// How many more pods may be taken before the next pause; `None` is no limit.
     pub(super) fn before_the_pause(&self, goal: &Goal) -> Option<usize> {
         let after = goal.policy.canary.or(goal.policy.pause_after)?;
-        let taken = self.entries.iter().filter(|entry| entry.patched).count();
+        let taken = self.entries.iter().filter(|entry| entry.is_taken()).count();
         Some(usize::try_from(after).unwrap_or(usize::MAX).saturating_sub(taken))
     }
 

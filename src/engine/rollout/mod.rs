@@ -5,6 +5,7 @@
 //! second time. A new [`Ledger`] on the same world goes on where the old one stood.
 
 mod budgets;
+mod drain;
 mod fault;
 mod goal;
 mod ledger;
@@ -22,7 +23,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use goal::{
-    CANARY_HOLD_SECONDS, ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal, Policy, RESTARTED_HOLD_SECONDS,
+    CANARY_HOLD_SECONDS, ContainerGoal, DEFAULT_TIMEOUT_SECONDS, DrainGoal, Goal, Mode, PodGoal, Policy,
+    RESTARTED_HOLD_SECONDS,
 };
 pub use ledger::Ledger;
 pub use world::{Observation, Watch, World};
@@ -69,6 +71,13 @@ pub enum Action {
     ReadBudgets {
         /// The namespace.
         namespace: String,
+    },
+    /// Read the EndpointSlices of these Services and tell as an observation.
+    ReadSlices {
+        /// The namespace.
+        namespace: String,
+        /// The names of the Services.
+        services: Vec<String>,
     },
     /// Read the pod and tell as an observation.
     Read(PodKey),
@@ -156,13 +165,17 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
     if ledger.pulls.is_over() {
         owner::advance(goal, world, ledger, now, &mut turn);
     }
+    if ledger.stop.is_some() && goal.mode != Mode::Follow {
+        // The only thing that is sent after an interrupt.
+        drain::put_back(goal, world, ledger, now, &mut turn);
+    }
     turn.end = verdict::end(goal, world, ledger, now);
     if let Some(outcome) = turn.end.take() {
         if !ledger.pulls.is_over() {
             ledger.pulls.leave(outcome.result, outcome.why.clone());
             pulls::advance(goal, world, ledger, now, &mut turn);
         }
-        let nothing_is_left = pulls::may_leave(ledger, now);
+        let nothing_is_left = pulls::may_leave(ledger, now) & drain::may_leave(goal, world, ledger, now, &mut turn);
         if nothing_is_left && owner::may_leave(goal, world, ledger, outcome.result, now, &mut turn) {
             ledger.ended = true;
             turn.end = Some(outcome);
@@ -254,13 +267,16 @@ fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: 
     if let Some(wake) = entry.wake.take() {
         ledger.timers.remove(&(wake, position));
     }
-    if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && asks_for_it(world, pod_goal) {
+    let is_seen = drain::is_seen(world, pod_goal, entry.sent).unwrap_or_else(|| asks_for_it(world, pod_goal));
+    if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_seen {
         entry.request = Request::Idle;
     }
     if let Some(why) = entry.retrying.take() {
         turn.notices.push(Notice::Retrying { pod: pod_goal.key.clone(), why });
     }
     let judged = pod_phase::pod_phase(goal, pod_goal, world, ledger, &mut entry, now);
+    let judged = drain::phase(goal, pod_goal, world, ledger, &mut entry, judged, now);
+    drain::say(pod_goal, ledger, &mut entry, turn);
     let followed = goal.mode == Mode::Follow && !matches!(judged.phase, PodPhase::Done);
     if followed || entry.patched || !matches!(judged.phase, PodPhase::Waiting | PodPhase::Done) {
         entry.started.get_or_insert(now);
@@ -309,6 +325,9 @@ fn index(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, broke
     let lost = !leaves && (gone || matches!(phase, Some(PodPhase::Moved { .. })));
     let done = matches!(phase, Some(PodPhase::Done));
     let failing = matches!(phase, Some(PodPhase::Failing(_)));
+    let draining = matches!(phase, Some(PodPhase::Draining { .. }));
+    let restoring = matches!(phase, Some(PodPhase::Restoring { .. }));
+    let drained = ledger.pods.get(position).and_then(|pod| world.pod(&pod.key)).is_some_and(drain::is_owed);
     let (in_hand, unanswered) = (entry.is_in_hand(), entry.is_unanswered());
     let put_off = waiting && matches!(entry.request, Request::BackOff { .. });
     let unproven = matches!(phase, Some(PodPhase::Unproven { .. }));
@@ -316,6 +335,9 @@ fn index(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, broke
         (&mut ledger.waiting, waiting),
         (&mut ledger.put_off, put_off),
         (&mut ledger.broken, waiting && broken),
+        (&mut ledger.draining, draining),
+        (&mut ledger.restoring, restoring),
+        (&mut ledger.drained, drained),
         (&mut ledger.unproven, unproven),
         (&mut ledger.lost, lost),
         (&mut ledger.replaced, leaves),

@@ -20,7 +20,7 @@ use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::report::Notice;
 use crate::engine::workload::WorkloadKind;
 
-use super::goal::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
+use super::goal::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, DrainGoal, Goal, PodGoal};
 use super::ledger::Ledger;
 use super::verdict::{END_WITHIN, STOP_WITHIN};
 use super::world::World;
@@ -211,11 +211,18 @@ fn take_in(goal: &Goal, owner: &OwnerGoal, world: &World, ledger: &mut Ledger, k
     let wanted = wanted_of(owner, pod);
     let label = ledger.owner.revision.as_ref().filter(|revision| pod.labels.get(REVISION_LABEL) != Some(revision));
     let differs = wanted.iter().any(|(_, container)| container.from != container.to);
-    let mut found = PodGoal { key: key.clone(), containers: wanted, metadata: directed(owner) };
+    let mut found =
+        PodGoal { key: key.clone(), containers: wanted, metadata: directed(owner), drain: drain_like(goal, pod) };
     if differs || label.is_some() || !found.metadata.left_in(pod).is_empty() {
         found.containers.retain(|_, container| container.from != container.to);
         ledger.add(labelled(found, pod, ledger.owner.revision.as_ref()), now);
     }
+}
+
+/// Pods of one owner have the same labels, and so the same Services.
+fn drain_like(goal: &Goal, pod: &Pod) -> Option<DrainGoal> {
+    let mut known = goal.pods.iter().filter_map(|pod| pod.drain.as_ref());
+    known.find(|drain| pod.labels.get(&drain.label.key) == Some(&drain.label.value)).cloned()
 }
 
 /// The template's labels and annotations that change, in the direction of the rollout.

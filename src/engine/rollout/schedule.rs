@@ -7,10 +7,10 @@ use crate::engine::report::{Notice, PodPhase};
 
 use super::fault::Fault;
 use super::goal::{Goal, Mode};
-use super::ledger::{Ledger, Request};
+use super::ledger::{Ledger, Request, Sent};
 use super::verdict;
 use super::world::{Watch, World};
-use super::{Action, Now, Turn, budgets, owner};
+use super::{Action, Now, Turn, budgets, drain, owner};
 
 /// How often the kubelet's events are looked at for a pod that nothing else proves.
 const EVENTS_EVERY: Duration = Duration::from_secs(5);
@@ -28,10 +28,16 @@ pub(super) fn act(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, tur
         Mode::Durable => owner::pods_may_go(ledger, now),
         Mode::Follow => false,
     };
+    if goal.mode != Mode::Follow && ledger.ending_since.is_none() {
+        drain::advance(goal, world, ledger, acts && live, now, turn);
+    }
     if acts && ledger.ending_since.is_none() {
         let held = if live { take_pods(goal, world, ledger, now, turn) } else { !ledger.waiting.is_empty() };
         ledger.blocked_since =
             if held && ledger.in_hand.is_empty() { ledger.blocked_since.or(Some(now)) } else { None };
+    }
+    if goal.mode != Mode::Follow && ledger.ending_since.is_none() {
+        drain::read_slices(goal, ledger, now, turn);
     }
 }
 
@@ -41,7 +47,7 @@ fn push(ledger: &mut Ledger, turn: &mut Turn, position: usize, action: Action) {
     turn.actions.push((id, action));
 }
 
-fn read_what_is_unclear(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+pub(super) fn read_what_is_unclear(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     let unanswered: Vec<usize> = ledger.unanswered.iter().copied().collect();
     for position in unanswered {
         ledger.look();
@@ -115,6 +121,9 @@ fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &m
         if owner::must_look_first(goal, ledger, now, turn) {
             return true;
         }
+        if drain::begin(goal, position, world, ledger, now, turn) {
+            continue;
+        }
         // What cannot be sent now is left; the next look decides anew.
         if send(goal, position, world, ledger, turn, now).is_none() {
             return true;
@@ -150,7 +159,15 @@ fn say_that_the_budget_holds(goal: &Goal, ledger: &mut Ledger, missing: usize, t
     turn.notices.push(Notice::BudgetHolds { down, allowed: goal.policy.max_unavailable });
 }
 
-fn send(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, turn: &mut Turn, now: Now) -> Option<()> {
+/// Sends the images.
+pub(super) fn send(
+    goal: &Goal,
+    position: usize,
+    world: &World,
+    ledger: &mut Ledger,
+    turn: &mut Turn,
+    now: Now,
+) -> Option<()> {
     let pod_goal = ledger.pods.get(position)?.clone();
     let pod = world.pod(&pod_goal.key)?;
     let images: Vec<NewImage> = pod_goal
@@ -166,6 +183,7 @@ fn send(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, turn: 
     let entry = ledger.entries.get_mut(position)?;
     entry.sends = entry.sends.saturating_add(1);
     entry.request = Request::Sent;
+    entry.sent = Sent::Images;
     entry.ready_since = None;
     entry.kubelet_knew.clear();
     entry.proven.clear();

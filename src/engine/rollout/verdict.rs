@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use super::ledger::{Entry, Ledger};
 use super::world::{Watch, World};
-use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, budgets, owner, pulls};
+use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, budgets, drain, owner, pulls};
 
 /// After an interrupt, answers that are outstanding are waited for this long.
 pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -120,7 +120,8 @@ pub(super) fn deadline(goal: &Goal, world: &World, pod: &PodGoal, entry: &Entry)
     let grace = world.pod(&pod.key).map_or(30, Pod::termination_grace_seconds);
     let hold = goal.policy.min_ready_seconds_given.unwrap_or(goal.policy.owner_min_ready_seconds);
     let default = DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold);
-    let seconds = goal.policy.timeout_given.unwrap_or(default);
+    let drained = drain::wanted(goal, pod).map_or(0, |_| goal.policy.drain_seconds.unwrap_or(0));
+    let seconds = goal.policy.timeout_given.unwrap_or(default) + u64::from(drained);
     Some(entry.started? + Duration::from_secs(seconds))
 }
 
@@ -138,6 +139,8 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
         owner::next_look(goal, ledger, now),
         pulls::next_look(goal, ledger, now),
         budgets::next_look(ledger),
+        drain::next_look(ledger),
+        drain::leaves_at(ledger),
         Some(ledger.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
     ];
     ahead.into_iter().flatten().filter(|at| *at > now).chain(timer).min()

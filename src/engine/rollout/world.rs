@@ -25,6 +25,8 @@ pub enum Observation {
     PullPods(Vec<Value>),
     /// The PodDisruptionBudgets were read.
     Budgets(Vec<Value>),
+    /// EndpointSlices were read.
+    Slices(Vec<Value>),
     /// The watch broke; it is being opened again and will come back as a relist.
     WatchLost(String),
     /// The kubelet's events that say that a container's definition changed: container to the event's time
@@ -55,6 +57,7 @@ pub struct World {
     owner: Option<OwnerView>,
     pull_pods: Option<Vec<Value>>,
     budgets: Option<Vec<Value>>,
+    slices: Option<Vec<Value>>,
     watch: Watch,
     /// Counts observations; each pod stands in `changes` under the count of its latest.
     version: u64,
@@ -72,6 +75,7 @@ impl Default for World {
             owner: None,
             pull_pods: None,
             budgets: None,
+            slices: None,
             watch: Watch::Opening,
             version: 0,
             version_of: HashMap::new(),
@@ -98,6 +102,7 @@ impl World {
             Observation::Deleted(key) => self.delete(key),
             Observation::Owner(view) => self.owner = Some(*view),
             Observation::Budgets(budgets) => self.budgets = Some(budgets),
+            Observation::Slices(slices) => self.slices = Some(slices),
             Observation::PullPods(pods) => self.pull_pods = Some(pods),
             Observation::WatchLost(why) => self.watch = Watch::Lost(why),
             Observation::DefinitionChanged(key, containers) => {
@@ -174,6 +179,11 @@ impl World {
     /// Returns the PodDisruptionBudgets, as last read.
     pub fn budgets(&self) -> Option<&[Value]> {
         self.budgets.as_deref()
+    }
+
+    /// Returns the EndpointSlices, as last read.
+    pub fn slices(&self) -> Option<&[Value]> {
+        self.slices.as_deref()
     }
 
     /// Returns the state of the watch.

@@ -99,6 +99,8 @@ fn pod(name: &str, node: &str, verdict: PodVerdict) -> PodPlan {
         verdict,
         changes,
         metadata: MetadataChange::default(),
+        drain: None,
+        left_off: None,
         reasons: vec![],
     }
 }
@@ -314,6 +316,12 @@ fn every_reason() -> WorkloadPlan {
         Warning::MetadataReadOnRestart { container: container(), path: path(), restarts: false },
         Warning::ChecksumChanges { key: "checksum/config".into() },
         Warning::NoReadinessProbe { container: container() },
+        Warning::TrafficWhileDown {
+            services: vec!["web".into()],
+            why: "label app is in the owner's selector, which would replace the pod".into(),
+            remedy: "add a label that nothing else selects to the pod template".into(),
+        },
+        Warning::LabelLeftOff { label: "serving".into(), pods: 2 },
         Warning::StartupProbeUnreliable { container: container(), kubelets: vec!["1.35".into(), "1.36".into()] },
         Warning::RestartInSeries { containers: vec!["app".into(), container()] },
         Warning::SlowStop { container: container(), seconds: 300, pre_stop: true },

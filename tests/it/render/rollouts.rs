@@ -73,6 +73,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
                 key: key(name),
                 containers: [("side".into(), side.clone())].into(),
                 metadata: Default::default(),
+                drain: None,
             })
             .collect(),
         policy: policy(),

@@ -109,6 +109,9 @@ impl Folder {
             selected(&live.workload, pod)?;
         }
         live.surroundings.budgets = self.optional("budgets.yaml")?.unwrap_or_default();
+        live.surroundings.services = self.optional("services.yaml")?.unwrap_or_default();
+        // Nothing else selects the pods.
+        live.surroundings.selecting = Some(Vec::new());
         live.surroundings.autoscalers = self.optional("autoscalers.yaml")?.unwrap_or_default();
         for line in self.lines("denied")? {
             let mut words = line.splitn(3, ' ').map(str::to_owned);
@@ -253,6 +256,8 @@ impl Folder {
             order: policy.order,
             ignores_budgets: policy.disruption_budget == DisruptionBudget::Ignore,
             pre_pull: policy.pre_pull,
+            drain: policy.drain,
+            drain_seconds: policy.drain_seconds,
             subset: Subset { pods: policy.pods.into_iter().collect(), node: policy.node, partition: policy.partition },
         })
     }

@@ -3,6 +3,7 @@
 mod containers;
 mod images;
 mod owner;
+mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,6 +47,7 @@ pub(super) fn warnings(
     if !updated.is_empty() {
         owner::warn(context, &updated, containers, &mut warnings);
     }
+    traffic::warn(context, &updated, pods, &mut warnings);
     metadata(context, &updated, &mut warnings);
     if !context.wanted.is_restart() {
         pods_differ(&updated, &mut warnings);

@@ -27,7 +27,12 @@ fn goal() -> Goal {
         mode: Mode::PodsOnly,
         controllers: ["owner".into()].into(),
         replicas: 1,
-        pods: vec![PodGoal { key: key(), containers: [("side".into(), wanted)].into(), metadata: Default::default() }],
+        pods: vec![PodGoal {
+            key: key(),
+            containers: [("side".into(), wanted)].into(),
+            metadata: Default::default(),
+            drain: None,
+        }],
         policy: Policy {
             max_unavailable: 1,
             min_ready_seconds_given: None,
@@ -138,6 +143,8 @@ fn word(phase: &PodPhase) -> &'static str {
         PodPhase::Done => "done",
         PodPhase::Failing(_) => "failing",
         PodPhase::Moved { .. } => "moved",
+        PodPhase::Draining { .. } => "draining",
+        PodPhase::Restoring { .. } => "restoring",
         PodPhase::Gone { .. } => "gone",
     }
 }

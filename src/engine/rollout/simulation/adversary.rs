@@ -92,6 +92,8 @@ pub(super) struct Scenario {
     pub(super) new_ledger_after: Option<u64>,
     /// Only watches: all that happens is somebody else's doing.
     pub(super) follows: bool,
+    /// Pods are taken out of their Service first, and traffic gets so many seconds.
+    pub(super) drain_seconds: Option<u32>,
     /// The first list comes only later.
     pub(super) opens_late: bool,
     /// The nodes have to pull first.
@@ -147,6 +149,7 @@ impl Scenario {
             refused: None,
             new_ledger_after: None,
             follows: false,
+            drain_seconds: None,
             opens_late: random.one_in(4),
             pulls: None,
             min_available: None,
@@ -176,6 +179,12 @@ impl Scenario {
             scenario.max_unavailable = u32::try_from(random.between(1, 5)).expect("small");
         }
         scenario
+    }
+
+    /// The same scenario behind a Service.
+    pub(super) fn drained(mut self) -> Self {
+        self.drain_seconds = Some(Random::named(self.seed, "drained").pick(&[0, 2, 2, 10]));
+        self
     }
 
     /// Somebody else updates every pod, and it is followed.

@@ -25,6 +25,7 @@ fn breaks(fault: Fault) -> Invariant {
         Fault::IgnoresPulls => Invariant::PulledFirst,
         Fault::LeavesPulls => Invariant::PullLeft,
         Fault::IgnoresDisruptionBudget => Invariant::DisruptionBudget,
+        Fault::KillsWhatIsListed => Invariant::Listed,
     }
 }
 
@@ -33,7 +34,8 @@ fn every_deliberate_fault_is_caught_as_what_it_is() {
     for fault in Fault::ALL {
         let is_guarded = matches!(fault, Fault::IgnoresPulls | Fault::LeavesPulls | Fault::IgnoresDisruptionBudget);
         let scenario = if is_guarded { Scenario::guarded } else { Scenario::of };
-        let caught = (0..SEEDS).map(scenario).find(|scenario| {
+        let drained = (0..SEEDS).map(|seed| Scenario::calm(seed).drained());
+        let caught = (0..SEEDS).map(scenario).chain(drained).find(|scenario| {
             let violations = simulate(scenario, Some(fault)).violations;
             violations.iter().any(|violation| violation.invariant == breaks(fault))
         });

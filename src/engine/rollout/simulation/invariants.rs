@@ -10,11 +10,12 @@ use crate::engine::pod::{ContainerStatus, Pod};
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::{Notice, PodPhase};
 
-use super::super::ledger::MAX_SENDS;
+use super::super::ledger::{MAX_SENDS, Sent};
 use super::super::pod_phase::has_ended_once;
 use super::super::{
     Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, RESTARTED_HOLD_SECONDS, Turn, World,
 };
+use super::drained::sent_of;
 use super::kubelet::Kubelet;
 use super::nature::{DECISIVE, STARTUP_PERIOD};
 
@@ -22,6 +23,10 @@ use super::nature::{DECISIVE, STARTUP_PERIOD};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Invariant {
     Budget,
+    /// Traffic reaches what is taken down.
+    Listed,
+    /// A label is not back at the end.
+    LabelLeft,
     Canary,
     ForeignPod,
     OtherWriter,
@@ -62,10 +67,12 @@ pub(super) struct Invariants {
     done_in_this_run: bool,
     /// Patches that were carried out.
     pub(super) executed: BTreeSet<PodKey>,
+    /// Of those: their images.
+    pub(super) images: BTreeSet<PodKey>,
     pub(super) outstanding: BTreeMap<ActionId, PodKey>,
     /// An answer was lost or said that something moved, and the pod was not read since.
     pub(super) unclear: BTreeSet<PodKey>,
-    sends: BTreeMap<PodKey, u8>,
+    sends: BTreeMap<(PodKey, Sent), u8>,
     first_sent: BTreeMap<PodKey, Now>,
     ready: BTreeMap<PodKey, (Vec<String>, Now)>,
     unproven_since: BTreeMap<PodKey, Now>,
@@ -87,6 +94,7 @@ pub(super) struct Truth<'a> {
     pub(super) kubelets: &'a BTreeMap<PodKey, Kubelet>,
     pub(super) watch_is_live: bool,
     pub(super) same_digest: bool,
+    pub(super) listed: &'a BTreeSet<PodKey>,
     pub(super) slowest_answer: Duration,
     pub(super) now: Now,
     /// Every node that has to pull has done so, or may not.
@@ -254,7 +262,14 @@ impl Invariants {
         let mut taken: BTreeSet<PodKey> = BTreeSet::new();
         for (id, action) in &turn.actions {
             let Action::Patch(patch) = action else { continue };
-            let key = &patch.key;
+            let (key, sent) = (&patch.key, sent_of(patch));
+            if sent == Sent::Restore {
+                if self.outstanding.values().any(|other| other == key) {
+                    self.broken(Invariant::Unanswered, now, format!("the label of {key} is put back"));
+                }
+                self.outstanding.insert(*id, key.clone());
+                continue;
+            }
             let goal = truth.goal.pods.iter().find(|goal| goal.key == *key);
             let Some((goal, pod)) = goal.zip(truth.world.pod(key)).filter(|(_, pod)| truth.belongs(pod)) else {
                 self.broken(Invariant::ForeignPod, now, format!("{key} is patched"));
@@ -263,7 +278,7 @@ impl Invariants {
             if truth.asks(goal, pod) || truth.goal.mode == Mode::Follow {
                 self.broken(Invariant::ForeignPod, now, format!("{key} is patched again"));
             }
-            let sends = self.sends.entry(key.clone()).or_default();
+            let sends = self.sends.entry((key.clone(), sent)).or_default();
             *sends = sends.saturating_add(1);
             let sends = *sends;
             let waits = self.outstanding.values().any(|other| other == key) || self.unclear.contains(key);
@@ -275,12 +290,13 @@ impl Invariants {
                 (Invariant::AfterFailure, self.failed_at.is_some()),
                 (Invariant::Interrupt, self.stopped_at.is_some()),
                 (Invariant::PulledFirst, !truth.has_pulled),
+                (Invariant::Listed, is_drained(goal) && sent == Sent::Images && truth.listed.contains(key)),
             ] {
                 if is_broken {
                     self.broken(invariant, now, format!("{key} is patched, send {sends}"));
                 }
             }
-            self.judge_budget(pod, &taken, truth);
+            self.judge_budget(pod, sent, &taken, truth);
             taken.insert(key.clone());
             self.outstanding.insert(*id, key.clone());
             self.first_sent.entry(key.clone()).or_insert(now);
@@ -288,11 +304,12 @@ impl Invariants {
     }
 
     /// Counts the pods that are down, from the world and the truth, before this one is added.
-    fn judge_budget(&mut self, pod: &Pod, taken: &BTreeSet<PodKey>, truth: &Truth<'_>) {
+    fn judge_budget(&mut self, pod: &Pod, sent: Sent, taken: &BTreeSet<PodKey>, truth: &Truth<'_>) {
         let max = usize::try_from(truth.goal.policy.max_unavailable).expect("small");
         let patched = self.executed.iter().chain(self.outstanding.values()).chain(taken);
         let in_hand: BTreeSet<&PodKey> = patched.filter(|key| !self.done_ever.contains(*key)).collect();
         let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(|key| truth.world.pod(key).is_some()).collect();
+        let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(|key| **key != pod.key).collect();
         let (before, alone) = (in_hand.len(), truth.goal.policy.min_ready_seconds_given.is_none());
         let present: Vec<&Pod> = truth.world.pods().filter(|pod| truth.belongs(pod)).collect();
         let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
@@ -300,7 +317,11 @@ impl Invariants {
         // Whatever shows as ready and was not taken, of anybody's: the budget selects them all.
         let stays = |other: &&Pod| other.is_ready() && !other.terminating && !in_hand.contains(&other.key);
         let left = truth.world.pods().filter(stays).filter(|other| other.key != pod.key).count();
-        if pod.is_ready() && truth.min_available.is_some_and(|least| left < least) {
+        let breaks_budget = pod.is_ready() && truth.min_available.is_some_and(|least| left < least);
+        // Pods that only wait out of their Services have not been touched.
+        let begun = |key: &&&PodKey| sent == Sent::Drain || self.images.contains(**key) || taken.contains(**key);
+        let begun_before = in_hand.iter().filter(begun).count();
+        if breaks_budget {
             let what = format!("{} is taken, {left} stay, of {:?}", pod.key, truth.min_available);
             self.broken(Invariant::DisruptionBudget, truth.now, what);
         }
@@ -308,7 +329,7 @@ impl Invariants {
             let what = format!("{} is taken with {before} in hand and {down} down of {max}", pod.key);
             self.broken(Invariant::Budget, truth.now, what);
         }
-        if alone && before >= 1 && !self.done_in_this_run {
+        if alone && begun_before >= 1 && !self.done_in_this_run {
             self.broken(Invariant::Canary, truth.now, format!("{} is taken beside the first", pod.key));
         }
     }
@@ -317,7 +338,8 @@ impl Invariants {
         let now = truth.now;
         if ended.is_none() {
             let seconds = Duration::from_secs;
-            let is_late = self.failed_at.is_some_and(|since| now > since + seconds(2));
+            let drains = truth.goal.policy.drain_seconds.is_some();
+            let is_late = self.failed_at.is_some_and(|since| now > since + seconds(if drains { 8 } else { 2 }));
             if is_late && self.stopped_at.is_none() {
                 self.broken(Invariant::LateFailure, now, "a pod failed for good and it goes on");
             }
@@ -340,6 +362,8 @@ impl Invariants {
             let is_late = if newly_done.contains(&goal.key) { due < now } else { due <= now && !is_done };
             // A verdict over the whole comes before everything else.
             let excused = is_unchanged(goal, pod)
+                // It goes back into its Services first.
+                || is_drained(goal)
                 || ended.is_some()
                 || !truth.watch_is_live
                 || self.failed_at.is_some()
@@ -363,7 +387,9 @@ impl Invariants {
         let policy = &truth.goal.policy;
         let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
         let patience = policy.timeout_given.unwrap_or(330 + u64::from(hold));
-        let over = |sent: &Now| truth.now > *sent + Duration::from_secs(patience + 2);
+        let patience = patience + u64::from(policy.drain_seconds.unwrap_or(0));
+        let over =
+            |sent: &Now| truth.now > *sent + Duration::from_secs(patience + if is_drained(goal) { 8 } else { 2 });
         if self.first_sent.get(&goal.key).is_some_and(over) {
             self.broken(Invariant::Deadline, truth.now, format!("{} has had its time", goal.key));
         }
@@ -377,6 +403,10 @@ impl Invariants {
             }
         }
     }
+}
+
+fn is_drained(goal: &PodGoal) -> bool {
+    goal.drain.is_some()
 }
 
 /// Another writer's image and ours came before the kubelet looked: the right container is the one of before. It is

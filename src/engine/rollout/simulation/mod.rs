@@ -5,6 +5,7 @@
 mod adversary;
 mod api_server;
 mod cost;
+mod drained;
 mod faults;
 mod invariants;
 mod kubelet;
@@ -32,6 +33,7 @@ use super::{
 };
 use adversary::{Deed, Scenario};
 use api_server::ApiServer;
+use drained::{Slices, drain_goal, labels};
 use invariants::{Invariant, Invariants, Truth, Violation};
 use kubelet::Kubelet;
 use nature::{Fate, STARTUP_PERIOD, Stage};
@@ -52,13 +54,48 @@ enum Due {
     Deliver,
     WatchIsBack,
     Observe(Observation),
-    Execute { id: ActionId, patch: Box<PodPatch>, run: u32, answer: Option<Answer>, moves: bool },
-    Read { id: ActionId, key: PodKey, run: u32 },
-    ReadEvents { id: ActionId, key: PodKey, run: u32 },
-    Answer { id: ActionId, answer: Answer, run: u32 },
-    Write { id: ActionId, write: Box<ObjectWrite>, run: u32, is_lost: bool },
-    ReadPulls { id: ActionId, run: u32 },
-    ReadBudgets { id: ActionId, run: u32 },
+    Execute {
+        id: ActionId,
+        patch: Box<PodPatch>,
+        run: u32,
+        answer: Option<Answer>,
+        moves: bool,
+    },
+    Read {
+        id: ActionId,
+        key: PodKey,
+        run: u32,
+    },
+    ReadSlices {
+        id: ActionId,
+        run: u32,
+    },
+    /// The controller of the EndpointSlices looks at a pod.
+    Slice(PodKey),
+    ReadEvents {
+        id: ActionId,
+        key: PodKey,
+        run: u32,
+    },
+    Write {
+        id: ActionId,
+        write: Box<ObjectWrite>,
+        run: u32,
+        is_lost: bool,
+    },
+    ReadPulls {
+        id: ActionId,
+        run: u32,
+    },
+    ReadBudgets {
+        id: ActionId,
+        run: u32,
+    },
+    Answer {
+        id: ActionId,
+        answer: Answer,
+        run: u32,
+    },
     Deed(Deed),
 }
 
@@ -94,6 +131,7 @@ struct Simulation {
     end: Option<EndResult>,
     nodes: Nodes,
     invariants: Invariants,
+    slices: Slices,
 }
 
 /// Runs a scenario to its end.
@@ -132,6 +170,7 @@ impl Simulation {
             end: None,
             nodes: Nodes::default(),
             invariants: Invariants::default(),
+            slices: Slices::default(),
             fault,
             scenario,
         };
@@ -144,6 +183,7 @@ impl Simulation {
             simulation.create(&pod_key(simulation.scenario.pods, 0), WANTED, false);
         }
         simulation.nodes.begin(&simulation.scenario);
+        simulation.list_all();
         for (at, deed) in simulation.scenario.deeds.clone() {
             simulation.at(at, Due::Deed(deed));
         }
@@ -216,6 +256,7 @@ impl Simulation {
             kubelets: &self.kubelets,
             watch_is_live: self.watch_is_live,
             same_digest: self.scenario.nature.same_digest,
+            listed: &self.slices.listed,
             slowest_answer: Duration::from_millis(self.scenario.slowest_answer),
             now: self.now,
             has_pulled: self.nodes.have_pulled(&self.scenario),
@@ -273,6 +314,7 @@ impl Simulation {
             let what = format!("{} pods that pull are left", self.nodes.pods.len());
             self.invariants.broken(Invariant::PullLeft, self.now, what);
         }
+        self.judge_labels();
         for _ in 0..5 {
             self.now += Duration::from_secs(7);
             self.relist();
@@ -297,6 +339,7 @@ fn goal(scenario: &Scenario) -> Goal {
         key: pod_key(index, 0),
         containers: containers.clone(),
         metadata: Default::default(),
+        drain: drain_goal(scenario),
     });
     Goal {
         id: "20260301-1".into(),
@@ -313,6 +356,7 @@ fn goal(scenario: &Scenario) -> Goal {
             total_timeout: scenario.total_timeout,
             ordered: scenario.ordered,
             respects_budgets: scenario.min_available.is_some(),
+            drain_seconds: scenario.drain_seconds,
             ..Policy::default()
         },
         field_manager: "kubectl-inplace".into(),
@@ -341,7 +385,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         created: "2026-01-01T00:00:00Z".into(),
         resource_version: 0,
         generation: Some(1),
-        labels: BTreeMap::new(),
+        labels: labels(scenario),
         annotations: BTreeMap::new(),
         owners: vec![OwnerReference {
             kind: "StatefulSet".into(),

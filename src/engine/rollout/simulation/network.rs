@@ -6,9 +6,11 @@ use crate::engine::names::PodKey;
 use crate::engine::patch::PodPatch;
 use crate::engine::pod::Pod;
 
+use super::super::ledger::Sent;
 use super::super::{Action, ActionId, Answer, Observation, Watch, turn};
 use super::adversary::{Deed, Fortune};
 use super::api_server::Patched;
+use super::drained::sent_of;
 use super::invariants::Invariant;
 use super::nature::Stage;
 use super::{BEFORE, Due, FOREIGN, Simulation, WANTED, pod_key};
@@ -24,6 +26,7 @@ impl Simulation {
             Action::ReadPullPods { .. } => self.at(at, Due::ReadPulls { id, run }),
             Action::ReadBudgets { .. } => self.at(at, Due::ReadBudgets { id, run }),
             Action::ReadOwner(_) => unreachable!("these goals leave the owner alone"),
+            Action::ReadSlices { .. } => self.at(at, Due::ReadSlices { id, run }),
             Action::Read(key) => self.at(at, Due::Read { id, key, run }),
             Action::ReadEvents(key) => self.at(at, Due::ReadEvents { id, key, run }),
         }
@@ -74,12 +77,15 @@ impl Simulation {
                 }
                 self.answer(id, Answer::Read, run);
             }
+            Due::ReadSlices { id, run } => self.read_slices(id, run),
+            Due::Slice(key) => self.sync_slice(&key),
             Due::Answer { id, answer, run } => self.answer(id, answer, run),
             Due::Write { id, write, run, is_lost } => self.wrote(id, &write, run, is_lost),
             Due::ReadPulls { id, run } => self.read_pulls(id, run),
             Due::ReadBudgets { id, run } => self.read_budgets(id, run),
             Due::Deed(deed) => self.deed(deed),
         }
+        self.expect_slices();
         self.expect_delivery();
     }
 
@@ -105,8 +111,15 @@ impl Simulation {
         let before = self.api.pod(key).cloned();
         let patched = self.api.patch(patch, self.now);
         if patched == Patched::Stored {
-            self.judge_stored(before.as_ref(), key);
-            if in_flight {
+            let sent = sent_of(patch);
+            if sent != Sent::Restore {
+                self.judge_stored(before.as_ref(), key);
+            }
+            if sent == Sent::Images {
+                self.judge_traffic(key);
+                self.invariants.images.insert(key.clone());
+            }
+            if in_flight && sent != Sent::Restore {
                 self.invariants.executed.insert(key.clone());
             }
             self.notify(key);

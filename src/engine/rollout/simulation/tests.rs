@@ -1,6 +1,7 @@
 //! The scenarios.
 
-use super::adversary::Scenario;
+use super::super::Stop;
+use super::adversary::{Deed, Scenario};
 use super::nature::Fate;
 use super::random::Random;
 use super::simulate;
@@ -28,6 +29,45 @@ fn explore(kind: &str, scenarios: impl Iterator<Item = Scenario>) {
 #[test]
 fn a_calm_rollout_completes() {
     explore("calm", (0..SEEDS).map(Scenario::calm));
+}
+
+#[test]
+fn a_calm_rollout_behind_a_service_completes() {
+    explore("drained", (0..SEEDS).map(|seed| Scenario::calm(seed).drained()));
+}
+
+#[test]
+fn no_traffic_is_lost_against_the_adversary() {
+    explore("drained adversary", (0..SEEDS).map(|seed| Scenario::of(seed).drained()));
+}
+
+/// An interrupt at any time leaves every label where it was.
+#[test]
+fn labels_are_back_after_an_interrupt_at_any_time() {
+    let interrupted = |seed: u64| {
+        let mut scenario = Scenario::calm(seed).drained();
+        (scenario.slowest_answer, scenario.slowest_watch) = (50, 300);
+        let at = Random::named(seed, "interrupted").millis(0, 25_000);
+        scenario.deeds.push((at, Deed::Stop(Stop::Interrupt)));
+        scenario
+    };
+    explore("interrupted", (0..SEEDS).map(interrupted));
+}
+
+#[test]
+fn a_run_with_drains_that_is_killed_after_any_action_ends_the_same() {
+    for seed in 0..40 {
+        let mut scenario = Scenario::calm(seed).drained();
+        (scenario.slowest_answer, scenario.slowest_watch) = (50, 300);
+        let whole = simulate(&scenario, None);
+        assert!(whole.violations.is_empty(), "seed {seed}: {:#?}", whole.violations);
+        for killed_after in 1..=whole.actions {
+            scenario.new_ledger_after = Some(killed_after);
+            let again = simulate(&scenario, None);
+            assert!(again.violations.is_empty(), "seed {seed}, killed after {killed_after}: {:#?}", again.violations);
+            assert_eq!(again.end, whole.end, "seed {seed}, killed after {killed_after}");
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! What a drain needs of the cluster: who else looks at the pods' labels, and whom the EndpointSlices list.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Cluster;
+use super::error::ClusterError;
+use super::objects::{ENDPOINT_SLICES, NETWORK_POLICIES, Resource};
+use crate::engine::drain::selects;
+use crate::engine::plan::LiveWorkload;
+use crate::engine::record::UpdateRecord;
+use crate::engine::workload::WorkloadKind;
+
+impl Cluster {
+    /// Reads the EndpointSlices of Services.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn endpoint_slices(&self, namespace: &str, services: &[String]) -> Result<Vec<Value>, ClusterError> {
+        let selector = format!("kubernetes.io/service-name in ({})", services.join(","));
+        self.list(ENDPOINT_SLICES, Some(namespace), &[("labelSelector", &selector)]).await
+    }
+
+    /// Reads who else selects pods in the namespaces of workloads whose pods a Service selects: each namespace once.
+    ///
+    /// Nothing here fails a plan: what could not be read is named in the workload, whose pods are then not drained.
+    pub async fn selecting(&self, lives: impl Iterator<Item = &mut LiveWorkload>) {
+        let lives: Vec<&mut LiveWorkload> = lives.filter(|live| has_service(live)).collect();
+        let namespaces: BTreeSet<String> = lives.iter().map(|live| live.workload.reference.namespace.clone()).collect();
+        let reads = namespaces.into_iter().map(|namespace| async move {
+            let read = self.selecting_in(&namespace).await;
+            (namespace, read)
+        });
+        let read: BTreeMap<String, Result<Vec<Value>, ClusterError>> =
+            futures::future::join_all(reads).await.into_iter().collect();
+        for live in lives {
+            match read.get(&live.workload.reference.namespace) {
+                Some(Ok(objects)) => live.surroundings.selecting = Some(others(live, objects)),
+                Some(Err(error)) => live.not_read.push(format!(
+                    "it could not be read who else selects the pods ({error}), so none is taken out of its Services before it restarts (--drain)"
+                )),
+                None => {}
+            }
+        }
+    }
+
+    async fn selecting_in(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
+        let kinds =
+            [WorkloadKind::Deployment, WorkloadKind::ReplicaSet, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
+        let workloads = kinds.map(|kind| self.named(kind.into(), kind.facts().kind, namespace));
+        let (workloads, policies, slices) = futures::join!(
+            futures::future::join_all(workloads),
+            self.named(NETWORK_POLICIES, "NetworkPolicy", namespace),
+            // Whoever may not read these would wait in vain.
+            self.list::<Value>(ENDPOINT_SLICES, Some(namespace), &[("labelSelector", "kubernetes.io/service-name=")]),
+        );
+        slices?;
+        let mut objects = policies?;
+        for of_kind in workloads {
+            objects.extend(of_kind?);
+        }
+        Ok(objects)
+    }
+
+    /// Items of a list do not say of which kind they are.
+    async fn named(&self, resource: Resource, kind: &str, namespace: &str) -> Result<Vec<Value>, ClusterError> {
+        let mut objects = self.list_if_there(resource, namespace).await?;
+        for object in objects.iter_mut().filter_map(Value::as_object_mut) {
+            object.insert("kind".into(), kind.into());
+        }
+        Ok(objects)
+    }
+}
+
+/// A pod whose label is off has its Services as well.
+fn has_service(live: &LiveWorkload) -> bool {
+    live.pods.iter().any(|pod| {
+        UpdateRecord::drained(pod).is_some() || live.surroundings.services.iter().any(|service| selects(service, pod))
+    })
+}
+
+/// The workload itself and its ReplicaSets are the owner, not others.
+fn others(live: &LiveWorkload, objects: &[Value]) -> Vec<Value> {
+    let uid = |object: &Value| object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned);
+    let mut own: BTreeSet<String> = live.surroundings.owned.iter().filter_map(uid).collect();
+    own.insert(live.workload.uid.as_str().to_owned());
+    objects.iter().filter(|object| uid(object).is_none_or(|uid| !own.contains(&uid))).cloned().collect()
+}
