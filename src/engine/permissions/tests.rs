@@ -76,43 +76,83 @@ fn what_each_command_can_do_without() {
     use WorkloadKind as K;
     const AROUND: [&str; 2] = ["poddisruptionbudgets.policy list", "horizontalpodautoscalers.autoscaling list"];
     const REVIEW: &str = "selfsubjectaccessreviews.authorization.k8s.io create";
-    let rollout = |first: &[&str]| {
+    const SERVICES: [&str; 2] = ["services list", "endpointslices.discovery.k8s.io list"];
+    const POLICIES: &str = "networkpolicies.networking.k8s.io list";
+    // Whatever else selects pods; what a row above has already is named there.
+    let selecting = |kinds: &[&str]| -> Vec<String> { kinds.iter().map(|kind| format!("{kind}.apps list")).collect() };
+    let rollout = |first: &[&str], kinds: &[&str]| {
         let mut all: Vec<String> = first.iter().map(|line| (*line).to_owned()).collect();
-        let rest = ["events list", "services list", "endpointslices.discovery.k8s.io list", "nodes get,list", REVIEW];
-        all.extend(AROUND.iter().chain(&rest).map(|line| (*line).to_owned()));
+        all.extend(AROUND.iter().chain(&["events list"]).chain(&SERVICES).map(|line| (*line).to_owned()));
+        all.extend(selecting(kinds));
+        all.extend([POLICIES, "nodes get,list", REVIEW].map(str::to_owned));
         all.push("selfsubjectreviews.authentication.k8s.io create".to_owned());
         all
     };
     let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
     let cases = [
-        (C::Apply, K::Pod, false, rollout(&["pods create,delete"])),
+        (
+            C::Apply,
+            K::Pod,
+            false,
+            rollout(&["pods create,delete"], &["deployments", "replicasets", "statefulsets", "daemonsets"]),
+        ),
         (
             C::Apply,
             K::Deployment,
             false,
-            rollout(&["deployments.apps list", "pods create,delete", "replicasets.apps delete"]),
+            rollout(
+                &["deployments.apps list", "pods create,delete", "replicasets.apps delete"],
+                &["statefulsets", "daemonsets"],
+            ),
         ),
-        (C::Apply, K::Deployment, true, rollout(&["deployments.apps list,patch", "pods create,delete"])),
+        (
+            C::Apply,
+            K::Deployment,
+            true,
+            rollout(&["deployments.apps list,patch", "pods create,delete"], &["statefulsets", "daemonsets"]),
+        ),
         (
             C::Apply,
             K::StatefulSet,
             false,
-            rollout(&["statefulsets.apps list", "pods create,delete", "controllerrevisions.apps delete"]),
+            rollout(
+                &["statefulsets.apps list", "pods create,delete", "controllerrevisions.apps delete"],
+                &["deployments", "replicasets", "daemonsets"],
+            ),
         ),
         (
             C::Restart,
             K::DaemonSet,
             true,
-            rollout(&["daemonsets.apps list", "pods create,delete", "controllerrevisions.apps list"]),
+            rollout(
+                &["daemonsets.apps list", "pods create,delete", "controllerrevisions.apps list"],
+                &["deployments", "replicasets", "statefulsets"],
+            ),
         ),
-        (C::Abort, K::DaemonSet, false, rollout(&["pods create,delete", "controllerrevisions.apps delete"])),
+        (
+            C::Abort,
+            K::DaemonSet,
+            false,
+            rollout(
+                &["daemonsets.apps list", "pods create,delete", "controllerrevisions.apps delete"],
+                &["deployments", "replicasets", "statefulsets"],
+            ),
+        ),
         (
             C::Apply,
             K::ReplicaSet,
             false,
-            rollout(&["replicasets.apps list", "pods create,delete", "deployments.apps get"]),
+            rollout(
+                &["replicasets.apps list", "pods create,delete", "deployments.apps get,list"],
+                &["statefulsets", "daemonsets"],
+            ),
         ),
-        (C::Plan, K::Pod, false, lines(&[AROUND[0], AROUND[1], "nodes get,list", REVIEW])),
+        (C::Plan, K::Pod, false, {
+            let mut all = lines(&[AROUND[0], AROUND[1], SERVICES[0], SERVICES[1]]);
+            all.extend(selecting(&["deployments", "replicasets", "statefulsets", "daemonsets"]));
+            all.extend(lines(&[POLICIES, "nodes get,list", REVIEW]));
+            all
+        }),
         (C::Follow, K::Pod, false, lines(&["events list", "nodes get,list", REVIEW])),
         (C::Status, K::StatefulSet, false, {
             lines(&["statefulsets.apps list", "pods watch", "controllerrevisions.apps list"])
