@@ -381,7 +381,7 @@ impl Warning {
             }
             Self::DisruptionBudgetAllowsNone { budget, pods } => {
                 format!(
-                    "poddisruptionbudget/{budget} allows no disruption now and covers {pods} of these pods; a restart in place does not ask it"
+                    "poddisruptionbudget/{budget} allows no disruption now and covers {pods} of these pods; a pod that is ready is taken down only when it allows one"
                 )
             }
             Self::AutoscalerActive { autoscaler } => {
