@@ -45,7 +45,7 @@ fn every_restart_writes_another_text_and_the_third_may_meet_the_back_off() {
     let texts = [format!("acme/side:v1@{}", digest()), format!("acme/side@{}", digest())];
     for (turn, text) in [&texts[0], &texts[1], &texts[0]].into_iter().enumerate() {
         let output: Output = run(&server, RESTART).ends_with(0);
-        assert_eq!(images(&server, "side"), [text.clone()]);
+        assert_eq!(images(&server, "side"), [text.as_str()]);
         assert_eq!(output.stderr.contains("RestartBacksOff"), turn == 2, "{}", output.stderr);
     }
     let restarts = server.objects("pods")[0]["status"]["containerStatuses"][1]["restartCount"].clone();

@@ -86,7 +86,7 @@ fn under_traffic<R>(namespace: &Namespace, run: impl FnOnce() -> R) -> (R, Traff
     let result = thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                *known.lock().unwrap() = ready_addresses(&api, namespace);
+                *known.lock().expect("no panic while it is held") = ready_addresses(&api, namespace);
                 thread::sleep(Duration::from_millis(50));
             }
         });
@@ -94,7 +94,8 @@ fn under_traffic<R>(namespace: &Namespace, run: impl FnOnce() -> R) -> (R, Traff
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
                     let number = count.fetch_add(1, Ordering::Relaxed);
-                    let address = known.lock().unwrap().iter().cycle().nth(number % 3).copied();
+                    let address =
+                        known.lock().expect("no panic while it is held").iter().cycle().nth(number % 3).copied();
                     if !address.is_some_and(connects) {
                         failed.fetch_add(1, Ordering::Relaxed);
                     }

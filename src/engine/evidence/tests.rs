@@ -146,7 +146,7 @@ fn somebody_elses_image_is_proven_by_a_later_start_or_the_event() {
         assert_eq!(word(&proof), expected, "{case}");
     }
     let status = running("containerd://x", WANTED, "sha256:b", SET_AT);
-    let first = Baseline::Set(set.clone()).proof(&status, WANTED, false, Some(SET_AT));
+    let first = Baseline::Set(set).proof(&status, WANTED, false, Some(SET_AT));
     assert_eq!(word(&first), "unproven", "a pod's first container came after no change");
     assert_eq!(word(&Baseline::Unknown.proof(&status, WANTED, true, Some(SET_AT))), "unproven");
 }

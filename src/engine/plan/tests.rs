@@ -308,7 +308,7 @@ fn labels_and_annotations_change_in_place_pod_by_pod() {
 fn a_rollout_of_labels_alone_ends_when_the_pods_show_them() {
     use crate::engine::rollout::{Action, Answer, Ledger, Observation, World, turn};
     let mut goal = case("labels and annotations").goal(&"one".into(), "me");
-    goal.pre_pull = crate::engine::pre_pull::PrePull::Never;
+    goal.pre_pull = PrePull::Never;
     let document = yaml(CASES);
     let named = |case: &&Value| text(case, "/name") == Some("labels and annotations");
     let found = list(&document, "cases").iter().find(named).unwrap();

@@ -2,7 +2,7 @@
 //! own makes it pull first, on each node that lacks an image, with the pull secrets of the pods that change.
 //!
 //! This module says which node lacks what ([`lacking`]), what such a pod looks like ([`pull_pod`]), what its status means
-//! ([`judge`]), and whether a tag means the same everywhere ([`moving_tags`], [`meaning`]). Nothing of an image ever runs.
+//! ([`judge()`]), and whether a tag means the same everywhere ([`moving_tags`], [`meaning`]). Nothing of an image ever runs.
 //!
 //! Assumed: an image that a node lists is one that the pods may use. From 1.35 on a kubelet may ask the registry again for
 //! pods whose credentials have not been used for it (`KubeletEnsureSecretPulledImages`); `--pre-pull=always` tries that too.

@@ -148,7 +148,7 @@ impl Simulation {
         let least = self.scenario.min_available.unwrap_or(0);
         let lags = self.now < self.scenario.budget_lags_until;
         let allowed = if lags { 0 } else { healthy.saturating_sub(least) };
-        let observed = if lags && self.scenario.seed % 2 == 0 { 1 } else { 2 };
+        let observed = if lags && self.scenario.seed.is_multiple_of(2) { 1 } else { 2 };
         let budget = json!({
             "metadata": {"name": "web", "namespace": "prod", "generation": 2},
             "spec": {"minAvailable": least, "selector": {}},
