@@ -11,7 +11,7 @@ use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{self, LiveWorkload, ResumeError, Start};
-use crate::engine::rollout::{Goal, Policy};
+use crate::engine::rollout::{self, Goal, Policy};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::Meaning;
 
@@ -37,6 +37,7 @@ pub(super) async fn run(
         let mut goal = match goal(&live, direction, &options, &rolling.start) {
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {
+                remove_pull_pods(&live, &cluster, &args.field_manager, shell).await;
                 let (id, policy) = (shell.rollout_id(), plan::policy_of(&live, &options));
                 if let Some(goal) = plan::put_back(&live, policy, &id, &rolling.start) {
                     let pods = goal.pods.len();
@@ -61,6 +62,18 @@ pub(super) async fn run(
     }
     let jobs = goals.iter().map(|(goal, live)| Job { goal: Some(goal.clone()), live });
     rolling.all(jobs.collect(), shell).await
+}
+
+/// A run that was killed while nodes pulled has left no lock, only the pods that pull.
+async fn remove_pull_pods(live: &LiveWorkload, cluster: &Cluster, field_manager: &str, shell: &Shell) {
+    let workload = &live.workload.reference;
+    let found = cluster.pull_pods(&workload.namespace, &rollout::pull_pods_of(workload)).await.unwrap_or_default();
+    for pod in &found {
+        match cluster.write(&rollout::delete_pull_pod(pod), field_manager).await {
+            Ok(()) => shell.note(&format!("{workload}: a pod that pulled images for a run that is gone was deleted")),
+            Err(error) => shell.note(&format!("{workload}: a pod that pulled images could not be deleted: {error}")),
+        }
+    }
 }
 
 /// A flag that is given replaces what the rollout began with.

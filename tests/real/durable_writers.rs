@@ -199,7 +199,7 @@ fn two_runs_at_once_have_one_winner() {
         let (one, other) = (one.wait(), other.wait());
         let context = format!("{one:#?} {other:#?}");
         let (winner, loser) = if one.code == 0 { ("side:v2", other) } else { ("side:v3", one) };
-        assert!([1, 3, 6].contains(&loser.code), "{context}");
+        assert!([1, 6].contains(&loser.code), "{context}");
         let said = format!("{}{}", loser.stdout, loser.stderr);
         assert!(said.contains("another run holds it") || said.contains("RolloutHeld"), "{context}");
         owner.wait_settled_or(&context);

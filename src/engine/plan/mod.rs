@@ -265,12 +265,14 @@ impl WorkloadPlan {
 }
 
 impl Plan {
-    /// Returns the word for a command that would have carried the plan out: another run's hold alone is no reason of the
-    /// change itself, which may be tried again.
+    /// Returns the word for a command that would have carried the plan out: what another run holds is superseded, whatever
+    /// else is in the way while it is at work.
     pub fn refusal(&self) -> EndResult {
-        let mut reasons = self.workloads.iter().flat_map(WorkloadPlan::all_reasons).peekable();
-        let is_held = reasons.peek().is_some() && reasons.all(|reason| matches!(reason, Reason::RolloutHeld { .. }));
-        if is_held { EndResult::Superseded } else { self.result() }
+        let is_held =
+            |plan: &WorkloadPlan| plan.all_reasons().any(|reason| matches!(reason, Reason::RolloutHeld { .. }));
+        let mut refused = self.workloads.iter().filter(|plan| plan.verdict == Verdict::NotEligible).peekable();
+        let all_held = refused.peek().is_some() && refused.all(is_held);
+        if all_held { EndResult::Superseded } else { self.result() }
     }
 
     /// Returns the word for the whole plan.

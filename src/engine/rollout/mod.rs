@@ -27,6 +27,7 @@ pub use goal::{
     RESTARTED_HOLD_SECONDS,
 };
 pub use ledger::Ledger;
+pub use pulls::{delete_pull_pod, pull_pods_of};
 pub use world::{Observation, Watch, World};
 
 use super::durable::ObjectWrite;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::engine::durable::{ObjectKey, ObjectKind, ObjectWrite};
 use crate::engine::failure;
+use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::pre_pull::{
     ImageState, PrePull, Pull, PullState, PulledImage, Requests, judge, moving_tags, pull_pod,
@@ -172,20 +173,25 @@ fn body(goal: &Goal, pull: &Pull, requests: Requests) -> Value {
     let deadline = u32::try_from(patience(goal).as_secs()).unwrap_or(300).saturating_add(60);
     let mut pod = pull_pod(&goal.id, &goal.workload.namespace, pull, deadline, requests);
     if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
-        labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(goal).into());
+        labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
     }
     pod
 }
 
-/// The label's value: the owner's uid where there is one, else the name of the pod.
-fn workload_label(goal: &Goal) -> String {
-    let name: String = goal.workload.name.chars().take(40).collect();
-    format!("{}.{}", goal.workload.kind.facts().singular, name.trim_end_matches(['.', '-', '_']))
+/// The label's value: kind and name.
+fn workload_label(workload: &WorkloadRef) -> String {
+    let name: String = workload.name.chars().take(40).collect();
+    format!("{}.{}", workload.kind.facts().singular, name.trim_end_matches(['.', '-', '_']))
 }
 
-/// The selector of every pull pod of the goal's workload, whatever run made it.
-fn selector(goal: &Goal) -> String {
-    format!("{},{PULL_WORKLOAD_LABEL}={}", crate::engine::pre_pull::pull_selector(None), workload_label(goal))
+/// Returns the selector of every pull pod of a workload, whatever run made it.
+pub fn pull_pods_of(workload: &WorkloadRef) -> String {
+    format!("{},{PULL_WORKLOAD_LABEL}={}", crate::engine::pre_pull::pull_selector(None), workload_label(workload))
+}
+
+/// Returns the delete of a pull pod: this very one.
+pub fn delete_pull_pod(pod: &Value) -> ObjectWrite {
+    ObjectWrite::Delete { object: ObjectKey::of(POD, pod) }
 }
 
 fn patience(goal: &Goal) -> Duration {
@@ -240,7 +246,7 @@ fn step(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Tu
     let doomed: Vec<&Value> = if ends { view.iter().collect() } else { leftover };
     let doomed = if ledger.has(Fault::LeavesPulls) { Vec::new() } else { doomed };
     for pod in doomed.iter().filter(|pod| pod.pointer("/metadata/deletionTimestamp").is_none()) {
-        let write = ObjectWrite::Delete { object: ObjectKey::of(POD, pod) };
+        let write = delete_pull_pod(pod);
         push(ledger, turn, Asked::Delete, write_action(goal, write), now);
     }
     if ends && (view.is_empty() || ledger.has(Fault::LeavesPulls)) {
@@ -286,7 +292,8 @@ fn write_action(goal: &Goal, write: ObjectWrite) -> Action {
 }
 
 fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
-    let action = Action::ReadPullPods { namespace: goal.workload.namespace.clone(), selector: selector(goal) };
+    let action =
+        Action::ReadPullPods { namespace: goal.workload.namespace.clone(), selector: pull_pods_of(&goal.workload) };
     push(ledger, turn, Asked::Read, action, now);
 }
 
