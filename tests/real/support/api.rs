@@ -6,17 +6,22 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
+use super::alone::Share;
 use super::cluster::command;
+use super::poll;
 
 /// A way to the API server; closed when dropped.
 pub(crate) struct Api {
     proxy: Child,
     address: String,
+    /// Nobody takes the API server away meanwhile.
+    _share: Share,
 }
 
 impl Api {
     /// Opens it.
     pub(crate) fn open() -> Self {
+        let share = Share::take();
         let mut kubectl = command("kubectl", "real-kubectl");
         kubectl.args(["proxy", "--port=0"]).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut proxy = kubectl.spawn().expect("kubectl starts");
@@ -24,7 +29,7 @@ impl Api {
         BufReader::new(proxy.stdout.take().expect("stdout is piped")).read_line(&mut line).expect("kubectl says where");
         let address = line.trim().rsplit(' ').next().unwrap_or_default().to_owned();
         assert!(address.contains(':'), "kubectl proxy says {line:?}");
-        Self { proxy, address }
+        Self { proxy, address, _share: share }
     }
 
     /// Returns its host and port.
@@ -63,10 +68,14 @@ impl Api {
             self.address,
             body.len()
         );
-        let mut stream = TcpStream::connect(&self.address).expect("kubectl proxy listens");
-        stream.write_all(format!("{head}{body}").as_bytes()).expect("kubectl proxy reads");
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).expect("kubectl proxy answers");
+        let exchange = || -> std::io::Result<Vec<u8>> {
+            let mut stream = TcpStream::connect(&self.address)?;
+            stream.write_all(format!("{head}{body}").as_bytes())?;
+            let mut answer = Vec::new();
+            stream.read_to_end(&mut answer).map(|_| answer)
+        };
+        // Reads and dry runs alone: what the proxy dropped may be asked again.
+        let answer = poll(|| exchange().ok()).expect("kubectl proxy answers");
         let answer = String::from_utf8_lossy(&answer);
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
         let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_default();
