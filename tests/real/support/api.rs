@@ -6,7 +6,6 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use super::alone::Share;
 use super::cluster::command;
 use super::poll;
 
@@ -14,14 +13,11 @@ use super::poll;
 pub(crate) struct Api {
     proxy: Child,
     address: String,
-    /// Nobody takes the API server away meanwhile.
-    _share: Share,
 }
 
 impl Api {
     /// Opens it.
     pub(crate) fn open() -> Self {
-        let share = Share::take();
         let mut kubectl = command("kubectl", "real-kubectl");
         kubectl.args(["proxy", "--port=0"]).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut proxy = kubectl.spawn().expect("kubectl starts");
@@ -29,7 +25,7 @@ impl Api {
         BufReader::new(proxy.stdout.take().expect("stdout is piped")).read_line(&mut line).expect("kubectl says where");
         let address = line.trim().rsplit(' ').next().unwrap_or_default().to_owned();
         assert!(address.contains(':'), "kubectl proxy says {line:?}");
-        Self { proxy, address, _share: share }
+        Self { proxy, address }
     }
 
     /// Returns its host and port.
