@@ -199,9 +199,11 @@ fn two_runs_at_once_have_one_winner() {
         let (one, other) = (one.wait(), other.wait());
         let context = format!("{one:#?} {other:#?}");
         let (winner, loser) = if one.code == 0 { ("side:v2", other) } else { ("side:v3", one) };
-        assert!([1, 6].contains(&loser.code), "{context}");
+        // 3: it planned in the moment between the winner's last write and the controller's seeing it.
+        assert!([1, 3, 6].contains(&loser.code), "{context}");
         let said = format!("{}{}", loser.stdout, loser.stderr);
-        assert!(said.contains("another run holds it") || said.contains("RolloutHeld"), "{context}");
+        let told = ["another run holds it", "RolloutHeld", "OwnerNotObserved", "OwnerRollingOut"];
+        assert!(told.iter().any(|words| said.contains(words)), "{context}");
         owner.wait_settled_or(&context);
         assert_eq!(owner.tag(&container), winner, "{context}");
         owner.assert_same_pods(&context);
