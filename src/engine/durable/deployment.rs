@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::change::{Direction, same};
 use super::lock::{HistoryStep, ROLLOUT_ANNOTATION, RolloutLock};
 use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite};
-use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, is, is_paused};
+use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, is, is_paused, text};
 use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;
 use crate::engine::workload::WorkloadKind;
@@ -301,8 +301,4 @@ fn superseded_by(why: &str, cleanup: Cleanup) -> OwnerPhase {
 
 fn named(set: &Value, name: &str) -> bool {
     text(set, "/metadata/name") == name
-}
-
-fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
-    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

@@ -146,6 +146,14 @@ impl RolloutLock {
         (&self.id, &self.run, self.direction) == (&other.id, &other.run, other.direction)
     }
 
+    /// Returns what changes, in the direction of the rollout.
+    pub fn directed(&self) -> TemplateChange {
+        match self.direction {
+            Direction::Forward => self.change.clone(),
+            Direction::Back => self.change.reversed(),
+        }
+    }
+
     /// Writes the annotation's value. The same lock always gives the same text.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()

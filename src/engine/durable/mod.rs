@@ -26,7 +26,7 @@ use super::workload::WorkloadKind;
 use change::Direction;
 use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use objects::Guarded;
-use step::{CHANGED_MEANWHILE, Step, integer, is_paused};
+use step::{CHANGED_MEANWHILE, Step, integer, is_paused, text};
 
 pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
 

@@ -7,12 +7,20 @@
 use serde_json::{Value, json};
 
 use super::change::same;
-use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, revisions};
+use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, revisions, text};
 use crate::engine::outcome::EndResult;
 
 /// Returns the partition of an update strategy.
 pub fn partition_of(strategy: &Value) -> i64 {
     integer(strategy, "/rollingUpdate/partition")
+}
+
+/// Returns whether a pod of a StatefulSet stands below the partition of an update strategy; a name without an ordinal does
+/// not.
+pub fn is_below_partition(strategy: &Value, set: &Value, pod: &str) -> bool {
+    let partition = partition_of(strategy);
+    let ordinal = pod.rsplit_once('-').and_then(|(_, ordinal)| ordinal.parse::<i64>().ok());
+    partition > 0 && ordinal.is_some_and(|ordinal| ordinal < integer(set, "/spec/ordinals/start") + partition)
 }
 
 fn is_on_delete(strategy: &Value) -> bool {
@@ -112,8 +120,4 @@ fn changed_by_another(step: &Step<'_>, saved: &Value, ours_is_held: bool) -> Own
     }
     let cleanup = Cleanup::Do(OwnerStep::Close, Box::new(patch.write()));
     OwnerPhase::Superseded { why: CHANGED_MEANWHILE.into(), cleanup }
-}
-
-fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
-    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

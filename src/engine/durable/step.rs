@@ -207,6 +207,11 @@ const OUR_MANAGER: &str = "kubectl-inplace";
 /// What `kubectl rollout history` shows beside a revision.
 const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
 
+/// Returns a text of an object; empty where there is none.
+pub(super) fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
 pub(super) fn integer(object: &Value, pointer: &str) -> i64 {
     object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)
 }

@@ -310,10 +310,6 @@ pub(super) fn is_below_partition(workload: &Workload, pod: &Pod) -> bool {
         Ok(Some(lock)) if lock.strategy.is_some() => lock.strategy,
         Ok(_) | Err(_) => workload.object.pointer("/spec/updateStrategy").cloned(),
     };
-    let partition = strategy.as_ref().map_or(0, stateful_set::partition_of);
-    let start = workload.object.pointer("/spec/ordinals/start").and_then(Value::as_i64).unwrap_or(0);
-    let ordinal = pod.key.name.rsplit_once('-').and_then(|(_, ordinal)| ordinal.parse::<i64>().ok());
     workload.reference.kind == WorkloadKind::StatefulSet
-        && partition > 0
-        && ordinal.is_some_and(|ordinal| ordinal < start + partition)
+        && strategy.is_some_and(|strategy| stateful_set::is_below_partition(&strategy, &workload.object, &pod.key.name))
 }

@@ -8,12 +8,12 @@ use super::drains::{drain_goal, left_off};
 use super::durable::{HistoryPlan, is_below_partition};
 use super::live::LiveWorkload;
 use super::{DurablePlan, WorkloadPlan};
-use crate::engine::durable::change::{Direction, TemplateChange};
+use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::{HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{OwnerGoal, deployment, revisions};
 use crate::engine::metadata::MetadataChange;
-use crate::engine::names::{ContainerName, RolloutId};
-use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::names::RolloutId;
+use crate::engine::pod::Pod;
 use crate::engine::pre_pull::PrePull;
 use crate::engine::record::UpdateRecord;
 use crate::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal, Policy};
@@ -222,17 +222,14 @@ fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
 
 /// Every pod that the rollout is about: those that run what is wanted already are looked at too, and prove it.
 fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
-    let change = match lock.direction {
-        Direction::Forward => lock.change.clone(),
-        Direction::Back => lock.change.reversed(),
-    };
+    let change = lock.directed();
     let mine = |pod: &&Pod| {
         let controlled = pod.controller().is_some_and(|owner| live.controllers.contains(&owner.uid));
         let chosen = lock.only.is_empty() || lock.only.contains(&pod.key.name);
         // A pod that this rollout has not touched and that is as wanted has nothing to prove.
         let touched = UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);
         let differs = || {
-            let wanted = wanted(&change, pod);
+            let wanted = ContainerGoal::of_change(&change, pod);
             let mut images = wanted.values();
             images.any(|container| container.from != container.to) || !change.metadata.left_in(pod).is_empty()
         };
@@ -250,21 +247,11 @@ fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
         broken_first.then_with(|| live.workload.order(a, b))
     });
     let goal = |pod: &Pod| {
-        let (containers, metadata) = (wanted(&change, pod), change.metadata.left_in(pod));
+        let (containers, metadata) = (ContainerGoal::of_change(&change, pod), change.metadata.left_in(pod));
         let restarts = containers.values().any(|container| container.restarts && container.from != container.to);
         let drain = if restarts { drain_goal(live, pod, &metadata) } else { None };
         // Its own values before.
         PodGoal { key: pod.key.clone(), containers, metadata, drain }
     };
     pods.into_iter().map(goal).collect()
-}
-
-fn wanted(change: &TemplateChange, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
-    let wanted = change.images.iter().filter_map(|(name, image)| {
-        let (list, _, container) = pod.container(name)?;
-        let restarts = list == ContainerList::Containers || container.is_sidecar();
-        let goal = ContainerGoal { from: Some(container.image.clone()), to: Some(image.to.clone()), restarts };
-        Some((name.clone(), goal))
-    });
-    wanted.collect()
 }

@@ -15,7 +15,7 @@ use crate::engine::report::{Notice, PodPhase};
 
 use super::fault::Fault;
 use super::goal::{DrainGoal, Goal, Mode, PodGoal};
-use super::ledger::{Entry, Ledger, MAX_SENDS, Request, Sent};
+use super::ledger::{BACK_OFF, Entry, Ledger, MAX_SENDS, Request, Sent};
 use super::pod_phase::Judged;
 use super::verdict::STOP_WITHIN;
 use super::world::World;
@@ -24,9 +24,6 @@ use super::{Action, ActionId, Answer, Now, Turn, budgets, owner, schedule, verdi
 /// While a pod is waited for, the EndpointSlices are read so often: at first, and at the longest.
 const SOON: Duration = Duration::from_millis(200);
 const LATER: Duration = Duration::from_secs(1);
-
-/// Waits this long after a read that failed.
-const BACK_OFF: Duration = Duration::from_secs(1);
 
 /// A pod that is done is waited for so long until its Services list it again.
 const LISTED_WITHIN: Duration = Duration::from_secs(30);

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::durable::OwnerGoal;
+use crate::engine::durable::change::TemplateChange;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
+use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::pre_pull::{PrePull, Pull};
 use crate::engine::record::DrainedLabel;
 
@@ -94,6 +96,19 @@ pub struct ContainerGoal {
     pub to: Option<String>,
     /// The container restarts when its image changes: it runs for the pod's whole life. Plain init containers do not.
     pub restarts: bool,
+}
+
+impl ContainerGoal {
+    /// Returns what a template's change wants of the containers of a pod that was made from the template.
+    pub fn of_change(change: &TemplateChange, pod: &Pod) -> BTreeMap<ContainerName, Self> {
+        let wanted = change.images.iter().filter_map(|(name, image)| {
+            let (list, _, container) = pod.container(name)?;
+            let restarts = list == ContainerList::Containers || container.is_sidecar();
+            let goal = Self { from: Some(container.image.clone()), to: Some(image.to.clone()), restarts };
+            Some((name.clone(), goal))
+        });
+        wanted.collect()
+    }
 }
 
 /// How fast and how careful.

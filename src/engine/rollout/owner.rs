@@ -14,14 +14,14 @@ use crate::engine::durable::{
     self, Cleanup, Fence, ObjectWrite, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, owner_phase,
 };
 use crate::engine::metadata::ValueChange;
-use crate::engine::names::{ContainerName, PodKey};
+use crate::engine::names::PodKey;
 use crate::engine::outcome::EndResult;
-use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::pod::Pod;
 use crate::engine::report::Notice;
 use crate::engine::workload::WorkloadKind;
 
 use super::goal::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, DrainGoal, Goal, PodGoal};
-use super::ledger::Ledger;
+use super::ledger::{BACK_OFF, Ledger};
 use super::verdict::{END_WITHIN, STOP_WITHIN};
 use super::world::World;
 use super::{Action, ActionId, Answer, Now, Turn};
@@ -37,9 +37,6 @@ const FRESH: Duration = Duration::from_millis(250);
 
 /// While pods are in hand the owner is read so often, so that somebody else's change is seen.
 const WATCHFUL: Duration = Duration::from_secs(2);
-
-/// Waits this long after a request that could not be read or was put off, unless the server says how long.
-const BACK_OFF: Duration = Duration::from_secs(1);
 
 /// Writes of one step, at most: each after a fresh look.
 const MAX_WRITES: u8 = 8;
@@ -208,11 +205,12 @@ fn take_in(goal: &Goal, owner: &OwnerGoal, world: &World, ledger: &mut Ledger, k
     if !is_ours || !owner.lock.only.is_empty() || !is_above_partition(owner, world, pod) {
         return;
     }
-    let wanted = wanted_of(owner, pod);
+    let change = owner.lock.directed();
+    let wanted = ContainerGoal::of_change(&change, pod);
     let label = ledger.owner.revision.as_ref().filter(|revision| pod.labels.get(REVISION_LABEL) != Some(revision));
     let differs = wanted.iter().any(|(_, container)| container.from != container.to);
     let mut found =
-        PodGoal { key: key.clone(), containers: wanted, metadata: directed(owner), drain: drain_like(goal, pod) };
+        PodGoal { key: key.clone(), containers: wanted, metadata: change.metadata, drain: drain_like(goal, pod) };
     if differs || label.is_some() || !found.metadata.left_in(pod).is_empty() {
         found.containers.retain(|_, container| container.from != container.to);
         ledger.add(labelled(found, pod, ledger.owner.revision.as_ref()), now);
@@ -225,36 +223,11 @@ fn drain_like(goal: &Goal, pod: &Pod) -> Option<DrainGoal> {
     known.find(|drain| pod.labels.get(&drain.label.key) == Some(&drain.label.value)).cloned()
 }
 
-/// The template's labels and annotations that change, in the direction of the rollout.
-fn directed(owner: &OwnerGoal) -> crate::engine::metadata::MetadataChange {
-    match owner.lock.direction {
-        Direction::Forward => owner.lock.change.metadata.clone(),
-        Direction::Back => owner.lock.change.reversed().metadata,
-    }
-}
-
-/// What is wanted of the containers of a pod that the owner has made.
-fn wanted_of(owner: &OwnerGoal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
-    let change = match owner.lock.direction {
-        Direction::Forward => owner.lock.change.clone(),
-        Direction::Back => owner.lock.change.reversed(),
-    };
-    let wanted = change.images.into_iter().filter_map(|(name, image)| {
-        let (list, _, container) = pod.container(&name)?;
-        let restarts = list == ContainerList::Containers || container.is_sidecar();
-        Some((name, ContainerGoal { from: Some(container.image.clone()), to: Some(image.to), restarts }))
-    });
-    wanted.collect()
-}
-
 /// Under a partition the pods below it keep the revision that they have.
 fn is_above_partition(owner: &OwnerGoal, world: &World, pod: &Pod) -> bool {
     let Some(strategy) = &owner.lock.strategy else { return true };
-    let partition = durable::stateful_set::partition_of(strategy);
-    let object = world.owner().and_then(|view| view.object.as_ref());
-    let start = object.and_then(|object| object.pointer("/spec/ordinals/start")).and_then(Value::as_i64).unwrap_or(0);
-    let ordinal = pod.key.name.rsplit_once('-').and_then(|(_, ordinal)| ordinal.parse::<i64>().ok());
-    partition == 0 || ordinal.is_none_or(|ordinal| ordinal >= start + partition)
+    let object = world.owner().and_then(|view| view.object.as_ref()).unwrap_or(&Value::Null);
+    !durable::stateful_set::is_below_partition(strategy, object, &pod.key.name)
 }
 
 fn labelled(mut goal: PodGoal, pod: &Pod, revision: Option<&String>) -> PodGoal {

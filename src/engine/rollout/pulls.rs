@@ -20,7 +20,7 @@ use crate::engine::workload::WorkloadKind;
 
 use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, Mode};
-use super::ledger::Ledger;
+use super::ledger::{BACK_OFF, Ledger};
 use super::verdict::STOP_WITHIN;
 use super::world::World;
 use super::{Action, ActionId, Answer, Now, Turn};
@@ -36,8 +36,6 @@ const MAX_MAKES: u8 = 3;
 
 const SOON: Duration = Duration::from_millis(200);
 const LATER: Duration = Duration::from_secs(1);
-const BACK_OFF: Duration = Duration::from_secs(1);
-
 /// How long a pull that failed, and may heal, is waited for: the kubelet's own back-off begins at ten seconds and tells
 /// nothing new.
 const HEALS_WITHIN: Duration = Duration::from_secs(8);
