@@ -3,6 +3,7 @@
 
 mod alone;
 mod api;
+mod auth_registry;
 mod cluster;
 mod gate;
 mod namespace;
@@ -17,6 +18,7 @@ mod watch;
 
 pub(crate) use alone::Alone;
 pub(crate) use api::Api;
+pub(crate) use auth_registry::AuthRegistry;
 pub(crate) use cluster::{command, containerd, kubeconfig, registry};
 pub(crate) use gate::{Gate, Moment};
 pub(crate) use namespace::Namespace;
