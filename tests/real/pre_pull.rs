@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::support::{
-    AuthRegistry, Namespace, Output, container_status, containerd, image, images, is_ready, name, poll, registry, restarted,
+    AuthRegistry, Namespace, Output, container_status, containerd, image, images, is_ready, name, registry, restarted,
     samples,
 };
 
@@ -69,11 +69,7 @@ fn a_tag_that_does_not_exist_costs_nothing() {
 fn a_registry_that_is_down_costs_nothing() {
     let namespace = Namespace::new("pre-pull-down");
     // Nobody listens on port 1.
-    Untouched::new(&namespace, false).fails(
-        &namespace,
-        "127.0.0.1:1/app:v2",
-        &["127.0.0.1:1", "connection refused"],
-    );
+    Untouched::new(&namespace, false).fails(&namespace, "127.0.0.1:1/app:v2", &["127.0.0.1:1", "connection refused"]);
     let Some(mut registry) = AuthRegistry::alone() else { return };
     registry.credentials(&namespace, registry.password());
     let before = Untouched::new(&namespace, true);

@@ -63,11 +63,7 @@ fn up() -> Result<Cluster, String> {
             kubeconfig: (*kubeconfig).into(),
             registry: (*registry).into(),
             containerd: Some((*containerd).into()),
-            guarded: Some(Guarded {
-                address: (*address).into(),
-                user: (*user).into(),
-                password: (*password).into(),
-            }),
+            guarded: Some(Guarded { address: (*address).into(), user: (*user).into(), password: (*password).into() }),
             path: path.into(),
         }),
         _ => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
