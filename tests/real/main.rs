@@ -21,6 +21,7 @@ mod hash_command;
 mod history;
 mod interrupt;
 mod leaves;
+mod on_call;
 mod permissions;
 mod plan;
 mod plugin;

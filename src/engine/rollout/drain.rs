@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::engine::drain::serving_in;
 use crate::engine::failure::Failure;
+use crate::engine::names::PodKey;
 use crate::engine::patch::{PodPatch, drain_patch, restore_patch};
 use crate::engine::pod::Pod;
 use crate::engine::record::UpdateRecord;
@@ -278,7 +279,9 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
 fn may_go_down(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, now: Now, turn: &mut Turn) -> bool {
     let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
     let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
-    let others = ledger.down.iter().filter(|key| **key != pod.key).count();
+    let give_way = ledger.giving_way_to(&pod.key);
+    let is_up = |key: &&PodKey| give_way.contains(*key) && world.pod(key).is_some_and(Pod::is_ready);
+    let others = ledger.down.iter().filter(|key| **key != pod.key && !is_up(key)).count();
     !pod.is_ready() || others + missing < allowed && budgets::allow(goal, world, ledger, pod, now, turn)
 }
 

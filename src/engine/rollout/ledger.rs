@@ -210,6 +210,16 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Returns the pods that give way to this one: all of them are out of their Services and still run, so one has to go
+    /// first where not all may go any more.
+    pub(super) fn giving_way_to(&self, pod: &PodKey) -> BTreeSet<PodKey> {
+        let draining = || self.draining.iter().filter_map(|position| self.pods.get(*position)).map(|other| &other.key);
+        if !draining().any(|key| key == pod) {
+            return BTreeSet::new();
+        }
+        draining().filter(|key| *key != pod).cloned().collect()
+    }
+
     /// Returns a ledger that knows nothing yet.
     pub fn new() -> Self {
         Self::default()

@@ -61,6 +61,12 @@ pub(super) fn pod_phase(
     if let Some(failure) = &entry.refused {
         return PodPhase::Failing(failure.clone()).into();
     }
+    // What was told and ends the rollout stays so while the end is on its way: a crashed container is started again.
+    if let Some(failing @ PodPhase::Failing(_)) = &entry.phase
+        && ledger.ending_since.is_some()
+    {
+        return failing.clone().into();
+    }
     if let Some(path) = pod_goal.metadata.moved_in(pod) {
         return PodPhase::Gone { why: format!("its {path} was changed by somebody else") }.into();
     }
@@ -246,7 +252,7 @@ fn failing(
         Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
     };
     let is_new = |ended: &crate::engine::pod::Terminated| {
-        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) != Some(false)
+        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref())
     };
     let judged = failure::judge(status, is_new, old_image, &container.image);
     let Some((failure, urgency)) = judged else {

@@ -313,14 +313,15 @@ impl Invariants {
         let (before, alone) = (in_hand.len(), truth.goal.policy.min_ready_seconds_given.is_none());
         let present: Vec<&Pod> = truth.world.pods().filter(|pod| truth.belongs(pod)).collect();
         let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
-        let down = present.iter().filter(|pod| !pod.is_ready() || in_hand.contains(&pod.key)).count() + missing;
+        // Pods that only wait out of their Services still run: they give way to one of them that is patched.
+        let has_begun = |key: &&PodKey| sent == Sent::Drain || self.images.contains(*key) || taken.contains(*key);
+        let goes = |other: &&Pod| in_hand.get(&other.key).is_some_and(has_begun);
+        let down = present.iter().filter(|other| !other.is_ready() || goes(other)).count() + missing;
         // Whatever shows as ready and was not taken, of anybody's: the budget selects them all.
-        let stays = |other: &&Pod| other.is_ready() && !other.terminating && !in_hand.contains(&other.key);
+        let stays = |other: &&Pod| other.is_ready() && !other.terminating && !goes(other);
         let left = truth.world.pods().filter(stays).filter(|other| other.key != pod.key).count();
         let breaks_budget = pod.is_ready() && truth.min_available.is_some_and(|least| left < least);
-        // Pods that only wait out of their Services have not been touched.
-        let begun = |key: &&&PodKey| sent == Sent::Drain || self.images.contains(**key) || taken.contains(**key);
-        let begun_before = in_hand.iter().filter(begun).count();
+        let begun_before = in_hand.iter().filter(|key| has_begun(key)).count();
         if breaks_budget {
             let what = format!("{} is taken, {left} stay, of {:?}", pod.key, truth.min_available);
             self.broken(Invariant::DisruptionBudget, truth.now, what);

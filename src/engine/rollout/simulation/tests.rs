@@ -86,6 +86,11 @@ fn pulls_come_first_and_budgets_hold_against_the_adversary() {
     explore("guarded", (0..SEEDS).map(Scenario::guarded));
 }
 
+#[test]
+fn budgets_hold_behind_a_service_too() {
+    explore("guarded and drained", (0..SEEDS).map(|seed| Scenario::guarded(seed).drained()));
+}
+
 /// As many as the project promises for its budgets: that no budget, and nothing about pulls, breaks in any of them.
 #[test]
 #[ignore = "takes minutes: cargo test --lib -- --ignored ten_thousand"]
