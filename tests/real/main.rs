@@ -30,6 +30,7 @@ mod property;
 mod pull_facts;
 mod recordings;
 mod restart;
+mod signals;
 mod status;
 mod superseded;
 mod support;

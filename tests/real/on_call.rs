@@ -7,13 +7,12 @@ mod count;
 mod scenario;
 
 use std::env;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Namespace, Output, Running, Watch, images, is_ready, name};
+use crate::support::{Namespace, Output, Running, Watch, images, is_ready, name, side_by_side};
 
 use count::{Budget, Count, Limits, count};
 use scenario::{Kind, Mishap, Scenario, Wanted};
@@ -223,15 +222,7 @@ fn assert_end(namespace: &Namespace, scenario: &Scenario, output: &Output, limit
 fn no_budget_is_broken_whatever_happens() {
     let one = env::var("INPLACE_TEST_SEED").ok().and_then(|seed| seed.parse::<u64>().ok());
     let (first, last) = one.map_or((1, ROLLOUTS), |seed| (seed, seed));
-    let next = AtomicU64::new(first);
-    let reports: Vec<Report> = thread::scope(|scope| {
-        let lane = || {
-            let seeds = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-            seeds.take_while(|seed| *seed <= last).map(rollout).collect::<Vec<_>>()
-        };
-        let lanes: Vec<_> = (0..SIDE_BY_SIDE).map(|_| scope.spawn(lane)).collect();
-        lanes.into_iter().flat_map(|lane| lane.join().expect("a rollout failed, as said above")).collect()
-    });
+    let reports = side_by_side(SIDE_BY_SIDE, first..=last, rollout);
     let taken: usize = reports.iter().map(|report| report.count.taken).sum();
     let happened: usize = reports.iter().map(|report| report.happened).sum();
     println!("{} rollouts, {happened} mishaps, pods taken {taken} times, no budget broken", reports.len());

@@ -61,11 +61,12 @@ pub(super) fn pod_phase(
     if let Some(failure) = &entry.refused {
         return PodPhase::Failing(failure.clone()).into();
     }
-    // What was told and ends the rollout stays so while the end is on its way: a crashed container is started again.
-    if let Some(failing @ PodPhase::Failing(_)) = &entry.phase
+    // What was told and ends the rollout stays so while the end is on its way: a crashed container is started again, and
+    // another writer may change his mind.
+    if let Some(ends @ (PodPhase::Failing(_) | PodPhase::Moved { .. })) = &entry.phase
         && ledger.ending_since.is_some()
     {
-        return failing.clone().into();
+        return ends.clone().into();
     }
     if let Some(path) = pod_goal.metadata.moved_in(pod) {
         return PodPhase::Gone { why: format!("its {path} was changed by somebody else") }.into();

@@ -339,8 +339,10 @@ impl Invariants {
         let now = truth.now;
         if ended.is_none() {
             let seconds = Duration::from_secs;
-            let drains = truth.goal.policy.drain_seconds.is_some();
-            let is_late = self.failed_at.is_some_and(|since| now > since + seconds(if drains { 8 } else { 2 }));
+            let labels = seconds(if truth.goal.policy.drain_seconds.is_some() { 6 } else { 0 });
+            // Pods that pull are made, taken away, and looked for, each with an answer of its own.
+            let pulls = if truth.goal.pulls.is_empty() { seconds(0) } else { seconds(10) + 4 * truth.slowest_answer };
+            let is_late = self.failed_at.is_some_and(|since| now > since + seconds(2) + labels + pulls);
             if is_late && self.stopped_at.is_none() {
                 self.broken(Invariant::LateFailure, now, "a pod failed for good and it goes on");
             }
