@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::super::ledger::{MAX_SENDS, Sent};
 use super::super::{Action, ActionId, Answer, Stop, Turn, turn};
 use super::adversary::Scenario;
@@ -156,4 +158,24 @@ fn of_two_pods_that_are_out_of_their_services_one_goes_where_not_both_may() {
         api.change(&pod_key(2, 0), |pod| pod.status = down);
     }
     assert_eq!(images, ["web-0"], "two may be down, and one is");
+}
+
+#[test]
+fn a_pod_that_goes_away_is_no_healthy_pod_of_somebody_else() {
+    let (scenario, mut goal, mut world, mut ledger) = story(3);
+    (goal.replicas, goal.policy.respects_budgets) = (2, true);
+    let mut leaving = ready_pod(&scenario, 2, 2, false);
+    leaving.terminating = true;
+    goal.pods.pop();
+    world.observe(Observation::Applied(Box::new(leaving)));
+    // The status is from before the scaling.
+    world.observe(Observation::Budgets(vec![json!({
+        "metadata": {"name": "web", "generation": 1},
+        "spec": {"minAvailable": 1, "selector": {}},
+        "status": {"observedGeneration": 1, "disruptionsAllowed": 2, "currentHealthy": 3, "expectedPods": 3},
+    })]));
+    let asked = turn(&goal, &world, &mut ledger, Now::ZERO).actions;
+    asked.iter().for_each(|(id, _)| ledger.answer(*id, Answer::Read, Now::ZERO));
+    let patched = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
+    assert_eq!(patched.len(), 1, "{patched:?}");
 }
