@@ -267,8 +267,8 @@ fn failing(
             now
         }
     };
-    if failure.exit_code.is_some() && old_bits && !knew {
-        // It may be one that the kubelet made before it knew the new image; the one after it is not.
+    if failure.exit_code.is_some() && old_bits {
+        // It may be one that the kubelet made before it knew the new image, and showed after it did; the one after it is not.
         let first = entry.first_crash.entry(container.name.clone()).or_insert_with(|| status.container_id.clone());
         if *first == status.container_id {
             return None;
