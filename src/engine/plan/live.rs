@@ -105,6 +105,8 @@ pub struct Surroundings {
     pub autoscalers: Vec<Value>,
     /// Why the nodes could not be read: it matters only to sidecars and startup probes.
     pub nodes_not_read: Option<String>,
+    /// The revisions of a StatefulSet or DaemonSet may not be listed: only a durable rollout needs them.
+    pub revisions_denied: Option<Denied>,
     /// What the caller may not do and would have to.
     pub denied: Vec<Denied>,
 }
@@ -131,6 +133,18 @@ pub struct Denied {
     pub resource: String,
     /// The server's words.
     pub message: String,
+}
+
+impl Denied {
+    /// Returns it as what stands against a plan.
+    pub(super) fn reason(&self, namespace: &str) -> Reason {
+        Reason::PermissionMissing {
+            verb: self.verb.clone(),
+            resource: self.resource.clone(),
+            namespace: namespace.to_owned(),
+            message: self.message.clone(),
+        }
+    }
 }
 
 /// In which order pods are taken.
