@@ -395,6 +395,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         }],
         terminating: false,
         image_set: BTreeMap::new(),
+        gate_writers: BTreeMap::new(),
         spec: PodSpec { restart_policy: "Always".into(), containers: containers.collect(), ..PodSpec::default() },
         status: PodStatus::default(),
     }
