@@ -27,7 +27,7 @@ pub struct PodPatch {
     /// The field manager.
     pub field_manager: String,
     /// Of which part of the pod.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "PodPart::is_pod")]
     pub part: PodPart,
 }
 
@@ -40,6 +40,14 @@ pub enum PodPart {
     Pod,
     /// The subresource `status`.
     Status,
+}
+
+impl PodPart {
+    /// Returns whether it is the pod itself.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    fn is_pod(&self) -> bool {
+        *self == Self::Pod
+    }
 }
 
 /// One container's new image.

@@ -85,7 +85,7 @@ fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
 /// until it has proven itself, unless a person chose the hold.
 fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) -> bool {
     let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
-    let alone = ledger.done.is_empty() && goal.policy.min_ready_seconds_given.is_none() && !ledger.has(Fault::NoCanary);
+    let alone = !ledger.has_proof() && goal.policy.min_ready_seconds_given.is_none() && !ledger.has(Fault::NoCanary);
     let at_once = if alone { 1 } else { allowed };
     let careless = ledger.has(Fault::IgnoresBudget);
     let mut last = None;
