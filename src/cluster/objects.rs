@@ -329,7 +329,7 @@ impl Cluster {
         parameters: &[(&str, &str)],
     ) -> Result<Value, ClusterError> {
         let mut what = resource.describe(Verb::Patch, Some(namespace), Some(name));
-        what.resource.push_str("/status");
+        what.subresource = Some("status".to_owned());
         self.patch_at(&format!("{}/status", resource.path(Some(namespace), Some(name))), &what, body, parameters).await
     }
 

@@ -235,3 +235,6 @@ impl RefusedGate {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

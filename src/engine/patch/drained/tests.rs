@@ -118,3 +118,114 @@ fn nothing_is_taken_off_twice_and_a_label_that_somebody_put_back_is_theirs() {
     assert_eq!(restore_patch(&read(&before), "kubectl-inplace"), None);
     assert_eq!(restore_patch(&read(&object(&json!({}), Some("not ours"))), "kubectl-inplace"), None);
 }
+
+const GATE: &str = "example.com/serving";
+
+fn gate() -> Drained {
+    Drained::Gate(DrainedGate { gate: GATE.into(), reason: None, message: None })
+}
+
+/// A pod with a gate whose condition stands between two others.
+fn gated(condition: &Value, record: Option<&str>) -> Value {
+    let mut object = object(&json!({"app": "web"}), record);
+    object["spec"]["readinessGates"] = json!([{"conditionType": GATE}]);
+    let mut gate = json!({"type": GATE, "lastProbeTime": null, "lastTransitionTime": "2026-01-01T00:00:00Z"});
+    for (field, value) in condition.as_object().unwrap() {
+        gate[field] = value.clone();
+    }
+    object["status"]["conditions"] =
+        json!([{"type": "ContainersReady", "status": "True"}, gate, {"type": "Ready", "status": "True"}]);
+    object
+}
+
+/// The two requests that take a pod out, and the two that put it back, one after the other.
+#[test]
+fn a_gate_goes_off_after_its_record_and_on_again_before_the_record_ends() {
+    for (condition, record) in [
+        (json!({"status": "True"}), None),
+        (json!({"status": "True", "reason": "Checked", "message": "by hand"}), Some(RECORD)),
+        (json!({"status": "True", "message": ""}), Some(RECORD)),
+    ] {
+        let before = gated(&condition, record);
+        assert_eq!(gate_off_patch(&read(&before), "kubectl-inplace"), None, "nothing goes off without a record");
+        let note = drain_patch(&read(&before), &gate(), "kubectl-inplace").unwrap();
+        assert_eq!(note.part, PodPart::Pod);
+        let noted = applied(&before, &note);
+        assert_eq!(noted["status"], before["status"]);
+        assert_eq!(drain_patch(&read(&noted), &gate(), "kubectl-inplace"), None, "noted twice is noted once");
+
+        let off_patch = gate_off_patch(&read(&noted), "kubectl-inplace").unwrap();
+        assert_eq!(off_patch.part, PodPart::Status);
+        let off = applied(&noted, &off_patch);
+        let now = &off["status"]["conditions"][1];
+        assert_eq!((&now["status"], &now["reason"], &now["message"]), (
+            &json!("False"),
+            &json!(GATE_REASON),
+            &json!(GATE_MESSAGE)
+        ));
+        assert_eq!(off["metadata"], noted["metadata"]);
+        assert_eq!(gate_off_patch(&read(&off), "kubectl-inplace"), None);
+
+        let on_patch = restore_patch(&read(&off), "kubectl-inplace").unwrap();
+        assert_eq!(on_patch.part, PodPart::Status);
+        let on = applied(&off, &on_patch);
+        if condition["message"] != "" {
+            assert_eq!(on["status"], before["status"], "as it was");
+        }
+        let end = restore_patch(&read(&on), "kubectl-inplace").unwrap();
+        assert_eq!(end.part, PodPart::Pod);
+        let whole = applied(&on, &end);
+        assert_eq!(whole["metadata"]["annotations"].get(UPDATE_ANNOTATION).and_then(Value::as_str), record);
+        assert_eq!(restore_patch(&read(&whole), "kubectl-inplace"), None);
+
+        // A request that comes late, of a run that is gone, changes nothing.
+        for late in [&off_patch, &on_patch] {
+            let mut object = whole.clone();
+            assert!(json_patch::patch(&mut object, &late.operations).is_err(), "{late:?}");
+        }
+    }
+}
+
+#[test]
+fn a_condition_that_somebody_has_set_is_theirs() {
+    let before = gated(&json!({"status": "True", "reason": "Checked"}), None);
+    let noted = applied(&before, &drain_patch(&read(&before), &gate(), "kubectl-inplace").unwrap());
+    let off_patch = gate_off_patch(&read(&noted), "kubectl-inplace").unwrap();
+    let off = applied(&noted, &off_patch);
+    for (status, reason) in [("False", "Maintenance"), ("Unknown", "Lost"), ("True", "Other")] {
+        let mut theirs = off.clone();
+        theirs["status"]["conditions"][1]["status"] = json!(status);
+        theirs["status"]["conditions"][1]["reason"] = json!(reason);
+        assert_eq!(gate_off_patch(&read(&theirs), "kubectl-inplace"), None, "{status} {reason}");
+        let patch = restore_patch(&read(&theirs), "kubectl-inplace").unwrap();
+        assert_eq!(patch.part, PodPart::Pod, "only the record ends");
+        assert_eq!(applied(&theirs, &patch)["status"], theirs["status"]);
+        // The same patch does not end the record of a gate that is off after all.
+        assert!(json_patch::patch(&mut off.clone(), &tolerant(&patch.operations)).is_err());
+    }
+    for (path, value) in [
+        ("/metadata/uid", json!("other")),
+        ("/metadata/annotations/kubectl-inplace.io~1update", json!("{}")),
+        ("/status/conditions/1/type", json!("example.com/other")),
+        ("/status/conditions/1/status", json!("False")),
+        ("/status/conditions/1/reason", json!("Other")),
+    ] {
+        let mut moved = noted.clone();
+        *moved.pointer_mut(path).unwrap() = value;
+        assert!(json_patch::patch(&mut moved, &tolerant(&off_patch.operations)).is_err(), "{path}");
+    }
+    for status in ["False", "Unknown"] {
+        let is_not_on = gated(&json!({"status": status}), None);
+        assert_eq!(drain_patch(&read(&is_not_on), &gate(), "kubectl-inplace"), None, "{status}");
+    }
+}
+
+#[test]
+fn a_patch_of_the_images_keeps_the_gate_in_the_record() {
+    let before = gated(&json!({"status": "True"}), None);
+    let noted = applied(&before, &drain_patch(&read(&before), &gate(), "kubectl-inplace").unwrap());
+    let off = applied(&noted, &gate_off_patch(&read(&noted), "kubectl-inplace").unwrap());
+    let images = [NewImage { container: "side".into(), to: "side:2".into() }];
+    let update = pod_patch(&read(&off), &images, &MetadataChange::default(), &"two".into(), "kubectl-inplace").unwrap();
+    assert_eq!(UpdateRecord::drained(&read(&applied(&off, &update))), Some(gate()));
+}
