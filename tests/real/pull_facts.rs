@@ -149,7 +149,8 @@ fn a_drained_pod_leaves_its_services_and_not_its_owner_and_comes_back() {
     let pod = read(before.first().expect("two pods"));
     let owner = items(&namespace, "replicasets").iter().map(|set| set["spec"]["selector"].clone()).collect::<Vec<_>>();
     let changes = MetadataChange::default();
-    let surroundings = Surroundings { owner: &owner, budgets: &[], others: &[], changes: &changes, status_denied: None };
+    let surroundings =
+        Surroundings { owner: &owner, budgets: &[], others: &[], changes: &changes, status_denied: None };
     let found = drain(&pod, &items(&namespace, "services"), &surroundings);
     let Drain::Drainable { by, services } = found else { panic!("drainable by `serving`: {found:?}") };
     assert_eq!((by.to_string().as_str(), services.len()), ("label serving", 2));

@@ -151,9 +151,8 @@ pub(super) fn usable(
     status_denied: Option<&str>,
 ) -> Result<DrainedGate, Vec<RefusedGate>> {
     let gates: BTreeSet<&str> = pod.spec.readiness_gates.iter().map(|gate| gate.condition_type.as_str()).collect();
-    let ignores = |service: &&&Value| {
-        service.pointer("/spec/publishNotReadyAddresses").and_then(Value::as_bool) == Some(true)
-    };
+    let ignores =
+        |service: &&&Value| service.pointer("/spec/publishNotReadyAddresses").and_then(Value::as_bool) == Some(true);
     let ignored = services.iter().find(ignores).map(|service| text(service, "/metadata/name").to_owned());
     let mut refused = Vec::new();
     for gate in gates {

@@ -110,13 +110,12 @@ fn condition_patch(
         let path = |field: &str| PointerBuf::from_tokens(["status", "conditions", index.as_str(), field]);
         let replace = ReplaceOperation { path: path("status"), value: json!(status) };
         operations.0.push(PatchOperation::Replace(replace));
-        for (field, before, after) in
-            [("reason", &condition.reason, reason), ("message", &condition.message, message)]
+        for (field, before, after) in [("reason", &condition.reason, reason), ("message", &condition.message, message)]
         {
             match after {
-                Some(value) => operations
-                    .0
-                    .push(PatchOperation::Add(AddOperation { path: path(field), value: json!(value) })),
+                Some(value) => {
+                    operations.0.push(PatchOperation::Add(AddOperation { path: path(field), value: json!(value) }))
+                }
                 None if before.as_ref().is_some_and(|before| !before.is_empty()) => {
                     operations.0.push(PatchOperation::Remove(RemoveOperation { path: path(field) }));
                 }

@@ -246,7 +246,10 @@ fn pods_are_drained_where_a_label_can_be_taken_off_or_a_gate_be_turned_off() {
         ("a Service by the owner's label, and a gate that kubectl has set", by(Some(GATE))),
         ("a Service by the owner's label, and a gate that a controller sets", by(None)),
         ("a Service by the owner's label, and a gate that an earlier run turned off", by(None)),
-        ("a Service by the owner's label, and a gate that an earlier run turned off, and another image", by(Some(GATE))),
+        (
+            "a Service by the owner's label, and a gate that an earlier run turned off, and another image",
+            by(Some(GATE)),
+        ),
         ("a Service that an earlier run took pods out of, and none of them is chosen", by(None)),
     ];
     assert_eq!(drained, expected.map(|(name, labels)| (name.to_owned(), labels)));

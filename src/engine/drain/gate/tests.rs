@@ -12,7 +12,8 @@ const GATE: &str = "example.com/serving";
 fn pod(gates: &[(&str, &str, &str, &[&str])]) -> Pod {
     let named = gates.iter().map(|(gate, ..)| json!({"conditionType": gate}));
     let conditions = gates.iter().filter(|(_, status, ..)| !status.is_empty());
-    let conditions = conditions.map(|(gate, status, reason, _)| json!({"type": gate, "status": status, "reason": reason}));
+    let conditions =
+        conditions.map(|(gate, status, reason, _)| json!({"type": gate, "status": status, "reason": reason}));
     let fields = gates.iter().flat_map(|(gate, _, _, writers)| {
         writers.iter().map(move |writer| {
             let key = format!("k:{}", json!({"type": gate}));
@@ -48,7 +49,12 @@ const LABEL: &str = "label app is in the owner's selector, which would replace t
 fn a_gate_that_people_alone_have_set_serves_where_no_label_does() {
     for (gates, publishes, denied, expected) in [
         (&[(GATE, "True", "", &["kubectl-patch"][..])][..], false, None, Ok("readiness gate example.com/serving")),
-        (&[(GATE, "True", "", &["kubectl", "kubectl-edit", "kubectl-inplace"])], false, None, Ok("readiness gate example.com/serving")),
+        (
+            &[(GATE, "True", "", &["kubectl", "kubectl-edit", "kubectl-inplace"])],
+            false,
+            None,
+            Ok("readiness gate example.com/serving"),
+        ),
         // The first by name that serves.
         (
             &[
@@ -62,7 +68,12 @@ fn a_gate_that_people_alone_have_set_serves_where_no_label_does() {
         ),
         (&[], false, None, Err("")),
         (&[(GATE, "", "", &["kubectl"])], false, None, Err("; readiness gate example.com/serving is not True now")),
-        (&[(GATE, "False", "", &["kubectl"])], false, None, Err("; readiness gate example.com/serving is not True now")),
+        (
+            &[(GATE, "False", "", &["kubectl"])],
+            false,
+            None,
+            Err("; readiness gate example.com/serving is not True now"),
+        ),
         (&[(GATE, "True", "", &[])], false, None, Err("; nothing tells who sets readiness gate example.com/serving")),
         (
             &[(GATE, "True", "", &["kubectl-patch", "balancer"])],
@@ -98,7 +109,9 @@ fn a_gate_that_people_alone_have_set_serves_where_no_label_does() {
             &[(GATE, "True", "", &["kubectl"])],
             true,
             None,
-            Err("; readiness gate example.com/serving changes nothing for service/web, which lists pods that are not ready (publishNotReadyAddresses)"),
+            Err(
+                "; readiness gate example.com/serving changes nothing for service/web, which lists pods that are not ready (publishNotReadyAddresses)",
+            ),
         ),
         (
             &[(GATE, "True", "", &["kubectl"])],

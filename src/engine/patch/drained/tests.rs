@@ -72,8 +72,7 @@ fn a_patch_of_the_images_keeps_what_is_off() {
     let before = object(&json!({"app": "web", "example.com/serving": "yes"}), None);
     let off = applied(&before, &drain_patch(&read(&before), &serving(), "kubectl-inplace").unwrap());
     let images = [NewImage { container: "side".into(), to: "side:2".into() }];
-    let update =
-        pod_patch(&read(&off), &images, &MetadataChange::default(), &"two".into(), "kubectl-inplace").unwrap();
+    let update = pod_patch(&read(&off), &images, &MetadataChange::default(), &"two".into(), "kubectl-inplace").unwrap();
     let updated = applied(&off, &update);
     assert_eq!(UpdateRecord::drained(&read(&updated)), Some(serving()));
     let on = applied(&updated, &restore_patch(&read(&updated), "kubectl-inplace").unwrap());
@@ -158,11 +157,10 @@ fn a_gate_goes_off_after_its_record_and_on_again_before_the_record_ends() {
         assert_eq!(off_patch.part, PodPart::Status);
         let off = applied(&noted, &off_patch);
         let now = &off["status"]["conditions"][1];
-        assert_eq!((&now["status"], &now["reason"], &now["message"]), (
-            &json!("False"),
-            &json!(GATE_REASON),
-            &json!(GATE_MESSAGE)
-        ));
+        assert_eq!(
+            (&now["status"], &now["reason"], &now["message"]),
+            (&json!("False"), &json!(GATE_REASON), &json!(GATE_MESSAGE))
+        );
         assert_eq!(off["metadata"], noted["metadata"]);
         assert_eq!(gate_off_patch(&read(&off), "kubectl-inplace"), None);
 
