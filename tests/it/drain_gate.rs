@@ -17,7 +17,8 @@ const GATE: &str = "example.com/serving";
 fn gated() -> ApiServer {
     let server = server_with([two_containers(Workload::deployment("web").replicas(1))]);
     for pod in server.objects("pods") {
-        server.edit("pods", pod["metadata"]["name"].as_str().expect("a name"), |pod| {
+        let name = pod["metadata"]["name"].as_str().expect("a name");
+        let set = |pod: &mut Value| {
             pod["spec"]["readinessGates"] = json!([{"conditionType": GATE}]);
             let conditions = pod["status"]["conditions"].as_array_mut().expect("conditions");
             conditions.push(json!({"type": GATE, "status": "True", "reason": "Checked", "lastProbeTime": null,
@@ -26,7 +27,8 @@ fn gated() -> ApiServer {
             pod["metadata"]["managedFields"] = json!([{"manager": "kubectl-patch", "operation": "Update",
                 "apiVersion": "v1", "time": "2026-01-01T00:00:00Z", "fieldsType": "FieldsV1", "subresource": "status",
                 "fieldsV1": {"f:status": {"f:conditions": {key: {".": {}, "f:status": {}, "f:reason": {}}}}}}]);
-        });
+        };
+        server.change(|state| state.edit("pods", name, "kubectl-patch", set));
     }
     let metadata = json!({"name": "web", "namespace": "default"});
     server.insert([
