@@ -56,7 +56,7 @@ pub(super) async fn go_on(
                 let (id, policy) = (shell.rollout_id(), plan::policy_of(&live, options));
                 if let Some(goal) = plan::put_back(&live, policy, &id, &rolling.start) {
                     let pods = goal.pods.len();
-                    shell.note(&format!("{}: labels that were left off are put back ({pods})", goal.workload));
+                    shell.note(&format!("{}: what was left off is put back ({pods})", goal.workload));
                     goals.push((goal, live));
                     continue;
                 }

@@ -101,6 +101,9 @@ pub struct Surroundings {
     /// Whatever else of the namespace selects pods, the owner and what belongs to it left out; `None` where it was not
     /// read: then no pod is drained.
     pub selecting: Option<Vec<Value>>,
+    /// Why the caller may not write the status of pods, in the server's words, which may be empty; `None` where it may, or
+    /// where it was not asked because no pod is drained by a readiness gate.
+    pub pod_status_denied: Option<String>,
     /// The HorizontalPodAutoscalers of the namespace.
     pub autoscalers: Vec<Value>,
     /// Why the nodes could not be read: it matters only to sidecars and startup probes.
