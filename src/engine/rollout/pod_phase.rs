@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::evidence::{Baseline, Proof};
 use crate::engine::failure::{self, Failure, LASTING_SECONDS, STALE_REASON_SECONDS, Urgency};
 use crate::engine::names::{ContainerName, RolloutId};
@@ -188,7 +189,7 @@ fn container_progress(
     }
     let live = *world.watch() == Watch::Live;
     let knew = kubelet_knew(entry, pod, container, status) || proven;
-    if let Some(progress) = failing(&baseline, container, status, entry, (knew, live), now) {
+    if let Some(progress) = failing(&baseline, container, status, entry, live, now) {
         return progress;
     }
     if status.state.running.is_none() {
@@ -242,7 +243,7 @@ fn failing(
     container: &Container,
     status: &ContainerStatus,
     entry: &mut Entry,
-    (knew, live): (bool, bool),
+    live: bool,
     now: Now,
 ) -> Option<Progress> {
     let (old_image, old_waiting, old_bits) = match baseline {
@@ -303,7 +304,7 @@ fn settle(
         return PodPhase::Done.into();
     }
     let ready = restarted.iter().all(|name| pod.container_status(name).is_some_and(|(_, _, status)| status.ready));
-    if !(ready && pod.is_ready()) {
+    if !(ready && is_ready_but_for_our_gate(pod)) {
         entry.ready_since = None;
         return PodPhase::Starting.into();
     }

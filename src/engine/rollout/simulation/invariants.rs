@@ -25,7 +25,7 @@ pub(super) enum Invariant {
     Budget,
     /// Traffic reaches what is taken down.
     Listed,
-    /// A label is not back at the end.
+    /// A label or gate is not back at the end.
     LabelLeft,
     Canary,
     ForeignPod,
@@ -267,9 +267,9 @@ impl Invariants {
         for (id, action) in &turn.actions {
             let Action::Patch(patch) = action else { continue };
             let (key, sent) = (&patch.key, sent_of(patch));
-            if sent == Sent::Restore {
+            if matches!(sent, Sent::Restore | Sent::GateOn) {
                 if self.outstanding.values().any(|other| other == key) {
-                    self.broken(Invariant::Unanswered, now, format!("the label of {key} is put back"));
+                    self.broken(Invariant::Unanswered, now, format!("{key} is put back"));
                 }
                 self.outstanding.insert(*id, key.clone());
                 continue;
@@ -318,12 +318,17 @@ impl Invariants {
         let present: Vec<&Pod> = truth.world.pods().filter(|pod| truth.belongs(pod)).collect();
         let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
         // Pods that only wait out of their Services still run: they give way to one of them that is patched.
-        let has_begun = |key: &&PodKey| sent == Sent::Drain || self.images.contains(*key) || taken.contains(*key);
+        let has_begun = |key: &&PodKey| {
+            let gate = self.sends.contains_key(&((*key).clone(), Sent::GateOff));
+            sent == Sent::Drain || gate || self.images.contains(*key) || taken.contains(*key)
+        };
         let goes = |other: &&Pod| in_hand.get(&other.key).is_some_and(has_begun);
         let down = present.iter().filter(|other| !other.is_ready() || goes(other)).count() + missing;
         // Whatever shows as ready and was not taken, of anybody's: the budget selects them all.
         let stays = |other: &&Pod| other.is_ready() && !other.terminating && !goes(other);
         let left = truth.world.pods().filter(stays).filter(|other| other.key != pod.key).count();
+        // Down by our own doing, as with the gate off, does not make it free.
+        let is_up = pod.is_ready() || containers_are_ready(pod);
         let breaks_budget = pod.is_ready() && truth.min_available.is_some_and(|least| left < least);
         // Where the others go on, what has failed proves nothing more.
         let proves = |key: &&&PodKey| has_begun(key) && !self.is_failing(self.said.get(**key));
@@ -332,7 +337,8 @@ impl Invariants {
             let what = format!("{} is taken, {left} stay, of {:?}", pod.key, truth.min_available);
             self.broken(Invariant::DisruptionBudget, truth.now, what);
         }
-        if before >= max || (pod.is_ready() && down >= max) {
+        let down = down - usize::from(is_up && !pod.is_ready());
+        if before >= max || (is_up && down >= max) {
             let what = format!("{} is taken with {before} in hand and {down} down of {max}", pod.key);
             self.broken(Invariant::Budget, truth.now, what);
         }
@@ -397,7 +403,8 @@ impl Invariants {
         let policy = &truth.goal.policy;
         let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
         let patience = policy.timeout_given.unwrap_or(330 + u64::from(hold));
-        let patience = patience + u64::from(policy.drain_seconds.unwrap_or(0));
+        // By a gate, ready has to hold twice.
+        let patience = patience + u64::from(policy.drain_seconds.unwrap_or(0)) + u64::from(hold);
         let over =
             |sent: &Now| truth.now > *sent + Duration::from_secs(patience + if is_drained(goal) { 8 } else { 2 });
         if self.first_sent.get(&goal.key).is_some_and(over) {
@@ -429,6 +436,10 @@ impl Invariants {
             }
         }
     }
+}
+
+fn containers_are_ready(pod: &Pod) -> bool {
+    pod.condition("ContainersReady").is_some_and(|condition| condition.status == "True")
 }
 
 fn is_drained(goal: &PodGoal) -> bool {
