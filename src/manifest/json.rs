@@ -1,6 +1,5 @@
 //! JSON text, one object after another, to documents.
 
-use serde::de::{DeserializeSeed as _, IgnoredAny};
 use super::MAX_DEPTH;
 use super::error::{Format, ManifestError};
 use super::list;
@@ -8,6 +7,7 @@ use super::packed::Packer;
 use super::snippet::{Snippet, mentions_secret};
 use super::source::{Position, Source};
 use super::value::{Node, Reading};
+use serde::de::{DeserializeSeed as _, IgnoredAny};
 
 /// Takes the objects of concatenated JSON values, as kubectl does with text that begins with `{`; `null` is skipped. YAML after JSON
 /// is an error, as it is there.

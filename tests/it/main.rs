@@ -16,6 +16,7 @@ mod follow;
 mod formats;
 mod generated;
 mod history;
+mod memory;
 mod plan;
 mod pre_pull;
 mod rbac;

@@ -103,6 +103,8 @@ pub struct Surroundings {
     pub selecting: Option<Vec<Value>>,
     /// The HorizontalPodAutoscalers of the namespace.
     pub autoscalers: Vec<Value>,
+    /// The version of the API server; `None` where it is not known: then nothing is said about it.
+    pub server: Option<KubeletVersion>,
     /// Why the nodes could not be read: it matters only to sidecars and startup probes.
     pub nodes_not_read: Option<String>,
     /// What the caller may not do and would have to.

@@ -86,7 +86,9 @@ pub enum OfflineError {
         namespace: String,
     },
     /// More than [`MAX_TOLD`].
-    #[error("the manifests differ in more than {MAX_TOLD} containers, labels and fields, which no plan can tell; compare fewer workloads at once")]
+    #[error(
+        "the manifests differ in more than {MAX_TOLD} containers, labels and fields, which no plan can tell; compare fewer workloads at once"
+    )]
     TooMuch,
 }
 
