@@ -228,7 +228,7 @@ false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
-continue\t'Go on with the other pods'"
+continue\t'Go on with the other pods, as long as pods may be down: one that failed counts as down'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
@@ -304,7 +304,7 @@ node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
-continue\t'Go on with the other pods'"
+continue\t'Go on with the other pods, as long as pods may be down: one that failed counts as down'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
@@ -383,7 +383,7 @@ node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
-continue\t'Go on with the other pods'"
+continue\t'Go on with the other pods, as long as pods may be down: one that failed counts as down'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
@@ -459,7 +459,7 @@ node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
-continue\t'Go on with the other pods'"
+continue\t'Go on with the other pods, as long as pods may be down: one that failed counts as down'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
@@ -535,7 +535,7 @@ node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
-continue\t'Go on with the other pods'"
+continue\t'Go on with the other pods, as long as pods may be down: one that failed counts as down'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F

@@ -220,7 +220,7 @@ json\:"For a script\: one document for a plan, one object a line for a rollout")
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
-continue\:"Go on with the other pods"))' \
+continue\:"Go on with the other pods, as long as pods may be down\: one that failed counts as down"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
 '--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
@@ -295,7 +295,7 @@ ignore\:"Do not ask them"))' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
-continue\:"Go on with the other pods"))' \
+continue\:"Go on with the other pods, as long as pods may be down\: one that failed counts as down"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
 '--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
@@ -374,7 +374,7 @@ ignore\:"Do not ask them"))' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
-continue\:"Go on with the other pods"))' \
+continue\:"Go on with the other pods, as long as pods may be down\: one that failed counts as down"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
 '--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
@@ -450,7 +450,7 @@ ignore\:"Do not ask them"))' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
-continue\:"Go on with the other pods"))' \
+continue\:"Go on with the other pods, as long as pods may be down\: one that failed counts as down"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
 '--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
@@ -526,7 +526,7 @@ ignore\:"Do not ask them"))' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
-continue\:"Go on with the other pods"))' \
+continue\:"Go on with the other pods, as long as pods may be down\: one that failed counts as down"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
 '--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \

@@ -130,7 +130,7 @@ pub enum OnFailure {
     Stop,
     /// Take everything back.
     Undo,
-    /// Go on with the other pods.
+    /// Go on with the other pods, as long as pods may be down: one that failed counts as down.
     Continue,
 }
 

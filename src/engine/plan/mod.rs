@@ -33,7 +33,7 @@ use crate::engine::record::DrainedLabel;
 use crate::engine::rollout::{DrainGoal, Policy};
 
 pub use build::build;
-pub use durable::{DurablePlan, HistoryPlan};
+pub use durable::{DurablePlan, HistoryPlan, is_behind};
 pub use goal::{WayBack, follow, way_back};
 pub use live::{
     ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Purpose, Revision, Subset, Surroundings,

@@ -83,6 +83,8 @@ pub(super) struct Entry {
     pub(super) drain: DrainEntry,
     /// The server said no for good.
     pub(super) refused: Option<Failure>,
+    /// Given up, where the others go on: it stays failed unless it is proven after all.
+    pub(super) given_up: Option<Failure>,
     /// Since when the pod is in hand; its deadline counts from here.
     pub(super) started: Option<Now>,
     pub(super) ready_since: Option<(ReadyKey, Now)>,
@@ -304,12 +306,17 @@ impl Ledger {
 
     /// Returns whether it stops here because it was asked to.
     pub(super) fn pauses_now(&self, goal: &Goal) -> bool {
-        self.in_hand.is_empty() && !self.waiting.is_empty() && self.before_the_pause(goal) == Some(0)
+        self.only_failing_are_in_hand() && !self.waiting.is_empty() && self.before_the_pause(goal) == Some(0)
     }
 
     /// Returns whether every pod is done, has left, or has failed.
     pub(super) fn only_failing_are_left(&self) -> bool {
         self.done.len() + self.replaced.len() + self.failing.len() == self.pods.len()
+    }
+
+    /// Returns whether nothing is in hand but what has failed.
+    pub(super) fn only_failing_are_in_hand(&self) -> bool {
+        self.in_hand.is_subset(&self.failing)
     }
 
     /// Returns whether every pod is done, or has left.

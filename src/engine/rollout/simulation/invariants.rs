@@ -187,7 +187,8 @@ impl Invariants {
                 }
             }
         }
-        self.failed_at = if failed { self.failed_at.or(Some(truth.now)) } else { None };
+        let stops = failed && !truth.goal.policy.goes_on_after_failure;
+        self.failed_at = if stops { self.failed_at.or(Some(truth.now)) } else { None };
     }
 
     /// Whether it was told for good. Where old and new are the same bits, one crash tells nothing: the next one does.
@@ -220,6 +221,9 @@ impl Invariants {
         self.judge_lateness(&newly_done, ended, truth);
         if ended == Some(EndResult::Complete) {
             self.judge_completion(truth);
+        }
+        if truth.goal.policy.goes_on_after_failure && matches!(ended, Some(EndResult::Failed | EndResult::TimedOut)) {
+            self.judge_what_went_on(truth);
         }
         let waits = turn.wake.is_none_or(|wake| wake > truth.now) || !turn.actions.is_empty();
         self.stuck = if waits { 0 } else { self.stuck + 1 };
@@ -320,7 +324,8 @@ impl Invariants {
         let breaks_budget = pod.is_ready() && truth.min_available.is_some_and(|least| left < least);
         // Pods that only wait out of their Services have not been touched.
         let begun = |key: &&&PodKey| sent == Sent::Drain || self.images.contains(**key) || taken.contains(**key);
-        let begun_before = in_hand.iter().filter(begun).count();
+        // Where the others go on, what has failed proves nothing more.
+        let begun_before = in_hand.iter().filter(begun).filter(|key| !self.is_failing(self.said.get(**key))).count();
         if breaks_budget {
             let what = format!("{} is taken, {left} stay, of {:?}", pod.key, truth.min_available);
             self.broken(Invariant::DisruptionBudget, truth.now, what);
@@ -381,7 +386,8 @@ impl Invariants {
     }
 
     fn judge_deadline(&mut self, goal: &PodGoal, ended: Option<EndResult>, truth: &Truth<'_>) {
-        if ended.is_some() || self.stopped_at.is_some() || self.done_ever.contains(&goal.key) {
+        let is_given_up = truth.goal.policy.goes_on_after_failure && self.is_failing(self.said.get(&goal.key));
+        if ended.is_some() || self.stopped_at.is_some() || self.done_ever.contains(&goal.key) || is_given_up {
             return;
         }
         let policy = &truth.goal.policy;
@@ -392,6 +398,22 @@ impl Invariants {
             |sent: &Now| truth.now > *sent + Duration::from_secs(patience + if is_drained(goal) { 8 } else { 2 });
         if self.first_sent.get(&goal.key).is_some_and(over) {
             self.broken(Invariant::Deadline, truth.now, format!("{} has had its time", goal.key));
+        }
+    }
+
+    /// Nothing is left undone while a pod may still be taken down.
+    fn judge_what_went_on(&mut self, truth: &Truth<'_>) {
+        let said = |goal: &&PodGoal| self.said.get(&goal.key).cloned();
+        let (failed, others): (Vec<&PodGoal>, Vec<&PodGoal>) =
+            truth.goal.pods.iter().partition(|goal| self.is_failing(said(goal).as_ref()));
+        let is_full = failed.len() >= usize::try_from(truth.goal.policy.max_unavailable).expect("small");
+        let left: Vec<String> = others
+            .iter()
+            .filter(|goal| said(goal) != Some(PodPhase::Done))
+            .map(|goal| format!("{}: {:?}", goal.key, said(goal)))
+            .collect();
+        if !is_full && !left.is_empty() {
+            self.broken(Invariant::AfterFailure, truth.now, format!("left though there was a place: {left:?}"));
         }
     }
 

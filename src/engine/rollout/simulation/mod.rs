@@ -356,6 +356,7 @@ fn goal(scenario: &Scenario) -> Goal {
             total_timeout: scenario.total_timeout,
             ordered: scenario.ordered,
             respects_budgets: scenario.min_available.is_some(),
+            goes_on_after_failure: scenario.goes_on,
             drain_seconds: scenario.drain_seconds,
             ..Policy::default()
         },

@@ -81,6 +81,12 @@ fn every_promise_holds_against_the_adversary() {
     explore("adversary", (0..SEEDS).map(Scenario::of));
 }
 
+/// `--on-failure=continue`: what fails costs its place, and nothing else.
+#[test]
+fn others_go_on_after_a_failure_where_that_is_asked_for() {
+    explore("goes on", (0..SEEDS / 2).map(Scenario::goes_on));
+}
+
 /// Nodes that pull first, and a PodDisruptionBudget over the pods.
 #[test]
 fn pulls_come_first_and_budgets_hold_against_the_adversary() {
