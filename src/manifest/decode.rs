@@ -14,14 +14,11 @@ pub(super) fn decode(name: &str, bytes: Vec<u8>) -> Result<String, ManifestError
     let fail = |(problem, offset)| ManifestError::Encoding { name: name.to_owned(), problem, offset };
     let text = text.map_err(fail)?;
     // UTF-16 may be half as long again in UTF-8.
-    if text.len() > MAX_INPUT_BYTES + BYTE_ORDER_MARK.len() {
+    if text.len() > MAX_INPUT_BYTES {
         return Err(ManifestError::TooLarge { name: name.to_owned() });
     }
     Ok(text)
 }
-
-/// The byte order mark of UTF-8.
-const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 fn utf8(bytes: Vec<u8>) -> Result<String, (EncodingProblem, usize)> {
     // NUL first: UTF-16 without its mark is full of them, and "NUL" says more than "not UTF-8" about a binary file.

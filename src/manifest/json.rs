@@ -1,16 +1,16 @@
 //! JSON text, one object after another, to documents.
 
-use super::MAX_DEPTH;
+use serde::de::{DeserializeSeed as _, IgnoredAny};
+
 use super::error::{Format, ManifestError};
-use super::list;
 use super::packed::Packer;
 use super::snippet::{Snippet, mentions_secret};
 use super::source::{Position, Source};
 use super::value::{Node, Reading};
-use serde::de::{DeserializeSeed as _, IgnoredAny};
+use super::{MAX_DEPTH, list};
 
-/// Takes the objects of concatenated JSON values, as kubectl does with text that begins with `{`; `null` is skipped. YAML after JSON
-/// is an error, as it is there.
+/// Takes the objects of concatenated JSON values, as kubectl does with text that begins with `{`; `null` is skipped. YAML
+/// after JSON is an error, as it is there.
 pub(super) fn documents(name: &str, text: &str, packer: &mut Packer) -> Result<(), ManifestError> {
     let input = Input { name, text, withheld: mentions_secret(text) };
     let reading = Reading::new(Format::Json, text.len());

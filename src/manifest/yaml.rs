@@ -16,9 +16,9 @@ use super::source::{Position, Source};
 use super::value::{Node, Reading, Reason};
 use super::{MAX_DEPTH, MAX_INPUT_BYTES, MAX_REPEATED_BYTES, MAX_REPEATED_EVENTS};
 
-/// Takes the objects of the documents that are not empty, each document on its own, so that lines can be told and a bad one has no effect on
-/// how others are split. Splits where kubectl does: at lines that begin with `---` (`YAMLReader` in `decoder.go` of
-/// apimachinery).
+/// Takes the objects of the documents that are not empty, each document on its own, so that lines can be told and a bad one
+/// has no effect on how others are split. Splits where kubectl does: at lines that begin with `---` (`YAMLReader` in
+/// `decoder.go` of apimachinery).
 pub(super) fn documents(name: &str, text: &str, packer: &mut Packer) -> Result<(), ManifestError> {
     let input = Input { name, text, withheld: mentions_secret(text), kept: Rc::new(Cell::new(Kept::default())) };
     let reading = Reading::new(Format::Yaml, text.len());
