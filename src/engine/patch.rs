@@ -15,7 +15,7 @@ use super::names::{ContainerName, PodKey, RolloutId};
 use super::pod::{ContainerStatus, Pod};
 use super::record::{ContainerRecord, UPDATE_ANNOTATION, UpdateRecord};
 
-pub use drained::{drain_patch, restore_patch};
+pub use drained::{drain_patch, gate_off_patch, restore_patch};
 
 /// A JSON patch of one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,28 @@ pub struct PodPatch {
     pub operations: JsonPatch,
     /// The field manager.
     pub field_manager: String,
+    /// Of which part of the pod.
+    #[serde(default, skip_serializing_if = "PodPart::is_pod")]
+    pub part: PodPart,
+}
+
+/// Which part of a pod a patch is sent to: each ignores what belongs to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodPart {
+    /// The pod: metadata and spec.
+    #[default]
+    Pod,
+    /// The subresource `status`.
+    Status,
+}
+
+impl PodPart {
+    /// Returns whether it is the pod itself.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    fn is_pod(&self) -> bool {
+        *self == Self::Pod
+    }
 }
 
 /// One container's new image.
@@ -88,7 +110,7 @@ pub fn pod_patch(
         annotations.insert(UPDATE_ANNOTATION.into(), ValueChange { from, to: Some(record) });
     }
     operations.metadata(MetadataMap::Annotations, &pod.annotations, &annotations);
-    Ok(PodPatch { key: pod.key.clone(), operations: JsonPatch(operations.0), field_manager: field_manager.to_owned() })
+    Ok(operations.of(pod, PodPart::Pod, field_manager))
 }
 
 /// Whether the image that the pod asks for now has never become a container: it cannot be pulled, or what is shown is
@@ -115,6 +137,11 @@ fn in_flight(pod: &Pod, status: &ContainerStatus) -> Option<String> {
 struct Operations(Vec<PatchOperation>);
 
 impl Operations {
+    fn of(self, pod: &Pod, part: PodPart, field_manager: &str) -> PodPatch {
+        let (key, field_manager) = (pod.key.clone(), field_manager.to_owned());
+        PodPatch { key, operations: JsonPatch(self.0), field_manager, part }
+    }
+
     fn test<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, value: Value) {
         self.0.push(PatchOperation::Test(TestOperation { path: PointerBuf::from_tokens(path), value }));
     }

@@ -8,6 +8,7 @@ mod cli;
 mod connection;
 mod container_hash;
 mod defaults;
+mod drain_gate;
 mod durable;
 mod failure_report;
 mod fake_server;

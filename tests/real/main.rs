@@ -8,6 +8,7 @@ mod bad_input;
 mod desired;
 mod diff;
 mod drain;
+mod drain_gate;
 mod durable;
 mod durable_kill;
 mod durable_traps;

@@ -167,6 +167,14 @@ fn only(context: &Context<'_>) -> BTreeSet<String> {
     context.live.pods.iter().filter(on_node).map(|pod| pod.key.name.clone()).collect()
 }
 
+/// Returns whether a rollout that has ended before its time still holds the workload: to go on with, or to take back.
+pub fn is_left_behind(live: &LiveWorkload) -> bool {
+    let lock = RolloutLock::of(&live.workload.object).ok().flatten();
+    lock.is_some_and(|lock| {
+        lock.state != LockState::Running && !is_stale(&live.workload, &live.surroundings.owned, &lock)
+    })
+}
+
 /// Says that another run holds the workload, if one does; for rollouts that leave the owner alone.
 pub(super) fn held_by_another(workload: &Workload, owned: &[Value], take_over: bool) -> Option<Reason> {
     let lock = RolloutLock::of(&workload.object).ok().flatten()?;
@@ -316,7 +324,10 @@ fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec
     plan.strategy = plan.strategy.take().or(strategy);
     let number = |revision: &Value| revision.get("revision").and_then(Value::as_i64).unwrap_or(0);
     let Some(current) = revisions::newest_with(owned, workload.template()) else {
-        if context.live.surroundings.denied.is_empty() && !reasons.contains(&Reason::OwnerNotObserved) {
+        let surroundings = &context.live.surroundings;
+        if let Some(denied) = &surroundings.revisions_denied {
+            reasons.push(denied.reason(&workload.reference.namespace));
+        } else if surroundings.denied.is_empty() && !reasons.contains(&Reason::OwnerNotObserved) {
             reasons.push(Reason::OwnerNotObserved);
         }
         return;

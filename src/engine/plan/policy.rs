@@ -5,7 +5,8 @@ use super::{PodPlan, PodVerdict};
 use crate::engine::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::pod::{Container, Pod};
-use crate::engine::rollout::{CANARY_HOLD_SECONDS, Policy};
+use crate::engine::record::Drained;
+use crate::engine::rollout::{CANARY_HOLD_SECONDS, DrainGoal, Policy};
 use crate::engine::workload::OwnerUnavailable;
 
 /// A container that is stopped and started where the image is on the node takes about so many seconds.
@@ -82,7 +83,10 @@ fn of_pod(plan: &PodPlan, pod: &Pod, policy: &Policy) -> u64 {
     let startup = containers().filter_map(|container| container.startup_probe.as_ref());
     let startup = startup.map(|probe| probe.period_seconds.unwrap_or(10)).max().unwrap_or(0);
     let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(startup));
-    let drain = plan.drain.as_ref().map_or(0, |_| u64::from(policy.drain_seconds.unwrap_or(0)));
+    // By a gate ready has to hold twice: with the gate off, and with it on.
+    let again = |drain: &DrainGoal| if matches!(drain.by, Drained::Gate(_)) { hold } else { 0 };
+    let drain =
+        plan.drain.as_ref().map_or(0, |drain| u64::from(policy.drain_seconds.unwrap_or(0)) + u64::from(again(drain)));
     1 + drain + stop + start + u64::from(hold)
 }
 

@@ -48,9 +48,13 @@ pub(super) enum Request {
 pub(super) enum Sent {
     #[default]
     Images,
-    /// A label off.
+    /// A label off, or the note that a readiness gate is about to go off.
     Drain,
-    /// The label on again.
+    /// The gate off.
+    GateOff,
+    /// The gate on again.
+    GateOn,
+    /// The label on again, or the note gone.
     Restore,
 }
 
@@ -59,15 +63,20 @@ pub(super) enum Sent {
 pub(super) struct ReadyKey {
     containers: Vec<Option<String>>,
     last_transition: Option<String>,
+    /// The pod is ready, or it would be but for its gate: one does not go on where the other was.
+    ready: bool,
 }
 
 impl ReadyKey {
     pub(super) fn of(pod: &Pod, containers: &[&ContainerName]) -> Self {
         let id =
             |name: &&ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
+        let ready = pod.is_ready();
+        let condition = if ready { pod.ready_condition() } else { pod.condition("ContainersReady") };
         Self {
             containers: containers.iter().map(id).collect(),
-            last_transition: pod.ready_condition().and_then(|condition| condition.last_transition_time.clone()),
+            last_transition: condition.and_then(|condition| condition.last_transition_time.clone()),
+            ready,
         }
     }
 }
@@ -177,7 +186,7 @@ pub struct Ledger {
     pub(super) draining: BTreeSet<usize>,
     /// On their way back in.
     pub(super) restoring: BTreeSet<usize>,
-    /// A label is off that has to be put back.
+    /// Something is off that has to be put back.
     pub(super) drained: BTreeSet<usize>,
     pub(super) unproven: BTreeSet<usize>,
     pub(super) in_hand: BTreeSet<usize>,
@@ -268,7 +277,7 @@ impl Ledger {
             (Request::Sent, Answer::Moved { .. } | Answer::Unknown { .. }) => Request::Unclear,
             (Request::Sent, Answer::Refused { reason, message }) => {
                 entry.refused = Some(Failure { container: None, reason, message, exit_code: None });
-                if entry.sent == Sent::Restore {
+                if matches!(entry.sent, Sent::Restore | Sent::GateOn) {
                     entry.drain.restores = MAX_SENDS;
                 }
                 Request::Idle
@@ -286,8 +295,18 @@ impl Ledger {
     pub(super) fn is_canary(&self, key: &PodKey, goal: &Goal) -> bool {
         match goal.mode {
             Mode::Follow => true,
-            Mode::PodsOnly | Mode::Durable => self.done.iter().all(|position| self.position.get(key) == Some(position)),
+            Mode::PodsOnly | Mode::Durable => self.proofs().all(|position| self.position.get(key) == Some(position)),
         }
+    }
+
+    /// Returns whether a pod has proven itself that restarts a container: one that only gets its label back proves nothing.
+    pub(super) fn has_proof(&self) -> bool {
+        self.proofs().next().is_some()
+    }
+
+    fn proofs(&self) -> impl Iterator<Item = &usize> {
+        let restarts = |pod: &Arc<PodGoal>| pod.containers.values().any(|container| container.restarts);
+        self.done.iter().filter(move |position| self.pods.get(**position).is_some_and(restarts))
     }
 
     /// Returns a new id for an action.

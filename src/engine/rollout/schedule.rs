@@ -85,7 +85,7 @@ fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
 /// until it has proven itself, unless a person chose the hold.
 fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) -> bool {
     let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
-    let alone = ledger.done.is_empty() && goal.policy.min_ready_seconds_given.is_none() && !ledger.has(Fault::NoCanary);
+    let alone = !ledger.has_proof() && goal.policy.min_ready_seconds_given.is_none() && !ledger.has(Fault::NoCanary);
     // What has failed, where the others go on, is no longer waited for; it still counts as down.
     let failed = if goal.policy.goes_on_after_failure { ledger.failing.len() } else { 0 };
     let at_once = if alone { allowed.min(1 + failed) } else { allowed };

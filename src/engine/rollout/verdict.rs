@@ -124,8 +124,7 @@ pub(super) fn deadline(goal: &Goal, world: &World, pod: &PodGoal, entry: &Entry)
     let grace = world.pod(&pod.key).map_or(30, Pod::termination_grace_seconds);
     let hold = goal.policy.min_ready_seconds_given.unwrap_or(goal.policy.owner_min_ready_seconds);
     let default = DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold);
-    let drained = drain::wanted(goal, pod).map_or(0, |_| goal.policy.drain_seconds.unwrap_or(0));
-    let seconds = goal.policy.timeout_given.unwrap_or(default) + u64::from(drained);
+    let seconds = goal.policy.timeout_given.unwrap_or(default) + drain::seconds(goal, pod);
     // One that was given up is waited for no more.
     entry.started.filter(|_| entry.given_up.is_none()).map(|started| started + Duration::from_secs(seconds))
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::engine::outcome::EndResult;
 
 use super::super::{Answer, Now, Stop};
+use super::drained::Way;
 use super::nature::{Fate, Nature};
 use super::random::Random;
 
@@ -94,6 +95,7 @@ pub(super) struct Scenario {
     pub(super) follows: bool,
     /// Pods are taken out of their Service first, and traffic gets so many seconds.
     pub(super) drain_seconds: Option<u32>,
+    pub(super) drains_by: Way,
     /// A pod that fails does not stop the others.
     pub(super) goes_on: bool,
     /// The first list comes only later.
@@ -152,6 +154,7 @@ impl Scenario {
             new_ledger_after: None,
             follows: false,
             drain_seconds: None,
+            drains_by: Way::Label,
             goes_on: false,
             opens_late: random.one_in(4),
             pulls: None,
@@ -188,6 +191,11 @@ impl Scenario {
     pub(super) fn drained(mut self) -> Self {
         self.drain_seconds = Some(Random::named(self.seed, "drained").pick(&[0, 2, 2, 10]));
         self
+    }
+
+    /// The same scenario behind a Service whose labels are all needed, of pods with a readiness gate.
+    pub(super) fn gated(self) -> Self {
+        Self { drains_by: Way::Gate, ..self.drained() }
     }
 
     /// A scenario in which pods fail and the others go on.

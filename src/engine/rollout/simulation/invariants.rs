@@ -25,7 +25,7 @@ pub(super) enum Invariant {
     Budget,
     /// Traffic reaches what is taken down.
     Listed,
-    /// A label is not back at the end.
+    /// A label or gate is not back at the end.
     LabelLeft,
     Canary,
     ForeignPod,
@@ -267,9 +267,9 @@ impl Invariants {
         for (id, action) in &turn.actions {
             let Action::Patch(patch) = action else { continue };
             let (key, sent) = (&patch.key, sent_of(patch));
-            if sent == Sent::Restore {
+            if matches!(sent, Sent::Restore | Sent::GateOn) {
                 if self.outstanding.values().any(|other| other == key) {
-                    self.broken(Invariant::Unanswered, now, format!("the label of {key} is put back"));
+                    self.broken(Invariant::Unanswered, now, format!("{key} is put back"));
                 }
                 self.outstanding.insert(*id, key.clone());
                 continue;
@@ -321,16 +321,20 @@ impl Invariants {
         // Whatever shows as ready and was not taken, of anybody's: the budget selects them all.
         let stays = |other: &&Pod| other.is_ready() && !other.terminating && !in_hand.contains(&other.key);
         let left = truth.world.pods().filter(stays).filter(|other| other.key != pod.key).count();
+        // Down by our own doing, as with the gate off, does not make it free.
+        let is_up = pod.is_ready() || containers_are_ready(pod);
         let breaks_budget = pod.is_ready() && truth.min_available.is_some_and(|least| left < least);
         // Pods that only wait out of their Services have not been touched.
-        let begun = |key: &&&PodKey| sent == Sent::Drain || self.images.contains(**key) || taken.contains(**key);
+        let waits = matches!(sent, Sent::Drain | Sent::GateOff);
+        let begun = |key: &&&PodKey| waits || self.images.contains(**key) || taken.contains(**key);
         // Where the others go on, what has failed proves nothing more.
         let begun_before = in_hand.iter().filter(begun).filter(|key| !self.is_failing(self.said.get(**key))).count();
         if breaks_budget {
             let what = format!("{} is taken, {left} stay, of {:?}", pod.key, truth.min_available);
             self.broken(Invariant::DisruptionBudget, truth.now, what);
         }
-        if before >= max || (pod.is_ready() && down >= max) {
+        let down = down - usize::from(is_up && !pod.is_ready());
+        if before >= max || (is_up && down >= max) {
             let what = format!("{} is taken with {before} in hand and {down} down of {max}", pod.key);
             self.broken(Invariant::Budget, truth.now, what);
         }
@@ -393,7 +397,8 @@ impl Invariants {
         let policy = &truth.goal.policy;
         let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
         let patience = policy.timeout_given.unwrap_or(330 + u64::from(hold));
-        let patience = patience + u64::from(policy.drain_seconds.unwrap_or(0));
+        // By a gate, ready has to hold twice.
+        let patience = patience + u64::from(policy.drain_seconds.unwrap_or(0)) + u64::from(hold);
         let over =
             |sent: &Now| truth.now > *sent + Duration::from_secs(patience + if is_drained(goal) { 8 } else { 2 });
         if self.first_sent.get(&goal.key).is_some_and(over) {
@@ -425,6 +430,10 @@ impl Invariants {
             }
         }
     }
+}
+
+fn containers_are_ready(pod: &Pod) -> bool {
+    pod.condition("ContainersReady").is_some_and(|condition| condition.status == "True")
 }
 
 fn is_drained(goal: &PodGoal) -> bool {

@@ -33,7 +33,7 @@ use super::{
 };
 use adversary::{Deed, Scenario};
 use api_server::ApiServer;
-use drained::{Slices, drain_goal, labels};
+use drained::{Slices, drain_goal, gates, labels};
 use invariants::{Invariant, Invariants, Truth, Violation};
 use kubelet::Kubelet;
 use nature::{Fate, STARTUP_PERIOD, Stage};
@@ -381,6 +381,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         startup_probe: probe(nature.startup && index != 0),
         ..Container::default()
     });
+    let (readiness_gates, conditions) = gates(scenario);
     Pod {
         key: key.clone(),
         created: "2026-01-01T00:00:00Z".into(),
@@ -396,7 +397,13 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         }],
         terminating: false,
         image_set: BTreeMap::new(),
-        spec: PodSpec { restart_policy: "Always".into(), containers: containers.collect(), ..PodSpec::default() },
-        status: PodStatus::default(),
+        gate_writers: BTreeMap::new(),
+        spec: PodSpec {
+            restart_policy: "Always".into(),
+            containers: containers.collect(),
+            readiness_gates,
+            ..PodSpec::default()
+        },
+        status: PodStatus { conditions, ..PodStatus::default() },
     }
 }

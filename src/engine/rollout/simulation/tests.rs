@@ -42,23 +42,35 @@ fn no_traffic_is_lost_against_the_adversary() {
     explore("drained adversary", (0..SEEDS).map(|seed| Scenario::of(seed).drained()));
 }
 
-/// An interrupt at any time leaves every label where it was.
 #[test]
-fn labels_are_back_after_an_interrupt_at_any_time() {
-    let interrupted = |seed: u64| {
-        let mut scenario = Scenario::calm(seed).drained();
+fn a_calm_rollout_by_readiness_gate_completes() {
+    explore("gated", (0..SEEDS).map(|seed| Scenario::calm(seed).gated()));
+}
+
+#[test]
+fn no_traffic_is_lost_by_readiness_gate_against_the_adversary() {
+    explore("gated adversary", (0..SEEDS).map(|seed| Scenario::of(seed).gated()));
+}
+
+/// An interrupt at any time leaves every label and every gate as it was.
+#[test]
+fn labels_and_gates_are_back_after_an_interrupt_at_any_time() {
+    let interrupted = |drained: Scenario| {
+        let mut scenario = drained;
+        let seed = scenario.seed;
         (scenario.slowest_answer, scenario.slowest_watch) = (50, 300);
         let at = Random::named(seed, "interrupted").millis(0, 25_000);
         scenario.deeds.push((at, Deed::Stop(Stop::Interrupt)));
         scenario
     };
-    explore("interrupted", (0..SEEDS).map(interrupted));
+    explore("interrupted", (0..SEEDS).map(|seed| interrupted(Scenario::calm(seed).drained())));
+    explore("interrupted by gate", (0..SEEDS).map(|seed| interrupted(Scenario::calm(seed).gated())));
 }
 
 #[test]
 fn a_run_with_drains_that_is_killed_after_any_action_ends_the_same() {
-    for seed in 0..40 {
-        let mut scenario = Scenario::calm(seed).drained();
+    for mut scenario in (0..40).flat_map(|seed| [Scenario::calm(seed).drained(), Scenario::calm(seed).gated()]) {
+        let seed = scenario.seed;
         (scenario.slowest_answer, scenario.slowest_watch) = (50, 300);
         let whole = simulate(&scenario, None);
         assert!(whole.violations.is_empty(), "seed {seed}: {:#?}", whole.violations);
