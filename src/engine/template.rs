@@ -90,6 +90,10 @@ impl Paths {
     }
 }
 
+/// Bounds the pairs of containers that are looked at for a new name; whoever replaces more than a hundred by others does not
+/// rename them.
+const MAX_RENAME_PAIRS: usize = 10_000;
+
 /// Compares two templates (`metadata` and `spec`).
 pub fn diff(before: &Value, after: &Value) -> TemplateDiff {
     let mut found = TemplateDiff::default();
@@ -136,10 +140,13 @@ fn containers(before: &Value, after: &Value, list: ContainerList, found: &mut Te
     };
     let is_new = |name: &String| !old.iter().any(|(known, _)| known == name);
     let mut added: Vec<&(String, &Value)> = new.iter().filter(|(name, _)| is_new(name)).collect();
+    let gone = (old.len() + added.len()).saturating_sub(new.len());
+    let may_be_renamed = gone.saturating_mul(added.len()) <= MAX_RENAME_PAIRS;
     let listed = |name: &str| ListedContainer { list, name: ContainerName::from(name) };
     for (name, container) in &old {
         let Some((_, other)) = new.iter().find(|(known, _)| known == name) else {
-            match added.iter().position(|(_, candidate)| same_but_name(container, candidate)) {
+            let renamed = added.iter().position(|(_, candidate)| may_be_renamed && same_but_name(container, candidate));
+            match renamed {
                 Some(index) => found.renamed.push((listed(name), ContainerName::from(added.remove(index).0.as_str()))),
                 None => found.removed.push(listed(name)),
             }

@@ -56,10 +56,17 @@ pub const MAX_INPUT_BYTES: usize = 16 * 1024 * 1024;
 /// custom resource definitions have.
 pub const MAX_OBJECT_MEMORY: usize = 12 * 1024 * 1024;
 
-/// Bounds the memory of one object that is kept, in bytes: about 20,000 fields.
+/// Bounds the memory of one object that is kept, in bytes: about 10,000 fields.
 ///
-/// A comparison has it nine times at once: as written and with defaults, older and newer, merged, and in parts.
-pub const MAX_KEPT_OBJECT_MEMORY: usize = 3 * 1024 * 1024;
+/// A comparison has it nine times at once: as written and with defaults, older and newer, merged, and in parts; and defaults
+/// may double it.
+pub const MAX_KEPT_OBJECT_MEMORY: usize = 2 * 1024 * 1024;
+
+/// Bounds the pairs of elements that lists of all kept objects have, the squares of their lengths: some thousand workloads
+/// with 50 environment variables each, or one with a list of 2,400.
+///
+/// Lists are merged and compared element by element, as Kubernetes does it, so the time that takes grows with the pairs.
+pub const MAX_KEPT_PAIRS: usize = 6_000_000;
 
 /// Bounds one kept object as JSON, in bytes: what the API server takes for one request (`MaxRequestBodyBytes` in
 /// `config.go` of apiserver).

@@ -6,7 +6,8 @@ use super::error::{ManifestError, Place};
 use super::source::Source;
 use super::value::{KEY_MEMORY, MAPPING_MEMORY, TEXT_MEMORY, VALUE_MEMORY};
 use super::{
-    MAX_KEPT_BYTES, MAX_KEPT_OBJECT_MEMORY, MAX_OBJECTS, MAX_REPEATED_BYTES, MAX_REQUEST_BYTES, Wanted, object,
+    MAX_KEPT_BYTES, MAX_KEPT_OBJECT_MEMORY, MAX_KEPT_PAIRS, MAX_OBJECTS, MAX_REPEATED_BYTES, MAX_REQUEST_BYTES, Wanted,
+    object,
 };
 
 /// The fields of `metadata` that tell which object it is, or why it has no name.
@@ -41,6 +42,7 @@ impl Packed {
 pub(super) struct Packer {
     wanted: Wanted,
     bytes: usize,
+    pairs: usize,
     count: usize,
     packed: Vec<Packed>,
 }
@@ -52,6 +54,8 @@ pub(super) enum Limit {
     Objects,
     /// [`MAX_KEPT_BYTES`].
     KeptBytes,
+    /// [`MAX_KEPT_PAIRS`].
+    Pairs,
     /// [`MAX_KEPT_OBJECT_MEMORY`].
     ObjectMemory,
     /// [`MAX_REQUEST_BYTES`].
@@ -66,6 +70,7 @@ impl Limit {
             Self::KeptBytes => {
                 format!("the workloads given at once are larger than {} MiB as JSON", mebibytes(MAX_KEPT_BYTES))
             }
+            Self::Pairs => "the lists of the workloads given at once are too long to be compared".to_owned(),
             Self::ObjectMemory => {
                 format!("the object takes more than {} MiB of memory", mebibytes(MAX_KEPT_OBJECT_MEMORY))
             }
@@ -79,7 +84,7 @@ impl Limit {
 
 impl Packer {
     pub(super) fn new(wanted: Wanted) -> Self {
-        Self { wanted, bytes: MAX_KEPT_BYTES, count: MAX_OBJECTS, packed: Vec::new() }
+        Self { wanted, bytes: MAX_KEPT_BYTES, pairs: MAX_KEPT_PAIRS, count: MAX_OBJECTS, packed: Vec::new() }
     }
 
     pub(super) fn wanted(&self) -> Wanted {
@@ -100,6 +105,9 @@ impl Packer {
         let is_wanted = (self.wanted)(&api_version, &kind);
         if is_wanted && memory(&value, MAX_KEPT_OBJECT_MEMORY).is_none() {
             return Err(refused(Limit::ObjectMemory));
+        }
+        if is_wanted {
+            self.pairs = self.pairs.checked_sub(pairs(&value)).ok_or_else(|| refused(Limit::Pairs))?;
         }
         let value = if is_wanted { value } else { identity(value) };
         let json = value.to_string().into_boxed_str();
@@ -181,6 +189,18 @@ fn emptied(value: Value) -> Value {
         Value::Array(_) => Value::Array(Vec::new()),
         Value::Object(_) => Value::Object(Map::new()),
         scalar @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => scalar,
+    }
+}
+
+/// Counts the pairs of elements that the lists within a value have.
+fn pairs(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+        Value::Array(items) => {
+            let own = items.len().saturating_mul(items.len());
+            items.iter().map(pairs).fold(own, usize::saturating_add)
+        }
+        Value::Object(fields) => fields.values().map(pairs).fold(0, usize::saturating_add),
     }
 }
 

@@ -288,14 +288,19 @@ fn is_a_claim(path: &str) -> bool {
 fn readers(plans: &[ContainerPlan], template: &Value, metadata: &MetadataChange) -> Vec<Reason> {
     let restarts =
         |name: &ContainerName| plans.iter().any(|plan| plan.container == *name && plan.effect == Effect::Restart);
+    let runs_on = |(list, container): &(ContainerList, Container)| {
+        effect(*list, container) == Effect::Restart && !restarts(&container.name)
+    };
+    let running: Vec<_> = if metadata.iter().next().is_some() {
+        template_containers(template).filter(runs_on).collect()
+    } else {
+        Vec::new()
+    };
     let mut reasons = Vec::new();
     for (map, key, _) in metadata.iter() {
-        for (list, container) in template_containers(template) {
-            let runs_on = effect(list, &container) == Effect::Restart && !restarts(&container.name);
-            if runs_on && map.is_read_by(key, &container) {
-                let path = map.path(key);
-                reasons.push(Reason::MetadataReadByContainer { list, container: container.name, path });
-            }
+        for (list, container) in running.iter().filter(|(_, container)| map.is_read_by(key, container)) {
+            let (container, path) = (container.name.clone(), map.path(key));
+            reasons.push(Reason::MetadataReadByContainer { list: *list, container, path });
         }
     }
     reasons
