@@ -17,6 +17,7 @@ mod follow;
 mod formats;
 mod generated;
 mod history;
+mod memory;
 mod plan;
 mod pre_pull;
 mod rbac;
