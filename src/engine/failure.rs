@@ -28,10 +28,16 @@ pub enum Urgency {
     AtOnce,
     /// Only when it is still there after [`LASTING_SECONDS`]: the kubelet tries again by itself.
     IfItLasts,
+    /// Only when it is still there after [`ENDED_SECONDS`]: the kubelet says CrashLoopBackOff by then, if it looks again.
+    IfItStaysEnded,
 }
 
 /// Seconds after which a reason that the kubelet may heal by itself counts as failed.
 pub const LASTING_SECONDS: u64 = 10;
+
+/// Seconds after which a container that has ended and is not started again counts as failed: the kubelet's own
+/// CrashLoopBackOff was seen up to 15 s after the end.
+pub const ENDED_SECONDS: u64 = 20;
 
 /// Seconds for which a waiting reason that was there before the patch may still be shown: the kubelet's record of
 /// the last failed start is replaced by the next attempt, which back-off delays by about ten seconds.
@@ -125,7 +131,7 @@ fn ended_for_long(
         message: message.to_owned(),
         exit_code: Some(ended.exit_code),
     };
-    Some((failure, Urgency::IfItLasts))
+    Some((failure, Urgency::IfItStaysEnded))
 }
 
 fn failure(status: &ContainerStatus, waiting: &Waiting, ended: Option<&Terminated>) -> Failure {
@@ -228,7 +234,7 @@ mod tests {
         let mut status = waiting("", "");
         status.state = ContainerState { terminated: Some(ended), ..Default::default() };
         let judged = judge(&status, |_| Some(true), None, "x").map(|(failure, urgency)| (failure.exit_code, urgency));
-        assert_eq!(judged, Some((Some(3), Urgency::IfItLasts)));
+        assert_eq!(judged, Some((Some(3), Urgency::IfItStaysEnded)));
         for known in [Some(false), None] {
             assert_eq!(judge(&status, |_| known, None, "x"), None);
         }

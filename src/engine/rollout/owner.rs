@@ -22,7 +22,7 @@ use crate::engine::workload::WorkloadKind;
 
 use super::goal::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, DrainGoal, Goal, PodGoal};
 use super::ledger::{BACK_OFF, Ledger};
-use super::verdict::{END_WITHIN, STOP_WITHIN};
+use super::verdict::STOP_WITHIN;
 use super::world::World;
 use super::{Action, ActionId, Answer, Now, Turn};
 
@@ -402,9 +402,8 @@ pub(super) fn may_leave(
     turn: &mut Turn,
 ) -> bool {
     let Some(owner) = &goal.owner else { return true };
-    let patience = if ledger.stop.is_some() { STOP_WITHIN } else { END_WITHIN };
     match ledger.owner.parting {
-        Some((since, answered)) => return answered || since + patience <= now,
+        Some((since, answered)) => return answered || since + STOP_WITHIN <= now,
         None if ledger.owner.is_unanswered() => return true,
         None => {}
     }
@@ -445,7 +444,7 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
     goal.owner.as_ref()?;
     let owner = &ledger.owner;
     let patience_ends = owner.since.map(|since| since + patience(goal));
-    let parted = owner.parting.map(|(since, _)| since + if ledger.stop.is_some() { STOP_WITHIN } else { END_WITHIN });
+    let parted = owner.parting.map(|(since, _)| since + STOP_WITHIN);
     if owner.asked.is_some() {
         return [patience_ends, parted].into_iter().flatten().min();
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::evidence::{Baseline, Proof};
-use crate::engine::failure::{self, Failure, LASTING_SECONDS, STALE_REASON_SECONDS, Urgency};
+use crate::engine::failure::{self, ENDED_SECONDS, Failure, LASTING_SECONDS, STALE_REASON_SECONDS, Urgency};
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{Container, ContainerStatus, Pod};
 use crate::engine::proof::{BEING_DELETED, DELETED};
@@ -282,6 +282,7 @@ fn failing(
         Urgency::AtOnce if of_before => STALE_REASON_SECONDS,
         Urgency::AtOnce => 0,
         Urgency::IfItLasts => LASTING_SECONDS,
+        Urgency::IfItStaysEnded => ENDED_SECONDS,
     };
     let at = since + Duration::from_secs(patience);
     // Whether it lasted cannot be told while nothing is seen.
