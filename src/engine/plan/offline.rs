@@ -85,7 +85,7 @@ pub enum OfflineError {
         /// The namespace that makes them the same.
         namespace: String,
     },
-    /// More than [`MAX_TOLD`].
+    /// More than `MAX_TOLD`.
     #[error(
         "the manifests differ in more than {MAX_TOLD} containers, labels and fields, which no plan can tell; compare fewer workloads at once"
     )]
