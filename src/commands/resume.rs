@@ -1,5 +1,7 @@
 //! `resume` and `abort`: go on with a rollout that another run has left, or take it back.
 
+use std::collections::BTreeSet;
+
 use super::rolling::Rolling;
 use super::several::Job;
 use super::targets::{self, Wish};
@@ -10,7 +12,8 @@ use crate::engine::drain::DrainBy;
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{self, LiveWorkload, ResumeError, Start};
+use crate::engine::names::ContainerName;
+use crate::engine::plan::{self, ContainerOrderError, LiveWorkload, ResumeError, Start};
 use crate::engine::rollout::{self, Goal, Policy};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::Meaning;
@@ -27,6 +30,7 @@ pub(super) async fn run(
     let writer = (args.output, args.yes, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
     rolling.start.pre_pull = options.pre_pull;
+    rolling.start.hooks = options.hooks.clone();
     let mut goals = Vec::new();
     for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
         if !matches!(&wish, Wish::Images(images) if images.is_empty()) {
@@ -54,6 +58,7 @@ pub(super) async fn run(
                     .hint("put another rollout in its place: kubectl inplace apply ... --take-over"));
             }
         };
+        check_order(&goal, &options)?;
         if !approve(&live, &goal, &cluster, args.yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
@@ -96,12 +101,24 @@ fn goal(
             Some(DrainBy::Auto) => options.drain_seconds.or(known.drain_seconds).or(given.drain_seconds),
             Some(DrainBy::None) => None,
         },
+        container_order: match options.container_order.is_empty() {
+            true => known.container_order.clone(),
+            false => options.container_order.clone(),
+        },
         ..known.clone()
     };
     if let Some(owner) = &mut goal.owner {
         owner.lock.policy = goal.policy.clone();
     }
     Ok(goal)
+}
+
+/// An order that is given names what the rollout changes.
+fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError> {
+    let Some(owner) = &goal.owner else { return Ok(()) };
+    let changed: BTreeSet<&ContainerName> = owner.lock.change.images.keys().collect();
+    ContainerOrderError::check(&options.container_order, &changed, &changed)
+        .map_err(|error| planning::order_error(&error))
 }
 
 fn approve(

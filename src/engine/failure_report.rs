@@ -136,6 +136,8 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
         PodPhase::Failing(failure) => failure.container.clone(),
         PodPhase::Moved { container, .. } => Some(container.clone()),
         PodPhase::Waiting
+        | PodPhase::Hook { .. }
+        | PodPhase::Next { .. }
         | PodPhase::Draining { .. }
         | PodPhase::Restoring { .. }
         | PodPhase::Patched
@@ -227,6 +229,10 @@ fn last_ended<'s>(
 fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (String, String, Option<i64>) {
     if let PodPhase::Failing(failure) = &end.phase {
         return (failure.reason.clone(), failure.message.clone(), failure.exit_code);
+    }
+    if let PodPhase::Hook { hook } = &end.phase {
+        let message = format!("the command of {} had not ended when the pod's time was up", hook.flag());
+        return ("TimedOut".into(), message, None);
     }
     if let Some(waiting) = status.and_then(|status| status.state.waiting.as_ref()) {
         return (waiting.reason.clone(), waiting.message.clone(), None);

@@ -26,6 +26,21 @@ pub struct UpdateRecord {
     /// The label that is off the pod, so that its Services do not list it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drained: Option<DrainedLabel>,
+    /// The containers that the same update changes after these, where a person chose an order: not patched yet.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub later: BTreeMap<ContainerName, LaterChange>,
+    /// `--after-pod` was asked for and has not ended well for this pod yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub owes_after_pod: bool,
+}
+
+/// What an update will change of a container whose turn has not come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaterChange {
+    /// The image in the spec now.
+    pub from: String,
+    /// The image wanted.
+    pub to: String,
 }
 
 /// A label that was taken off a pod, and has to be put back.
@@ -68,6 +83,16 @@ impl UpdateRecord {
     /// Reads the record of a pod; an annotation that is not ours to understand counts as none.
     pub fn of(pod: &Pod) -> Option<Self> {
         serde_json::from_str(pod.annotations.get(UPDATE_ANNOTATION)?).ok()
+    }
+
+    /// Returns whether this very rollout has patched images of the pod, of which more may be to come.
+    pub fn is_begun(pod: &Pod, id: &RolloutId) -> bool {
+        Self::of(pod).is_some_and(|record| record.id == *id && !record.containers.is_empty())
+    }
+
+    /// Returns whether `--after-pod` of this rollout has not ended well for the pod yet.
+    pub fn owes_after_pod(pod: &Pod, id: &RolloutId) -> bool {
+        Self::of(pod).is_some_and(|record| record.id == *id && record.owes_after_pod)
     }
 
     /// Reads which label is off a pod, and has to be put back.

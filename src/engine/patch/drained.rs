@@ -28,6 +28,8 @@ pub fn drain_patch(pod: &Pod, label: &DrainedLabel, field_manager: &str) -> Opti
         manager: field_manager.to_owned(),
         containers: [].into(),
         drained: None,
+        later: [].into(),
+        owes_after_pod: false,
     });
     record.drained = Some(label.clone());
     let off = ValueChange { from: Some(label.value.clone()), to: None };

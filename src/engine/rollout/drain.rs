@@ -56,7 +56,7 @@ impl DrainLedger {
         self.trouble = None;
         match answer {
             Answer::Read => self.read_at = Some(self.began_read),
-            Answer::Accepted => {}
+            Answer::Accepted | Answer::Hook(_) => {}
             Answer::Moved { message }
             | Answer::NotDone { message, .. }
             | Answer::Refused { message, .. }
@@ -103,6 +103,7 @@ pub(super) fn is_seen(world: &World, goal: &PodGoal, sent: Sent) -> Option<bool>
         Sent::Images => None,
         Sent::Drain => Some(UpdateRecord::drained(pod).is_some()),
         Sent::Restore => Some(UpdateRecord::drained(pod).is_none()),
+        Sent::HookNote => Some(!UpdateRecord::of(pod).is_some_and(|record| record.owes_after_pod)),
     }
 }
 
@@ -135,6 +136,17 @@ pub(super) fn phase(
             entry.drain.off_since.get_or_insert(now);
             draining(goal, pod_goal, world, ledger, entry, now)
         }
+        PodPhase::Next { .. } if off.is_some() => {
+            entry.drain.off_since.get_or_insert(now);
+            let draining = draining(goal, pod_goal, world, ledger, entry, now);
+            if is_out(goal, entry, now) { judged } else { draining }
+        }
+        PodPhase::Next { .. } if entry.sent == Sent::Drain && !may_be_sent(entry) => {
+            draining_in(services(pod_goal).to_vec())
+        }
+        PodPhase::Next { .. } if is_tired(entry, entry.drain.takes) && wanted(goal, pod_goal).is_some() => {
+            too_many_tries("take the label off that its Services select")
+        }
         PodPhase::Patched if entry.sent == Sent::Drain => draining_in(services(pod_goal).to_vec()),
         PodPhase::Patched => PodPhase::Restoring { services: services(pod_goal).to_vec() }.into(),
         PodPhase::Waiting if is_tired(entry, entry.drain.takes) && wanted(goal, pod_goal).is_some() => {
@@ -146,6 +158,8 @@ pub(super) fn phase(
         PodPhase::Done if off.is_some() => PodPhase::Restoring { services: services(pod_goal).to_vec() }.into(),
         PodPhase::Done => listed_again(pod_goal, world, ledger, entry, now),
         PodPhase::Waiting
+        | PodPhase::Hook { .. }
+        | PodPhase::Next { .. }
         | PodPhase::Draining { .. }
         | PodPhase::Restoring { .. }
         | PodPhase::Restarting { .. }
@@ -159,7 +173,17 @@ pub(super) fn phase(
 }
 
 fn is_tired(entry: &Entry, tries: u8) -> bool {
-    tries >= MAX_SENDS && matches!(entry.request, Request::Idle | Request::BackOff { .. })
+    tries >= MAX_SENDS && may_be_sent(entry)
+}
+
+/// Nothing is under way for the pod.
+fn may_be_sent(entry: &Entry) -> bool {
+    matches!(entry.request, Request::Idle | Request::BackOff { .. })
+}
+
+/// No slice lists the pod, and traffic has had its time.
+fn is_out(goal: &Goal, entry: &Entry, now: Now) -> bool {
+    entry.drain.out_since.is_some_and(|since| since + pause(goal) <= now)
 }
 
 fn too_many_tries(what: &str) -> Judged {
@@ -244,7 +268,8 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, may_take:
     }
 }
 
-fn may_send(entry: &Entry, now: Now) -> bool {
+/// Returns whether a patch of the pod may be sent now.
+pub(super) fn may_send(entry: &Entry, now: Now) -> bool {
     match entry.request {
         Request::Idle => true,
         Request::BackOff { until } => until <= now,
@@ -267,15 +292,14 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
     if alone && !goes_alone {
         return;
     }
-    let is_out = entry.drain.out_since.is_some_and(|since| since + pause(goal) <= now);
-    let is_out = is_out || ledger.has(Fault::KillsWhatIsListed);
+    let is_out = is_out(goal, entry, now) || ledger.has(Fault::KillsWhatIsListed);
     if is_out && may_go_down(goal, world, ledger, pod, now, turn) && !owner::must_look_first(goal, ledger, now, turn) {
         schedule::send(goal, position, world, ledger, turn, now);
     }
 }
 
 /// Whether nothing else has gone down since the pod was taken: it is counted, but it still runs.
-fn may_go_down(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, now: Now, turn: &mut Turn) -> bool {
+pub(super) fn may_go_down(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, now: Now, turn: &mut Turn) -> bool {
     let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
     let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
     let others = ledger.down.iter().filter(|key| **key != pod.key).count();
@@ -323,7 +347,8 @@ fn restore(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, now
     push(ledger, position, patch, Sent::Restore, turn);
 }
 
-fn push(ledger: &mut Ledger, position: usize, patch: PodPatch, sent: Sent, turn: &mut Turn) {
+/// Sends a patch that is none of the images.
+pub(super) fn push(ledger: &mut Ledger, position: usize, patch: PodPatch, sent: Sent, turn: &mut Turn) {
     ledger.drains.pause = SOON;
     let id = ledger.next_id();
     ledger.requests.insert(id, position);

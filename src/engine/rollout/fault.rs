@@ -35,12 +35,16 @@ pub(super) enum Fault {
     IgnoresDisruptionBudget,
     /// Patches a pod while its Services list it.
     KillsWhatIsListed,
+    /// Changes all containers of a pod at once, whatever their order.
+    IgnoresContainerOrder,
+    /// Patches a pod without its hook.
+    ForgetsHook,
 }
 
 impl Fault {
     /// Every fault.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 16] = [
+    pub(super) const ALL: [Self; 18] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -57,5 +61,7 @@ impl Fault {
         Self::LeavesPulls,
         Self::IgnoresDisruptionBudget,
         Self::KillsWhatIsListed,
+        Self::IgnoresContainerOrder,
+        Self::ForgetsHook,
     ];
 }

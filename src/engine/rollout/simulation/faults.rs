@@ -26,6 +26,8 @@ fn breaks(fault: Fault) -> Invariant {
         Fault::LeavesPulls => Invariant::PullLeft,
         Fault::IgnoresDisruptionBudget => Invariant::DisruptionBudget,
         Fault::KillsWhatIsListed => Invariant::Listed,
+        Fault::IgnoresContainerOrder => Invariant::Order,
+        Fault::ForgetsHook => Invariant::Hook,
     }
 }
 
@@ -35,7 +37,8 @@ fn every_deliberate_fault_is_caught_as_what_it_is() {
         let is_guarded = matches!(fault, Fault::IgnoresPulls | Fault::LeavesPulls | Fault::IgnoresDisruptionBudget);
         let scenario = if is_guarded { Scenario::guarded } else { Scenario::of };
         let drained = (0..SEEDS).map(|seed| Scenario::calm(seed).drained());
-        let caught = (0..SEEDS).map(scenario).chain(drained).find(|scenario| {
+        let around = (0..SEEDS).map(|seed| Scenario::calm(seed).in_order().hooked());
+        let caught = (0..SEEDS).map(scenario).chain(drained).chain(around).find(|scenario| {
             let violations = simulate(scenario, Some(fault)).violations;
             violations.iter().any(|violation| violation.invariant == breaks(fault))
         });

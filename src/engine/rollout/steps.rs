@@ -1,0 +1,116 @@
+//! The order of containers within a pod (`--container-order`): a step after the other, each with a patch of its own.
+//!
+//! There is no step that is remembered: which one is next is read from the images that the pod asks for, and whether the
+//! ones before it are done from their containers. Without an order a pod has one step with all of its containers.
+
+use crate::engine::durable::change::Direction;
+use crate::engine::names::ContainerName;
+use crate::engine::patch::NewImage;
+use crate::engine::pod::Pod;
+
+use super::fault::Fault;
+use super::goal::{Goal, Mode, PodGoal};
+use super::ledger::{Ledger, Request};
+use super::world::World;
+use super::{Now, Turn, drain, owner, schedule};
+
+impl Goal {
+    /// Returns the containers of a pod, those that change at the same time together, in the order of their changes.
+    pub fn steps_of<'g>(&self, pod: &'g PodGoal) -> Vec<Vec<&'g ContainerName>> {
+        of(self, pod)
+    }
+}
+
+/// Returns the steps of a pod, in their order: the containers that a person has ordered one by one, then all others at
+/// once. On the way back the other way round: what was changed last goes back first.
+pub(super) fn of<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Vec<Vec<&'g ContainerName>> {
+    let order = &goal.policy.container_order;
+    let names = || pod_goal.containers.keys();
+    if order.is_empty() || goal.mode == Mode::Follow {
+        return vec![names().collect()];
+    }
+    let listed = order.iter().filter_map(|name| names().find(|known| *known == name)).map(|name| vec![name]);
+    let others: Vec<&ContainerName> = names().filter(|name| !order.contains(name)).collect();
+    let mut steps: Vec<Vec<&ContainerName>> = listed.collect();
+    if !others.is_empty() || steps.is_empty() {
+        steps.push(others);
+    }
+    if goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back) {
+        steps.reverse();
+    }
+    steps
+}
+
+/// Returns the first step of which the pod does not ask for every image yet.
+pub(super) fn next(steps: &[Vec<&ContainerName>], pod_goal: &PodGoal, pod: &Pod) -> Option<usize> {
+    steps.iter().position(|step| step.iter().any(|name| wanted(pod_goal, pod, name).is_some()))
+}
+
+/// Returns whether the pod asks for everything of the steps up to this one.
+pub(super) fn asks_for(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, step: usize) -> bool {
+    pod_goal.metadata.left_in(pod).is_empty()
+        && next(&of(goal, pod_goal), pod_goal, pod).is_none_or(|next| next > step)
+}
+
+/// The image that a container does not have yet; a container that is missing lacks it too.
+fn wanted<'g>(pod_goal: &'g PodGoal, pod: &Pod, name: &ContainerName) -> Option<&'g String> {
+    let to = pod_goal.containers.get(name)?.to.as_ref()?;
+    let has_it = pod.container(name).is_some_and(|(_, _, container)| container.image == *to);
+    (!has_it).then_some(to)
+}
+
+/// Returns the number of the next step, its images, and those of later ones.
+pub(super) fn images(
+    goal: &Goal,
+    pod_goal: &PodGoal,
+    pod: &Pod,
+    all_at_once: bool,
+) -> (usize, Vec<NewImage>, Vec<NewImage>) {
+    let mut steps = of(goal, pod_goal);
+    if all_at_once {
+        steps = vec![steps.concat()];
+    }
+    let new = |name: &&ContainerName| {
+        pod.container(name)?;
+        let to = wanted(pod_goal, pod, name)?.clone();
+        Some(NewImage { container: (*name).clone(), to })
+    };
+    let number = next(&steps, pod_goal, pod).unwrap_or(0);
+    let of_steps = |from: usize, to: usize| {
+        steps.iter().take(to).skip(from).flatten().filter_map(new).collect::<Vec<NewImage>>()
+    };
+    (number, of_steps(number, number + 1), of_steps(number + 1, steps.len()))
+}
+
+/// Sends what the pods in hand are waiting for: the next step of those whose last one is proven, and the first of those
+/// whose hook has ended well.
+pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    let next: Vec<usize> = ledger.next.iter().copied().collect();
+    for position in next {
+        ledger.look();
+        let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position).cloned(), ledger.entries.get(position)) else {
+            continue;
+        };
+        let may_send = match entry.request {
+            Request::Idle => true,
+            Request::BackOff { until } => until <= now,
+            Request::Accepted | Request::Sent | Request::Unclear | Request::Reading | Request::ReadAt(_) => false,
+        };
+        let Some(pod) = world.pod(&pod_goal.key).filter(|_| may_send) else { continue };
+        let takes_down = pod_goal.containers.values().any(|container| container.restarts);
+        if takes_down && !drain::may_go_down(goal, world, ledger, pod, now, turn) {
+            continue;
+        }
+        if owner::must_look_first(goal, ledger, now, turn) {
+            return;
+        }
+        if !drain::begin(goal, position, world, ledger, now, turn) {
+            schedule::send(goal, position, world, ledger, turn, now);
+        }
+    }
+}
+
+/// Returns whether a fault makes every container change at once, whatever the order.
+pub(super) fn is_ignored(ledger: &Ledger) -> bool {
+    ledger.has(Fault::IgnoresContainerOrder)
+}
