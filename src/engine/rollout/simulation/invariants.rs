@@ -216,7 +216,8 @@ impl Invariants {
     fn is_moved(&self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {
         goal.containers.iter().any(|(name, wanted)| {
             let image = pod.container(name).map(|(_, _, container)| container.image.clone());
-            let by_us = UpdateRecord::of(pod).is_some_and(|record| record.id == truth.goal.id);
+            let by_us = UpdateRecord::of(pod)
+                .is_some_and(|record| record.id == truth.goal.id && !record.later.contains_key(name));
             let reverted = by_us && image == wanted.from;
             wanted.from.is_some() && image != wanted.to && (image != wanted.from || reverted)
         })
