@@ -19,8 +19,8 @@ use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
 use crate::engine::permissions::{AccessAnswer, Asked, ClusterCommand, Need, Permission};
 use crate::engine::plan::{
-    self, ContainerOrderError, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, RestartError, Subset, UndoError, Verdict,
-    WorkloadPlan,
+    self, ContainerOrderError, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, RestartError, Subset,
+    UndoError, Verdict, WorkloadPlan,
 };
 use crate::engine::pod::{Pod, PodSpec};
 use crate::engine::pre_pull::Lacking;

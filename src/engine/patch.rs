@@ -131,7 +131,8 @@ pub fn step_patch(
 /// What the same rollout has recorded of other containers, where that still explains what the pod asks for.
 fn earlier_steps(pod: &Pod, id: &RolloutId) -> BTreeMap<ContainerName, ContainerRecord> {
     let Some(before) = UpdateRecord::of(pod).filter(|before| before.id == *id) else { return BTreeMap::new() };
-    let explained = before.containers.keys().filter_map(|name| Some((name.clone(), before.container(pod, name)?.clone())));
+    let explained =
+        before.containers.keys().filter_map(|name| Some((name.clone(), before.container(pod, name)?.clone())));
     explained.collect()
 }
 

@@ -45,10 +45,20 @@ fn a_command_ends_as_it_ends_and_its_lines_are_told() {
         ("echo one; echo two >&2; exit 3", exited(3), "", &["one", "two"]),
         ("printf 'no end'", exited(0), "no end", &["no end"]),
         ("printf 'a\\r\\nb\\n'", exited(0), "a / b", &["a", "b"]),
-        ("for i in 1 2 3 4 5 6 7; do echo $i; done; exit 1", exited(1), "3 / 4 / 5 / 6 / 7", &["1", "2", "3", "4", "5", "6", "7"]),
+        (
+            "for i in 1 2 3 4 5 6 7; do echo $i; done; exit 1",
+            exited(1),
+            "3 / 4 / 5 / 6 / 7",
+            &["1", "2", "3", "4", "5", "6", "7"],
+        ),
         ("kill -9 $$", HookResult::Signalled { signal: 9 }, "", &[]),
         ("exec /nowhere/at/all 2>/dev/null", exited(127), "", &[]),
-        ("cat; echo \"$KUBECTL_INPLACE_PHASE $KUBECTL_INPLACE_POD $KUBECTL_INPLACE_CONTAINERS\"", exited(0), "before web-0 app,side", &["before web-0 app,side"]),
+        (
+            "cat; echo \"$KUBECTL_INPLACE_PHASE $KUBECTL_INPLACE_POD $KUBECTL_INPLACE_CONTAINERS\"",
+            exited(0),
+            "before web-0 app,side",
+            &["before web-0 app,side"],
+        ),
     ] {
         let (end, mut told) = ran(command);
         assert_eq!(end.how, how, "{command}");

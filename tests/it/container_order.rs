@@ -76,10 +76,22 @@ fn the_plan_says_the_order_and_counts_every_step() {
 fn an_order_may_only_name_what_changes() {
     let server = web();
     for (line, told, hint) in [
-        ("apply deploy/web side=acme/side:v2 --yes --container-order sid", "no container is called sid", "did you mean side?"),
-        ("plan deploy/web side=acme/side:v2 --container-order app,side", "container app does not change", "what changes: side"),
-        ("plan deploy/web side=acme/side:v2 --container-order side,side", "named twice", "once"),
-        ("restart deploy/web -c side --yes --container-order app", "container app does not change", "what changes: side"),
+        (
+            "apply deploy/web side=acme/side:v2 --yes --container-order sid",
+            "no container is called sid",
+            "did you mean side?",
+        ),
+        (
+            "plan deploy/web side=acme/side:v2 --container-order app,side",
+            "container app does not change",
+            "what changes: side",
+        ),
+        ("plan deploy/web side=acme/side:v2 --container-order side,side", "container side is named twice", "once"),
+        (
+            "restart deploy/web -c side --yes --container-order app",
+            "container app does not change",
+            "what changes: side",
+        ),
     ] {
         run(&server, line).ends_with(1).says(&format!("--container-order: {told}")).says(hint);
     }
@@ -132,7 +144,10 @@ fn a_run_that_goes_on_keeps_to_the_order() {
         assert!(record.get("later").is_none() && record["containers"].as_object().is_some_and(|all| all.len() == 2));
     }
     run(&server, "undo deploy/web --yes --min-ready-seconds 0 --container-order app,side").ends_with(0);
-    assert_eq!((images(&server, "side"), images(&server, "app")), (vec!["acme/side:v1".to_owned(); 3], vec!["acme/app:v1".to_owned(); 3]));
+    assert_eq!(
+        (images(&server, "side"), images(&server, "app")),
+        (vec!["acme/side:v1".to_owned(); 3], vec!["acme/app:v1".to_owned(); 3])
+    );
 }
 
 #[test]

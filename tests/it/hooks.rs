@@ -25,7 +25,7 @@ fn lines(output: &Output, file: &str) -> Vec<String> {
 
 /// A command that leaves its process id, and stays.
 fn staying(file: &str) -> String {
-    format!("echo $$ > {file}; echo waiting; sleep 60; echo late")
+    format!("echo $$ > {file}; echo waiting; sleep 60; echo unheard")
 }
 
 /// Whether the process whose id stands in a file has gone, soon.
@@ -46,9 +46,9 @@ fn each_pod_has_its_commands_around_it_one_after_the_other() {
     let output = hooked(&server, &["--before-pod", NOTE, "--after-pod", NOTE]).run().ends_with(0);
     let pods = patched(&server);
     let first: Vec<&String> = pods.iter().step_by(2).collect();
-    let wanted = first.iter().flat_map(|pod| {
-        ["before", "after"].map(|phase| format!("{phase} default/{pod} node-a deployment/web side"))
-    });
+    let wanted = first
+        .iter()
+        .flat_map(|pod| ["before", "after"].map(|phase| format!("{phase} default/{pod} node-a deployment/web side")));
     assert_eq!(lines(&output, "log"), wanted.collect::<Vec<_>>());
     // Its images, and then the note that nothing is owed any more.
     assert!(pods.chunks(2).all(|two| two[0] == two[1]) && pods.len() == 6, "{pods:?}");
@@ -83,11 +83,14 @@ fn a_command_that_fails_after_a_pod_stops_before_the_next() {
     assert_eq!((new(&server), patched(&server).len()), (1, 1));
     // The command is owed: a run that goes on makes up for it.
     let server = web();
-    hooked(&server, &["--after-pod", "exit 7", "--on-failure=continue"]).run().ends_with(4);
+    hooked(&server, &["--after-pod", "exit 7", "--on-failure=continue", "--max-unavailable", "3"]).run().ends_with(4);
     assert_eq!(new(&server), 3);
     let server = web();
     let command = "[ -e failed ] || { touch failed; exit 7; }";
-    hooked(&server, &["--after-pod", command, "--on-failure=undo"]).run().ends_with(4).says("taking deployment/web back");
+    hooked(&server, &["--after-pod", command, "--on-failure=undo"])
+        .run()
+        .ends_with(4)
+        .says("taking deployment/web back");
     assert_eq!(new(&server), 0);
 }
 
@@ -98,7 +101,7 @@ fn a_command_that_takes_too_long_is_ended_with_all_that_it_has_begun() {
     let output = hooked(&server, &["--before-pod", &staying("id"), "--timeout", "2s"]).run().ends_with(5);
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     assert!(is_gone(&output, "id") && patched(&server).is_empty());
-    assert!(!output.stderr.contains("late"));
+    assert!(!output.stderr.contains("unheard"));
     output.prints("the command of --before-pod");
 }
 
@@ -140,7 +143,9 @@ fn a_plan_and_a_dry_run_show_the_commands_and_run_none() {
     let dry = hooked(&server, &[&touch[..], &["--dry-run=server"]].concat()).run().ends_with(0);
     for output in [shown, dry] {
         assert_eq!(output.folder.read("ran"), None);
-        output.prints("Before each pod this runs here, with sh -c: touch ran\n").prints("After each pod this runs here");
+        output
+            .prints("Before each pod this runs here, with sh -c: touch ran\n")
+            .prints("After each pod this runs here");
     }
     let json = Binary::against(&server, words(&["-o", "json"])).run().ends_with(0).json();
     assert_eq!(json["workloads"][0]["hooks"]["afterPod"], "touch ran too");
@@ -164,8 +169,7 @@ fn whoever_goes_on_brings_the_commands_and_makes_up_for_what_is_owed() {
     let server = with_controllers();
     let apply = "apply deploy/web side=acme/side:v2 --yes --min-ready-seconds 0";
     let stays = staying("id");
-    let running =
-        Binary::against(&server, apply.split_whitespace().chain(["--after-pod", stays.as_str()])).spawn();
+    let running = Binary::against(&server, apply.split_whitespace().chain(["--after-pod", stays.as_str()])).spawn();
     running.wait_for_stderr("after] waiting");
     running.signal("INT");
     assert!(is_gone(&running.wait().ends_with(130), "id"));

@@ -46,7 +46,13 @@ fn a_command_that_fails_stops_the_rollout_and_one_that_stays_is_ended_by_ctrl_c(
     assert!(restarted(&before, &namespace.pods("app=web")).is_empty());
 
     let mut running = namespace.inplace_spawn(&[
-        "resume", "deploy/web", "--yes", "--min-ready-seconds", "2", "--after-pod", "echo stays; sleep 300",
+        "resume",
+        "deploy/web",
+        "--yes",
+        "--min-ready-seconds",
+        "2",
+        "--after-pod",
+        "echo stays; sleep 300",
     ]);
     running.wait_for("after] stays");
     let began = Instant::now();
@@ -56,7 +62,13 @@ fn a_command_that_fails_stops_the_rollout_and_one_that_stays_is_ended_by_ctrl_c(
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 
     let resumed = namespace.inplace(&[
-        "resume", "deploy/web", "--yes", "--min-ready-seconds", "2", "--after-pod", "echo once more",
+        "resume",
+        "deploy/web",
+        "--yes",
+        "--min-ready-seconds",
+        "2",
+        "--after-pod",
+        "echo once more",
     ]);
     assert_eq!(resumed.code, 0, "{resumed:#?}");
     assert_eq!(resumed.stderr.matches("after] once more").count(), 2, "also of the pod that was done: {resumed:#?}");

@@ -299,7 +299,14 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
 }
 
 /// Whether nothing else has gone down since the pod was taken: it is counted, but it still runs.
-pub(super) fn may_go_down(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, now: Now, turn: &mut Turn) -> bool {
+pub(super) fn may_go_down(
+    goal: &Goal,
+    world: &World,
+    ledger: &mut Ledger,
+    pod: &Pod,
+    now: Now,
+    turn: &mut Turn,
+) -> bool {
     let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
     let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
     let others = ledger.down.iter().filter(|key| **key != pod.key).count();

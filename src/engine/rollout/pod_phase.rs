@@ -133,7 +133,9 @@ fn between(
     let waits = not_asked_yet(entry, unbounded);
     let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodPhase::Patched;
     match judged {
-        Some(judged) if matches!(judged.phase, PodPhase::Failing(_) | PodPhase::Gone { .. } | PodPhase::Moved { .. }) => {
+        Some(judged)
+            if matches!(judged.phase, PodPhase::Failing(_) | PodPhase::Gone { .. } | PodPhase::Moved { .. }) =>
+        {
             return judged;
         }
         Some(_) | None if is_under_way => return PodPhase::Patched.into(),
@@ -143,9 +145,10 @@ fn between(
     if is_begun {
         let restarted: Vec<&ContainerName> = earlier
             .into_iter()
-            .filter(|name| pod.container(name).is_some_and(|(list, _, container)| {
-                list == ContainerList::Containers || container.is_sidecar()
-            }))
+            .filter(|name| {
+                pod.container(name)
+                    .is_some_and(|(list, _, container)| list == ContainerList::Containers || container.is_sidecar())
+            })
             .collect();
         let settled = settle(goal, pod, world, ledger, entry, &restarted, false, now);
         if settled.phase != PodPhase::Done {

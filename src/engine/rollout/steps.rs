@@ -48,8 +48,7 @@ pub(super) fn next(steps: &[Vec<&ContainerName>], pod_goal: &PodGoal, pod: &Pod)
 
 /// Returns whether the pod asks for everything of the steps up to this one.
 pub(super) fn asks_for(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, step: usize) -> bool {
-    pod_goal.metadata.left_in(pod).is_empty()
-        && next(&of(goal, pod_goal), pod_goal, pod).is_none_or(|next| next > step)
+    pod_goal.metadata.left_in(pod).is_empty() && next(&of(goal, pod_goal), pod_goal, pod).is_none_or(|next| next > step)
 }
 
 /// The image that a container does not have yet; a container that is missing lacks it too.
@@ -76,9 +75,8 @@ pub(super) fn images(
         Some(NewImage { container: (*name).clone(), to })
     };
     let number = next(&steps, pod_goal, pod).unwrap_or(0);
-    let of_steps = |from: usize, to: usize| {
-        steps.iter().take(to).skip(from).flatten().filter_map(new).collect::<Vec<NewImage>>()
-    };
+    let of_steps =
+        |from: usize, to: usize| steps.iter().take(to).skip(from).flatten().filter_map(new).collect::<Vec<NewImage>>();
     (number, of_steps(number, number + 1), of_steps(number + 1, steps.len()))
 }
 

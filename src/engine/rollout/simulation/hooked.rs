@@ -49,13 +49,14 @@ impl Simulation {
         let asks = self.world.pod(&hook.pod).is_some_and(|pod| {
             let goal = self.goal.pods.iter().find(|goal| goal.key == hook.pod);
             goal.is_some_and(|goal| {
-                goal.containers.keys().all(|name| {
-                    pod.container(name).is_some_and(|(_, _, container)| container.image == WANTED)
-                })
+                goal.containers
+                    .keys()
+                    .all(|name| pod.container(name).is_some_and(|(_, _, container)| container.image == WANTED))
             })
         });
         if asks != (hook.phase == HookPhase::After) {
-            let what = format!("the command {:?} {} runs, and the pod asks for its images: {asks}", hook.phase, hook.pod);
+            let what =
+                format!("the command {:?} {} runs, and the pod asks for its images: {asks}", hook.phase, hook.pod);
             self.invariants.broken(Invariant::Hook, self.now, what);
         }
         self.hooks.running.insert(id, (hook.pod.clone(), hook.phase));
