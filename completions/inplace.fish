@@ -99,7 +99,7 @@ ignore\t'Do not ask them'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
 none\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l drain-seconds -d 'Seconds between a pod\'s being out of its Services and its restart, for traffic that is on its way [default: 2]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
@@ -213,7 +213,7 @@ ignore\t'Do not ask them'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
 none\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l drain-seconds -d 'Seconds between a pod\'s being out of its Services and its restart, for traffic that is on its way [default: 2]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
@@ -228,7 +228,7 @@ false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
-continue\t'Go on with the other pods'"
+continue\t'Go on with the other pods, as long as pods may be down: one that failed counts as down'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
@@ -294,7 +294,7 @@ ignore\t'Do not ask them'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
 none\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l drain-seconds -d 'Seconds between a pod\'s being out of its Services and its restart, for traffic that is on its way [default: 2]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
@@ -304,7 +304,7 @@ node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
-continue\t'Go on with the other pods'"
+continue\t'Go on with the other pods, as long as pods may be down: one that failed counts as down'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
@@ -373,7 +373,7 @@ ignore\t'Do not ask them'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
 none\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l drain-seconds -d 'Seconds between a pod\'s being out of its Services and its restart, for traffic that is on its way [default: 2]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
@@ -383,7 +383,7 @@ node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
-continue\t'Go on with the other pods'"
+continue\t'Go on with the other pods, as long as pods may be down: one that failed counts as down'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
@@ -449,7 +449,7 @@ ignore\t'Do not ask them'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
 none\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l drain-seconds -d 'Seconds between a pod\'s being out of its Services and its restart, for traffic that is on its way [default: 2]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
@@ -459,7 +459,7 @@ node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
-continue\t'Go on with the other pods'"
+continue\t'Go on with the other pods, as long as pods may be down: one that failed counts as down'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F
@@ -525,7 +525,7 @@ ignore\t'Do not ask them'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l pre-pull -d 'Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l drain -d 'Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not [default: auto]' -r -f -a "auto\t''
 none\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l drain-seconds -d 'Seconds between a pod\'s being out of its Services and its restart, for traffic that is on its way [default: 2]' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l order -d 'In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal' -r -f -a "unready-first\t''
@@ -535,7 +535,7 @@ node\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
-continue\t'Go on with the other pods'"
+continue\t'Go on with the other pods, as long as pods may be down: one that failed counts as down'"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l keep-field-ownership -d 'Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l record -d 'Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug' -r -F

@@ -81,7 +81,7 @@ _arguments "${_arguments_options[@]}" : \
 '--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
 ignore\:"Do not ask them"))' \
 '--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
-'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
+'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '*--against=[Compare -f with these older manifests, with no cluster at all\: files, folders, or - for standard input]:FILE:_files' \
@@ -207,7 +207,7 @@ _arguments "${_arguments_options[@]}" : \
 '--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
 ignore\:"Do not ask them"))' \
 '--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
-'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
+'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '(--image -f --filename -l --selector -A --all-namespaces --all-containers -R --recursive --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --order --pre-pull --disruption-budget --field-manager)--plan=[Do exactly what a saved plan says, without asking; refused if anything moved since]:FILE:_files' \
@@ -220,7 +220,7 @@ json\:"For a script\: one document for a plan, one object a line for a rollout")
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
-continue\:"Go on with the other pods"))' \
+continue\:"Go on with the other pods, as long as pods may be down\: one that failed counts as down"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
 '--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
@@ -289,13 +289,13 @@ _arguments "${_arguments_options[@]}" : \
 '--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
 ignore\:"Do not ask them"))' \
 '--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
-'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
+'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
-continue\:"Go on with the other pods"))' \
+continue\:"Go on with the other pods, as long as pods may be down\: one that failed counts as down"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
 '--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
@@ -368,13 +368,13 @@ _arguments "${_arguments_options[@]}" : \
 '--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
 ignore\:"Do not ask them"))' \
 '--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
-'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
+'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
-continue\:"Go on with the other pods"))' \
+continue\:"Go on with the other pods, as long as pods may be down\: one that failed counts as down"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
 '--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
@@ -444,13 +444,13 @@ _arguments "${_arguments_options[@]}" : \
 '--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
 ignore\:"Do not ask them"))' \
 '--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
-'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
+'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
-continue\:"Go on with the other pods"))' \
+continue\:"Go on with the other pods, as long as pods may be down\: one that failed counts as down"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
 '--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \
@@ -520,13 +520,13 @@ _arguments "${_arguments_options[@]}" : \
 '--disruption-budget=[Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them]:WHAT:((respect\:"Wait until they allow it"
 ignore\:"Do not ask them"))' \
 '--pre-pull=[Pull on each node first what it lacks, before anything is touched\: where the kubelet would pull, everywhere, or nowhere]:WHEN:(auto always never)' \
-'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
+'--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
-continue\:"Go on with the other pods"))' \
+continue\:"Go on with the other pods, as long as pods may be down\: one that failed counts as down"))' \
 '--keep-field-ownership=[Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict]::BOOL:(true false)' \
 '--record=[Write down everything that is decided, and from what, as one JSON object a line\: for a report of a bug]:FILE:_files' \
 '--parallel-workloads=[Workloads at once; each keeps to its own budget]:N:_default' \

@@ -52,7 +52,7 @@ pub struct PolicyArgs {
     /// Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub pre_pull: PrePull,
-    /// Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, and put it back after, or do not [default: auto]
+    /// Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not [default: auto]
     #[arg(long, value_name = "HOW")]
     pub drain: Option<DrainBy>,
     /// Seconds between a pod's being out of its Services and its restart, for traffic that is on its way [default: 2]
@@ -139,7 +139,7 @@ pub enum OnFailure {
     Stop,
     /// Take everything back.
     Undo,
-    /// Go on with the other pods.
+    /// Go on with the other pods, as long as pods may be down: one that failed counts as down.
     Continue,
 }
 

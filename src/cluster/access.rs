@@ -16,6 +16,7 @@ const AT_ONCE: usize = 10;
 pub(super) struct Question<'a> {
     pub(super) verb: &'a str,
     pub(super) group: &'a str,
+    /// As RBAC names it: `pods`, `pods/status`.
     pub(super) plural: &'a str,
     /// Empty: in all of them, or the resource is in none.
     pub(super) namespace: &'a str,
@@ -52,14 +53,19 @@ impl Cluster {
 
     /// Asks whether the caller may; `None` is yes, else the server's words about the refusal, which may be empty.
     pub(super) async fn refused(&self, question: Question<'_>) -> Result<Option<String>, ClusterError> {
+        let (resource, subresource) = match question.plural.split_once('/') {
+            Some((resource, subresource)) => (resource, Some(subresource)),
+            None => (question.plural, None),
+        };
         let mut attributes = json!({
             "verb": question.verb,
             "group": question.group,
-            "resource": question.plural,
+            "resource": resource,
             "namespace": question.namespace,
         });
-        if let (Some(name), Value::Object(attributes)) = (question.name, &mut attributes) {
-            attributes.insert("name".into(), name.into());
+        if let Value::Object(attributes) = &mut attributes {
+            attributes.extend(question.name.map(|name| ("name".to_owned(), name.into())));
+            attributes.extend(subresource.map(|subresource| ("subresource".to_owned(), subresource.into())));
         }
         let review = json!({
             "apiVersion": "authorization.k8s.io/v1",

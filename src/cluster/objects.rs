@@ -312,14 +312,38 @@ impl Cluster {
         resource: Resource,
         namespace: &str,
         name: &str,
-        (kind, body): (PatchKind, Vec<u8>),
+        body: (PatchKind, Vec<u8>),
         parameters: &[(&str, &str)],
     ) -> Result<Value, ClusterError> {
         let what = resource.describe(Verb::Patch, Some(namespace), Some(name));
-        let uri = format!("{}{}", resource.path(Some(namespace), Some(name)), query(parameters));
+        self.patch_at(&resource.path(Some(namespace), Some(name)), &what, body, parameters).await
+    }
+
+    /// Sends a patch of the subresource `status`.
+    pub(super) async fn patch_status(
+        &self,
+        resource: Resource,
+        namespace: &str,
+        name: &str,
+        body: (PatchKind, Vec<u8>),
+        parameters: &[(&str, &str)],
+    ) -> Result<Value, ClusterError> {
+        let mut what = resource.describe(Verb::Patch, Some(namespace), Some(name));
+        what.subresource = Some("status".to_owned());
+        self.patch_at(&format!("{}/status", resource.path(Some(namespace), Some(name))), &what, body, parameters).await
+    }
+
+    async fn patch_at(
+        &self,
+        path: &str,
+        what: &RequestDescription,
+        (kind, body): (PatchKind, Vec<u8>),
+        parameters: &[(&str, &str)],
+    ) -> Result<Value, ClusterError> {
+        let uri = format!("{path}{}", query(parameters));
         let request =
             Request::builder().method(Method::PATCH).uri(uri).header(http::header::CONTENT_TYPE, kind.content_type());
-        self.request(request, body, &what).await
+        self.request(request, body, what).await
     }
 }
 

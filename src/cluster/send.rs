@@ -8,7 +8,7 @@ use super::error::ClusterError;
 use super::objects::PatchKind;
 use crate::engine::durable::ObjectWrite;
 use crate::engine::names::PodKey;
-use crate::engine::patch::PodPatch;
+use crate::engine::patch::{PodPart, PodPatch};
 use crate::engine::pod::{Pod, PodSpec, PodStatus};
 use crate::engine::rollout::Answer;
 use crate::engine::workload::WorkloadKind;
@@ -25,15 +25,12 @@ impl Cluster {
         if dry_run {
             parameters.push(("dryRun", "All"));
         }
-        let pod = self
-            .patch(
-                WorkloadKind::Pod.into(),
-                &patch.key.namespace,
-                &patch.key.name,
-                (PatchKind::Json, body),
-                &parameters,
-            )
-            .await?;
+        let (kind, namespace, name) = (WorkloadKind::Pod.into(), &patch.key.namespace, &patch.key.name);
+        let body = (PatchKind::Json, body);
+        let pod = match patch.part {
+            PodPart::Pod => self.patch(kind, namespace, name, body, &parameters).await?,
+            PodPart::Status => self.patch_status(kind, namespace, name, body, &parameters).await?,
+        };
         read_pod(&pod)
     }
 

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Cluster;
+use super::access::Question;
 use super::error::ClusterError;
 use super::objects::{ENDPOINT_SLICES, NETWORK_POLICIES, Resource};
 use crate::engine::drain::selects;
-use crate::engine::plan::LiveWorkload;
+use crate::engine::plan::{LiveWorkload, drains_by_gate};
 use crate::engine::record::UpdateRecord;
 use crate::engine::workload::WorkloadKind;
 
@@ -36,13 +37,30 @@ impl Cluster {
             futures::future::join_all(reads).await.into_iter().collect();
         for live in lives {
             match read.get(&live.workload.reference.namespace) {
-                Some(Ok(objects)) => live.surroundings.selecting = Some(others(live, objects)),
+                Some(Ok(objects)) => {
+                    live.surroundings.selecting = Some(others(live, objects));
+                    self.ask_for_gates(live).await;
+                }
                 Some(Err(error)) => live.not_read.push(format!(
                     "it could not be read who else selects the pods ({error}), so none is taken out of its Services before it restarts (--drain)"
                 )),
                 None => {}
             }
         }
+    }
+
+    /// Asks whether the caller may write the status of pods, where a pod would be drained by a readiness gate. A server that
+    /// does not say leaves the gates alone.
+    async fn ask_for_gates(&self, live: &mut LiveWorkload) {
+        if !drains_by_gate(live) {
+            return;
+        }
+        let workload = &live.workload.reference;
+        let name = (workload.kind == WorkloadKind::Pod).then_some(workload.name.as_str());
+        let question =
+            Question { verb: "patch", group: "", plural: "pods/status", namespace: &workload.namespace, name };
+        live.surroundings.pod_status_denied =
+            self.refused(question).await.unwrap_or_else(|error| Some(error.to_string()));
     }
 
     async fn selecting_in(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
@@ -73,7 +91,7 @@ impl Cluster {
     }
 }
 
-/// A pod whose label is off has its Services as well.
+/// A pod that was taken out has its Services as well.
 fn has_service(live: &LiveWorkload) -> bool {
     live.pods.iter().any(|pod| {
         UpdateRecord::drained(pod).is_some() || live.surroundings.services.iter().any(|service| selects(service, pod))

@@ -97,9 +97,12 @@ impl Cluster {
             }
             // Without ReplicaSets nobody knows whose the pods are; without the others the answer is only weaker.
             Err(error) if owns_through_sets => live.surroundings.denied.push(denied(error)?),
-            Err(error) => live.not_read.push(format!(
-                "the revisions could not be read ({error}), so it is not known whether pods are of an older one"
-            )),
+            Err(error) => {
+                live.not_read.push(format!(
+                    "the revisions could not be read ({error}), so it is not known whether pods are of an older one"
+                ));
+                live.surroundings.revisions_denied = denied(error).ok();
+            }
         }
         match newer {
             Ok(newer) => live.surroundings.newer_in_deployment = newer,

@@ -16,6 +16,7 @@ mod plan;
 mod planning;
 mod pulls;
 mod rbac;
+mod reading;
 mod recording;
 mod restart;
 mod resume;

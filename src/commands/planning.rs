@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures::stream::{self, StreamExt, TryStreamExt};
+use futures::stream::{self, StreamExt};
 
 use super::Shell;
 use super::pulls;
+use super::reading;
 use super::targets::{self, Wish};
 use crate::cli::{DisruptionBudget, FollowPolicyArgs, GlobalArgs, PolicyArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
@@ -19,13 +20,11 @@ use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
 use crate::engine::permissions::{AccessAnswer, Asked, ClusterCommand, Need, Permission};
 use crate::engine::plan::{
-    self, ContainerOrderError, Denied, Desired, LiveWorkload, Options, Plan, PodVerdict, RestartError, Subset,
-    UndoError, Verdict, WorkloadPlan,
+    self, ContainerOrderError, Denied, LiveWorkload, Options, Plan, PodVerdict, Subset, Verdict, WorkloadPlan,
 };
 use crate::engine::pod::{Pod, PodSpec};
 use crate::engine::pre_pull::Lacking;
 use crate::engine::reason::{Reason, Warning};
-use crate::engine::target::Images;
 use crate::engine::workload::{Workload, WorkloadKind};
 use crate::error::CommandError;
 
@@ -75,7 +74,7 @@ pub(super) async fn make_for(
         return Err(CommandError::usage("--partition is for StatefulSets: no other kind numbers its pods"));
     }
     let (facts, read) =
-        futures::join!(namespaces(&found, &cluster), read_all(found.clone(), &cluster, field_manager, nodes));
+        futures::join!(namespaces(&found, &cluster), reading::all(found.clone(), &cluster, field_manager, nodes));
     let mut read = read?;
     for (_, live) in &mut read {
         if let Some(facts) = facts.get(&live.workload.reference.namespace) {
@@ -112,38 +111,6 @@ pub(super) async fn make_for(
     let plan = Plan { workloads };
     check_order(&plan, &found, options)?;
     Ok(Planned { plan, lives, cluster, id })
-}
-
-/// Reads what is wanted and what is there of every workload: side by side, in their order.
-async fn read_all(
-    found: Vec<(Workload, Wish)>,
-    cluster: &Cluster,
-    field_manager: &str,
-    nodes: Nodes,
-) -> Result<Vec<(Desired, LiveWorkload)>, CommandError> {
-    let reads = found.into_iter().map(|(workload, wish)| async move {
-        let desired = async {
-            match &wish {
-                Wish::Images(images) => Ok(Some(Desired::Images(images.clone()))),
-                Wish::Manifest(manifest) => cluster.desired(&workload, manifest, field_manager).await.map(Some),
-                Wish::Undo { .. } | Wish::Restart { .. } => Ok(None),
-            }
-        };
-        let (desired, live) = futures::try_join!(desired, cluster.live(workload.clone(), nodes))?;
-        match (desired, wish) {
-            (Some(desired), _) => Ok((desired, live)),
-            (None, Wish::Undo { to, pin_digest }) => {
-                let desired = plan::undo(&live, to.as_deref(), pin_digest);
-                Ok((desired.map_err(|error| nothing_to_undo(&live, &error))?, live))
-            }
-            (None, Wish::Restart { containers, now }) => {
-                let desired = plan::restart(&live, &containers, &now);
-                Ok((desired.map_err(|error| not_restartable(&live, &error))?, live))
-            }
-            (None, Wish::Images(_) | Wish::Manifest(_)) => Ok((Desired::Images(Images::default()), live)),
-        }
-    });
-    stream::iter(reads).buffered(AT_ONCE).try_collect().await
 }
 
 /// Asks whether the caller may write what a durable rollout writes to the owner: found out in the middle, it would leave a
@@ -184,20 +151,6 @@ fn note_pulls(plan: &mut WorkloadPlan, lacking: Lacking) {
         ),
     }));
     plan.pulls = lacking.pulls;
-}
-
-fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
-    let workload = &live.workload.reference;
-    CommandError::usage(format!("{workload}: {error}"))
-        .hint(format!("see what was done in place: kubectl inplace history {workload} -n {}", workload.namespace))
-}
-
-fn not_restartable(live: &LiveWorkload, error: &RestartError) -> CommandError {
-    let error_of = CommandError::usage(format!("{}: {error}", live.workload.reference));
-    match error {
-        RestartError::NameOne { .. } => error_of.hint("name those that are to restart: -c CONTAINER"),
-        RestartError::InitContainer { .. } => error_of,
-    }
 }
 
 /// Asks each namespace once, whatever the number of its workloads.

@@ -15,8 +15,9 @@ use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{self, ContainerOrderError, LiveWorkload, ResumeError, Start};
 use crate::engine::rollout::{self, Goal, Policy};
+use crate::engine::workload::Workload;
 use crate::error::{CommandError, ErrorKind};
-use crate::render::Meaning;
+use crate::render::{Meaning, OutputFormat};
 
 pub(super) async fn run(
     args: &ResumeArgs,
@@ -27,25 +28,39 @@ pub(super) async fn run(
     let options = planning::options(&args.policy)?;
     let asked = targets::read(&args.targets, false, shell)?;
     let cluster = shell.connect(global).await?;
+    let found = targets::find(asked, &args.targets, global, &cluster).await?;
     let writer = (args.output, args.yes, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
     rolling.start.pre_pull = options.pre_pull;
     rolling.start.hooks = options.hooks.clone();
+    go_on(found, direction, &options, &rolling, writer, shell).await
+}
+
+/// Goes on with what was left behind of the workloads found, or takes it back.
+pub(super) async fn go_on(
+    found: Vec<(Workload, Wish)>,
+    direction: Option<Direction>,
+    options: &plan::Options,
+    rolling: &Rolling<'_>,
+    (_, yes, field_manager): (OutputFormat, bool, &str),
+    shell: &Shell,
+) -> Result<EndResult, CommandError> {
+    let cluster = rolling.cluster;
     let mut goals = Vec::new();
-    for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
+    for (workload, wish) in found {
         if !matches!(&wish, Wish::Images(images) if images.is_empty()) {
             return Err(CommandError::usage("a rollout that is gone on with has its images; name the workload alone"));
         }
         let mut live = cluster.live(workload, Nodes::WhereDecisive).await?;
-        planning::read_services(&mut live, &cluster).await;
-        let mut goal = match goal(&live, direction, &options, &rolling.start) {
+        planning::read_services(&mut live, cluster).await;
+        let mut goal = match goal(&live, direction, options, &rolling.start) {
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {
-                remove_pull_pods(&live, &cluster, &args.field_manager, shell).await;
-                let (id, policy) = (shell.rollout_id(), plan::policy_of(&live, &options));
+                remove_pull_pods(&live, cluster, field_manager, shell).await;
+                let (id, policy) = (shell.rollout_id(), plan::policy_of(&live, options));
                 if let Some(goal) = plan::put_back(&live, policy, &id, &rolling.start) {
                     let pods = goal.pods.len();
-                    shell.note(&format!("{}: labels that were left off are put back ({pods})", goal.workload));
+                    shell.note(&format!("{}: what was left off is put back ({pods})", goal.workload));
                     goals.push((goal, live));
                     continue;
                 }
@@ -58,11 +73,11 @@ pub(super) async fn run(
                     .hint("put another rollout in its place: kubectl inplace apply ... --take-over"));
             }
         };
-        check_order(&goal, &options)?;
-        if !approve(&live, &goal, &cluster, args.yes, shell)? {
+        check_order(&goal, options)?;
+        if !approve(&live, &goal, cluster, yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
-        goal.pulls = pulls::find(&goal.pods, &live, options.pre_pull, &cluster).await.pulls;
+        goal.pulls = pulls::find(&goal.pods, &live, options.pre_pull, cluster).await.pulls;
         goals.push((goal, live));
     }
     let jobs = goals.iter().map(|(goal, live)| Job { goal: Some(goal.clone()), live });

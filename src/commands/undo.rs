@@ -3,10 +3,13 @@
 use super::planning::{self, Planned};
 use super::rolling::Rolling;
 use super::targets::{self, Wish};
-use super::{Shell, approve, plan};
+use super::{Shell, approve, plan, resume};
 use crate::cli::{DryRun, GlobalArgs, UndoArgs};
-use crate::cluster::Nodes;
+use crate::cluster::{Cluster, Nodes};
+use crate::engine::durable::change::Direction;
 use crate::engine::outcome::EndResult;
+use crate::engine::plan::is_left_behind;
+use crate::engine::workload::Workload;
 use crate::error::CommandError;
 use crate::render::OutputFormat;
 
@@ -19,6 +22,20 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
         if !matches!(wish, Wish::Images(images) if images.is_empty()) {
             return Err(CommandError::usage("undo has its images from what was recorded; name the workload alone"));
         }
+    }
+    let writer = (args.output, args.yes, args.field_manager.as_str());
+    if args.to.is_none() && !args.pin_digest && are_left_behind(&found, &cluster).await? {
+        for (workload, _) in &found {
+            shell.note(&format!("{}: its last rollout was left in the middle and is taken back", workload.reference));
+        }
+        if args.dry_run != DryRun::None {
+            return Ok(EndResult::Complete);
+        }
+        let mut rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
+        rolling.start.pre_pull = options.pre_pull;
+        return resume::go_on(found, Some(Direction::Back), &options, &rolling, writer, shell).await;
+    }
+    for (_, wish) in &mut found {
         *wish = Wish::Undo { to: args.to.clone(), pin_digest: args.pin_digest };
     }
     let ask_server = args.dry_run != DryRun::Client;
@@ -35,8 +52,14 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
-    let writer = (args.output, args.yes, args.field_manager.as_str());
     Rolling::new(&planned.cluster, global, &args.rollout, writer, shell).await.each(&planned, shell).await
+}
+
+/// Whether every workload is held by a rollout that ended before its time: to undo that is to take it back.
+async fn are_left_behind(found: &[(Workload, Wish)], cluster: &Cluster) -> Result<bool, CommandError> {
+    let workloads = found.iter().map(|(workload, _)| workload.clone()).collect();
+    let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await?;
+    Ok(lives.iter().all(is_left_behind))
 }
 
 fn show(planned: &Planned, args: &UndoArgs, shell: &Shell) -> Result<(), CommandError> {

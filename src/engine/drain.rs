@@ -1,5 +1,5 @@
-//! Drain by label: which label, taken off a pod, takes it out of all its Services while its owner keeps it; and whether
-//! EndpointSlices still list it.
+//! Drain: which label, taken off a pod, takes it out of all its Services while its owner keeps it; where none does, which
+//! readiness gate; and whether EndpointSlices still list it.
 //!
 //! A Service lists a pod while the pod carries every label of the Service's selector. A label that is in no other selector
 //! than the Services' can be taken off for the time of a restart. The patches are in [`super::patch`].
@@ -8,6 +8,7 @@
 //! show labels by the downward API: those follow the label, off and on again.
 
 mod endpoints;
+mod gate;
 #[cfg(test)]
 mod tests;
 
@@ -19,10 +20,11 @@ use serde_json::Value;
 
 use super::metadata::{MetadataChange, MetadataMap};
 use super::pod::Pod;
-use super::record::DrainedLabel;
+use super::record::{Drained, DrainedLabel};
 use super::selector;
 
 pub use endpoints::serving_in;
+pub use gate::{GATE_MESSAGE, GATE_REASON, GateRefusal, GateState, RefusedGate, is_ready_but_for_our_gate};
 
 /// Seconds between a pod's being out of its Services and its restart, unless said otherwise: proxies and clients follow the
 /// EndpointSlices a moment later, and connections that are on their way arrive.
@@ -32,7 +34,7 @@ pub const DEFAULT_DRAIN_SECONDS: u32 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum DrainBy {
-    /// Out of its Services first, by a label, where one can be taken off.
+    /// Out of its Services first, by a label where one can be taken off, else by a readiness gate.
     #[default]
     Auto,
     /// Not at all.
@@ -55,14 +57,14 @@ impl DrainBy {
 /// Whether a pod can be taken out of its Services.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Drain {
-    /// By this label.
+    /// By this label or readiness gate.
     Drainable {
-        /// What to take off, and to put back.
-        label: DrainedLabel,
+        /// What goes off, and is put back.
+        by: Drained,
         /// The Services that list the pod by it.
         services: Vec<String>,
     },
-    /// It has Services, and no label can be taken off.
+    /// It has Services, and neither a label nor a readiness gate serves.
     NotDrainable {
         /// The Services that select the pod.
         services: Vec<String>,
@@ -73,13 +75,13 @@ pub enum Drain {
     NoService,
 }
 
-/// Why no label can be taken off.
+/// Why a pod cannot be taken out of its Services.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotDrainable {
-    /// No label is in the selectors of all its Services.
-    NoCommonLabel,
-    /// Every label that all its Services select on is needed elsewhere.
-    Needed(Vec<NeededLabel>),
+pub struct NotDrainable {
+    /// The labels that all its Services select on: each is needed elsewhere. None where there is no such label.
+    pub labels: Vec<NeededLabel>,
+    /// Its readiness gates: each is left alone.
+    pub gates: Vec<RefusedGate>,
 }
 
 /// A label that must stay.
@@ -120,12 +122,14 @@ pub struct Surroundings<'a> {
     pub others: &'a [Value],
     /// The labels that the rollout changes.
     pub changes: &'a MetadataChange,
+    /// The caller may not write the status of pods, in the server's words: then no gate serves.
+    pub status_denied: Option<&'a str>,
 }
 
-/// Says by which label a pod can be taken out of its Services, the first by name where there are several.
+/// Says by what a pod can be taken out of its Services: by a label, else by a readiness gate; the first by name where there
+/// are several.
 ///
-/// `services` are those of the namespace, as the API serves them. The pod is to carry all its labels: one that is drained
-/// already is put back first.
+/// `services` are those of the namespace, as the API serves them. The pod is to be whole: what is off is put back first.
 pub fn drain(pod: &Pod, services: &[Value], surroundings: &Surroundings<'_>) -> Drain {
     let selecting: Vec<&Value> = services.iter().filter(|service| selects(service, pod)).collect();
     let Some((first, rest)) = selecting.split_first() else { return Drain::NoService };
@@ -137,13 +141,15 @@ pub fn drain(pod: &Pod, services: &[Value], surroundings: &Surroundings<'_>) -> 
         match need(pod, key, surroundings) {
             None => {
                 let label = DrainedLabel { key: key.to_owned(), value: value.clone() };
-                return Drain::Drainable { label, services: names() };
+                return Drain::Drainable { by: Drained::Label(label), services: names() };
             }
             Some(need) => needed.push(NeededLabel { key: key.to_owned(), need }),
         }
     }
-    let why = if needed.is_empty() { NotDrainable::NoCommonLabel } else { NotDrainable::Needed(needed) };
-    Drain::NotDrainable { services: names(), why }
+    match gate::usable(pod, &selecting, surroundings.status_denied) {
+        Ok(gate) => Drain::Drainable { by: Drained::Gate(gate), services: names() },
+        Err(gates) => Drain::NotDrainable { services: names(), why: NotDrainable { labels: needed, gates } },
+    }
 }
 
 fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
@@ -195,16 +201,12 @@ fn is_looked_at(object: &Value, pod: &Pod, key: &str) -> bool {
 
 impl fmt::Display for NotDrainable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoCommonLabel => f.write_str("no label is in the selectors of all of them"),
-            Self::Needed(labels) => {
-                for (index, label) in labels.iter().enumerate() {
-                    let separator = if index == 0 { "" } else { "; " };
-                    write!(f, "{separator}{label}")?;
-                }
-                Ok(())
-            }
+        let mut clauses: Vec<String> = self.labels.iter().map(NeededLabel::to_string).collect();
+        if clauses.is_empty() {
+            clauses.push("no label is in the selectors of all of them".into());
         }
+        clauses.extend(self.gates.iter().map(RefusedGate::to_string));
+        f.write_str(&clauses.join("; "))
     }
 }
 
@@ -232,9 +234,13 @@ impl NotDrainable {
             [one] => ("selector", one.clone()),
             _ => ("selectors", services.join(", ")),
         };
-        format!(
+        let label = format!(
             "add a label that nothing else selects, such as serving=yes, to the pod template, wait until every pod has it, \
              then add it to the {selectors} of {all}"
-        )
+        );
+        match self.gates.iter().find_map(RefusedGate::hint) {
+            Some(gate) => format!("{label}; or {gate}"),
+            None => label,
+        }
     }
 }

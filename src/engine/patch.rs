@@ -16,7 +16,7 @@ use super::names::{ContainerName, PodKey, RolloutId};
 use super::pod::{ContainerStatus, Pod};
 use super::record::{ContainerRecord, LaterChange, UPDATE_ANNOTATION, UpdateRecord};
 
-pub use drained::{drain_patch, restore_patch};
+pub use drained::{drain_patch, gate_off_patch, restore_patch};
 pub use hooked::after_pod_patch;
 
 /// A JSON patch of one pod.
@@ -28,6 +28,28 @@ pub struct PodPatch {
     pub operations: JsonPatch,
     /// The field manager.
     pub field_manager: String,
+    /// Of which part of the pod.
+    #[serde(default, skip_serializing_if = "PodPart::is_pod")]
+    pub part: PodPart,
+}
+
+/// Which part of a pod a patch is sent to: each ignores what belongs to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodPart {
+    /// The pod: metadata and spec.
+    #[default]
+    Pod,
+    /// The subresource `status`.
+    Status,
+}
+
+impl PodPart {
+    /// Returns whether it is the pod itself.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    fn is_pod(&self) -> bool {
+        *self == Self::Pod
+    }
 }
 
 /// One container's new image.
@@ -125,7 +147,7 @@ pub fn step_patch(
         annotations.insert(UPDATE_ANNOTATION.into(), ValueChange { from, to: Some(record) });
     }
     operations.metadata(MetadataMap::Annotations, &pod.annotations, &annotations);
-    Ok(PodPatch { key: pod.key.clone(), operations: JsonPatch(operations.0), field_manager: field_manager.to_owned() })
+    Ok(operations.of(pod, PodPart::Pod, field_manager))
 }
 
 /// What the same rollout has recorded of other containers, where that still explains what the pod asks for.
@@ -169,6 +191,11 @@ fn in_flight(pod: &Pod, status: &ContainerStatus) -> Option<String> {
 struct Operations(Vec<PatchOperation>);
 
 impl Operations {
+    fn of(self, pod: &Pod, part: PodPart, field_manager: &str) -> PodPatch {
+        let (key, field_manager) = (pod.key.clone(), field_manager.to_owned());
+        PodPatch { key, operations: JsonPatch(self.0), field_manager, part }
+    }
+
     fn test<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, value: Value) {
         self.0.push(PatchOperation::Test(TestOperation { path: PointerBuf::from_tokens(path), value }));
     }

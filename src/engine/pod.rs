@@ -3,8 +3,9 @@
 //! Promise: a field that is not read here is never written either: patches name single paths (`patch.rs`).
 
 mod environment;
+mod managed_fields;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -35,6 +36,9 @@ pub struct Pod {
     pub terminating: bool,
     /// Who set each container's image and when, from `metadata.managedFields`.
     pub image_set: BTreeMap<ContainerName, ImageSet>,
+    /// Who has written the conditions of its readiness gates, by type, from `metadata.managedFields`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gate_writers: BTreeMap<String, BTreeSet<String>>,
     /// `spec`.
     pub spec: PodSpec,
     /// `status`.
@@ -80,12 +84,23 @@ pub struct PodSpec {
     /// The ServiceAccount; the API's default is `default`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub service_account_name: String,
+    /// Conditions that must be `True`, besides `ContainersReady`, for the pod to be ready. Fixed when the pod is made.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub readiness_gates: Vec<ReadinessGate>,
     /// Containers, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub containers: Vec<Container>,
     /// Init containers and sidecars, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub init_containers: Vec<Container>,
+}
+
+/// A readiness gate: a condition that somebody other than the kubelet writes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReadinessGate {
+    /// The condition's type.
+    pub condition_type: String,
 }
 
 /// A container's part of `spec` that is read.
@@ -348,7 +363,8 @@ impl Pod {
     /// When the metadata has another shape than the API gives it.
     pub fn from_parts(metadata: Value, spec: PodSpec, status: PodStatus) -> Result<Self, serde_json::Error> {
         let metadata: Metadata = serde_json::from_value(metadata)?;
-        let image_set = image_set(&metadata.managed_fields);
+        let image_set = managed_fields::image_set(&metadata.managed_fields);
+        let gate_writers = managed_fields::gate_writers(&metadata.managed_fields, &spec.readiness_gates);
         Ok(Self {
             key: PodKey { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
             resource_version: metadata.resource_version.parse().unwrap_or(0),
@@ -359,6 +375,7 @@ impl Pod {
             owners: metadata.owner_references,
             terminating: metadata.deletion_timestamp.is_some(),
             image_set,
+            gate_writers,
             spec,
             status,
         })
@@ -407,9 +424,14 @@ impl Pod {
         within(ContainerList::Containers).or_else(|| within(ContainerList::InitContainers))
     }
 
+    /// Returns a condition by its type.
+    pub fn condition(&self, kind: &str) -> Option<&Condition> {
+        self.status.conditions.iter().find(|condition| condition.kind == kind)
+    }
+
     /// Returns the condition `Ready`.
     pub fn ready_condition(&self) -> Option<&Condition> {
-        self.status.conditions.iter().find(|condition| condition.kind == "Ready")
+        self.condition("Ready")
     }
 
     /// Returns whether the condition `Ready` is `True`.
@@ -445,40 +467,6 @@ impl Pod {
     }
 }
 
-/// Reads from `metadata.managedFields` who owns each container's image, and since when.
-///
-/// Several managers may own a field after server-side applies of the same value; the latest counts.
-fn image_set(managed_fields: &[Value]) -> BTreeMap<ContainerName, ImageSet> {
-    let mut newest: BTreeMap<ContainerName, ImageSet> = BTreeMap::new();
-    for entry in managed_fields {
-        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-        if !text("subresource").is_empty() {
-            continue;
-        }
-        for list in [ContainerList::Containers, ContainerList::InitContainers] {
-            let pointer = format!("/fieldsV1/f:spec/f:{}", list.spec_field());
-            let Some(containers) = entry.pointer(&pointer).and_then(Value::as_object) else { continue };
-            for name in containers
-                .iter()
-                .filter(|(_, fields)| fields.get("f:image").is_some())
-                .filter_map(|(key, _)| key_name(key))
-            {
-                let set = ImageSet { manager: text("manager").to_owned(), time: text("time").to_owned() };
-                if newest.get(&name).is_none_or(|known| known.time <= set.time) {
-                    newest.insert(name, set);
-                }
-            }
-        }
-    }
-    newest
-}
-
-/// Reads the container's name out of a managed-fields key such as `k:{"name":"side"}`.
-fn key_name(key: &str) -> Option<ContainerName> {
-    let key: Value = serde_json::from_str(key.strip_prefix("k:")?).ok()?;
-    key.get("name")?.as_str().map(ContainerName::from)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -492,21 +480,5 @@ mod tests {
             "spec": {"containers": [], "initContainers": null}, "status": {"conditions": null, "containerStatuses": [{"name": "a", "state": null, "lastState": {}}]}}),
         );
         assert!(pod.is_ok_and(|pod| pod.spec.init_containers.is_empty() && pod.status.container_statuses.len() == 1));
-    }
-
-    #[test]
-    fn the_latest_writer_of_an_image_counts() {
-        let entry = |manager: &str, time: &str, subresource: &str| {
-            json!({"manager": manager, "time": time, "operation": "Update", "subresource": subresource,
-            "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {".": {}, "f:image": {}}, "k:{\"name\":\"app\"}": {"f:name": {}}}}}})
-        };
-        let fields = [
-            entry("kubelet", "2026-01-03T00:00:00Z", "status"),
-            entry("creator", "2026-01-01T00:00:00Z", ""),
-            entry("kubectl-set", "2026-01-02T00:00:00Z", ""),
-        ];
-        let set = image_set(&fields);
-        assert_eq!(set.len(), 1);
-        assert_eq!(set[&ContainerName::from("side")].manager, "kubectl-set");
     }
 }

@@ -4,6 +4,7 @@
 //! from it which containers were changed, from what, and which container ran before.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -23,9 +24,10 @@ pub struct UpdateRecord {
     pub manager: String,
     /// The changed containers; none while a pod that was never updated is drained.
     pub containers: BTreeMap<ContainerName, ContainerRecord>,
-    /// The label that is off the pod, so that its Services do not list it.
+    /// What is off the pod, so that its Services do not list it. Of a readiness gate it is noted before the gate goes off,
+    /// since pod and status are two requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drained: Option<DrainedLabel>,
+    pub drained: Option<Drained>,
     /// The containers that the same update changes after these, where a person chose an order: not patched yet.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub later: BTreeMap<ContainerName, LaterChange>,
@@ -41,6 +43,30 @@ pub struct LaterChange {
     pub from: String,
     /// The image wanted.
     pub to: String,
+}
+
+/// By what a pod is taken out of its Services: it goes off, and has to be put back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Drained {
+    /// A label that its Services select.
+    Label(DrainedLabel),
+    /// A readiness gate.
+    Gate(DrainedGate),
+}
+
+/// A readiness gate that is turned off for a pod, and has to be turned on again: its condition as it was while `True`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DrainedGate {
+    /// The condition's type.
+    pub gate: String,
+    /// Its reason before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Its message before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// A label that was taken off a pod, and has to be put back.
@@ -79,6 +105,15 @@ pub struct ContainerRecord {
     pub in_flight: Option<String>,
 }
 
+impl fmt::Display for Drained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Label(label) => write!(f, "label {}", label.key),
+            Self::Gate(gate) => write!(f, "readiness gate {}", gate.gate),
+        }
+    }
+}
+
 impl UpdateRecord {
     /// Reads the record of a pod; an annotation that is not ours to understand counts as none.
     pub fn of(pod: &Pod) -> Option<Self> {
@@ -95,8 +130,8 @@ impl UpdateRecord {
         Self::of(pod).is_some_and(|record| record.id == *id && record.owes_after_pod)
     }
 
-    /// Reads which label is off a pod, and has to be put back.
-    pub fn drained(pod: &Pod) -> Option<DrainedLabel> {
+    /// Reads what is off a pod, or about to go off, and has to be put back.
+    pub fn drained(pod: &Pod) -> Option<Drained> {
         Self::of(pod)?.drained
     }
 

@@ -18,6 +18,7 @@ use crate::engine::plan::{
     ContainerPlan, Effect, ImageChange, PLAN_API_VERSION, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan,
 };
 use crate::engine::reason::{Reason, Warning};
+use crate::engine::record::Drained;
 use crate::engine::rollout::Policy;
 use crate::engine::workload::WorkloadKind;
 
@@ -284,18 +285,32 @@ struct PodView<'a> {
     drain: Option<DrainView<'a>>,
     #[serde(rename = "leftOff", skip_serializing_if = "Option::is_none")]
     left_off: Option<&'a str>,
+    #[serde(rename = "gateLeftOff", skip_serializing_if = "Option::is_none")]
+    gate_left_off: Option<&'a str>,
     reasons: Vec<ReasonView>,
 }
 
 /// How a pod is taken out of its Services first.
 #[derive(Serialize)]
 struct DrainView<'a> {
-    label: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gate: Option<&'a str>,
     services: &'a [String],
+}
+
+/// The key of the label, or the type of the gate.
+fn label_or_gate(drained: &Drained) -> (Option<&str>, Option<&str>) {
+    match drained {
+        Drained::Label(label) => (Some(&label.key), None),
+        Drained::Gate(gate) => (None, Some(&gate.gate)),
+    }
 }
 
 impl<'a> PodView<'a> {
     fn of(plan: &'a PodPlan, kind: WorkloadKind) -> Self {
+        let (left_off, gate_left_off) = plan.left_off.as_ref().map(label_or_gate).unwrap_or_default();
         Self {
             namespace: &plan.pod.namespace,
             name: &plan.pod.name,
@@ -311,8 +326,12 @@ impl<'a> PodView<'a> {
             },
             changes: plan.changes.iter().map(|(name, change)| ChangeView::of(name.as_str(), change)).collect(),
             metadata: metadata::views(&plan.metadata),
-            drain: plan.drain.as_ref().map(|drain| DrainView { label: &drain.label.key, services: &drain.services }),
-            left_off: plan.left_off.as_ref().map(|label| label.key.as_str()),
+            drain: plan.drain.as_ref().map(|drain| {
+                let (label, gate) = label_or_gate(&drain.by);
+                DrainView { label, gate, services: &drain.services }
+            }),
+            left_off,
+            gate_left_off,
             reasons: reasons(&plan.reasons, kind),
         }
     }

@@ -135,8 +135,10 @@ impl Ending<'_> {
             EndResult::Failed => ("Failed", format!("{after}: {name}.{}", self.acts(" No further pod is touched."))),
             EndResult::TimedOut => ("Timed out", format!("{after}: {name}.")),
             EndResult::Superseded => {
-                let alone = self.acts(" This run leaves them alone.");
-                ("Stopped", format!("{after}: {name}. Its pods are not as they were.{alone}"))
+                // Where the owner is the reason, the next line says it.
+                let what = if self.outcome.why.is_some() { "" } else { " Its pods are not as they were." };
+                let alone = self.acts(" This run touches nothing more.");
+                ("Stopped", format!("{after}: {name}.{what}{alone}"))
             }
             EndResult::Interrupted => ("Interrupted", format!("{after} (Ctrl-C): {name}.{}", self.goes_on())),
             EndResult::Terminated => ("Interrupted", format!("{after} (SIGTERM): {name}.{}", self.goes_on())),

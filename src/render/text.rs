@@ -310,8 +310,8 @@ impl Pods<'_> {
                 texts.push(format!("{}{}{}", self.changes(pod), self.pulls(pod), self.drains(pod)));
             }
             PodVerdict::InProgress if pod.changes.is_empty() => {
-                let labels = pod.left_off.iter().map(|label| style.show(&label.key));
-                texts.push(format!("gets label {} back", labels.collect::<String>()));
+                let off = pod.left_off.iter().map(|drained| style.show(&drained.to_string()));
+                texts.push(format!("gets {} back", off.collect::<String>()));
             }
             PodVerdict::InProgress => {
                 texts.push(format!("{}: asked for already, {}", self.changes(pod), self.waiting(pod)));
@@ -358,7 +358,7 @@ impl Pods<'_> {
         let Some(drain) = &pod.drain else { return String::new() };
         let services: Vec<String> =
             drain.services.iter().map(|service| format!("svc/{}", self.style.show(service))).collect();
-        format!("   drains {} by label {}", services.join(", "), self.style.show(&drain.label.key))
+        format!("   drains {} by {}", services.join(", "), self.style.show(&drain.by.to_string()))
     }
 
     /// Why the containers that are on their way do not run yet, as far as the pod's status says.

@@ -112,7 +112,7 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
             (Meaning::Waiting, "out of its Services; traffic that is on its way gets a moment".into())
         }
         PodPhase::Draining { services } => (Meaning::Waiting, format!("leaves {}", self::services(style, services))),
-        PodPhase::Restoring { services } if services.is_empty() => (Meaning::Waiting, "gets its label back".into()),
+        PodPhase::Restoring { services } if services.is_empty() => (Meaning::Waiting, "is put back".into()),
         PodPhase::Restoring { services } => {
             (Meaning::Waiting, format!("proven; goes back into {}", self::services(style, services)))
         }

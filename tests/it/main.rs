@@ -9,6 +9,7 @@ mod connection;
 mod container_hash;
 mod container_order;
 mod defaults;
+mod drain_gate;
 mod durable;
 mod failure_report;
 mod fake_server;

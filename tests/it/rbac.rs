@@ -89,8 +89,15 @@ fn a_check_asks_about_each_verb_and_changes_nothing() {
         .collect();
     for permission in &permissions {
         let is_node = permission["resource"] == "nodes" || permission["resource"].to_string().contains("self");
-        let attributes = json!({"verb": permission["verb"], "group": permission["group"],
-            "resource": permission["resource"], "namespace": if is_node { "" } else { "shop" }});
+        let (resource, subresource) = match permission["resource"].as_str().and_then(|plural| plural.split_once('/')) {
+            Some((resource, subresource)) => (json!(resource), Some(subresource)),
+            None => (permission["resource"].clone(), None),
+        };
+        let mut attributes = json!({"verb": permission["verb"], "group": permission["group"],
+            "resource": resource, "namespace": if is_node { "" } else { "shop" }});
+        if let Some(subresource) = subresource {
+            attributes["subresource"] = subresource.into();
+        }
         assert!(asked.contains(&attributes), "{attributes}: {asked:#?}");
     }
     assert_eq!((&document["kind"], &document["result"]), (&"AccessCheck".into(), &"complete".into()));

@@ -9,6 +9,7 @@ mod container_order;
 mod desired;
 mod diff;
 mod drain;
+mod drain_gate;
 mod durable;
 mod durable_kill;
 mod durable_traps;

@@ -149,19 +149,20 @@ fn a_drained_pod_leaves_its_services_and_not_its_owner_and_comes_back() {
     let pod = read(before.first().expect("two pods"));
     let owner = items(&namespace, "replicasets").iter().map(|set| set["spec"]["selector"].clone()).collect::<Vec<_>>();
     let changes = MetadataChange::default();
-    let surroundings = Surroundings { owner: &owner, budgets: &[], others: &[], changes: &changes };
+    let surroundings =
+        Surroundings { owner: &owner, budgets: &[], others: &[], changes: &changes, status_denied: None };
     let found = drain(&pod, &items(&namespace, "services"), &surroundings);
-    let Drain::Drainable { label, services } = found else { panic!("drainable by `serving`: {found:?}") };
-    assert_eq!((label.key.as_str(), services.len()), ("serving", 2));
+    let Drain::Drainable { by, services } = found else { panic!("drainable by `serving`: {found:?}") };
+    assert_eq!((by.to_string().as_str(), services.len()), ("label serving", 2));
     wait_serving(&namespace, &services, &pod, 2);
 
-    send(&namespace, &drain_patch(&pod, &label, "kubectl-inplace").expect("it has the label"));
+    send(&namespace, &drain_patch(&pod, &by, "kubectl-inplace").expect("it has the label"));
     wait_serving(&namespace, &services, &pod, 0);
     let drained = namespace.wait_ready("app=web", 2);
     assert_eq!(restarted(&before, &drained), [""; 0], "the same pods, and nothing restarted");
     let off = drained.iter().find(|one| name(one) == pod.key.name).expect("the pod is there");
     assert_eq!(off["metadata"]["labels"].get("serving"), None);
-    assert_eq!(UpdateRecord::drained(&read(off)), Some(label));
+    assert_eq!(UpdateRecord::drained(&read(off)), Some(by));
 
     send(&namespace, &restore_patch(&read(off), "kubectl-inplace").expect("a label is off"));
     wait_serving(&namespace, &services, &pod, 2);

@@ -36,15 +36,15 @@ pub(crate) fn sleep(duration: Duration) {
     std::thread::sleep(duration);
 }
 
-/// Waits until `met` answers with a value; panics after ten seconds, naming what it waited for.
+/// Waits until `met` answers with a value; panics after half a minute, naming what it waited for.
 #[track_caller]
 pub(crate) fn eventually<T>(what: &str, mut met: impl FnMut() -> Option<T>) -> T {
-    let deadline = now() + Duration::from_secs(10);
+    let deadline = now() + Duration::from_secs(30);
     loop {
         if let Some(value) = met() {
             return value;
         }
-        assert!(now() < deadline, "waited ten seconds for {what}");
+        assert!(now() < deadline, "waited half a minute for {what}");
         sleep(Duration::from_millis(2));
     }
 }

@@ -39,7 +39,7 @@ impl Scene {
 
     fn drain(&self, services: &[Value]) -> Drain {
         let Self { owner, budgets, others, changes } = self;
-        drain(&pod(), services, &Surroundings { owner, budgets, others, changes })
+        drain(&pod(), services, &Surroundings { owner, budgets, others, changes, status_denied: None })
     }
 
     fn why(&self, services: &[Value]) -> String {
@@ -52,7 +52,7 @@ impl Scene {
 
 fn serving(services: &[&str]) -> Drain {
     Drain::Drainable {
-        label: DrainedLabel { key: "serving".into(), value: "yes".into() },
+        by: Drained::Label(DrainedLabel { key: "serving".into(), value: "yes".into() }),
         services: services.iter().map(|name| (*name).to_owned()).collect(),
     }
 }
@@ -139,7 +139,7 @@ fn a_selector_counts_only_where_it_selects_the_pod_with_or_without_the_label() {
 fn the_hint_names_the_services() {
     let hint = |services: &[&str]| {
         let services: Vec<String> = services.iter().map(|name| (*name).to_owned()).collect();
-        NotDrainable::NoCommonLabel.hint(&services)
+        NotDrainable { labels: Vec::new(), gates: Vec::new() }.hint(&services)
     };
     assert!(hint(&["web"]).ends_with("then add it to the selector of service/web"));
     assert!(hint(&["web", "db"]).ends_with("then add it to the selectors of service/web, service/db"));

@@ -205,6 +205,7 @@ fn the_record_counts_only_for_the_image_that_it_set() {
             owners: Vec::new(),
             terminating: false,
             image_set: set.map(|set| ("side".into(), set)).into_iter().collect(),
+            gate_writers: Default::default(),
             spec: PodSpec { containers: vec![container], ..PodSpec::default() },
             status: PodStatus::default(),
         };

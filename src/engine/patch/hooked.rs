@@ -1,10 +1,9 @@
 //! The patch that notes that the person's command has run after a pod: until then its record says that it is owed, so that
 //! a run that goes on with the rollout, on any machine that has the command, makes up for it.
 
-use json_patch::Patch as JsonPatch;
 use serde_json::json;
 
-use super::{Operations, PodPatch};
+use super::{Operations, PodPart, PodPatch};
 use crate::engine::metadata::{MetadataMap, ValueChange};
 use crate::engine::pod::Pod;
 use crate::engine::record::{UPDATE_ANNOTATION, UpdateRecord};
@@ -20,9 +19,5 @@ pub fn after_pod_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
     let mut operations = Operations::default();
     operations.test(["metadata", "uid"], json!(pod.key.uid));
     operations.metadata(MetadataMap::Annotations, &pod.annotations, &[(UPDATE_ANNOTATION.to_owned(), change)].into());
-    Some(PodPatch {
-        key: pod.key.clone(),
-        operations: JsonPatch(operations.0),
-        field_manager: field_manager.to_owned(),
-    })
+    Some(operations.of(pod, PodPart::Pod, field_manager))
 }

@@ -59,6 +59,7 @@ const DURABLE: &[Mode] = &[Mode::Durable];
 const PODS_ONLY: &[Mode] = &[Mode::PodsOnly];
 
 const PODS: Subject = Subject::Other(AccessResource::namespaced("", "pods"));
+const POD_STATUS: Subject = Subject::Other(AccessResource::namespaced("", "pods/status"));
 const EVENTS: Subject = Subject::Other(AccessResource::namespaced("", "events"));
 const SERVICES: Subject = Subject::Other(AccessResource::namespaced("", "services"));
 const NODES: Subject = Subject::Other(AccessResource::cluster_wide("", "nodes"));
@@ -225,6 +226,13 @@ pub(super) const ROWS: &[Row] = &[
         &[List],
         Optional,
         "waits until a pod is out of its Services (--drain)",
+    ),
+    row(
+        (ROLLOUTS, KINDS, BOTH),
+        POD_STATUS,
+        &[Patch],
+        Optional,
+        "takes a pod out of its Services by a readiness gate, where no label serves (--drain)",
     ),
     row((PLANNED, KINDS, BOTH), DEPLOYMENTS, &[List], Optional, SELECTS),
     row((PLANNED, KINDS, BOTH), REPLICA_SETS, &[List], Optional, SELECTS),

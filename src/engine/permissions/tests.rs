@@ -83,6 +83,7 @@ fn what_each_command_can_do_without() {
     let rollout = |first: &[&str], kinds: &[&str]| {
         let mut all: Vec<String> = first.iter().map(|line| (*line).to_owned()).collect();
         all.extend(AROUND.iter().chain(&["events list"]).chain(&SERVICES).map(|line| (*line).to_owned()));
+        all.push("pods/status patch".to_owned());
         all.extend(selecting(kinds));
         all.extend([POLICIES, "nodes get,list", REVIEW].map(str::to_owned));
         all.push("selfsubjectreviews.authentication.k8s.io create".to_owned());

@@ -126,14 +126,8 @@ fn settle_holder(reasons: &mut Vec<Reason>) {
 }
 
 fn denied(live: &LiveWorkload) -> Vec<Reason> {
-    let denied = live.surroundings.denied.iter();
-    let reason = |denied: &super::live::Denied| Reason::PermissionMissing {
-        verb: denied.verb.clone(),
-        resource: denied.resource.clone(),
-        namespace: live.workload.reference.namespace.clone(),
-        message: denied.message.clone(),
-    };
-    denied.map(reason).collect()
+    let namespace = &live.workload.reference.namespace;
+    live.surroundings.denied.iter().map(|denied| denied.reason(namespace)).collect()
 }
 
 /// Names that no pod has, and subsets that a durable rollout of the kind cannot have.

@@ -4,7 +4,7 @@ use super::LiveWorkload;
 use crate::engine::drain::{Drain, Surroundings, drain};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::pod::Pod;
-use crate::engine::record::{DrainedLabel, UpdateRecord};
+use crate::engine::record::{Drained, UpdateRecord};
 use crate::engine::rollout::DrainGoal;
 use crate::engine::workload::WorkloadKind;
 
@@ -12,27 +12,39 @@ use crate::engine::workload::WorkloadKind;
 pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &MetadataChange) -> Option<Drain> {
     let surroundings = &live.surroundings;
     let selecting = surroundings.selecting.as_ref()?;
-    let mut whole = pod.clone();
-    if let Some(label) = UpdateRecord::drained(pod) {
-        whole.labels.entry(label.key).or_insert(label.value);
-    }
+    let whole = UpdateRecord::drained(pod).map_or_else(|| pod.clone(), |drained| drained.put_back_in(pod));
     let mut owner = Vec::new();
     if live.workload.reference.kind != WorkloadKind::Pod {
         owner.extend(live.workload.object.pointer("/spec/selector").cloned());
     }
-    let of = Surroundings { owner: &owner, budgets: &surroundings.budgets, others: selecting, changes };
+    let of = Surroundings {
+        owner: &owner,
+        budgets: &surroundings.budgets,
+        others: selecting,
+        changes,
+        status_denied: surroundings.pod_status_denied.as_deref(),
+    };
     Some(drain(&whole, &surroundings.services, &of))
 }
 
 /// Returns how a pod is drained, if it can be.
 pub(super) fn drain_goal(live: &LiveWorkload, pod: &Pod, changes: &MetadataChange) -> Option<DrainGoal> {
     match drain_of(live, pod, changes)? {
-        Drain::Drainable { label, services } => Some(DrainGoal { label, services }),
+        Drain::Drainable { by, services } => Some(DrainGoal { by, services }),
         Drain::NotDrainable { .. } | Drain::NoService => None,
     }
 }
 
-/// The label that an earlier run has taken off and not put back.
-pub(super) fn left_off(pod: &Pod) -> Option<DrainedLabel> {
+/// Returns whether a pod of the workload would be drained by a readiness gate, which takes a permission of its own.
+pub fn drains_by_gate(live: &LiveWorkload) -> bool {
+    let no_change = MetadataChange::default();
+    live.pods.iter().any(|pod| {
+        let drain = drain_of(live, pod, &no_change);
+        matches!(drain, Some(Drain::Drainable { by: Drained::Gate(_), .. }))
+    })
+}
+
+/// What an earlier run has taken off and not put back.
+pub(super) fn left_off(pod: &Pod) -> Option<Drained> {
     UpdateRecord::drained(pod).filter(|_| !pod.terminating)
 }

@@ -167,6 +167,14 @@ fn only(context: &Context<'_>) -> BTreeSet<String> {
     context.live.pods.iter().filter(on_node).map(|pod| pod.key.name.clone()).collect()
 }
 
+/// Returns whether a rollout that has ended before its time still holds the workload: to go on with, or to take back.
+pub fn is_left_behind(live: &LiveWorkload) -> bool {
+    let lock = RolloutLock::of(&live.workload.object).ok().flatten();
+    lock.is_some_and(|lock| {
+        lock.state != LockState::Running && !is_stale(&live.workload, &live.surroundings.owned, &lock)
+    })
+}
+
 /// Says that another run holds the workload, if one does; for rollouts that leave the owner alone.
 pub(super) fn held_by_another(workload: &Workload, owned: &[Value], take_over: bool) -> Option<Reason> {
     let lock = RolloutLock::of(&workload.object).ok().flatten()?;
@@ -230,22 +238,48 @@ fn digests(context: &Context<'_>) -> BTreeMap<ContainerName, String> {
     one.filter_map(|(name, ids)| Some((name, ids.into_iter().next()?))).collect()
 }
 
+/// The ReplicaSet of a Deployment that holds a template.
+fn holder<'s>(sets: &'s [Value], template: &Value) -> Option<&'s Value> {
+    let text = |set: &Value, pointer: &str| set.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    // The controller takes the oldest that matches (`FindNewReplicaSet`).
+    let age = |set: &&Value| (text(set, "/metadata/creationTimestamp"), text(set, "/metadata/name"));
+    sets.iter().filter(|set| same(&deployment::template_of(set), template)).min_by_key(age)
+}
+
+/// The ReplicaSet that holds a Deployment's template and, alone, all its pods.
+fn only_holder<'s>(workload: &Workload, sets: &'s [Value]) -> Option<&'s Value> {
+    let current = holder(sets, workload.template())?;
+    let uid = |set: &Value| set.pointer("/metadata/uid").cloned();
+    sets.iter().all(|set| uid(set) == uid(current) || deployment::is_empty(set)).then_some(current)
+}
+
+/// Returns whether what was read is about to settle: the controller has not seen its owner's present spec yet, or owner and
+/// revisions were read on two sides of somebody's write. It is worth another look in a moment.
+pub fn is_behind(live: &LiveWorkload) -> bool {
+    let workload = &live.workload;
+    let owned = &live.surroundings.owned;
+    if !workload.is_observed() {
+        return true;
+    }
+    if !live.surroundings.denied.is_empty() || workload.rolling_out().is_some() {
+        return false;
+    }
+    match workload.reference.kind {
+        WorkloadKind::Deployment => !deployment_is_unsettled(workload) && only_holder(workload, owned).is_none(),
+        // Who may not read revisions is told so, and has none.
+        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+            !owned.is_empty() && revisions::newest_with(owned, workload.template()).is_none()
+        }
+        WorkloadKind::ReplicaSet | WorkloadKind::Pod => false,
+    }
+}
+
 fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec<Reason>) {
     let workload = &context.live.workload;
     let sets = &context.live.surroundings.owned;
     let name = |set: &Value| set.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let uid = |set: &Value| Uid::from(set.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default());
-    let with = |template: &Value| {
-        let mut sets: Vec<&Value> = sets.iter().filter(|set| same(&deployment::template_of(set), template)).collect();
-        // The controller takes the oldest that matches (`FindNewReplicaSet`).
-        let created =
-            |set: &&Value| set.pointer("/metadata/creationTimestamp").and_then(Value::as_str).map(str::to_owned);
-        sets.sort_by_key(|set| (created(set), name(set)));
-        sets.into_iter().next()
-    };
-    let others_have_pods =
-        |current: &Value| sets.iter().any(|set| uid(set) != uid(current) && !deployment::is_empty(set));
-    let Some(current) = with(workload.template()).filter(|set| !others_have_pods(set)) else {
+    let Some(current) = only_holder(workload, sets) else {
         let known = reasons.iter().any(|reason| matches!(reason, Reason::OwnerRollingOut { .. } | Reason::NoPods));
         if !known && context.live.surroundings.denied.is_empty() {
             let status = "no single ReplicaSet holds its template and all its pods".into();
@@ -258,7 +292,7 @@ fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Ve
     plan.revision = Some(sets.iter().map(deployment::revision_of).max().unwrap_or(revision) + 1);
     let Some(after) = plan.change.apply(workload.template()) else { return };
     let limit = workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64).unwrap_or(10);
-    plan.history = match with(&after) {
+    plan.history = match holder(sets, &after) {
         Some(set) if uid(set) != uid(current) => {
             HistoryPlan::Swap { name: name(set), uid: uid(set), revision: deployment::revision_of(set) }
         }
@@ -290,7 +324,10 @@ fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec
     plan.strategy = plan.strategy.take().or(strategy);
     let number = |revision: &Value| revision.get("revision").and_then(Value::as_i64).unwrap_or(0);
     let Some(current) = revisions::newest_with(owned, workload.template()) else {
-        if context.live.surroundings.denied.is_empty() && !reasons.contains(&Reason::OwnerNotObserved) {
+        let surroundings = &context.live.surroundings;
+        if let Some(denied) = &surroundings.revisions_denied {
+            reasons.push(denied.reason(&workload.reference.namespace));
+        } else if surroundings.denied.is_empty() && !reasons.contains(&Reason::OwnerNotObserved) {
             reasons.push(Reason::OwnerNotObserved);
         }
         return;

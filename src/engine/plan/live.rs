@@ -102,10 +102,15 @@ pub struct Surroundings {
     /// Whatever else of the namespace selects pods, the owner and what belongs to it left out; `None` where it was not
     /// read: then no pod is drained.
     pub selecting: Option<Vec<Value>>,
+    /// Why the caller may not write the status of pods, in the server's words, which may be empty; `None` where it may, or
+    /// where it was not asked because no pod is drained by a readiness gate.
+    pub pod_status_denied: Option<String>,
     /// The HorizontalPodAutoscalers of the namespace.
     pub autoscalers: Vec<Value>,
     /// Why the nodes could not be read: it matters only to sidecars and startup probes.
     pub nodes_not_read: Option<String>,
+    /// The revisions of a StatefulSet or DaemonSet may not be listed: only a durable rollout needs them.
+    pub revisions_denied: Option<Denied>,
     /// What the caller may not do and would have to.
     pub denied: Vec<Denied>,
 }
@@ -132,6 +137,18 @@ pub struct Denied {
     pub resource: String,
     /// The server's words.
     pub message: String,
+}
+
+impl Denied {
+    /// Returns it as what stands against a plan.
+    pub(super) fn reason(&self, namespace: &str) -> Reason {
+        Reason::PermissionMissing {
+            verb: self.verb.clone(),
+            resource: self.resource.clone(),
+            namespace: namespace.to_owned(),
+            message: self.message.clone(),
+        }
+    }
 }
 
 /// In which order pods are taken.

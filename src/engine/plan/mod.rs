@@ -31,12 +31,13 @@ use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::pre_pull::{PrePull, Pull};
 use crate::engine::reason::{Reason, Warning};
-use crate::engine::record::DrainedLabel;
+use crate::engine::record::Drained;
 use crate::engine::rollout::{DrainGoal, Policy};
 
 pub use build::build;
 pub use container_order::ContainerOrderError;
-pub use durable::{DurablePlan, HistoryPlan};
+pub use drains::drains_by_gate;
+pub use durable::{DurablePlan, HistoryPlan, is_behind, is_left_behind};
 pub use goal::{WayBack, follow, way_back};
 pub use live::{
     ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Purpose, Revision, Subset, Surroundings,
@@ -170,9 +171,9 @@ pub struct PodPlan {
     /// How it is taken out of its Services first, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainGoal>,
-    /// A label that an earlier run has taken off and not put back.
+    /// The label or readiness gate that an earlier run has taken off and not put back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub left_off: Option<DrainedLabel>,
+    pub left_off: Option<Drained>,
     /// Why it is blocked; all reasons at once.
     pub reasons: Vec<Reason>,
 }

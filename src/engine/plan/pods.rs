@@ -44,12 +44,13 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
             return Some(plan);
         }
     }
+    plan.left_off = drains::left_off(pod).filter(|_| !pod.is_finished());
     if !is_chosen(context, pod) || context.durable && durable::is_below_partition(&live.workload, pod) {
-        plan.verdict = PodVerdict::Skipped;
+        // What is off is put back also where nothing else is wanted.
+        plan.verdict = if plan.left_off.is_some() { PodVerdict::InProgress } else { PodVerdict::Skipped };
         return Some(plan);
     }
     let in_progress = image_changes(context, pod, &mut plan);
-    plan.left_off = drains::left_off(pod);
     plan.metadata = context.wanted.metadata().left_in(pod);
     missing_containers(context, pod, &mut plan.reasons);
     plan.reasons.extend_from_slice(context.wanted.reasons_of(pod));
@@ -67,7 +68,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         (false, _, _) => PodVerdict::Blocked,
         (true, true, _) => PodVerdict::Update,
         (true, false, true) => PodVerdict::InProgress,
-        // Its label is all that is left to do.
+        // What is off is all that is left to do.
         (true, false, false) if plan.left_off.is_some() => PodVerdict::InProgress,
         (true, false, false) => PodVerdict::AlreadyThere,
     };

@@ -5,7 +5,8 @@ use super::{PodPlan, PodVerdict};
 use crate::engine::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::pod::{Container, Pod};
-use crate::engine::rollout::{CANARY_HOLD_SECONDS, Policy};
+use crate::engine::record::Drained;
+use crate::engine::rollout::{CANARY_HOLD_SECONDS, DrainGoal, Policy};
 use crate::engine::workload::OwnerUnavailable;
 
 /// A container that is stopped and started where the image is on the node takes about so many seconds.
@@ -74,8 +75,20 @@ fn restarts(plan: &PodPlan, pod: &Pod) -> bool {
 }
 
 fn of_pod(plan: &PodPlan, pod: &Pod, policy: &Policy) -> u64 {
-    let drain = plan.drain.as_ref().map_or(0, |_| u64::from(policy.drain_seconds.unwrap_or(0)));
-    1 + drain + steps(plan, pod, policy).iter().map(|step| of_step(step, pod, policy)).sum::<u64>()
+    let steps = steps(plan, pod, policy);
+    // By a gate ready has to hold twice: with the gate off, and with it on.
+    let whole = steps.concat();
+    let again = |drain: &DrainGoal| if matches!(drain.by, Drained::Gate(_)) { hold(&whole, policy) } else { 0 };
+    let drain =
+        plan.drain.as_ref().map_or(0, |drain| u64::from(policy.drain_seconds.unwrap_or(0)) + u64::from(again(drain)));
+    1 + drain + steps.iter().map(|step| of_step(step, pod, policy)).sum::<u64>()
+}
+
+/// How long ready must hold for these containers.
+fn hold(containers: &[&Container], policy: &Policy) -> u32 {
+    let startup = containers.iter().filter_map(|container| container.startup_probe.as_ref());
+    let startup = startup.map(|probe| probe.period_seconds.unwrap_or(10)).max().unwrap_or(0);
+    policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(startup))
 }
 
 /// The containers that restart, those that change at the same time together.
@@ -96,10 +109,7 @@ fn of_step(step: &[&Container], pod: &Pod, policy: &Policy) -> u64 {
         probes.map(|probe| u64::from(probe.initial_delay_seconds.unwrap_or(0))).sum::<u64>()
     };
     let start = containers().map(delay).max().unwrap_or(0);
-    let startup = containers().filter_map(|container| container.startup_probe.as_ref());
-    let startup = startup.map(|probe| probe.period_seconds.unwrap_or(10)).max().unwrap_or(0);
-    let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(startup));
-    stop + start + u64::from(hold)
+    stop + start + u64::from(hold(step, policy))
 }
 
 fn stop_seconds(container: &Container, pod: &Pod) -> u64 {

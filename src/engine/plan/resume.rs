@@ -176,20 +176,14 @@ pub fn resume(
     })
 }
 
-/// Returns the goal that puts labels back that a run of pods alone has left off, and nothing else; `None` where none is off.
+/// Returns the goal that puts back what a run of pods alone has left off, and nothing else; `None` where nothing is.
 pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Start) -> Option<Goal> {
     let mine = |pod: &&Pod| match pod.controller() {
         Some(owner) => live.controllers.contains(&owner.uid),
         None => live.controllers.is_empty(),
     };
     let owed = live.pods.iter().filter(mine).filter(|pod| !pod.is_finished() && left_off(pod).is_some());
-    let pods = owed.map(|pod| PodGoal {
-        key: pod.key.clone(),
-        containers: BTreeMap::new(),
-        metadata: MetadataChange::default(),
-        drain: None,
-    });
-    let pods: Vec<PodGoal> = pods.collect();
+    let pods: Vec<PodGoal> = owed.map(put_back_goal).collect();
     (!pods.is_empty()).then(|| Goal {
         id: id.clone(),
         workload: live.workload.reference.clone(),
@@ -204,6 +198,17 @@ pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Sta
         hooks: Hooks::default(),
         owner: None,
     })
+}
+
+/// Nothing is wanted of the pod but what is off it.
+fn put_back_goal(pod: &Pod) -> PodGoal {
+    PodGoal { key: pod.key.clone(), containers: BTreeMap::new(), metadata: MetadataChange::default(), drain: None }
+}
+
+/// Whether the rollout is about that pod.
+fn is_chosen(live: &LiveWorkload, lock: &RolloutLock, pod: &Pod) -> bool {
+    let named = lock.only.is_empty() || lock.only.contains(&pod.key.name);
+    named && !is_below_partition(&live.workload, pod)
 }
 
 /// The templates before and after: worked out from the revision that the lock names, which nobody else writes to.
@@ -230,7 +235,7 @@ fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
     let change = lock.directed();
     let mine = |pod: &&Pod| {
         let controlled = pod.controller().is_some_and(|owner| live.controllers.contains(&owner.uid));
-        let chosen = lock.only.is_empty() || lock.only.contains(&pod.key.name);
+        let is_owed = left_off(pod).is_some();
         // A pod that this rollout has not touched and that is as wanted has nothing to prove.
         let touched = UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);
         let differs = || {
@@ -238,12 +243,8 @@ fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
             let mut images = wanted.values();
             images.any(|container| container.from != container.to) || !change.metadata.left_in(pod).is_empty()
         };
-        controlled
-            && chosen
-            && (touched || differs())
-            && !pod.terminating
-            && !pod.is_finished()
-            && !is_below_partition(&live.workload, pod)
+        let is_meant = is_chosen(live, lock, pod) && (touched || differs());
+        controlled && (is_meant || is_owed) && !pod.terminating && !pod.is_finished()
     };
     let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
     let strict = lock.policy.ordered;
@@ -252,6 +253,9 @@ fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
         broken_first.then_with(|| live.workload.order(a, b))
     });
     let goal = |pod: &Pod| {
+        if !is_chosen(live, lock, pod) {
+            return put_back_goal(pod);
+        }
         let (containers, metadata) = (ContainerGoal::of_change(&change, pod), change.metadata.left_in(pod));
         let restarts = containers.values().any(|container| container.restarts && container.from != container.to);
         let drain = if restarts { drain_goal(live, pod, &metadata) } else { None };

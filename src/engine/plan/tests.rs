@@ -213,25 +213,44 @@ fn every_situation_has_exactly_its_reasons_and_warnings() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The label by which each pod of a case is drained.
+/// A pod that is outside of what is chosen is in the goal with nothing wanted of it: what is off is put back.
 #[test]
-fn pods_are_drained_where_a_label_can_be_taken_off() {
+fn what_is_off_a_pod_that_is_not_chosen_is_put_back() {
+    let plan = case("a Service that an earlier run took pods out of, and none of them is chosen");
+    assert!(plan.pods.iter().all(|pod| pod.verdict == PodVerdict::InProgress && pod.left_off.is_some()));
+    let goal = plan.goal(&"one".into(), "me");
+    assert_eq!(goal.pods.len(), 2);
+    assert!(goal.pods.iter().all(|pod| pod.containers.is_empty() && pod.drain.is_none()));
+}
+
+/// The label or gate by which each pod of a case is drained.
+#[test]
+fn pods_are_drained_where_a_label_can_be_taken_off_or_a_gate_be_turned_off() {
+    const GATE: &str = "readiness gate example.com/serving";
     let drained: Vec<(String, Vec<Option<String>>)> = cases()
         .into_iter()
         .filter(|case| case.name.starts_with("a Service"))
         .map(|case| {
-            let label = |pod: &PodPlan| pod.drain.as_ref().map(|drain| drain.label.key.clone());
+            let label = |pod: &PodPlan| pod.drain.as_ref().map(|drain| drain.by.to_string());
             (case.name, case.plan.pods.iter().map(label).collect())
         })
         .collect();
     let by = |label: Option<&str>| vec![label.map(str::to_owned); 2];
     let expected = [
         ("a Service by the owner's label", by(None)),
-        ("a Service by a label of its own", by(Some("tier"))),
+        ("a Service by a label of its own", by(Some("label tier"))),
         ("a Service, and who else selects was not read", by(None)),
         ("a Service, and nothing restarts", by(None)),
         ("a Service that an earlier run took pods out of", by(None)),
-        ("a Service that an earlier run took pods out of, and another image", by(Some("tier"))),
+        ("a Service that an earlier run took pods out of, and another image", by(Some("label tier"))),
+        ("a Service by the owner's label, and a gate that kubectl has set", by(Some(GATE))),
+        ("a Service by the owner's label, and a gate that a controller sets", by(None)),
+        ("a Service by the owner's label, and a gate that an earlier run turned off", by(None)),
+        (
+            "a Service by the owner's label, and a gate that an earlier run turned off, and another image",
+            by(Some(GATE)),
+        ),
+        ("a Service that an earlier run took pods out of, and none of them is chosen", by(None)),
     ];
     assert_eq!(drained, expected.map(|(name, labels)| (name.to_owned(), labels)));
 }

@@ -52,11 +52,12 @@ pub enum Warning {
         /// The container.
         container: ContainerName,
     },
-    /// Services select the pods, and no label can be taken off: they list a pod until it is seen to be not ready.
+    /// Services select the pods, and neither a label nor a readiness gate takes one out: they list a pod until it is seen to
+    /// be not ready.
     TrafficWhileDown {
         /// The Services.
         services: Vec<String>,
-        /// Why no label can be taken off.
+        /// Why not.
         why: String,
         /// How to make it possible.
         remedy: String,
@@ -65,6 +66,13 @@ pub enum Warning {
     LabelLeftOff {
         /// The label that is off.
         label: String,
+        /// How many pods.
+        pods: usize,
+    },
+    /// An earlier run has left pods not ready, by their gate.
+    GateLeftOff {
+        /// The gate that is off.
+        gate: String,
         /// How many pods.
         pods: usize,
     },
@@ -244,6 +252,7 @@ impl Warning {
             Self::NoReadinessProbe { .. } => WarningCode::NoReadinessProbe,
             Self::TrafficWhileDown { .. } => WarningCode::TrafficWhileDown,
             Self::LabelLeftOff { .. } => WarningCode::LabelLeftOff,
+            Self::GateLeftOff { .. } => WarningCode::GateLeftOff,
             Self::StartupProbeUnreliable { .. } => WarningCode::StartupProbeUnreliable,
             Self::RestartInSeries { .. } => WarningCode::RestartInSeries,
             Self::SlowStop { .. } => WarningCode::SlowStop,
@@ -320,6 +329,12 @@ impl Warning {
             Self::LabelLeftOff { label, pods } => {
                 format!(
                     "an earlier run took label {label} off {} and did not put it back: no Service that selects it sends traffic there until it is",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
+            }
+            Self::GateLeftOff { gate, pods } => {
+                format!(
+                    "an earlier run turned readiness gate {gate} off for {} and did not turn it on again: a pod is not ready until it is",
                     if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
                 )
             }

@@ -49,15 +49,21 @@ codes! {
         }
         TrafficWhileDown {
             summary: "pods cannot be taken out of their Services first",
-            meaning: "A Service selects the pods only by labels that something else needs as well, so that none can be taken off for the time of a restart. Traffic reaches the pod until it is seen to be not ready, and fails meanwhile.",
-            why: "A Service lists a pod while the pod carries every label of its selector; a pod that loses a label of its owner's selector is replaced, and other selectors (PodDisruptionBudgets, NetworkPolicies, other owners) would lose sight of it.",
-            remedy: "Add a label that nothing else selects to the pod template, and, once every pod has it, to the Services' selectors.",
+            meaning: "A Service selects the pods only by labels that something else needs as well, so that none can be taken off for the time of a restart, and the pods have no readiness gate that could be turned off instead: one whose condition is True, and was written by kubectl alone. Traffic reaches the pod until it is seen to be not ready, and fails meanwhile.",
+            why: "A Service lists a pod while the pod carries every label of its selector and is ready; a pod that loses a label of its owner's selector is replaced, and other selectors (PodDisruptionBudgets, NetworkPolicies, other owners) would lose sight of it. A gate that a controller sets would be set again at any time.",
+            remedy: "Add a label that nothing else selects to the pod template, and, once every pod has it, to the Services' selectors. Or give new pods a readiness gate of their own, and set its condition to True: kubectl patch pod NAME --subresource=status.",
         }
         LabelLeftOff {
             summary: "an earlier run has left pods outside their Services",
             meaning: "A run that took a label off pods, so that no traffic reached them while they restarted, was killed before it could put the label back. The pods' annotation kubectl-inplace.io/update says which label it was.",
             why: "What is off is recorded on the pod in the same patch, so that any later run can put it back.",
             remedy: "kubectl inplace resume, abort, or apply the same again: each puts the label back.",
+        }
+        GateLeftOff {
+            summary: "an earlier run has left pods not ready, by their readiness gate",
+            meaning: "A run that turned a readiness gate of pods off, so that no traffic reached them while they restarted, was killed before it could turn it on again. The pods' annotation kubectl-inplace.io/update says which gate it was, and what its condition said before.",
+            why: "The gate is recorded on the pod before it goes off, so that any later run can turn it on again.",
+            remedy: "kubectl inplace resume, abort, or apply the same again: each turns the gate on.",
         }
         StartupProbeUnreliable {
             summary: "these kubelets show a restarted container as started before its startup probe ran",

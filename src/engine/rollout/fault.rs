@@ -35,6 +35,10 @@ pub(super) enum Fault {
     IgnoresDisruptionBudget,
     /// Patches a pod while its Services list it.
     KillsWhatIsListed,
+    /// Takes a pod whose gate it has turned off for one that was broken anyway.
+    TakesItsGateForBroken,
+    /// Never turns a gate on again.
+    LeavesGateOff,
     /// Changes all containers of a pod at once, whatever their order.
     IgnoresContainerOrder,
     /// Patches a pod without its hook.
@@ -44,7 +48,7 @@ pub(super) enum Fault {
 impl Fault {
     /// Every fault.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 18] = [
+    pub(super) const ALL: [Self; 20] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -61,6 +65,8 @@ impl Fault {
         Self::LeavesPulls,
         Self::IgnoresDisruptionBudget,
         Self::KillsWhatIsListed,
+        Self::TakesItsGateForBroken,
+        Self::LeavesGateOff,
         Self::IgnoresContainerOrder,
         Self::ForgetsHook,
     ];

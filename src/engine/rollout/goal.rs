@@ -11,7 +11,7 @@ use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::pre_pull::{PrePull, Pull};
-use crate::engine::record::DrainedLabel;
+use crate::engine::record::Drained;
 
 /// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,8 +84,8 @@ pub struct PodGoal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DrainGoal {
-    /// The label that is taken off, and put back.
-    pub label: DrainedLabel,
+    /// What goes off, and is put back.
+    pub by: Drained,
     /// The Services that list the pod by it.
     pub services: Vec<String>,
 }

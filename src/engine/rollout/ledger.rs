@@ -49,9 +49,13 @@ pub(super) enum Request {
 pub(super) enum Sent {
     #[default]
     Images,
-    /// A label off.
+    /// A label off, or the note that a readiness gate is about to go off.
     Drain,
-    /// The label on again.
+    /// The gate off.
+    GateOff,
+    /// The gate on again.
+    GateOn,
+    /// The label on again, or the note gone.
     Restore,
     /// The record without the hook that was owed.
     HookNote,
@@ -62,6 +66,8 @@ pub(super) enum Sent {
 pub(super) struct ReadyKey {
     containers: Vec<Option<String>>,
     last_transition: Option<String>,
+    /// The pod is ready, or it would be but for its gate: one does not go on where the other was.
+    ready: bool,
 }
 
 impl ReadyKey {
@@ -69,12 +75,12 @@ impl ReadyKey {
     pub(super) fn of(pod: &Pod, containers: &[&ContainerName], whole: bool) -> Self {
         let id =
             |name: &&ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
+        let ready = pod.is_ready();
+        let condition = if ready { pod.ready_condition() } else { pod.condition("ContainersReady") };
         Self {
             containers: containers.iter().map(id).collect(),
-            last_transition: pod
-                .ready_condition()
-                .filter(|_| whole)
-                .and_then(|condition| condition.last_transition_time.clone()),
+            last_transition: condition.filter(|_| whole).and_then(|condition| condition.last_transition_time.clone()),
+            ready: ready && whole,
         }
     }
 }
@@ -94,6 +100,8 @@ pub(super) struct Entry {
     pub(super) drain: DrainEntry,
     /// The server said no for good.
     pub(super) refused: Option<Failure>,
+    /// Given up, where the others go on: it stays failed unless it is proven after all.
+    pub(super) given_up: Option<Failure>,
     /// Since when the pod is in hand; its deadline counts from here.
     pub(super) started: Option<Now>,
     pub(super) ready_since: Option<(ReadyKey, Now)>,
@@ -212,7 +220,7 @@ pub struct Ledger {
     pub(super) draining: BTreeSet<usize>,
     /// On their way back in.
     pub(super) restoring: BTreeSet<usize>,
-    /// A label is off that has to be put back.
+    /// Something is off that has to be put back.
     pub(super) drained: BTreeSet<usize>,
     /// In hand, and a patch is to be sent next.
     pub(super) next: BTreeSet<usize>,
@@ -315,7 +323,7 @@ impl Ledger {
             }
             (Request::Sent, Answer::Refused { reason, message }) => {
                 entry.refused = Some(Failure { container: None, reason, message, exit_code: None });
-                if entry.sent == Sent::Restore {
+                if matches!(entry.sent, Sent::Restore | Sent::GateOn) {
                     entry.drain.restores = MAX_SENDS;
                 }
                 Request::Idle
@@ -333,8 +341,18 @@ impl Ledger {
     pub(super) fn is_canary(&self, key: &PodKey, goal: &Goal) -> bool {
         match goal.mode {
             Mode::Follow => true,
-            Mode::PodsOnly | Mode::Durable => self.done.iter().all(|position| self.position.get(key) == Some(position)),
+            Mode::PodsOnly | Mode::Durable => self.proofs().all(|position| self.position.get(key) == Some(position)),
         }
+    }
+
+    /// Returns whether a pod has proven itself that restarts a container: one that only gets its label back proves nothing.
+    pub(super) fn has_proof(&self) -> bool {
+        self.proofs().next().is_some()
+    }
+
+    fn proofs(&self) -> impl Iterator<Item = &usize> {
+        let restarts = |pod: &Arc<PodGoal>| pod.containers.values().any(|container| container.restarts);
+        self.done.iter().filter(move |position| self.pods.get(**position).is_some_and(restarts))
     }
 
     /// Returns a new id for an action.
@@ -353,12 +371,17 @@ impl Ledger {
 
     /// Returns whether it stops here because it was asked to.
     pub(super) fn pauses_now(&self, goal: &Goal) -> bool {
-        self.in_hand.is_empty() && !self.waiting.is_empty() && self.before_the_pause(goal) == Some(0)
+        self.only_failing_are_in_hand() && !self.waiting.is_empty() && self.before_the_pause(goal) == Some(0)
     }
 
     /// Returns whether every pod is done, has left, or has failed.
     pub(super) fn only_failing_are_left(&self) -> bool {
         self.done.len() + self.replaced.len() + self.failing.len() == self.pods.len()
+    }
+
+    /// Returns whether nothing is in hand but what has failed.
+    pub(super) fn only_failing_are_in_hand(&self) -> bool {
+        self.in_hand.is_subset(&self.failing)
     }
 
     /// Returns whether every pod is done, or has left.

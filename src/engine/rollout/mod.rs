@@ -7,6 +7,7 @@
 mod budgets;
 mod drain;
 mod fault;
+mod given_up;
 mod goal;
 mod hooks;
 mod ledger;
@@ -287,6 +288,8 @@ fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: 
     let judged = pod_phase::pod_phase(goal, pod_goal, world, ledger, &mut entry, now);
     let judged = drain::phase(goal, pod_goal, world, ledger, &mut entry, judged, now);
     let judged = hooks::phase(goal, pod_goal, world, &entry, judged);
+    let deadline = verdict::deadline(goal, world, pod_goal, &entry);
+    let judged = given_up::judge(goal, &mut entry, judged, deadline.is_some_and(|deadline| deadline <= now), now);
     drain::say(pod_goal, ledger, &mut entry, turn);
     let followed = goal.mode == Mode::Follow && !matches!(judged.phase, PodPhase::Done);
     if followed || entry.patched || !matches!(judged.phase, PodPhase::Waiting | PodPhase::Done) {

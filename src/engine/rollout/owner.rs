@@ -217,10 +217,10 @@ fn take_in(goal: &Goal, owner: &OwnerGoal, world: &World, ledger: &mut Ledger, k
     }
 }
 
-/// Pods of one owner have the same labels, and so the same Services.
+/// Pods of one owner have the same labels and gates, and so the same Services.
 fn drain_like(goal: &Goal, pod: &Pod) -> Option<DrainGoal> {
     let mut known = goal.pods.iter().filter_map(|pod| pod.drain.as_ref());
-    known.find(|drain| pod.labels.get(&drain.label.key) == Some(&drain.label.value)).cloned()
+    known.find(|drain| drain.by.is_on(pod)).cloned()
 }
 
 /// Under a partition the pods below it keep the revision that they have.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::evidence::{Baseline, Proof};
 use crate::engine::failure::{self, Failure, LASTING_SECONDS, STALE_REASON_SECONDS, Urgency};
 use crate::engine::names::{ContainerName, RolloutId};
@@ -377,7 +378,7 @@ fn settle(
         return PodPhase::Done.into();
     }
     let ready = restarted.iter().all(|name| pod.container_status(name).is_some_and(|(_, _, status)| status.ready));
-    if !ready || whole && !pod.is_ready() {
+    if !ready || whole && !is_ready_but_for_our_gate(pod) {
         entry.ready_since = None;
         return PodPhase::Starting.into();
     }

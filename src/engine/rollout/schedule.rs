@@ -38,7 +38,7 @@ pub(super) fn act(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, tur
     if acts && ledger.ending_since.is_none() {
         let held = if live { take_pods(goal, world, ledger, now, turn) } else { !ledger.waiting.is_empty() };
         ledger.blocked_since =
-            if held && ledger.in_hand.is_empty() { ledger.blocked_since.or(Some(now)) } else { None };
+            if held && ledger.only_failing_are_in_hand() { ledger.blocked_since.or(Some(now)) } else { None };
     }
     if goal.mode != Mode::Follow && ledger.ending_since.is_none() {
         drain::read_slices(goal, ledger, now, turn);
@@ -89,8 +89,10 @@ fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
 /// until it has proven itself, unless a person chose the hold.
 fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) -> bool {
     let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
-    let alone = ledger.done.is_empty() && goal.policy.min_ready_seconds_given.is_none() && !ledger.has(Fault::NoCanary);
-    let at_once = if alone { 1 } else { allowed };
+    let alone = !ledger.has_proof() && goal.policy.min_ready_seconds_given.is_none() && !ledger.has(Fault::NoCanary);
+    // What has failed, where the others go on, is no longer waited for; it still counts as down.
+    let failed = if goal.policy.goes_on_after_failure { ledger.failing.len() } else { 0 };
+    let at_once = if alone { allowed.min(1 + failed) } else { allowed };
     let careless = ledger.has(Fault::IgnoresBudget);
     let mut last = None;
     while let Some(position) = next_candidate(goal, ledger, last, now) {

@@ -96,7 +96,7 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
         };
         let Some(pod) = world.pod(&pod_goal.key).filter(|_| may_send) else { continue };
         // As with a pod that is taken: the first one goes alone until it has proven itself.
-        let alone = ledger.done.is_empty() && goal.policy.min_ready_seconds_given.is_none();
+        let alone = !ledger.has_proof() && goal.policy.min_ready_seconds_given.is_none();
         let is_idle = |other: &&usize| ledger.next.contains(other) || ledger.draining.contains(other);
         let is_first = ledger.next.first() == Some(&position) && ledger.in_hand.iter().all(|other| is_idle(&other));
         if alone && !is_first {

@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use super::ledger::{Entry, Ledger};
 use super::world::{Watch, World};
-use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, budgets, drain, owner, pulls, steps};
+use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, budgets, drain, given_up, owner, pulls, steps};
 
 /// After an interrupt, answers that are outstanding are waited for this long.
 pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -60,8 +60,11 @@ fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndRe
     }
     if !ledger.failing.is_empty() && !ledger.has(Fault::IgnoresFailure) {
         let others_go_on = goal.policy.goes_on_after_failure && !ledger.only_failing_are_left();
-        if !others_go_on {
-            return Some((EndResult::Failed, None));
+        if !others_go_on || ledger.pauses_now(goal) {
+            return Some((given_up::result(ledger), None));
+        }
+        if let Some(why) = given_up::no_place_is_left(goal, ledger) {
+            return Some((given_up::result(ledger), Some(why)));
         }
     }
     if let Some(position) = ledger.lost.first()
@@ -84,12 +87,13 @@ fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndRe
     {
         return Some((EndResult::TimedOut, Some(format!("{total} s have passed in all (--total-timeout)"))));
     }
+    let too_late = if ledger.failing.is_empty() { EndResult::TimedOut } else { given_up::result(ledger) };
     if !ledger.late.is_empty() {
-        return Some((EndResult::TimedOut, None));
+        return Some((too_late, None));
     }
     let patience = Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
     if ledger.blocked_since.is_some_and(|since| since + patience <= now) {
-        return Some((EndResult::TimedOut, Some(what_blocks(goal, world, ledger))));
+        return Some((too_late, Some(what_blocks(goal, world, ledger))));
     }
     None
 }
@@ -122,9 +126,9 @@ pub(super) fn deadline(goal: &Goal, world: &World, pod: &PodGoal, entry: &Entry)
     // A step is as long as a pod of one step.
     let steps = u64::try_from(steps::of(goal, pod).len()).unwrap_or(1);
     let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold)) * steps;
-    let drained = drain::wanted(goal, pod).map_or(0, |_| goal.policy.drain_seconds.unwrap_or(0));
-    let seconds = goal.policy.timeout_given.unwrap_or(default) + u64::from(drained);
-    Some(entry.started? + Duration::from_secs(seconds))
+    let seconds = goal.policy.timeout_given.unwrap_or(default) + drain::seconds(goal, pod);
+    // One that was given up is waited for no more.
+    entry.started.filter(|_| entry.given_up.is_none()).map(|started| started + Duration::from_secs(seconds))
 }
 
 /// Returns when to look again at the latest.

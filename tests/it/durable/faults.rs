@@ -104,3 +104,17 @@ fn a_run_that_is_killed_anywhere_is_taken_back_by_abort() {
         }
     });
 }
+
+/// Without its revisions no label can be known that keeps a pod: the verb is named before the first write.
+#[test]
+fn revisions_that_may_not_be_listed_refuse_a_durable_rollout() {
+    let kinds: Vec<Kind> =
+        KINDS.into_iter().filter(|kind| ["statefulsets", "daemonsets"].contains(&kind.plural)).collect();
+    side_by_side(kinds, |kind| {
+        let scene = Scene::new(kind);
+        scene.server.fault(crate::support::api_server::When::verb("list").of("controllerrevisions"), Effect::Forbid);
+        let output = scene.apply("acme/side:v2").ends_with(3);
+        output.prints("PermissionMissing: you may not list controllerrevisions.apps");
+        assert!(scene.server.writes().is_empty(), "{}", kind.typed);
+    });
+}

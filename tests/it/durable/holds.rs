@@ -97,6 +97,19 @@ fn another_image_after_a_failure_goes_forward_and_undo_leads_to_the_beginning() 
     });
 }
 
+/// What a person types first: `undo` of a rollout that failed takes it back, template and pods.
+#[test]
+fn undo_after_a_failure_takes_it_back() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        scene.run("apply", "side=acme/side:missing --pre-pull=never").ends_with(4);
+        scene.run("undo", "--dry-run").ends_with(0).says("left in the middle");
+        assert_eq!(scene.lock()["state"], "stopped", "{}: a dry run changes nothing", kind.typed);
+        scene.run("undo", "").ends_with(0).says("left in the middle").prints("Taken back:");
+        scene.is_settled("acme/side:v1", kind.typed);
+    });
+}
+
 #[test]
 fn another_template_ends_it_with_code_6_and_leaves_nothing_of_it() {
     side_by_side(KINDS.to_vec(), |kind| {

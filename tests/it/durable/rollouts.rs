@@ -1,10 +1,14 @@
 //! The plain course of each kind: forward, back, and again.
 
-use serde_json::json;
+use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use super::{HISTORY, KINDS, Scene, side_by_side};
+use crate::support::api_server::{Effect, When};
+use crate::support::clock;
 use crate::support::run::Output;
-use crate::support::scene::images;
+use crate::support::scene::{images, typed};
 
 /// The steps on the owner, as the lines on stderr tell them.
 fn steps(output: &Output) -> Vec<String> {
@@ -55,6 +59,55 @@ fn a_failure_is_taken_back_where_that_is_asked_for_and_still_is_a_failure() {
         scene.is_settled("acme/side:v1", kind.typed);
         let outcomes: Vec<_> = scene.history().iter().map(|entry| entry["outcome"].clone()).collect();
         assert_eq!(outcomes, ["aborted"], "{}", kind.typed);
+    });
+}
+
+/// A pod that fails costs its place: with two, the others go on; with one, the run ends at once and says why.
+#[test]
+fn others_go_on_after_a_failure_as_far_as_pods_may_be_down() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        for (places, updated) in [(2, 2), (1, 0)] {
+            let scene = Scene::new(kind);
+            let names = scene.server.objects("pods").into_iter().map(|pod| pod["metadata"]["name"].clone());
+            // StatefulSets begin at the highest ordinal, the others by name.
+            let first = if kind.plural == "statefulsets" { names.last() } else { names.min_by_key(Value::to_string) };
+            let first = first.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+            let deny = Effect::Deny { webhook: "policy".to_owned(), message: "not today".to_owned(), code: 403 };
+            scene.server.fault(When::verb("patch").of("pods").named(&first).for_real(), deny);
+            let line = format!("side=acme/side:v2 --on-failure=continue --max-unavailable {places}");
+            let output = scene.run("apply", &line).ends_with(4).prints("AdmissionRefused");
+            if updated == 0 {
+                output.prints("raise --max-unavailable to go on");
+            }
+            let there = images(&scene.server, "side").into_iter().filter(|image| image == "acme/side:v2").count();
+            assert_eq!(there, updated, "{}, {places} places", kind.typed);
+            scene.server.clear_faults();
+            scene.run("resume", "").ends_with(0);
+            scene.is_settled("acme/side:v2", kind.typed);
+        }
+    });
+}
+
+/// A controller that is behind is given a moment before the plan says that it is.
+#[test]
+fn a_plan_waits_a_moment_for_the_controller() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        scene.apply("acme/side:v2").ends_with(0);
+        scene.server.run_controllers(false);
+        scene.server.edit(kind.plural, "w", |owner| {
+            owner["metadata"]["generation"] = (owner["metadata"]["generation"].as_u64().unwrap_or(0) + 1).into();
+        });
+        let plan = || typed(&scene.server, &format!("plan {} side=acme/side:v3 --detailed-exitcode", kind.typed));
+        let running = plan().spawn();
+        clock::sleep(Duration::from_millis(500));
+        scene.server.run_controllers(true);
+        running.wait().ends_with(2);
+        scene.server.run_controllers(false);
+        scene.server.edit(kind.plural, "w", |owner| {
+            owner["metadata"]["generation"] = (owner["metadata"]["generation"].as_u64().unwrap_or(0) + 1).into();
+        });
+        plan().run().ends_with(3).prints("OwnerNotObserved");
     });
 }
 

@@ -323,6 +323,7 @@ fn every_reason() -> WorkloadPlan {
             remedy: "add a label that nothing else selects to the pod template".into(),
         },
         Warning::LabelLeftOff { label: "serving".into(), pods: 2 },
+        Warning::GateLeftOff { gate: "example.com/serving".into(), pods: 1 },
         Warning::StartupProbeUnreliable { container: container(), kubelets: vec!["1.35".into(), "1.36".into()] },
         Warning::RestartInSeries { containers: vec!["app".into(), container()] },
         Warning::SlowStop { container: container(), seconds: 300, pre_stop: true },

@@ -9,6 +9,7 @@ use crate::engine::plan::drains::{drain_of, left_off};
 use crate::engine::plan::{PodPlan, PodVerdict};
 use crate::engine::pod::Pod;
 use crate::engine::reason::Warning;
+use crate::engine::record::Drained;
 
 pub(super) fn warn(
     context: &Context<'_>,
@@ -16,13 +17,16 @@ pub(super) fn warn(
     pods: &[(PodPlan, &Pod)],
     warnings: &mut BTreeSet<Warning>,
 ) {
-    let mut left: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut labels, mut gates): (BTreeMap<String, usize>, BTreeMap<String, usize>) = Default::default();
     for (_, pod) in pods.iter().filter(|(plan, _)| plan.verdict != PodVerdict::Skipped) {
-        if let Some(label) = left_off(pod) {
-            *left.entry(label.key).or_default() += 1;
+        match left_off(pod) {
+            Some(Drained::Label(label)) => *labels.entry(label.key).or_default() += 1,
+            Some(Drained::Gate(gate)) => *gates.entry(gate.gate).or_default() += 1,
+            None => {}
         }
     }
-    warnings.extend(left.into_iter().map(|(label, pods)| Warning::LabelLeftOff { label, pods }));
+    warnings.extend(labels.into_iter().map(|(label, pods)| Warning::LabelLeftOff { label, pods }));
+    warnings.extend(gates.into_iter().map(|(gate, pods)| Warning::GateLeftOff { gate, pods }));
     if !context.drains {
         return;
     }

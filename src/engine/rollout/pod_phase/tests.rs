@@ -67,6 +67,7 @@ fn old_pod() -> Pod {
         }],
         terminating: false,
         image_set: BTreeMap::new(),
+        gate_writers: BTreeMap::new(),
         spec: PodSpec {
             containers: vec![Container { name: "side".into(), image: BEFORE.into(), ..Container::default() }],
             ..PodSpec::default()

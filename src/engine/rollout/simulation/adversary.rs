@@ -6,6 +6,7 @@ use crate::engine::hook::HookPhase;
 use crate::engine::outcome::EndResult;
 
 use super::super::{Answer, Now, Stop};
+use super::drained::Way;
 use super::nature::{Fate, Nature};
 use super::random::Random;
 
@@ -105,6 +106,9 @@ pub(super) struct Scenario {
     pub(super) follows: bool,
     /// Pods are taken out of their Service first, and traffic gets so many seconds.
     pub(super) drain_seconds: Option<u32>,
+    pub(super) drains_by: Way,
+    /// A pod that fails does not stop the others.
+    pub(super) goes_on: bool,
     /// The first list comes only later.
     pub(super) opens_late: bool,
     /// The nodes have to pull first.
@@ -165,6 +169,8 @@ impl Scenario {
             new_ledger_after: None,
             follows: false,
             drain_seconds: None,
+            drains_by: Way::Label,
+            goes_on: false,
             opens_late: random.one_in(4),
             pulls: None,
             min_available: None,
@@ -222,6 +228,26 @@ impl Scenario {
     pub(super) fn drained(mut self) -> Self {
         self.drain_seconds = Some(Random::named(self.seed, "drained").pick(&[0, 2, 2, 10]));
         self
+    }
+
+    /// The same scenario behind a Service whose labels are all needed, of pods with a readiness gate.
+    pub(super) fn gated(self) -> Self {
+        Self { drains_by: Way::Gate, ..self.drained() }
+    }
+
+    /// A scenario in which pods fail and the others go on.
+    pub(super) fn goes_on(seed: u64) -> Self {
+        let mut scenario = Self::calm(seed);
+        let mut random = Random::named(seed, "goes on");
+        scenario.goes_on = true;
+        scenario.broken.clear();
+        for _ in 0..random.between(1, 2) {
+            scenario.fail_one(&mut random);
+        }
+        if random.one_in(3) {
+            scenario.disturb(&mut random);
+        }
+        scenario
     }
 
     /// Somebody else updates every pod, and it is followed.
@@ -377,8 +403,11 @@ impl Scenario {
             }
             Fate::Crashes { .. } => Some(EndResult::Failed),
         };
-        let doom = self.fates.iter().find_map(dooms);
-        may.extend(doom);
+        if self.goes_on {
+            may.extend(self.fates.iter().filter_map(dooms));
+        } else {
+            may.extend(self.fates.iter().find_map(dooms));
+        }
         if self.throttled.is_some() || self.refused.is_some() {
             may.push(EndResult::Failed);
         }

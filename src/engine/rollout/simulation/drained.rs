@@ -1,4 +1,5 @@
-//! A Service in front of the pods: its EndpointSlices follow labels and readiness, with delay.
+//! A Service in front of the pods: its EndpointSlices follow labels and readiness, with delay. Pods are taken out of it by a
+//! label, or by a readiness gate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +8,9 @@ use serde_json::json;
 
 use crate::engine::names::PodKey;
 use crate::engine::outcome::EndResult;
-use crate::engine::patch::PodPatch;
-use crate::engine::record::{DrainedLabel, UpdateRecord};
+use crate::engine::patch::{PodPart, PodPatch};
+use crate::engine::pod::{Condition, Pod, ReadinessGate};
+use crate::engine::record::{Drained, DrainedGate, DrainedLabel, UpdateRecord};
 
 use super::super::ledger::Sent;
 use super::super::{ActionId, Answer, DrainGoal, Observation};
@@ -17,6 +19,15 @@ use super::invariants::Invariant;
 use super::{Due, Simulation};
 
 const LABEL: &str = "serving";
+const GATE: &str = "example.com/serving";
+const GATE_REASON: &str = "Checked";
+
+/// By what pods are drained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Label,
+    Gate,
+}
 
 /// Whom the slices list, and how much of the history their controller has seen.
 #[derive(Debug, Default)]
@@ -28,13 +39,43 @@ pub(super) struct Slices {
 /// The labels of the pods.
 pub(super) fn labels(scenario: &Scenario) -> BTreeMap<String, String> {
     let labels = [("app".into(), "web".into()), (LABEL.into(), "yes".into())];
-    if scenario.drain_seconds.is_some() { labels.into() } else { BTreeMap::new() }
+    let has_label = scenario.drain_seconds.is_some() && scenario.drains_by == Way::Label;
+    if has_label { labels.into() } else { BTreeMap::new() }
+}
+
+/// The gates of the pods, and their conditions.
+pub(super) fn gates(scenario: &Scenario) -> (Vec<ReadinessGate>, Vec<Condition>) {
+    if scenario.drain_seconds.is_none() || scenario.drains_by == Way::Label {
+        return Default::default();
+    }
+    let condition = Condition {
+        kind: GATE.into(),
+        status: "True".into(),
+        reason: Some(GATE_REASON.into()),
+        ..Condition::default()
+    };
+    (vec![ReadinessGate { condition_type: GATE.into() }], vec![condition])
+}
+
+/// Whether nothing is off that a drain takes off.
+fn is_whole(pod: &Pod, way: Way) -> bool {
+    match way {
+        Way::Label => pod.labels.get(LABEL).is_some_and(|value| value == "yes"),
+        Way::Gate => pod.condition(GATE).is_some_and(|condition| {
+            (condition.status.as_str(), condition.reason.as_deref(), condition.message.as_ref())
+                == ("True", Some(GATE_REASON), None)
+        }),
+    }
 }
 
 /// How every pod is drained.
 pub(super) fn drain_goal(scenario: &Scenario) -> Option<DrainGoal> {
-    let label = DrainedLabel { key: LABEL.into(), value: "yes".into() };
-    scenario.drain_seconds.map(|_| DrainGoal { label, services: vec!["web".into()] })
+    let by = match scenario.drains_by {
+        Way::Label => Drained::Label(DrainedLabel { key: LABEL.into(), value: "yes".into() }),
+        // As it is planned; its condition is read again when it goes off.
+        Way::Gate => Drained::Gate(DrainedGate { gate: GATE.into(), reason: None, message: None }),
+    };
+    scenario.drain_seconds.map(|_| DrainGoal { by, services: vec!["web".into()] })
 }
 
 /// What a patch is for, by what it does.
@@ -43,13 +84,17 @@ pub(super) fn sent_of(patch: &PodPatch) -> Sent {
         PatchOperation::Replace(replace) => replace.path.to_string().starts_with("/spec/"),
         _ => false,
     };
-    let takes_off = |operation: &PatchOperation| match operation {
-        PatchOperation::Remove(remove) => remove.path.to_string().starts_with("/metadata/labels"),
+    let says = |operation: &PatchOperation, text: &str| match operation {
+        PatchOperation::Add(add) => add.value.to_string().contains(text),
+        PatchOperation::Replace(replace) => replace.value.to_string().contains(text),
         _ => false,
     };
-    if patch.operations.0.iter().any(changes) {
+    let any = |text: &str| patch.operations.0.iter().any(|operation| says(operation, text));
+    if patch.part == PodPart::Status {
+        if any("False") { Sent::GateOff } else { Sent::GateOn }
+    } else if patch.operations.0.iter().any(changes) {
         Sent::Images
-    } else if patch.operations.0.iter().any(takes_off) {
+    } else if any("drained") {
         Sent::Drain
     } else {
         Sent::Restore
@@ -84,9 +129,9 @@ impl Simulation {
     }
 
     pub(super) fn sync_slice(&mut self, key: &PodKey) {
-        let serves = self.api.pod(key).is_some_and(|pod| {
-            pod.labels.get(LABEL).is_some_and(|value| value == "yes") && pod.is_ready() && !pod.terminating
-        });
+        let way = self.scenario.drains_by;
+        let is_selected = |pod: &Pod| way == Way::Gate || is_whole(pod, way);
+        let serves = self.api.pod(key).is_some_and(|pod| is_selected(pod) && pod.is_ready() && !pod.terminating);
         if serves {
             self.slices.listed.insert(key.clone());
         } else {
@@ -118,7 +163,7 @@ impl Simulation {
         }
     }
 
-    /// At every end the labels are where they were; an API server that answers too slowly excuses all but a completion.
+    /// At every end labels and gates are as they were; an API server that answers too slowly excuses all but a completion.
     pub(super) fn judge_labels(&mut self) {
         let scenario = &self.scenario;
         let slow = scenario.bad_answers
@@ -130,8 +175,8 @@ impl Simulation {
             return;
         }
         for pod in self.api.list().iter().filter(|pod| !pod.terminating) {
-            if UpdateRecord::drained(pod).is_some() || !pod.labels.contains_key(LABEL) {
-                let what = format!("{} has lost its label, and it has ended {:?}", pod.key, self.end);
+            if UpdateRecord::drained(pod).is_some() || !is_whole(pod, self.scenario.drains_by) {
+                let what = format!("{} is not put back, and it has ended {:?}", pod.key, self.end);
                 self.invariants.broken(Invariant::LabelLeft, self.now, what);
             }
         }

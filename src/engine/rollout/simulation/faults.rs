@@ -26,6 +26,8 @@ fn breaks(fault: Fault) -> Invariant {
         Fault::LeavesPulls => Invariant::PullLeft,
         Fault::IgnoresDisruptionBudget => Invariant::DisruptionBudget,
         Fault::KillsWhatIsListed => Invariant::Listed,
+        Fault::TakesItsGateForBroken => Invariant::Budget,
+        Fault::LeavesGateOff => Invariant::LabelLeft,
         Fault::IgnoresContainerOrder => Invariant::Order,
         Fault::ForgetsHook => Invariant::Hook,
     }
@@ -38,7 +40,9 @@ fn every_deliberate_fault_is_caught_as_what_it_is() {
         let scenario = if is_guarded { Scenario::guarded } else { Scenario::of };
         let drained = (0..SEEDS).map(|seed| Scenario::calm(seed).drained());
         let around = (0..SEEDS).map(|seed| Scenario::calm(seed).in_order().hooked());
-        let caught = (0..SEEDS).map(scenario).chain(drained).chain(around).find(|scenario| {
+        let gated = (0..SEEDS).flat_map(|seed| [Scenario::calm(seed).gated(), Scenario::of(seed).gated()]);
+        let all = (0..SEEDS).map(scenario).chain(drained).chain(gated).chain(around);
+        let caught = all.into_iter().find(|scenario| {
             let violations = simulate(scenario, Some(fault)).violations;
             violations.iter().any(|violation| violation.invariant == breaks(fault))
         });

@@ -29,7 +29,7 @@ pub(super) enum Invariant {
     Budget,
     /// Traffic reaches what is taken down.
     Listed,
-    /// A label is not back at the end.
+    /// A label or gate is not back at the end.
     LabelLeft,
     Canary,
     ForeignPod,
@@ -197,7 +197,8 @@ impl Invariants {
                 }
             }
         }
-        self.failed_at = if failed { self.failed_at.or(Some(truth.now)) } else { None };
+        let stops = failed && !truth.goal.policy.goes_on_after_failure;
+        self.failed_at = if stops { self.failed_at.or(Some(truth.now)) } else { None };
     }
 
     /// Whether it was told for good. Where old and new are the same bits, one crash tells nothing: the next one does.
@@ -231,6 +232,9 @@ impl Invariants {
         self.judge_lateness(&newly_done, ended, truth);
         if ended == Some(EndResult::Complete) {
             self.judge_completion(truth);
+        }
+        if truth.goal.policy.goes_on_after_failure && matches!(ended, Some(EndResult::Failed | EndResult::TimedOut)) {
+            self.judge_what_went_on(truth);
         }
         let waits = turn.wake.is_none_or(|wake| wake > truth.now) || !turn.actions.is_empty();
         self.stuck = if waits { 0 } else { self.stuck + 1 };
@@ -274,9 +278,9 @@ impl Invariants {
         for (id, action) in &turn.actions {
             let Action::Patch(patch) = action else { continue };
             let (key, sent) = (&patch.key, sent_of(patch));
-            if sent == Sent::Restore {
+            if matches!(sent, Sent::Restore | Sent::GateOn) {
                 if self.outstanding.values().any(|other| other == key) {
-                    self.broken(Invariant::Unanswered, now, format!("the label of {key} is put back"));
+                    self.broken(Invariant::Unanswered, now, format!("{key} is put back"));
                 }
                 self.outstanding.insert(*id, key.clone());
                 continue;
@@ -331,15 +335,20 @@ impl Invariants {
         // Whatever shows as ready and was not taken, of anybody's: the budget selects them all.
         let stays = |other: &&Pod| other.is_ready() && !other.terminating && !in_hand.contains(&other.key);
         let left = truth.world.pods().filter(stays).filter(|other| other.key != pod.key).count();
+        // Down by our own doing, as with the gate off, does not make it free.
+        let is_up = pod.is_ready() || containers_are_ready(pod);
         let breaks_budget = pod.is_ready() && truth.min_available.is_some_and(|least| left < least);
         // Pods that only wait out of their Services have not been touched.
-        let begun = |key: &&&PodKey| sent == Sent::Drain || self.images.contains(**key) || taken.contains(**key);
-        let begun_before = in_hand.iter().filter(begun).count();
+        let waits = matches!(sent, Sent::Drain | Sent::GateOff);
+        let begun = |key: &&&PodKey| waits || self.images.contains(**key) || taken.contains(**key);
+        // Where the others go on, what has failed proves nothing more.
+        let begun_before = in_hand.iter().filter(begun).filter(|key| !self.is_failing(self.said.get(**key))).count();
         if breaks_budget {
             let what = format!("{} is taken, {left} stay, of {:?}", pod.key, truth.min_available);
             self.broken(Invariant::DisruptionBudget, truth.now, what);
         }
-        if before >= max || (pod.is_ready() && down >= max) {
+        let down = down - usize::from(is_up && !pod.is_ready());
+        if before >= max || (is_up && down >= max) {
             let what = format!("{} is taken with {before} in hand and {down} down of {max}", pod.key);
             self.broken(Invariant::Budget, truth.now, what);
         }
@@ -426,18 +435,36 @@ impl Invariants {
     }
 
     fn judge_deadline(&mut self, goal: &PodGoal, ended: Option<EndResult>, truth: &Truth<'_>) {
-        if ended.is_some() || self.stopped_at.is_some() || self.done_ever.contains(&goal.key) {
+        let is_given_up = truth.goal.policy.goes_on_after_failure && self.is_failing(self.said.get(&goal.key));
+        if ended.is_some() || self.stopped_at.is_some() || self.done_ever.contains(&goal.key) || is_given_up {
             return;
         }
         let policy = &truth.goal.policy;
         let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
         let steps = truth.goal.steps_of(goal).len() as u64;
         let patience = policy.timeout_given.unwrap_or((330 + u64::from(hold)) * steps);
-        let patience = patience + u64::from(policy.drain_seconds.unwrap_or(0));
+        // By a gate, ready has to hold twice.
+        let patience = patience + u64::from(policy.drain_seconds.unwrap_or(0)) + u64::from(hold);
         let over =
             |sent: &Now| truth.now > *sent + Duration::from_secs(patience + if is_drained(goal) { 8 } else { 2 });
         if self.first_sent.get(&goal.key).is_some_and(over) {
             self.broken(Invariant::Deadline, truth.now, format!("{} has had its time", goal.key));
+        }
+    }
+
+    /// Nothing is left undone while a pod may still be taken down.
+    fn judge_what_went_on(&mut self, truth: &Truth<'_>) {
+        let said = |goal: &&PodGoal| self.said.get(&goal.key).cloned();
+        let (failed, others): (Vec<&PodGoal>, Vec<&PodGoal>) =
+            truth.goal.pods.iter().partition(|goal| self.is_failing(said(goal).as_ref()));
+        let is_full = failed.len() >= usize::try_from(truth.goal.policy.max_unavailable).expect("small");
+        let left: Vec<String> = others
+            .iter()
+            .filter(|goal| said(goal) != Some(PodPhase::Done))
+            .map(|goal| format!("{}: {:?}", goal.key, said(goal)))
+            .collect();
+        if !is_full && !left.is_empty() {
+            self.broken(Invariant::AfterFailure, truth.now, format!("left though there was a place: {left:?}"));
         }
     }
 
@@ -458,6 +485,10 @@ fn replaced(patch: &PodPatch) -> String {
         _ => None,
     });
     paths.collect::<Vec<_>>().join(" ")
+}
+
+fn containers_are_ready(pod: &Pod) -> bool {
+    pod.condition("ContainersReady").is_some_and(|condition| condition.status == "True")
 }
 
 fn is_drained(goal: &PodGoal) -> bool {

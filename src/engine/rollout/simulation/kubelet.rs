@@ -404,21 +404,18 @@ impl Kubelet {
     }
 
     fn write(&mut self, api: &mut ApiServer, now: Now) -> Later {
-        let ready = if self.shown.iter().all(|status| status.ready) { "True" } else { "False" };
+        let runs = self.shown.iter().all(|status| status.ready);
         let observed = if self.nature.observes_generation { self.known_generation } else { None };
         let shown = self.shown.clone();
         api.change(&self.key, |pod| {
             pod.status.phase = "Running".into();
             pod.status.observed_generation = observed;
             pod.status.container_statuses = shown;
-            let before = pod.status.conditions.iter().find(|condition| condition.status == ready);
-            let since = before.and_then(|condition| condition.last_transition_time.clone());
-            pod.status.conditions = vec![Condition {
-                kind: "Ready".into(),
-                status: ready.into(),
-                last_transition_time: since.or_else(|| Some(timestamp(now))),
-                ..Condition::default()
-            }];
+            let is_true = |kind: &str| pod.condition(kind).is_some_and(|condition| condition.status == "True");
+            let gates = pod.spec.readiness_gates.iter().all(|gate| is_true(&gate.condition_type));
+            for (kind, holds) in [("ContainersReady", runs), ("Ready", runs && gates)] {
+                set_condition(&mut pod.status.conditions, kind, holds, now);
+            }
         });
         Vec::new()
     }
@@ -445,5 +442,23 @@ impl Kubelet {
             },
             state: ContainerState { running, waiting, terminated: ended },
         }
+    }
+}
+
+/// Sets one of the kubelet's own conditions; those of others stay.
+fn set_condition(conditions: &mut Vec<Condition>, kind: &str, holds: bool, now: Now) {
+    let status = if holds { "True" } else { "False" };
+    if conditions.iter().any(|condition| condition.kind == kind && condition.status == status) {
+        return;
+    }
+    let condition = Condition {
+        kind: kind.into(),
+        status: status.into(),
+        last_transition_time: Some(timestamp(now)),
+        ..Condition::default()
+    };
+    match conditions.iter_mut().find(|condition| condition.kind == kind) {
+        Some(before) => *before = condition,
+        None => conditions.push(condition),
     }
 }

@@ -35,7 +35,7 @@ use super::{
 };
 use adversary::{Deed, Scenario};
 use api_server::ApiServer;
-use drained::{Slices, drain_goal, labels};
+use drained::{Slices, drain_goal, gates, labels};
 use hooked::Hooked;
 use invariants::{Invariant, Invariants, Truth, Violation};
 use kubelet::Kubelet;
@@ -372,6 +372,7 @@ fn goal(scenario: &Scenario) -> Goal {
             total_timeout: scenario.total_timeout,
             ordered: scenario.ordered,
             respects_budgets: scenario.min_available.is_some(),
+            goes_on_after_failure: scenario.goes_on,
             drain_seconds: scenario.drain_seconds,
             ..Policy::default()
         },
@@ -396,6 +397,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         startup_probe: probe(nature.startup && index != 0),
         ..Container::default()
     });
+    let (readiness_gates, conditions) = gates(scenario);
     Pod {
         key: key.clone(),
         created: "2026-01-01T00:00:00Z".into(),
@@ -411,7 +413,13 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         }],
         terminating: false,
         image_set: BTreeMap::new(),
-        spec: PodSpec { restart_policy: "Always".into(), containers: containers.collect(), ..PodSpec::default() },
-        status: PodStatus::default(),
+        gate_writers: BTreeMap::new(),
+        spec: PodSpec {
+            restart_policy: "Always".into(),
+            containers: containers.collect(),
+            readiness_gates,
+            ..PodSpec::default()
+        },
+        status: PodStatus { conditions, ..PodStatus::default() },
     }
 }

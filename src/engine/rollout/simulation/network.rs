@@ -114,14 +114,15 @@ impl Simulation {
         let patched = self.api.patch(patch, self.now);
         if patched == Patched::Stored {
             let sent = sent_of(patch);
-            if sent != Sent::Restore {
+            let goes_back = matches!(sent, Sent::Restore | Sent::GateOn);
+            if !goes_back {
                 self.judge_stored(before.as_ref(), key);
             }
             if sent == Sent::Images {
                 self.judge_traffic(key);
                 self.invariants.images.insert(key.clone());
             }
-            if in_flight && sent != Sent::Restore {
+            if in_flight && !goes_back {
                 self.invariants.executed.insert(key.clone());
             }
             self.notify(key);

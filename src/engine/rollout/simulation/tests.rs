@@ -84,23 +84,35 @@ fn a_run_in_order_with_commands_that_is_killed_after_any_action_ends_the_same() 
     }
 }
 
-/// An interrupt at any time leaves every label where it was.
 #[test]
-fn labels_are_back_after_an_interrupt_at_any_time() {
-    let interrupted = |seed: u64| {
-        let mut scenario = Scenario::calm(seed).drained();
+fn a_calm_rollout_by_readiness_gate_completes() {
+    explore("gated", (0..SEEDS).map(|seed| Scenario::calm(seed).gated()));
+}
+
+#[test]
+fn no_traffic_is_lost_by_readiness_gate_against_the_adversary() {
+    explore("gated adversary", (0..SEEDS).map(|seed| Scenario::of(seed).gated()));
+}
+
+/// An interrupt at any time leaves every label and every gate as it was.
+#[test]
+fn labels_and_gates_are_back_after_an_interrupt_at_any_time() {
+    let interrupted = |drained: Scenario| {
+        let mut scenario = drained;
+        let seed = scenario.seed;
         (scenario.slowest_answer, scenario.slowest_watch) = (50, 300);
         let at = Random::named(seed, "interrupted").millis(0, 25_000);
         scenario.deeds.push((at, Deed::Stop(Stop::Interrupt)));
         scenario
     };
-    explore("interrupted", (0..SEEDS).map(interrupted));
+    explore("interrupted", (0..SEEDS).map(|seed| interrupted(Scenario::calm(seed).drained())));
+    explore("interrupted by gate", (0..SEEDS).map(|seed| interrupted(Scenario::calm(seed).gated())));
 }
 
 #[test]
 fn a_run_with_drains_that_is_killed_after_any_action_ends_the_same() {
-    for seed in 0..40 {
-        let mut scenario = Scenario::calm(seed).drained();
+    for mut scenario in (0..40).flat_map(|seed| [Scenario::calm(seed).drained(), Scenario::calm(seed).gated()]) {
+        let seed = scenario.seed;
         (scenario.slowest_answer, scenario.slowest_watch) = (50, 300);
         let whole = simulate(&scenario, None);
         assert!(whole.violations.is_empty(), "seed {seed}: {:#?}", whole.violations);
@@ -121,6 +133,12 @@ fn somebody_elses_rollout_is_followed_to_its_end() {
 #[test]
 fn every_promise_holds_against_the_adversary() {
     explore("adversary", (0..SEEDS).map(Scenario::of));
+}
+
+/// `--on-failure=continue`: what fails costs its place, and nothing else.
+#[test]
+fn others_go_on_after_a_failure_where_that_is_asked_for() {
+    explore("goes on", (0..SEEDS / 2).map(Scenario::goes_on));
 }
 
 /// Nodes that pull first, and a PodDisruptionBudget over the pods.

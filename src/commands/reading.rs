@@ -1,0 +1,87 @@
+//! What a plan is made from: each workload as it is, and what is wanted of it.
+#![expect(clippy::disallowed_methods, reason = "a controller that is behind is given a moment")]
+
+use std::time::Duration;
+
+use futures::stream::{self, StreamExt, TryStreamExt};
+
+use super::targets::Wish;
+use crate::cluster::{Cluster, Nodes};
+use crate::engine::plan::{self, Desired, LiveWorkload, RestartError, UndoError};
+use crate::engine::target::Images;
+use crate::engine::workload::Workload;
+use crate::error::CommandError;
+
+/// Workloads that are read at once.
+const AT_ONCE: usize = 10;
+
+/// How often a workload is read again whose controller is behind, and how long that is waited for each time.
+const LOOKS_AGAIN: u32 = 20;
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Reads what is wanted and what is there of every workload: side by side, in their order.
+///
+/// A controller takes a moment to see what was just written, by a manifest or by another run's last step: it is given one.
+pub(super) async fn all(
+    found: Vec<(Workload, Wish)>,
+    cluster: &Cluster,
+    field_manager: &str,
+    nodes: Nodes,
+) -> Result<Vec<(Desired, LiveWorkload)>, CommandError> {
+    let reads = found.into_iter().map(|(mut workload, wish)| async move {
+        let reference = workload.reference.clone();
+        for _ in 0..LOOKS_AGAIN {
+            let (desired, live) = one(workload, &wish, cluster, field_manager, nodes).await?;
+            if !plan::is_behind(&live) {
+                return Ok((desired, live));
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+            workload = cluster.workload(&reference).await?;
+        }
+        one(workload, &wish, cluster, field_manager, nodes).await
+    });
+    stream::iter(reads).buffered(AT_ONCE).try_collect().await
+}
+
+async fn one(
+    workload: Workload,
+    wish: &Wish,
+    cluster: &Cluster,
+    field_manager: &str,
+    nodes: Nodes,
+) -> Result<(Desired, LiveWorkload), CommandError> {
+    let desired = async {
+        match wish {
+            Wish::Images(images) => Ok(Some(Desired::Images(images.clone()))),
+            Wish::Manifest(manifest) => cluster.desired(&workload, manifest, field_manager).await.map(Some),
+            Wish::Undo { .. } | Wish::Restart { .. } => Ok(None),
+        }
+    };
+    let (desired, live) = futures::try_join!(desired, cluster.live(workload.clone(), nodes))?;
+    match (desired, wish) {
+        (Some(desired), _) => Ok((desired, live)),
+        (None, Wish::Undo { to, pin_digest }) => {
+            let desired = plan::undo(&live, to.as_deref(), *pin_digest);
+            Ok((desired.map_err(|error| nothing_to_undo(&live, &error))?, live))
+        }
+        (None, Wish::Restart { containers, now }) => {
+            let desired = plan::restart(&live, containers, now);
+            Ok((desired.map_err(|error| not_restartable(&live, &error))?, live))
+        }
+        (None, Wish::Images(_) | Wish::Manifest(_)) => Ok((Desired::Images(Images::default()), live)),
+    }
+}
+
+fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
+    let workload = &live.workload.reference;
+    CommandError::usage(format!("{workload}: {error}"))
+        .hint(format!("see what was done in place: kubectl inplace history {workload} -n {}", workload.namespace))
+}
+
+fn not_restartable(live: &LiveWorkload, error: &RestartError) -> CommandError {
+    let error_of = CommandError::usage(format!("{}: {error}", live.workload.reference));
+    match error {
+        RestartError::NameOne { .. } => error_of.hint("name those that are to restart: -c CONTAINER"),
+        RestartError::InitContainer { .. } => error_of,
+    }
+}
