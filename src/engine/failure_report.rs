@@ -122,8 +122,11 @@ pub struct Findings {
 pub fn failing(outcome: &Outcome) -> (Vec<&PodEnd>, usize) {
     let is_late = outcome.result == EndResult::TimedOut;
     let has_ended = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
-    let is_wanted =
-        |end: &&PodEnd| has_ended && (matches!(end.phase, PodPhase::Failing(_)) || (is_late && end.is_in_hand()));
+    let is_wanted = |end: &&PodEnd| {
+        has_ended
+            && (matches!(end.phase, PodPhase::Failing(_))
+                || (is_late && (end.is_in_hand() || matches!(end.phase, PodPhase::Hook { .. }))))
+    };
     let mut pods: Vec<&PodEnd> = outcome.pods.iter().filter(is_wanted).collect();
     let left_out = pods.len().saturating_sub(MOST_PODS);
     pods.truncate(MOST_PODS);

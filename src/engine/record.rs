@@ -120,11 +120,6 @@ impl UpdateRecord {
         serde_json::from_str(pod.annotations.get(UPDATE_ANNOTATION)?).ok()
     }
 
-    /// Returns whether this very rollout has patched images of the pod, of which more may be to come.
-    pub fn is_begun(pod: &Pod, id: &RolloutId) -> bool {
-        Self::of(pod).is_some_and(|record| record.id == *id && !record.containers.is_empty())
-    }
-
     /// Returns whether `--after-pod` of this rollout has not ended well for the pod yet.
     pub fn owes_after_pod(pod: &Pod, id: &RolloutId) -> bool {
         Self::of(pod).is_some_and(|record| record.id == *id && record.owes_after_pod)

@@ -46,6 +46,11 @@ impl HookEntry {
     pub(super) fn is_begun(&self) -> bool {
         self.before != State::NotRun
     }
+
+    /// The pod's turn comes once more.
+    pub(super) fn again(&mut self) {
+        self.before = State::NotRun;
+    }
 }
 
 /// What is kept of all of them.
@@ -136,7 +141,7 @@ pub(super) fn begin(
         && goal.mode != Mode::Follow
         && entry.hooks.before == State::NotRun
         && !entry.patched
-        && !UpdateRecord::is_begun(pod, &goal.id)
+        && !steps::is_begun(goal, pod_goal, pod)
         && !ledger.has(Fault::ForgetsHook);
     if is_wanted {
         ask(goal, position, world, ledger, HookPhase::Before, now, turn);

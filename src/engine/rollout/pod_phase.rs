@@ -6,7 +6,7 @@ use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::evidence::{Baseline, Proof};
 use crate::engine::failure::{self, Failure, LASTING_SECONDS, STALE_REASON_SECONDS, Urgency};
 use crate::engine::names::{ContainerName, RolloutId};
-use crate::engine::pod::{Container, ContainerList, ContainerStatus, Pod};
+use crate::engine::pod::{Container, ContainerStatus, Pod};
 use crate::engine::proof::{BEING_DELETED, DELETED};
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::PodPhase;
@@ -86,7 +86,7 @@ pub(super) fn pod_phase(
             (entry.step, entry.sends) = (next, 0);
         }
         if next > 0 {
-            return between(goal, pod, world, ledger, entry, (&steps, next), progress, now);
+            return between(goal, (pod_goal, pod), world, ledger, entry, (&steps, next), progress, now);
         }
     }
     if let Some(judged) = decided(pod, &progress, entry, ledger.has(Fault::RetriesForever)) {
@@ -106,7 +106,7 @@ fn restarting<'g>(pod_goal: &'g PodGoal, names: impl Iterator<Item = &'g Contain
 #[expect(clippy::too_many_arguments, reason = "what a pod is judged from")]
 fn between(
     goal: &Goal,
-    pod: &Pod,
+    (pod_goal, pod): (&PodGoal, &Pod),
     world: &World,
     ledger: &Ledger,
     entry: &mut Entry,
@@ -130,7 +130,7 @@ fn between(
         return moved.into();
     }
     let judged = decided(pod, &asked, entry, unbounded);
-    let is_begun = entry.patched || UpdateRecord::is_begun(pod, &goal.id);
+    let is_begun = entry.patched || steps::is_begun(goal, pod_goal, pod);
     let waits = not_asked_yet(entry, unbounded);
     let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodPhase::Patched;
     match judged {
@@ -144,13 +144,7 @@ fn between(
         None => {}
     }
     if is_begun {
-        let restarted: Vec<&ContainerName> = earlier
-            .into_iter()
-            .filter(|name| {
-                pod.container(name)
-                    .is_some_and(|(list, _, container)| list == ContainerList::Containers || container.is_sidecar())
-            })
-            .collect();
+        let restarted = restarting(pod_goal, earlier.into_iter());
         let settled = settle(goal, pod, world, ledger, entry, &restarted, false, now);
         if settled.phase != PodPhase::Done {
             return settled;
@@ -158,7 +152,8 @@ fn between(
     }
     match waits {
         PodPhase::Failing(_) => waits.into(),
-        _ if !is_begun => PodPhase::Waiting.into(),
+        // Whatever is under way for a pod of which nothing was changed is the first thing.
+        _ if !is_begun => waits.into(),
         _ => {
             let containers = steps.get(next).into_iter().flatten().map(|name| (*name).clone());
             PodPhase::Next { containers: containers.collect() }.into()

@@ -7,12 +7,13 @@ use crate::engine::durable::change::Direction;
 use crate::engine::names::ContainerName;
 use crate::engine::patch::NewImage;
 use crate::engine::pod::Pod;
+use crate::engine::record::{ContainerRecord, UpdateRecord};
 
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
 use super::ledger::{Ledger, Request};
 use super::world::World;
-use super::{Now, Turn, drain, owner, schedule};
+use super::{Now, Turn, budgets, drain, owner, schedule};
 
 impl Goal {
     /// Returns the containers of a pod, those that change at the same time together, in the order of their changes.
@@ -44,6 +45,15 @@ pub(super) fn of<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Vec<Vec<&'g Containe
 /// Returns the first step of which the pod does not ask for every image yet.
 pub(super) fn next(steps: &[Vec<&ContainerName>], pod_goal: &PodGoal, pod: &Pod) -> Option<usize> {
     steps.iter().position(|step| step.iter().any(|name| wanted(pod_goal, pod, name).is_some()))
+}
+
+/// Returns whether this rollout has changed something of the pod already, in the direction in which it goes.
+pub(super) fn is_begun(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
+    let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == goal.id) else { return false };
+    let is_ours = |(name, change): (&ContainerName, &ContainerRecord)| {
+        pod_goal.containers.get(name).is_some_and(|wanted| wanted.to.as_ref() == Some(&change.to))
+    };
+    record.containers.iter().any(is_ours)
 }
 
 /// Returns whether the pod asks for everything of the steps up to this one.
@@ -102,8 +112,18 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
         if alone && !is_first {
             continue;
         }
-        let takes_down = pod_goal.containers.values().any(|container| container.restarts);
-        if takes_down && !drain::may_go_down(goal, world, ledger, pod, now, turn) {
+        let takes_down = pod_goal.containers.values().any(|container| container.restarts) && pod.is_ready();
+        // From its first patch on it counts as down, whatever it shows.
+        let is_counted = is_begun(goal, &pod_goal, pod);
+        if takes_down && !is_counted && !has_place(goal, world, ledger, pod) {
+            // Another pod has gone down since: this one waits for its turn again, and its hook comes before it again.
+            if let Some(entry) = ledger.entries.get_mut(position) {
+                entry.hooks.again();
+            }
+            ledger.timers.insert((now, position));
+            continue;
+        }
+        if takes_down && !budgets::allow(goal, world, ledger, pod, now, turn) {
             continue;
         }
         if owner::must_look_first(goal, ledger, now, turn) {
@@ -113,6 +133,14 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
             schedule::send(goal, position, world, ledger, turn, now);
         }
     }
+}
+
+/// Whether a pod that is ready may go down beside those that are.
+fn has_place(goal: &Goal, world: &World, ledger: &Ledger, pod: &Pod) -> bool {
+    let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
+    let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
+    let others = ledger.down.iter().filter(|key| **key != pod.key).count();
+    others + missing < allowed
 }
 
 /// Returns whether a fault makes every container change at once, whatever the order.

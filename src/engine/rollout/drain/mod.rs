@@ -24,7 +24,7 @@ use super::world::World;
 use super::{Now, Turn};
 
 pub(super) use leave::{leaves_at, may_leave, put_back};
-pub(super) use requests::{advance, begin, may_go_down, may_send, push};
+pub(super) use requests::{advance, begin, may_send, push};
 pub(super) use slices::{DrainLedger, next_look, read_slices};
 
 /// A pod that is done is waited for so long until its Services list it again.

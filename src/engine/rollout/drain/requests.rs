@@ -10,7 +10,7 @@ use super::super::fault::Fault;
 use super::super::goal::Goal;
 use super::super::ledger::{Entry, Ledger, MAX_SENDS, Request, Sent};
 use super::super::world::World;
-use super::super::{Action, Now, Turn, budgets, index, owner, schedule, verdict};
+use super::super::{Action, Now, Turn, budgets, index, owner, schedule, steps, verdict};
 use super::slices::SOON;
 use super::{is_out, wanted};
 
@@ -48,6 +48,8 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
     let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position), ledger.entries.get(position)) else { return };
     let Some(pod) = world.pod(&pod_goal.key).filter(|_| may_send(entry, now)) else { return };
     let Some(drained) = UpdateRecord::drained(pod) else { return };
+    // One that is between two of its containers counts as down since the first.
+    let is_counted = steps::is_begun(goal, pod_goal, pod);
     let switch = gate_off_patch(pod, &goal.field_manager);
     if switch.is_none() && !drained.is_off(pod) {
         // Somebody has put it back: the record is cleared, and the pod is taken anew.
@@ -64,7 +66,12 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
     if switch.is_none() && !is_out || entry.drain.switches >= MAX_SENDS {
         return;
     }
-    if !may_go_down(goal, world, ledger, pod, now, turn) || owner::must_look_first(goal, ledger, now, turn) {
+    let may_go = if is_counted {
+        !pod.is_ready() || budgets::allow(goal, world, ledger, pod, now, turn)
+    } else {
+        may_go_down(goal, world, ledger, pod, now, turn)
+    };
+    if !may_go || owner::must_look_first(goal, ledger, now, turn) {
         return;
     }
     match switch {
@@ -84,14 +91,7 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
 ///
 /// A pod whose gate we have turned off is down by our doing: that it is not ready buys nothing. Its budgets were asked
 /// before the gate went off, and count it as down since.
-pub(in super::super) fn may_go_down(
-    goal: &Goal,
-    world: &World,
-    ledger: &mut Ledger,
-    pod: &Pod,
-    now: Now,
-    turn: &mut Turn,
-) -> bool {
+fn may_go_down(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, now: Now, turn: &mut Turn) -> bool {
     let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
     let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
     let others = ledger.down.iter().filter(|key| **key != pod.key).count();

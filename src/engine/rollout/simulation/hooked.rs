@@ -9,7 +9,7 @@ use crate::engine::record::UpdateRecord;
 
 use super::super::{ActionId, Answer};
 use super::adversary::Scenario;
-use super::invariants::Invariant;
+use super::invariants::{Invariant, is_begun};
 use super::{Due, Simulation, WANTED};
 
 /// What the commands have done.
@@ -87,7 +87,7 @@ impl Simulation {
         let steady = !self.scenario.bad_answers && self.scenario.throttled.is_none() && self.scenario.refused.is_none();
         for goal in &self.goal.pods {
             let Some(pod) = self.api.pod(&goal.key) else { continue };
-            if !self.invariants.images.contains(&goal.key) || !UpdateRecord::is_begun(pod, &self.goal.id) {
+            if !self.invariants.images.contains(&goal.key) || !is_begun(&self.goal, pod) {
                 continue;
             }
             let lacks = hooks.after && !self.hooks.passed.contains(&(goal.key.clone(), HookPhase::After));

@@ -348,7 +348,9 @@ impl Invariants {
             self.broken(Invariant::DisruptionBudget, truth.now, what);
         }
         let down = down - usize::from(is_up && !pod.is_ready());
-        if before >= max || (is_up && down >= max) {
+        // One that is between two of its containers counts as down since the first.
+        let is_counted = self.images.contains(&pod.key) && is_begun(truth.goal, pod);
+        if before >= max || (is_up && !is_counted && down >= max) {
             let what = format!("{} is taken with {before} in hand and {down} down of {max}", pod.key);
             self.broken(Invariant::Budget, truth.now, what);
         }
@@ -360,7 +362,7 @@ impl Invariants {
     /// Whatever a patch changes, all that comes before it runs the wanted image, is ready, and has been so.
     fn judge_order(&mut self, goal: &PodGoal, pod: &Pod, patch: &PodPatch, truth: &Truth<'_>) {
         let has_hook = truth.goal.hooks.before_pod.is_some();
-        let begun = UpdateRecord::is_begun(pod, &truth.goal.id);
+        let begun = is_begun(truth.goal, pod);
         if has_hook && !begun && !truth.passed.contains(&(pod.key.clone(), HookPhase::Before)) {
             self.broken(Invariant::Hook, truth.now, format!("{} is patched without its command", pod.key));
         }
@@ -476,6 +478,11 @@ impl Invariants {
             }
         }
     }
+}
+
+/// The pod's record is of an update of this rollout.
+pub(super) fn is_begun(goal: &Goal, pod: &Pod) -> bool {
+    UpdateRecord::of(pod).is_some_and(|record| record.id == goal.id && !record.containers.is_empty())
 }
 
 /// The paths of the images that a patch replaces.
