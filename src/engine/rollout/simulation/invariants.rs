@@ -333,7 +333,7 @@ impl Invariants {
         let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
         // Pods that only wait out of their Services still run: they give way to one of them that is patched.
         let has_begun = |key: &&PodKey| {
-            let gate = self.sends.contains_key(&((*key).clone(), Sent::GateOff));
+            let gate = self.sends.keys().any(|(pod, sent, _)| pod == *key && *sent == Sent::GateOff);
             sent == Sent::Drain || gate || self.images.contains(*key) || taken.contains(*key)
         };
         let goes = |other: &&Pod| in_hand.get(&other.key).is_some_and(has_begun);
