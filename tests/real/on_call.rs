@@ -112,7 +112,7 @@ impl Rollout<'_> {
     }
 
     /// Lets everything happen in its time, and returns how the run ended.
-    fn to_the_end(&mut self) -> Output {
+    fn until_it_ends(&mut self) -> Output {
         for (at, mishap) in self.scenario.mishaps.clone() {
             while self.began.elapsed() < at && !self.running.as_mut().is_none_or(Running::has_ended) {
                 thread::sleep(Duration::from_millis(50));
@@ -171,7 +171,7 @@ fn rollout(seed: u64) -> Report {
     }
     rollout.began = Instant::now();
     rollout.spawn(&scenario.arguments());
-    let output = rollout.to_the_end();
+    let output = rollout.until_it_ends();
     let (limits, happened) = (rollout.limits.clone(), rollout.happened);
     assert_end(&namespace, &scenario, &output, &limits, &context);
     let count = count(&watch.seen(), &limits);

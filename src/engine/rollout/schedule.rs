@@ -69,6 +69,9 @@ pub(super) fn read_what_is_unclear(ledger: &mut Ledger, now: Now, turn: &mut Tur
 }
 
 pub(super) fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    if ledger.ending_since.is_some() {
+        return;
+    }
     let unproven: Vec<usize> = ledger.unproven.iter().copied().collect();
     for position in unproven {
         ledger.look();
