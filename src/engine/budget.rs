@@ -116,7 +116,7 @@ impl fmt::Display for Bound {
 /// Says what each budget that selects a pod of ours allows. A budget that selects none of them is left out.
 ///
 /// `budgets` are those of the namespace, as the API serves them. `pods` are all pods of the owner, those that no rollout
-/// touches too; `replicas` is what the owner wants, missing pods counted. For a bare pod it is 1.
+/// touches and those that go away too; `replicas` is what the owner wants, missing pods counted. For a bare pod it is 1.
 pub fn limits(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Vec<BudgetLimit> {
     let limit = |budget: &Value| {
         // `policy/v1`: an empty selector selects every pod of the namespace, none at all selects nothing.
@@ -210,11 +210,11 @@ fn sync_failed(budget: &Value) -> Option<String> {
 
 /// Counts the pods that are up: ours by what we see, those of other owners by what the status leaves for them. A pod of
 /// ours that is or was ready may be in the status's figure, so it is taken off; that errs to the safe side while pods are in
-/// hand, and is right once they are done.
+/// hand, and is right once they are done. One that goes away may be in it as well: the status lags behind.
 fn healthy(status: &Status, expected_of_ours: usize, pods: &[CountedPod<'_>]) -> usize {
     let there = || pods.iter().filter(|pod| !pod.terminating);
     let ours = there().filter(|pod| pod.ready && !pod.in_hand).count();
-    let perhaps_counted = there().filter(|pod| pod.ready || pod.in_hand).count();
+    let perhaps_counted = pods.iter().filter(|pod| pod.ready || pod.in_hand || pod.terminating).count();
     let of_others = status.expected_pods.saturating_sub(expected_of_ours);
     ours + of_others.min(status.current_healthy.saturating_sub(perhaps_counted))
 }

@@ -81,20 +81,24 @@ fn kind(reason: &str) -> WaitingKind {
 
 /// Judges the status of a container whose image was changed.
 ///
-/// `is_new` tells of an ended container, by its id and start, whether it came after the change. `old_image` and
+/// `is_new` tells of an ended container, by its id and start, whether it came after the change, where that is known. `old_image` and
 /// `old_waiting` are what the record noted: a reason that belongs to the image before is not this update's.
 pub fn judge(
     status: &ContainerStatus,
-    is_new: impl Fn(&Terminated) -> bool,
+    is_new: impl Fn(&Terminated) -> Option<bool>,
     old_image: Option<&str>,
     wanted: &str,
 ) -> Option<(Failure, Urgency)> {
-    let waiting = status.state.waiting.as_ref()?;
+    let Some(waiting) = &status.state.waiting else { return ended_for_long(status, is_new) };
     if names_only(&waiting.message, old_image, wanted) {
         return None;
     }
-    let ended =
-        status.state.terminated.as_ref().or(status.last_state.terminated.as_ref()).filter(|ended| is_new(ended));
+    let ended = status
+        .state
+        .terminated
+        .as_ref()
+        .or(status.last_state.terminated.as_ref())
+        .filter(|ended| is_new(ended) != Some(false));
     let fail = |ended: Option<&Terminated>, urgency| Some((failure(status, waiting, ended), urgency));
     match kind(&waiting.reason) {
         WaitingKind::Fatal | WaitingKind::PullBackOff => fail(None, Urgency::AtOnce),
@@ -104,6 +108,24 @@ pub fn judge(
         WaitingKind::Lasting => fail(None, Urgency::IfItLasts),
         WaitingKind::Pull | WaitingKind::Start | WaitingKind::Neutral => None,
     }
+}
+
+/// A container that has ended and is not started again is in back-off, whatever the kubelet calls it: it may go on showing the
+/// end itself, and CrashLoopBackOff only when it looks at the pod once more (`pkg/kubelet/kuberuntime`, `doBackOff`).
+fn ended_for_long(
+    status: &ContainerStatus,
+    is_new: impl Fn(&Terminated) -> Option<bool>,
+) -> Option<(Failure, Urgency)> {
+    let ended = status.state.terminated.as_ref().filter(|ended| is_new(ended) == Some(true))?;
+    let message =
+        if ended.message.is_empty() { "the container ended and is not started again" } else { &ended.message };
+    let failure = Failure {
+        container: Some(status.name.clone()),
+        reason: if ended.reason.is_empty() { "Error".into() } else { ended.reason.clone() },
+        message: message.to_owned(),
+        exit_code: Some(ended.exit_code),
+    };
+    Some((failure, Urgency::IfItLasts))
 }
 
 fn failure(status: &ContainerStatus, waiting: &Waiting, ended: Option<&Terminated>) -> Failure {
@@ -184,7 +206,8 @@ mod tests {
             ("SomethingNew", "", None),
         ];
         for (reason, message, expected) in cases {
-            let judged = judge(&waiting(reason, message), |_| true, None, "r/side:v9").map(|(_, urgency)| urgency);
+            let judged =
+                judge(&waiting(reason, message), |_| Some(true), None, "r/side:v9").map(|(_, urgency)| urgency);
             assert_eq!(judged, expected, "{reason}: {message}");
         }
     }
@@ -194,17 +217,29 @@ mod tests {
         let mut status = waiting("CrashLoopBackOff", "back-off 10s restarting failed container");
         status.last_state.terminated =
             Some(Terminated { exit_code: 3, container_id: Some("containerd://new".into()), ..Default::default() });
-        let new = |ended: &Terminated| ended.container_id.as_deref() == Some("containerd://new");
+        let new = |ended: &Terminated| Some(ended.container_id.as_deref() == Some("containerd://new"));
         assert_eq!(judge(&status, new, None, "x").and_then(|(failure, _)| failure.exit_code), Some(3));
-        assert_eq!(judge(&status, |_| false, None, "x"), None);
+        assert_eq!(judge(&status, |_| Some(false), None, "x"), None);
+    }
+
+    #[test]
+    fn an_end_counts_once_it_has_lasted_and_only_of_a_container_that_is_known_to_be_new() {
+        let ended = Terminated { exit_code: 3, reason: "Error".into(), ..Default::default() };
+        let mut status = waiting("", "");
+        status.state = ContainerState { terminated: Some(ended), ..Default::default() };
+        let judged = judge(&status, |_| Some(true), None, "x").map(|(failure, urgency)| (failure.exit_code, urgency));
+        assert_eq!(judged, Some((Some(3), Urgency::IfItLasts)));
+        for known in [Some(false), None] {
+            assert_eq!(judge(&status, |_| known, None, "x"), None);
+        }
     }
 
     #[test]
     fn a_reason_that_speaks_of_the_image_before_is_not_this_updates() {
         let status = waiting("ImagePullBackOff", "Back-off pulling image \"r/side:v1\": ErrImagePull: not found");
-        assert_eq!(judge(&status, |_| true, Some("r/side:v1"), "r/side:v2"), None);
-        assert!(judge(&status, |_| true, Some("r/side:v2"), "r/side:v1").is_some());
+        assert_eq!(judge(&status, |_| Some(true), Some("r/side:v1"), "r/side:v2"), None);
+        assert!(judge(&status, |_| Some(true), Some("r/side:v2"), "r/side:v1").is_some());
         let again = waiting("ImagePullBackOff", "Back-off pulling image \"r/side:v1-again\"");
-        assert!(judge(&again, |_| true, Some("r/side:v1"), "r/side:v1-again").is_some());
+        assert!(judge(&again, |_| Some(true), Some("r/side:v1"), "r/side:v1-again").is_some());
     }
 }

@@ -1,62 +1,14 @@
 //! Images are pulled before any container is killed; and a PodDisruptionBudget is kept, as a watcher of its own counts.
 
-use std::fs;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::support::{
-    Namespace, Output, command, container_status, containerd, image, images, is_ready, name, poll, registry, restarted,
+    AuthRegistry, Namespace, Output, container_status, containerd, image, images, is_ready, name, registry, restarted,
     samples,
 };
-
-/// The tests' password, `open-sesame`, as htpasswd wants it (bcrypt).
-const USERS: &str = "test:$2b$05$abcdefghijklmnopqrstuutXu9KzOt.1yBoZUeFWoT/914/JfszCO\n";
-
-/// A second registry with the images of the first that wants credentials. It ends with the test.
-struct SecondRegistry {
-    child: Child,
-    folder: PathBuf,
-    address: String,
-}
-
-impl SecondRegistry {
-    /// `None` where the node is not that of `tests/cluster`, whose data it serves.
-    fn start(test: &str) -> Option<Self> {
-        let state = Path::new(containerd()?).parent()?.parent()?.to_owned();
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
-        let address = free.local_addr().expect("it has an address").to_string();
-        drop(free);
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("registry-{test}"));
-        fs::create_dir_all(&folder).expect("a folder in the target folder can be made");
-        fs::write(folder.join("users"), USERS).expect("it can be written to");
-        let configuration = format!(
-            "version: 0.1\nstorage: {{filesystem: {{rootdirectory: {}/registry}}}}\nhttp: {{addr: '{address}'}}\n\
-             auth: {{htpasswd: {{realm: test, path: {}/users}}}}\nlog: {{level: error}}\n",
-            state.display(),
-            folder.display()
-        );
-        let file = folder.join("registry.yaml");
-        fs::write(&file, configuration).expect("it can be written to");
-        let mut registry: Command = command("registry", "pre-pull");
-        let child = registry.arg("serve").arg(&file).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        let child = child.unwrap_or_else(|error| panic!("{registry:?}: {error}"));
-        let registry = Self { child, folder, address };
-        poll(|| TcpStream::connect(&registry.address).ok()).expect("the registry listens");
-        Some(registry)
-    }
-}
-
-impl Drop for SecondRegistry {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
 
 /// What must be the same after a pull that failed.
 struct Untouched {
@@ -99,43 +51,81 @@ impl Untouched {
     }
 }
 
+/// Takes images from the node, whose tests would find them there otherwise; `false` where that cannot be done.
+fn forget(images: &[&str]) -> bool {
+    let Some(socket) = containerd() else { return false };
+    let remove = ["-a", socket, "-n", "k8s.io", "images", "rm", "--sync"];
+    Command::new("ctr").args(remove).args(images).output().is_ok()
+}
+
 #[test]
-fn an_image_that_cannot_be_pulled_costs_nothing() {
-    let namespace = Namespace::new("pre-pull-bad");
+fn a_tag_that_does_not_exist_costs_nothing() {
+    let namespace = Namespace::new("pre-pull-tag");
     let before = Untouched::new(&namespace, false);
     before.fails(&namespace, ":nope", &["app:nope: not found"]);
+}
+
+#[test]
+fn a_registry_that_is_down_costs_nothing() {
+    let namespace = Namespace::new("pre-pull-down");
     // Nobody listens on port 1.
-    before.fails(&namespace, "127.0.0.1:1/app:v2", &["127.0.0.1:1", "connection refused"]);
+    Untouched::new(&namespace, false).fails(&namespace, "127.0.0.1:1/app:v2", &["127.0.0.1:1", "connection refused"]);
+    let Some(mut registry) = AuthRegistry::alone() else { return };
+    registry.credentials(&namespace, registry.password());
+    let before = Untouched::new(&namespace, true);
+    let wanted = registry.image("side:v3");
+    forget(&[&wanted]);
+    let stopped = registry.stop();
+    before.fails(&namespace, &wanted, &[wanted.split('/').next().unwrap_or_default(), "connection refused"]);
+    drop(stopped);
+    // It was down, and nothing else was wrong.
+    let output = namespace.inplace(&["apply", "deploy/web", &format!("app={wanted}"), "--yes"]);
+    assert_eq!(output.code, 0, "{output:#?}");
+    assert_eq!(images(&namespace.wait_ready("app=web", 2), "app"), ["side:v3"; 2]);
+}
+
+/// No test pulls this one with success, so that no node has it.
+const NEVER_PULLED: &str = "app:v3";
+
+#[test]
+fn a_registry_that_wants_credentials_and_gets_none_costs_nothing() {
+    let Some(registry) = AuthRegistry::shared() else { return };
+    let namespace = Namespace::new("pre-pull-none");
+    let wanted = registry.image(NEVER_PULLED);
+    // The pods name no Secret; then one that does not exist.
+    for secret in [false, true] {
+        Untouched::new(&namespace, secret).fails(&namespace, &wanted, &["401 Unauthorized"]);
+    }
+}
+
+#[test]
+fn a_wrong_password_costs_nothing_and_is_not_shown() {
+    let Some(registry) = AuthRegistry::shared() else { return };
+    let namespace = Namespace::new("pre-pull-wrong");
+    registry.credentials(&namespace, "guessed");
+    let before = Untouched::new(&namespace, true);
+    let output = before.fails(&namespace, &registry.image(NEVER_PULLED), &["401 Unauthorized"]);
+    assert!(!output.stdout.contains("guessed") && !output.stderr.contains("guessed"), "{output:#?}");
 }
 
 #[test]
 fn a_registry_that_wants_credentials_gets_those_of_the_pods() {
-    let namespace = Namespace::new("pre-pull-secret");
-    let Some(registry) = SecondRegistry::start("secret") else { return };
+    let Some(registry) = AuthRegistry::shared() else { return };
+    let namespace = Namespace::new("pre-pull-right");
+    registry.credentials(&namespace, registry.password());
     let before = Untouched::new(&namespace, true);
-    let wanted = format!("{}/app:v2", registry.address);
-    let credentials = |password: &str| {
-        namespace.try_kubectl(&["delete", "secret", "credentials", "--ignore-not-found"], "");
-        namespace.kubectl(&[
-            "create",
-            "secret",
-            "docker-registry",
-            "credentials",
-            &format!("--docker-server={}", registry.address),
-            "--docker-username=test",
-            &format!("--docker-password={password}"),
-        ]);
-    };
-    before.fails(&namespace, &wanted, &["401 Unauthorized"]);
-    credentials("guessed");
-    let output = before.fails(&namespace, &wanted, &["401 Unauthorized"]);
-    assert!(!output.stdout.contains("guessed") && !output.stderr.contains("guessed"), "{output:#?}");
-    credentials("open-sesame");
-    let output = namespace.inplace(&["apply", "deploy/web", &format!("app={wanted}"), "--yes"]);
+    let wanted = registry.image("app:v2");
+    forget(&[&wanted]);
+    // The node's list of its images is renewed twice a minute, and may still have that of the last time.
+    let line = ["apply", "deploy/web", &format!("app={wanted}"), "--yes", "--pre-pull=always"];
+    let output = namespace.inplace(&line);
     assert_eq!(output.code, 0, "{output:#?}");
-    assert_eq!(images(&namespace.wait_ready("app=web", 2), "app"), ["app:v2"; 2]);
+    let after = namespace.wait_ready("app=web", 2);
+    assert_eq!(images(&after, "app"), ["app:v2"; 2]);
+    assert_eq!(restarted(&before.pods, &after).len(), 2);
     assert_eq!(pull_pods(&namespace), "");
     assert!(output.stderr.contains("pulls"), "{output:#?}");
+    assert!(!output.stdout.contains(registry.password()) && !output.stderr.contains(registry.password()));
 }
 
 /// Whole seconds from the end of the old container to the start of the new one, and the same by what a watch saw.
@@ -148,14 +138,6 @@ fn down(pod: &Value) -> i64 {
     time(&status["state"]["running"]["startedAt"]) - time(&status["lastState"]["terminated"]["finishedAt"])
 }
 
-/// Takes the big image from the node, so that it has to be pulled.
-fn forget_the_big_image() -> bool {
-    let Some(socket) = containerd() else { return false };
-    let image = format!("{}/app:big", registry());
-    let removed = Command::new("ctr").args(["-a", socket, "-n", "k8s.io", "images", "rm", "--sync", &image]).output();
-    removed.is_ok()
-}
-
 #[test]
 fn a_large_image_costs_no_more_time_down_than_a_small_one() {
     let namespace = Namespace::new("pre-pull-big");
@@ -163,8 +145,9 @@ fn a_large_image_costs_no_more_time_down_than_a_small_one() {
         namespace.apply(&samples::pod(pod));
         namespace.wait_ready(&format!("app={pod}"), 1);
     }
-    let big = format!("app={}/app:big", registry());
-    if !forget_the_big_image() {
+    let image = format!("{}/app:big", registry());
+    let big = format!("app={image}");
+    if !forget(&[&image]) {
         return;
     }
     namespace.kubectl(&["set", "image", "pod/plain", &big]);
@@ -179,7 +162,7 @@ fn a_large_image_costs_no_more_time_down_than_a_small_one() {
     let plain = namespace.wait_pods("app=plain", is_big);
     // A pod that uses it keeps it on the node.
     namespace.kubectl(&["delete", "pod", "plain", "--now"]);
-    forget_the_big_image();
+    forget(&[&image]);
     let run = |pod: &str, image: &str| {
         let line = ["apply", &format!("pod/{pod}"), image, "--yes", "--pre-pull=always"];
         let output = namespace.inplace(&line);

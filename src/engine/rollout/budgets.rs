@@ -60,12 +60,15 @@ pub(super) fn allow(goal: &Goal, world: &World, ledger: &mut Ledger, asked: &Pod
         read(goal, ledger, now, turn);
         return false;
     };
-    let counted = ledger.present.iter().filter_map(|key| world.pod(key)).map(|pod| CountedPod {
+    let give_way = ledger.giving_way_to(&asked.key);
+    let present = ledger.present.iter().filter_map(|key| world.pod(key));
+    let leaving = world.pods().filter(|pod| pod.terminating && super::belongs(goal, ledger, pod));
+    let counted = present.chain(leaving).map(|pod| CountedPod {
         labels: &pod.labels,
         ready: pod.is_ready(),
         terminating: pod.terminating,
         // One that was put off has its place among those in hand already; whether it may be taken is asked anew.
-        in_hand: ledger.down.contains(&pod.key) && pod.is_ready() && pod.key != asked.key,
+        in_hand: ledger.down.contains(&pod.key) && pod.key != asked.key && !give_way.contains(&pod.key),
     });
     let counted: Vec<CountedPod<'_>> = counted.collect();
     let limits = limits(budgets, owner::replicas(goal, world), &counted);

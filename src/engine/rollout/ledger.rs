@@ -259,6 +259,20 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Returns the pods that give way to this one: all of them are out of their Services, or on their way out, and nothing
+    /// was done to take them down, so one has to go first where not all may go any more.
+    pub(super) fn giving_way_to(&self, pod: &PodKey) -> BTreeSet<PodKey> {
+        let draining = || self.draining.iter().filter_map(|position| self.pods.get(*position)).map(|other| &other.key);
+        if !draining().any(|key| key == pod) {
+            return BTreeSet::new();
+        }
+        let is_going = |key: &PodKey| {
+            let entry = self.position.get(key).and_then(|position| self.entries.get(*position));
+            entry.is_none_or(|entry| entry.sent == Sent::GateOff)
+        };
+        draining().filter(|key| *key != pod && !is_going(key)).cloned().collect()
+    }
+
     /// Returns a ledger that knows nothing yet.
     pub fn new() -> Self {
         Self::default()

@@ -197,6 +197,9 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
     }
     if ledger.pulls.is_over() || ledger.has(fault::Fault::IgnoresPulls) {
         schedule::act(goal, world, ledger, now, &mut turn);
+    } else if ledger.stop.is_none() {
+        // Of pods that another run has patched.
+        schedule::read_events(ledger, now, &mut turn);
     }
     speak_up(ledger, now, &mut turn);
     turn.wake = verdict::next_look(goal, ledger, now);

@@ -63,6 +63,13 @@ pub(super) fn pod_phase(
     if let Some(failure) = &entry.refused {
         return PodPhase::Failing(failure.clone()).into();
     }
+    // What was told and ends the rollout stays so while the end is on its way: a crashed container is started again, and
+    // another writer may change his mind.
+    if let Some(ends @ (PodPhase::Failing(_) | PodPhase::Moved { .. })) = &entry.phase
+        && ledger.ending_since.is_some()
+    {
+        return ends.clone().into();
+    }
     if let Some(path) = pod_goal.metadata.moved_in(pod) {
         return PodPhase::Gone { why: format!("its {path} was changed by somebody else") }.into();
     }
@@ -258,7 +265,7 @@ fn container_progress(
     }
     let live = *world.watch() == Watch::Live;
     let knew = kubelet_knew(entry, pod, container, status) || proven;
-    if let Some(progress) = failing(&baseline, container, status, entry, (knew, live), now) {
+    if let Some(progress) = failing(&baseline, container, status, entry, live, now) {
         return progress;
     }
     if status.state.running.is_none() {
@@ -312,7 +319,7 @@ fn failing(
     container: &Container,
     status: &ContainerStatus,
     entry: &mut Entry,
-    (knew, live): (bool, bool),
+    live: bool,
     now: Now,
 ) -> Option<Progress> {
     let (old_image, old_waiting, old_bits) = match baseline {
@@ -323,7 +330,7 @@ fn failing(
         Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
     };
     let is_new = |ended: &crate::engine::pod::Terminated| {
-        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) != Some(false)
+        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref())
     };
     let judged = failure::judge(status, is_new, old_image, &container.image);
     let Some((failure, urgency)) = judged else {
@@ -337,8 +344,8 @@ fn failing(
             now
         }
     };
-    if failure.exit_code.is_some() && old_bits && !knew {
-        // It may be one that the kubelet made before it knew the new image; the one after it is not.
+    if failure.exit_code.is_some() && old_bits {
+        // It may be one that the kubelet made before it knew the new image, and showed after it did; the one after it is not.
         let first = entry.first_crash.entry(container.name.clone()).or_insert_with(|| status.container_id.clone());
         if *first == status.container_id {
             return None;

@@ -68,7 +68,7 @@ pub(super) fn read_what_is_unclear(ledger: &mut Ledger, now: Now, turn: &mut Tur
     }
 }
 
-fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+pub(super) fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     let unproven: Vec<usize> = ledger.unproven.iter().copied().collect();
     for position in unproven {
         ledger.look();

@@ -235,9 +235,7 @@ fn failure(baseline: &Baseline, container: &Container, status: &ContainerStatus)
         }
         Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
     };
-    let is_new = |ended: &Terminated| {
-        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) != Some(false)
-    };
+    let is_new = |ended: &Terminated| baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref());
     let (failure, urgency) = failure::judge(status, is_new, old_image, &container.image)?;
     let crashed = failure.exit_code.is_some();
     let of_before =

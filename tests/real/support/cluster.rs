@@ -19,7 +19,16 @@ struct Cluster {
     kubeconfig: String,
     registry: String,
     containerd: Option<String>,
+    guarded: Option<Guarded>,
     path: OsString,
+}
+
+/// The registry that wants credentials: where it is, and whom it serves.
+#[derive(Debug, Clone)]
+pub(super) struct Guarded {
+    pub(super) address: String,
+    pub(super) user: String,
+    pub(super) password: String,
 }
 
 fn cluster() -> &'static Cluster {
@@ -31,7 +40,8 @@ fn cluster() -> &'static Cluster {
                 "INPLACE_TEST_KUBECONFIG is set, so INPLACE_TEST_REGISTRY must name the registry of the tests' images"
             })?;
             let containerd = env::var("INPLACE_TEST_CONTAINERD").ok();
-            Ok(Cluster { kubeconfig, registry, containerd, path: env::var_os("PATH").unwrap_or_default() })
+            let path = env::var_os("PATH").unwrap_or_default();
+            Ok(Cluster { kubeconfig, registry, containerd, guarded: None, path })
         }
         Err(_) => up(),
     });
@@ -40,8 +50,8 @@ fn cluster() -> &'static Cluster {
 
 /// Brings the cluster of `tests/cluster` up, and takes its settings as a shell would.
 fn up() -> Result<Cluster, String> {
-    let script =
-        r#""$0" up >&2 && eval "$("$0" env)" && printf '%s\n' "$KUBECONFIG" "$REGISTRY" "$CONTAINERD_ADDRESS" "$PATH""#;
+    let script = r#""$0" up >&2 && eval "$("$0" env)" && printf '%s\n' "$KUBECONFIG" "$REGISTRY" "$CONTAINERD_ADDRESS" \
+        "$AUTH_REGISTRY" "$AUTH_REGISTRY_USER" "$AUTH_REGISTRY_PASSWORD" "$PATH""#;
     let output = Command::new("bash")
         .args(["-c", script, SCRIPT])
         .stdin(Stdio::null())
@@ -49,10 +59,11 @@ fn up() -> Result<Cluster, String> {
         .map_err(|error| format!("bash: {error}"))?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     match stdout.lines().collect::<Vec<_>>().as_slice() {
-        [kubeconfig, registry, containerd, path] if output.status.success() => Ok(Cluster {
+        [kubeconfig, registry, containerd, address, user, password, path] if output.status.success() => Ok(Cluster {
             kubeconfig: (*kubeconfig).into(),
             registry: (*registry).into(),
             containerd: Some((*containerd).into()),
+            guarded: Some(Guarded { address: (*address).into(), user: (*user).into(), password: (*password).into() }),
             path: path.into(),
         }),
         _ => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
@@ -72,6 +83,11 @@ pub(crate) fn registry() -> &'static str {
 /// Returns the socket of the node's containerd, where it is known.
 pub(crate) fn containerd() -> Option<&'static str> {
     cluster().containerd.as_deref()
+}
+
+/// Returns the registry that wants credentials; only that of `tests/cluster` is known.
+pub(super) fn guarded() -> Option<&'static Guarded> {
+    cluster().guarded.as_ref()
 }
 
 /// Returns a command that finds the binary under test on its PATH, as kubectl finds its plugins.

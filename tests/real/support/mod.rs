@@ -3,6 +3,7 @@
 
 mod alone;
 mod api;
+mod auth_registry;
 mod cluster;
 mod gate;
 mod namespace;
@@ -17,6 +18,7 @@ mod watch;
 
 pub(crate) use alone::Alone;
 pub(crate) use api::Api;
+pub(crate) use auth_registry::AuthRegistry;
 pub(crate) use cluster::{command, containerd, kubeconfig, registry};
 pub(crate) use gate::{Gate, Moment};
 pub(crate) use namespace::Namespace;
@@ -29,7 +31,8 @@ pub(crate) use random::Random;
 pub(crate) use samples::tag_manifest;
 pub(crate) use watch::{Seen, Watch};
 
-use std::thread::sleep;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 /// How long anything may take that a test waits for: generous, because a busy machine is no failure.
@@ -38,6 +41,23 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Asks every fifth of a second until there is an answer; `None` after [`PATIENCE`].
 pub(crate) fn poll<T>(ask: impl FnMut() -> Option<T>) -> Option<T> {
     poll_every(Duration::from_millis(200), ask)
+}
+
+/// Runs something for each number, so many at once, and returns what came of it. One that panics fails the test, after the
+/// others.
+pub(crate) fn side_by_side<N: Send, T: Send>(
+    lanes: usize,
+    numbers: impl IntoIterator<Item = N, IntoIter: Send>,
+    run: impl Fn(N) -> T + Sync,
+) -> Vec<T> {
+    let numbers = Mutex::new(numbers.into_iter());
+    let next = || numbers.lock().unwrap_or_else(PoisonError::into_inner).next();
+    thread::scope(|scope| {
+        let lane = || std::iter::from_fn(next).map(&run).collect::<Vec<T>>();
+        let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+        let results: Vec<_> = lanes.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        results.into_iter().flat_map(|result| result.expect("one of them failed, as said above")).collect()
+    })
 }
 
 /// Asks again after each pause until there is an answer; `None` after [`PATIENCE`].

@@ -1,6 +1,7 @@
 //! The requests of a drain: what takes a pod out, step by step, and what puts it back.
 
 use crate::engine::drain::is_ready_but_for_our_gate;
+use crate::engine::names::PodKey;
 use crate::engine::patch::{PodPart, PodPatch, drain_patch, gate_off_patch, restore_patch};
 use crate::engine::pod::Pod;
 use crate::engine::record::UpdateRecord;
@@ -94,7 +95,9 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
 fn may_go_down(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, now: Now, turn: &mut Turn) -> bool {
     let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
     let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
-    let others = ledger.down.iter().filter(|key| **key != pod.key).count();
+    let give_way = ledger.giving_way_to(&pod.key);
+    let is_up = |key: &&PodKey| give_way.contains(*key) && world.pod(key).is_some_and(Pod::is_ready);
+    let others = ledger.down.iter().filter(|key| **key != pod.key && !is_up(key)).count();
     if is_broken(ledger, pod) {
         return true;
     }

@@ -331,18 +331,22 @@ impl Invariants {
         let (before, alone) = (in_hand.len(), truth.goal.policy.min_ready_seconds_given.is_none());
         let present: Vec<&Pod> = truth.world.pods().filter(|pod| truth.belongs(pod)).collect();
         let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
-        let down = present.iter().filter(|pod| !pod.is_ready() || in_hand.contains(&pod.key)).count() + missing;
+        // Pods that only wait out of their Services still run: they give way to one of them that is patched.
+        let has_begun = |key: &&PodKey| {
+            let gate = self.sends.contains_key(&((*key).clone(), Sent::GateOff));
+            sent == Sent::Drain || gate || self.images.contains(*key) || taken.contains(*key)
+        };
+        let goes = |other: &&Pod| in_hand.get(&other.key).is_some_and(has_begun);
+        let down = present.iter().filter(|other| !other.is_ready() || goes(other)).count() + missing;
         // Whatever shows as ready and was not taken, of anybody's: the budget selects them all.
-        let stays = |other: &&Pod| other.is_ready() && !other.terminating && !in_hand.contains(&other.key);
+        let stays = |other: &&Pod| other.is_ready() && !other.terminating && !goes(other);
         let left = truth.world.pods().filter(stays).filter(|other| other.key != pod.key).count();
         // Down by our own doing, as with the gate off, does not make it free.
         let is_up = pod.is_ready() || containers_are_ready(pod);
         let breaks_budget = pod.is_ready() && truth.min_available.is_some_and(|least| left < least);
-        // Pods that only wait out of their Services have not been touched.
-        let waits = matches!(sent, Sent::Drain | Sent::GateOff);
-        let begun = |key: &&&PodKey| waits || self.images.contains(**key) || taken.contains(**key);
         // Where the others go on, what has failed proves nothing more.
-        let begun_before = in_hand.iter().filter(begun).filter(|key| !self.is_failing(self.said.get(**key))).count();
+        let proves = |key: &&&PodKey| has_begun(key) && !self.is_failing(self.said.get(**key));
+        let begun_before = in_hand.iter().filter(proves).count();
         if breaks_budget {
             let what = format!("{} is taken, {left} stay, of {:?}", pod.key, truth.min_available);
             self.broken(Invariant::DisruptionBudget, truth.now, what);
@@ -394,8 +398,10 @@ impl Invariants {
         let now = truth.now;
         if ended.is_none() {
             let seconds = Duration::from_secs;
-            let drains = truth.goal.policy.drain_seconds.is_some();
-            let is_late = self.failed_at.is_some_and(|since| now > since + seconds(if drains { 8 } else { 2 }));
+            let labels = seconds(if truth.goal.policy.drain_seconds.is_some() { 6 } else { 0 });
+            // Pods that pull are made, taken away, and looked for, each with an answer of its own.
+            let pulls = if truth.goal.pulls.is_empty() { seconds(0) } else { seconds(10) + 4 * truth.slowest_answer };
+            let is_late = self.failed_at.is_some_and(|since| now > since + seconds(2) + labels + pulls);
             if is_late && self.stopped_at.is_none() {
                 self.broken(Invariant::LateFailure, now, "a pod failed for good and it goes on");
             }

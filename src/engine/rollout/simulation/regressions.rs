@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
-use super::super::ledger::MAX_SENDS;
+use serde_json::json;
+
+use super::super::ledger::{MAX_SENDS, Sent};
 use super::super::{Action, ActionId, Answer, Stop, Turn, turn};
 use super::adversary::Scenario;
+use super::api_server::ApiServer;
 use super::cost::ready_pod;
-use super::{EndResult, Goal, Ledger, Now, Observation, World, goal};
+use super::drained::sent_of;
+use super::{EndResult, Goal, Ledger, Now, Observation, WANTED, World, goal, pod_key};
+use crate::engine::pod::{ContainerState, Running, Waiting};
 
 /// Ready pods in the order of the goal, two at once, no canary.
 fn story(pods: usize) -> (Scenario, Goal, World, Ledger) {
@@ -105,4 +110,73 @@ fn a_watch_that_never_opens_ends_in_time() {
         now = said.wake.expect("something to wait for");
     }
     panic!("it does not end");
+}
+
+#[test]
+fn a_failure_that_was_told_stands_while_the_end_is_on_its_way() {
+    let (scenario, goal, mut world, mut ledger) = story(2);
+    let sent = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
+    // The second answer is outstanding, so that the end has to wait.
+    sent.iter().take(1).for_each(|(id, _)| ledger.answer(*id, Answer::Accepted, Now::ZERO));
+    let mut pod = ready_pod(&scenario, 0, 2, false);
+    pod.spec.containers.iter_mut().filter(|c| c.name.as_str() == "side").for_each(|c| c.image = WANTED.into());
+    let waiting = Waiting { reason: "ErrImagePull".into(), message: "not found".into() };
+    for (millis, state) in [
+        (100, ContainerState { waiting: Some(waiting), ..ContainerState::default() }),
+        (600, ContainerState { running: Some(Running::default()), ..ContainerState::default() }),
+    ] {
+        pod.resource_version += 1;
+        pod.status.container_statuses.iter_mut().for_each(|status| status.state = state.clone());
+        world.observe(Observation::Applied(Box::new(pod.clone())));
+        assert_eq!(turn(&goal, &world, &mut ledger, Now::from_millis(millis)).end, None);
+    }
+    let end = turn(&goal, &world, &mut ledger, Now::from_millis(1_100)).end;
+    assert_eq!(end.map(|outcome| outcome.result), Some(EndResult::Failed));
+}
+
+#[test]
+fn of_two_pods_that_are_out_of_their_services_one_goes_where_not_both_may() {
+    let (mut scenario, _, _, mut ledger) = story(3);
+    scenario.drain_seconds = Some(0);
+    let (goal, mut world, mut api) = (goal(&scenario), World::default(), ApiServer::default());
+    (0..3).for_each(|index| api.create(ready_pod(&scenario, index, 1, true)));
+    let mut images = Vec::new();
+    for second in 0..8 {
+        world.observe(Observation::Relisted(api.list()));
+        let now = Now::from_secs(second);
+        for (id, action) in turn(&goal, &world, &mut ledger, now).actions {
+            if let Action::Patch(patch) = action {
+                api.patch(&patch, now);
+                images.extend((sent_of(&patch) == Sent::Images).then(|| patch.key.name.clone()));
+                ledger.answer(id, Answer::Accepted, now);
+            } else {
+                world.observe(Observation::Slices(Vec::new()));
+                ledger.answer(id, Answer::Read, now);
+            }
+        }
+        // Two are on their way out, and then a third one is down by itself.
+        let down = ready_pod(&scenario, 2, 1, false).status;
+        api.change(&pod_key(2, 0), |pod| pod.status = down);
+    }
+    assert_eq!(images, ["web-0"], "two may be down, and one is");
+}
+
+#[test]
+fn a_pod_that_goes_away_is_no_healthy_pod_of_somebody_else() {
+    let (scenario, mut goal, mut world, mut ledger) = story(3);
+    (goal.replicas, goal.policy.respects_budgets) = (2, true);
+    let mut leaving = ready_pod(&scenario, 2, 2, false);
+    leaving.terminating = true;
+    goal.pods.pop();
+    world.observe(Observation::Applied(Box::new(leaving)));
+    // The status is from before the scaling.
+    world.observe(Observation::Budgets(vec![json!({
+        "metadata": {"name": "web", "generation": 1},
+        "spec": {"minAvailable": 1, "selector": {}},
+        "status": {"observedGeneration": 1, "disruptionsAllowed": 2, "currentHealthy": 3, "expectedPods": 3},
+    })]));
+    let asked = turn(&goal, &world, &mut ledger, Now::ZERO).actions;
+    asked.iter().for_each(|(id, _)| ledger.answer(*id, Answer::Read, Now::ZERO));
+    let patched = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
+    assert_eq!(patched.len(), 1, "{patched:?}");
 }

@@ -2,7 +2,6 @@
 
 use super::super::Stop;
 use super::adversary::{Deed, Scenario};
-use super::invariants::Invariant;
 use super::nature::Fate;
 use super::random::Random;
 use super::simulate;
@@ -147,22 +146,20 @@ fn pulls_come_first_and_budgets_hold_against_the_adversary() {
     explore("guarded", (0..SEEDS).map(Scenario::guarded));
 }
 
-/// As many as the project promises for its budgets: that no budget, and nothing about pulls, breaks in any of them.
 #[test]
-#[ignore = "takes minutes: cargo test --lib -- --ignored ten_thousand"]
-fn ten_thousand_scenarios_break_no_budget() {
-    let guarded = [
-        Invariant::Budget,
-        Invariant::DisruptionBudget,
-        Invariant::PulledFirst,
-        Invariant::PullLeft,
-        Invariant::Canary,
-    ];
-    for seed in 0..10_000 {
-        let violations = simulate(&Scenario::guarded(seed), None).violations;
-        let broken = violations.iter().find(|violation| guarded.contains(&violation.invariant));
-        assert!(broken.is_none(), "seed {seed}: {broken:#?}");
-    }
+fn budgets_hold_behind_a_service_too() {
+    explore("guarded and drained", (0..SEEDS).map(|seed| Scenario::guarded(seed).drained()));
+}
+
+/// As many as the project promises for its budgets, over several cores.
+#[test]
+#[ignore = "takes minutes: tests/run seeds"]
+fn ten_thousand_scenarios_break_no_promise() {
+    std::thread::scope(|scope| {
+        for shard in 0..4 {
+            scope.spawn(move || explore("ten thousand", (shard * 2_500..(shard + 1) * 2_500).map(Scenario::guarded)));
+        }
+    });
 }
 
 /// Wherever a run is killed, and whether its last request gets through or not, the next one ends like the first.
