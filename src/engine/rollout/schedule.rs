@@ -82,7 +82,9 @@ pub(super) fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
         let next = now + EVENTS_EVERY;
         entry.events_at = Some(next);
         ledger.timers.insert((next, position));
-        push(ledger, turn, position, Action::ReadEvents(pod.key.clone()));
+        // Its answer is none to a request about the pod: what it finds comes as an observation.
+        let read = Action::ReadEvents(pod.key.clone());
+        turn.actions.push((ledger.next_id(), read));
     }
 }
 

@@ -8,6 +8,7 @@ use crate::engine::names::ContainerName;
 use crate::engine::patch::NewImage;
 use crate::engine::pod::Pod;
 use crate::engine::record::{ContainerRecord, UpdateRecord};
+use crate::engine::report::{Notice, PodPhase};
 
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
@@ -117,10 +118,7 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
         let is_counted = is_begun(goal, &pod_goal, pod);
         if takes_down && !is_counted && !has_place(goal, world, ledger, pod) {
             // Another pod has gone down since: this one waits for its turn again, and its hook comes before it again.
-            if let Some(entry) = ledger.entries.get_mut(position) {
-                entry.hooks.again();
-            }
-            ledger.timers.insert((now, position));
+            wait_again(goal, position, world, ledger, turn);
             continue;
         }
         if takes_down && !budgets::allow(goal, world, ledger, pod, now, turn) {
@@ -133,6 +131,17 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
             schedule::send(goal, position, world, ledger, turn, now);
         }
     }
+}
+
+fn wait_again(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, turn: &mut Turn) {
+    let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position).cloned(), ledger.entries.get_mut(position)) else {
+        return;
+    };
+    entry.hooks.again();
+    (entry.phase, entry.started) = (Some(PodPhase::Waiting), None);
+    turn.notices.push(Notice::Pod { pod: pod_goal.key.clone(), phase: PodPhase::Waiting });
+    super::index(goal, world, ledger, position, false);
+    super::count(goal, world, ledger, &pod_goal.key, false);
 }
 
 /// Whether a pod that is ready may go down beside those that are.

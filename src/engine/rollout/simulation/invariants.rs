@@ -370,7 +370,8 @@ impl Invariants {
         if has_hook && !begun && !truth.passed.contains(&(pod.key.clone(), HookPhase::Before)) {
             self.broken(Invariant::Hook, truth.now, format!("{} is patched without its command", pod.key));
         }
-        if truth.goal.policy.container_order.is_empty() {
+        // What was there before the rollout came is proven, and that is all.
+        if truth.goal.policy.container_order.is_empty() || !begun {
             return;
         }
         let steps = truth.goal.steps_of(goal);
