@@ -143,16 +143,6 @@ pub enum ClusterError {
         /// The server's own sentence.
         message: String,
     },
-    /// The server is too old for what is asked.
-    #[error("{wanted} needs Kubernetes {needs} or newer; the server is {server}")]
-    ServerTooOld {
-        /// What is asked.
-        wanted: String,
-        /// The first version that has it, such as `1.33`.
-        needs: String,
-        /// The server's version.
-        server: String,
-    },
     /// The server answered something that is not what the API promises.
     #[error("the server's answer to {request} could not be read: {why}")]
     Unreadable {
@@ -198,7 +188,6 @@ impl ClusterError {
             | Self::AdmissionDenied { .. }
             | Self::Invalid { .. }
             | Self::Rejected { .. }
-            | Self::ServerTooOld { .. }
             | Self::NotSent { .. }
             | Self::Kubeconfig(_)
             | Self::CredentialPlugin(_) => false,
@@ -223,7 +212,6 @@ impl ClusterError {
             | Self::AdmissionDenied { .. }
             | Self::Invalid { .. }
             | Self::Rejected { .. }
-            | Self::ServerTooOld { .. }
             | Self::Unreadable { .. }
             | Self::NotSent { .. }
             | Self::Kubeconfig(_)
@@ -250,7 +238,6 @@ impl ClusterError {
             Self::TimedOut { after: Some(_), .. }
             | Self::Unreachable { .. }
             | Self::ConnectionLost { .. }
-            | Self::ServerTooOld { .. }
             | Self::Unreadable { .. }
             | Self::NotSent { .. }
             | Self::Kubeconfig(_)
@@ -291,7 +278,6 @@ impl ClusterError {
             | Self::AdmissionDenied { .. }
             | Self::Rejected { .. }
             | Self::ServerFailed { .. }
-            | Self::ServerTooOld { .. }
             | Self::Unreadable { .. }
             | Self::NotSent { .. } => Vec::new(),
         }

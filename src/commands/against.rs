@@ -1,5 +1,6 @@
 //! `plan --against`: two manifests, and nothing else: no kubeconfig is read and no server asked.
 
+use std::borrow::Cow;
 use std::io;
 
 use serde_json::Value;
@@ -7,10 +8,9 @@ use serde_json::Value;
 use super::{Shell, plan, planning};
 use crate::cli::{GlobalArgs, PlanArgs};
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::offline;
-use crate::engine::workload::WorkloadKind;
+use crate::engine::plan::offline::{self, Written};
 use crate::error::{CommandError, ErrorKind};
-use crate::manifest::{self, Manifest};
+use crate::manifest::{self, Packed};
 
 pub(super) fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let targets = &args.targets;
@@ -75,13 +75,13 @@ fn objects(
     recursive: bool,
     global: &GlobalArgs,
     shell: Option<&Shell>,
-) -> Result<Vec<Value>, CommandError> {
-    let manifests = manifest::read(names, recursive, &mut io::stdin().lock())?;
+) -> Result<Vec<Packed>, CommandError> {
+    let manifests = manifest::read(names, recursive, &mut io::stdin().lock(), super::targets::is_workload)?;
     let mut workloads = Vec::new();
     for manifest in manifests {
-        if is_workload(&manifest) {
+        if super::targets::is_workload(&manifest.api_version, &manifest.kind) {
             super::targets::namespace_of(&manifest, global)?;
-            workloads.push(manifest.object);
+            workloads.push(manifest);
         } else if let Some(shell) = shell {
             super::targets::note_left_out(&manifest, shell);
         }
@@ -89,7 +89,12 @@ fn objects(
     Ok(workloads)
 }
 
-fn is_workload(manifest: &Manifest) -> bool {
-    let text = |name: &str| manifest.object.get(name).and_then(Value::as_str).unwrap_or_default();
-    WorkloadKind::from_manifest(text("apiVersion"), text("kind")).is_some()
+impl Written for Packed {
+    fn identity(&self) -> [&str; 4] {
+        [&self.api_version, &self.kind, &self.namespace, &self.name]
+    }
+
+    fn object(&self) -> Cow<'_, Value> {
+        Cow::Owned(Self::object(self))
+    }
 }

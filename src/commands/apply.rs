@@ -82,14 +82,20 @@ async fn saved_plan(
 ) -> Result<EndResult, CommandError> {
     let (planned, field_manager) = match saved::read(file, global, shell).await? {
         Reread::Fresh(planned, field_manager) => (planned, field_manager),
-        Reread::Stale(moved) => {
+        Reread::Stale(plan) => {
+            if args.output == OutputFormat::Json {
+                plan::show(&plan, OutputFormat::Json, None, shell)?;
+            }
             shell.say(
                 Meaning::Failing,
                 "stale:",
                 "the saved plan does not fit the cluster any more; nothing was changed",
             );
-            moved.iter().for_each(|moved| shell.say(Meaning::Plain, "  -", &moved.to_string()));
-            shell.say(Meaning::Plain, "hint:", "plan again, and save the new plan");
+            let reasons = plan.workloads.iter().flat_map(|workload| &workload.reasons);
+            for reason in reasons.clone() {
+                shell.say(Meaning::Plain, "  -", &format!("{}: {}", reason.code(), reason.sentence()));
+            }
+            reasons.take(1).for_each(|reason| shell.say(Meaning::Plain, "hint:", &reason.hint()));
             return Ok(EndResult::Superseded);
         }
     };

@@ -17,7 +17,7 @@ use crate::engine::outcome::EndResult;
 use crate::engine::target::{self, Images};
 use crate::engine::workload::{Workload, WorkloadKind};
 use crate::error::CommandError;
-use crate::manifest::Manifest;
+use crate::manifest::Packed;
 use crate::render::{self, HashFormat};
 
 pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
@@ -66,7 +66,7 @@ fn request(args: &TargetArgs) -> Result<target::Request, CommandError> {
     Ok(request)
 }
 
-fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Vec<(WorkloadKind, Manifest)>, CommandError> {
+fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Vec<(WorkloadKind, Packed)>, CommandError> {
     if args.filename.is_empty() {
         return Ok(Vec::new());
     }
@@ -79,20 +79,17 @@ fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Vec<(WorkloadKind, 
 
 /// Hashes manifests as they stand: what a kubelet would get of them, without what admission adds.
 fn of_manifests(
-    manifests: &[(WorkloadKind, Manifest)],
+    manifests: &[(WorkloadKind, Packed)],
     images: &Images,
     given: Option<KubeletVersion>,
     global: &GlobalArgs,
 ) -> Result<Vec<HashComparison>, CommandError> {
     let kubelet = given.map_or(Kubelet::Assumed, Kubelet::Given);
-    let of = |(kind, manifest): &(WorkloadKind, Manifest)| {
-        let text = |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-        let workload = WorkloadRef {
-            kind: *kind,
-            namespace: text("/metadata/namespace").or_else(|| global.namespace.clone()).unwrap_or_default(),
-            name: text("/metadata/name").unwrap_or_default(),
-        };
-        let now = hash_comparison::pod_of(*kind, &manifest.object);
+    let of = |(kind, manifest): &(WorkloadKind, Packed)| {
+        let given = Some(&manifest.namespace).filter(|given| !given.is_empty());
+        let namespace = given.or(global.namespace.as_ref()).cloned().unwrap_or_default();
+        let workload = WorkloadRef { kind: *kind, namespace, name: manifest.name.clone() };
+        let now = hash_comparison::pod_of(*kind, &manifest.object());
         let after = with_images(&now, images, &workload)?;
         comparison(workload, &now, after.as_ref(), kubelet.clone())
     };
@@ -102,7 +99,7 @@ fn of_manifests(
 /// Hashes a live pod or template, and what a manifest and images would make of it.
 fn of_live(
     workload: &Workload,
-    manifest: Option<&(WorkloadKind, Manifest)>,
+    manifest: Option<&(WorkloadKind, Packed)>,
     images: &Images,
     kubelet: Kubelet,
 ) -> Result<HashComparison, CommandError> {
@@ -110,7 +107,8 @@ fn of_live(
     let merged = match manifest {
         None => None,
         Some((kind, manifest)) => {
-            let template = manifest.object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
+            let object = manifest.object();
+            let template = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
             let merged = hash_comparison::merged(&now, template).map_err(|error| {
                 CommandError::usage(format!("{} cannot be put over {}: {error}", manifest.source, workload.reference))
             })?;
@@ -149,15 +147,13 @@ fn comparison(
 
 /// Finds the manifest that is meant for a live object: its own, or the only one.
 fn manifest_for<'m>(
-    manifests: &'m [(WorkloadKind, Manifest)],
+    manifests: &'m [(WorkloadKind, Packed)],
     live: &WorkloadRef,
-) -> Result<Option<&'m (WorkloadKind, Manifest)>, CommandError> {
-    let name =
-        |manifest: &Manifest| manifest.object.pointer("/metadata/name").and_then(Value::as_str) == Some(&live.name);
+) -> Result<Option<&'m (WorkloadKind, Packed)>, CommandError> {
     match manifests {
         [] => Ok(None),
         [only] => Ok(Some(only)),
-        several => match several.iter().find(|(kind, manifest)| *kind == live.kind && name(manifest)) {
+        several => match several.iter().find(|(kind, manifest)| *kind == live.kind && manifest.name == live.name) {
             Some(own) => Ok(Some(own)),
             None => Err(CommandError::usage(format!("several workloads were given with -f, and none is {live}"))
                 .hint("give the one whose containers are to be compared with it")),
@@ -222,12 +218,10 @@ mod tests {
     use super::*;
     use crate::manifest;
 
-    fn read(text: &str) -> Vec<(WorkloadKind, Manifest)> {
-        let kind = |manifest: &Manifest| {
-            let text = |key: &str| manifest.object[key].as_str().unwrap().to_owned();
-            WorkloadKind::from_manifest(&text("apiVersion"), &text("kind")).unwrap()
-        };
-        manifest::parse("x.yaml", text.as_bytes()).unwrap().into_iter().map(|one| (kind(&one), one)).collect()
+    fn read(text: &str) -> Vec<(WorkloadKind, Packed)> {
+        let kind = |one: &Packed| WorkloadKind::from_manifest(&one.api_version, &one.kind).unwrap();
+        let read = manifest::read(&["-".into()], false, &mut text.as_bytes(), |_, _| true).unwrap();
+        read.into_iter().map(|one| (kind(&one), one)).collect()
     }
 
     const TWO: &str = "
@@ -265,7 +259,7 @@ spec: {template: {spec: {containers: [{name: side, image: 'registry.test/side:v1
         let manifests = read(TWO);
         let live = |kind, name: &str| WorkloadRef { kind, namespace: "n".into(), name: name.into() };
         let found = |manifests: &[_], live: &WorkloadRef| {
-            manifest_for(manifests, live).map(|found| found.map(|(kind, _): &(WorkloadKind, Manifest)| *kind)).ok()
+            manifest_for(manifests, live).map(|found| found.map(|(kind, _): &(WorkloadKind, Packed)| *kind)).ok()
         };
         assert_eq!(found(&[], &live(WorkloadKind::Pod, "a")), Some(None));
         assert_eq!(found(&manifests, &live(WorkloadKind::Deployment, "a")), Some(Some(WorkloadKind::Deployment)));

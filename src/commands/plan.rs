@@ -1,5 +1,6 @@
 //! `plan`: says what would happen, and changes nothing.
 
+use std::borrow::Cow;
 use std::io;
 
 use super::planning::Planned;
@@ -48,7 +49,7 @@ fn warn_of_nodes(planned: &mut Planned) {
 
 /// Shows a plan: the result on stdout, warnings on stderr.
 pub(super) fn show(plan: &Plan, output: OutputFormat, next: Option<&str>, shell: &Shell) -> Result<(), CommandError> {
-    let plan = &as_shown(plan, output);
+    let plan = &*as_shown(plan, output);
     render::plan(output, plan, next, &shell.terminal.stdout, &mut io::stdout().lock())?;
     if !shell.is_quiet() {
         render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
@@ -57,16 +58,18 @@ pub(super) fn show(plan: &Plan, output: OutputFormat, next: Option<&str>, shell:
 }
 
 /// Returns the plan without what the shell tells on stderr itself: there a server's warning would stand twice.
-fn as_shown(plan: &Plan, output: OutputFormat) -> Plan {
-    let mut plan = plan.clone();
+fn as_shown(plan: &Plan, output: OutputFormat) -> Cow<'_, Plan> {
     let is_told_by_the_shell = match output {
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Name => true,
         OutputFormat::Json | OutputFormat::Yaml | OutputFormat::Markdown => false,
     };
-    if is_told_by_the_shell {
-        for workload in &mut plan.workloads {
-            workload.warnings.retain(|warning| !matches!(warning, Warning::ServerWarning { .. }));
-        }
+    let is_told = |warning: &Warning| is_told_by_the_shell && matches!(warning, Warning::ServerWarning { .. });
+    if !plan.workloads.iter().any(|workload| workload.warnings.iter().any(is_told)) {
+        return Cow::Borrowed(plan);
     }
-    plan
+    let mut shown = plan.clone();
+    for workload in &mut shown.workloads {
+        workload.warnings.retain(|warning| !is_told(warning));
+    }
+    Cow::Owned(shown)
 }

@@ -73,10 +73,16 @@ pub(super) async fn make_for(
     if options.subset.partition.is_some() && !found.iter().all(has_ordinals) {
         return Err(CommandError::usage("--partition is for StatefulSets: no other kind numbers its pods"));
     }
-    let (facts, read) =
-        futures::join!(namespaces(&found, &cluster), reading::all(found.clone(), &cluster, field_manager, nodes));
+    let (facts, read, server) = futures::join!(
+        namespaces(&found, &cluster),
+        reading::all(found.clone(), &cluster, field_manager, nodes),
+        // Who may not read it, or cannot make sense of it, is told by what the server refuses.
+        cluster.server_version()
+    );
     let mut read = read?;
+    let server = server.ok().and_then(|version| version.parse().ok());
     for (_, live) in &mut read {
+        live.surroundings.server = server;
         if let Some(facts) = facts.get(&live.workload.reference.namespace) {
             add_facts(live, facts);
         }

@@ -9,7 +9,8 @@ use super::Shell;
 use super::planning::Planned;
 use crate::cli::GlobalArgs;
 use crate::cluster::Nodes;
-use crate::engine::plan::{Moved, SavedPlan};
+use crate::engine::outcome::EndResult;
+use crate::engine::plan::{Plan, SavedPlan};
 use crate::error::{CommandError, ErrorKind};
 
 /// A saved plan of ten thousand pods is a few MiB.
@@ -45,8 +46,8 @@ fn create(file: &Path) -> std::io::Result<File> {
 pub(super) enum Reread {
     /// It still stands.
     Fresh(Box<Planned>, String),
-    /// It does not; nothing was touched.
-    Stale(Vec<Moved>),
+    /// It does not, as its reasons say; nothing was touched.
+    Stale(Plan),
 }
 
 /// Reads a saved plan and holds it against the cluster.
@@ -67,16 +68,15 @@ pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) ->
         let message = format!("the plan was made for the server {}, and this is {}", saved.server, cluster.server());
         return Err(CommandError::usage(message).hint("choose its context with --context, or plan again"));
     }
-    let (mut moved, mut lives) = (Vec::new(), Vec::new());
+    let mut lives = Vec::new();
     for workload in &saved.workloads {
         let owner = cluster.workload(&workload.plan.workload).await?;
-        let live = cluster.live(owner, Nodes::WhereDecisive).await?;
-        moved.extend(workload.moved(&live));
-        lives.push(live);
+        lives.push(cluster.live(owner, Nodes::WhereDecisive).await?);
     }
-    if !moved.is_empty() {
-        return Ok(Reread::Stale(moved));
+    let plan = saved.held_against(&lives);
+    if plan.result() == EndResult::Superseded {
+        return Ok(Reread::Stale(plan));
     }
-    let planned = Planned { plan: saved.plan(), lives, cluster, id: shell.rollout_id() };
+    let planned = Planned { plan, lives, cluster, id: shell.rollout_id() };
     Ok(Reread::Fresh(Box::new(planned), saved.field_manager))
 }

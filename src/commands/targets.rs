@@ -16,7 +16,7 @@ use crate::engine::suggest;
 use crate::engine::target::{self, Images};
 use crate::engine::workload::{Workload, WorkloadKind};
 use crate::error::{CommandError, ErrorKind};
-use crate::manifest::{self, Manifest};
+use crate::manifest::{self, Packed};
 
 /// Workloads that are read at once: the API server's own limits are meant for many clients.
 const AT_ONCE: usize = 8;
@@ -27,7 +27,7 @@ pub(super) enum Asked {
     /// Images by hand, of workloads by name or selector.
     Words(target::Request),
     /// Manifests.
-    Manifests(Vec<(WorkloadKind, Manifest)>),
+    Manifests(Vec<(WorkloadKind, Packed)>),
 }
 
 /// What is wanted of one workload.
@@ -78,12 +78,10 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
         ));
     }
     shell.standard_input_was_read = args.filename.iter().any(|name| name == "-");
-    let manifests = manifest::read(&args.filename, args.recursive, &mut io::stdin().lock())?;
+    let manifests = manifest::read(&args.filename, args.recursive, &mut io::stdin().lock(), is_workload)?;
     let mut workloads = Vec::new();
     for manifest in manifests {
-        let text =
-            |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        match WorkloadKind::from_manifest(&text("/apiVersion"), &text("/kind")) {
+        match WorkloadKind::from_manifest(&manifest.api_version, &manifest.kind) {
             Some(kind) => workloads.push((kind, manifest)),
             None => note_left_out(&manifest, shell),
         }
@@ -119,15 +117,16 @@ pub(super) async fn read_side_by_side(
 }
 
 /// Says that a manifest is of no kind that is updated in place.
-pub(super) fn note_left_out(manifest: &Manifest, shell: &Shell) {
-    let text = |pointer: &str| manifest.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+pub(super) fn note_left_out(manifest: &Packed, shell: &Shell) {
+    let Packed { api_version, kind, name, source, .. } = manifest;
     shell.note(&format!(
-        "{}: {} {}/{} has no containers that this program can update in place; it is left out",
-        manifest.source,
-        text("/apiVersion"),
-        text("/kind"),
-        text("/metadata/name")
+        "{source}: {api_version} {kind}/{name} has no containers that this program can update in place; it is left out"
     ));
+}
+
+/// Returns whether an object has containers that this program can update in place.
+pub(super) fn is_workload(api_version: &str, kind: &str) -> bool {
+    WorkloadKind::from_manifest(api_version, kind).is_some()
 }
 
 /// Finds the workloads in the cluster, in the order in which they were named; what a selector picks by namespace, kind
@@ -176,7 +175,7 @@ pub(super) async fn find(
             for (kind, manifest) in manifests {
                 let reference = reference_of(kind, &manifest, global, cluster)?;
                 let workload = workload(&reference, cluster).await?;
-                found.push((workload, Wish::Manifest(manifest.object)));
+                found.push((workload, Wish::Manifest(manifest.object())));
             }
         }
     }
@@ -192,19 +191,17 @@ async fn workload(reference: &WorkloadRef, cluster: &Cluster) -> Result<Workload
 
 fn reference_of(
     kind: WorkloadKind,
-    manifest: &Manifest,
+    manifest: &Packed,
     global: &GlobalArgs,
     cluster: &Cluster,
 ) -> Result<WorkloadRef, CommandError> {
-    let name = manifest.object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
     let namespace = namespace_of(manifest, global)?.unwrap_or_else(|| cluster.namespace().to_owned());
-    Ok(WorkloadRef { kind, namespace, name: name.to_owned() })
+    Ok(WorkloadRef { kind, namespace, name: manifest.name.clone() })
 }
 
 /// Returns the namespace that a manifest names, which must be that of `-n` where both are given.
-pub(super) fn namespace_of(manifest: &Manifest, global: &GlobalArgs) -> Result<Option<String>, CommandError> {
-    let given = manifest.object.pointer("/metadata/namespace").and_then(Value::as_str);
-    let given = given.filter(|given| !given.is_empty()).map(str::to_owned);
+pub(super) fn namespace_of(manifest: &Packed, global: &GlobalArgs) -> Result<Option<String>, CommandError> {
+    let given = Some(manifest.namespace.clone()).filter(|given| !given.is_empty());
     if let (Some(given), Some(flag)) = (&given, &global.namespace)
         && given != flag
     {

@@ -1,7 +1,8 @@
 //! The difference between two pod templates, or two pods, as raw JSON: no field that this build does not know is lost.
 //!
 //! Containers are compared by name, never by index; so are the elements of other lists that have names. Both sides must
-//! have gone through the same defaulting; `null`, an absent field and an empty list are the same.
+//! have gone through the same defaulting; `null`, an absent field and an empty list are the same. Of very many paths the
+//! first are named and the others counted.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +12,12 @@ use super::metadata::{MetadataChange, MetadataMap};
 use super::names::ContainerName;
 use super::pod::ContainerList;
 use super::qos;
+
+/// How many paths are named; the last of them says how many more there are.
+const MAX_PATHS: usize = 100;
+
+/// The bytes of a path beyond which nothing is joined to it.
+const MAX_PATH_BYTES: usize = 512;
 
 /// What differs.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -58,67 +65,102 @@ impl TemplateDiff {
     }
 }
 
+/// Changed paths, as many as are named.
+#[derive(Default)]
+struct Paths {
+    named: Vec<String>,
+    more: usize,
+}
+
+impl Paths {
+    fn push(&mut self, path: String) {
+        if self.named.len() < MAX_PATHS { self.named.push(path) } else { self.more = self.more.saturating_add(1) }
+    }
+
+    fn count(&self) -> usize {
+        self.named.len().saturating_add(self.more)
+    }
+
+    fn sorted(mut self) -> Vec<String> {
+        self.named.sort();
+        if let Some(last) = self.named.last_mut().filter(|_| self.more > 0) {
+            last.push_str(&format!(" (and {} more)", self.more));
+        }
+        self.named
+    }
+}
+
+/// Bounds the pairs of containers that are looked at for a new name; whoever replaces more than a hundred by others does not
+/// rename them.
+const MAX_RENAME_PAIRS: usize = 10_000;
+
 /// Compares two templates (`metadata` and `spec`).
 pub fn diff(before: &Value, after: &Value) -> TemplateDiff {
     let mut found = TemplateDiff::default();
+    let mut paths = Paths::default();
     let (metadata, unread) = MetadataChange::between(before, after);
     found.metadata = metadata;
-    compare_but(before, after, "", &["spec", "metadata"], &mut found.other);
-    let part = |template: &Value, name: &str| template.get(name).cloned().unwrap_or(Value::Null);
+    compare_but(before, after, "", &["spec", "metadata"], &mut paths);
     let read: Vec<&str> =
         MetadataMap::ALL.map(MetadataMap::field).into_iter().filter(|f| !unread.contains(f)).collect();
-    compare_but(&part(before, "metadata"), &part(after, "metadata"), "metadata", &read, &mut found.other);
+    compare_but(part(before, "metadata"), part(after, "metadata"), "metadata", &read, &mut paths);
     let (before, after) = (part(before, "spec"), part(after, "spec"));
-    compare_but(&before, &after, "spec", &["containers", "initContainers"], &mut found.other);
+    compare_but(before, after, "spec", &["containers", "initContainers"], &mut paths);
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
-        containers(&before, &after, list, &mut found);
+        containers(before, after, list, &mut found, &mut paths);
     }
-    if found.other.iter().any(|path| path.contains(".resources")) {
-        let classes = (qos::class(&before), qos::class(&after));
+    // Where not every path is named, one of the resources may be among the others.
+    if paths.more > 0 || paths.named.iter().any(|path| path.contains(".resources")) {
+        let classes = (qos::class(before), qos::class(after));
         found.qos = (classes.0 != classes.1).then_some(classes);
     }
-    found.other.sort();
+    found.other = paths.sorted();
     found
+}
+
+fn part<'v>(template: &'v Value, name: &str) -> &'v Value {
+    template.get(name).unwrap_or(&Value::Null)
 }
 
 /// Returns the paths at which two values differ, each prefixed by `path`.
 pub fn changed_paths(before: &Value, after: &Value, path: &str) -> Vec<String> {
-    let mut paths = Vec::new();
+    let mut paths = Paths::default();
     compare(before, after, path, &mut paths);
-    paths.sort();
-    paths
+    paths.sorted()
 }
 
-fn containers(before: &Value, after: &Value, list: ContainerList, found: &mut TemplateDiff) {
+fn containers(before: &Value, after: &Value, list: ContainerList, found: &mut TemplateDiff, paths: &mut Paths) {
     let field = list.spec_field();
     let empty = Value::Array(Vec::new());
     let (old, new) = (before.get(field).unwrap_or(&empty), after.get(field).unwrap_or(&empty));
     let (Some(old), Some(new)) = (by_key(old, "name"), by_key(new, "name")) else {
         // Not what the API serves: compared as it stands, so that nothing is lost.
-        compare(old, new, &format!("spec.{field}"), &mut found.other);
+        compare(old, new, &format!("spec.{field}"), paths);
         return;
     };
     let is_new = |name: &String| !old.iter().any(|(known, _)| known == name);
     let mut added: Vec<&(String, &Value)> = new.iter().filter(|(name, _)| is_new(name)).collect();
+    let gone = (old.len() + added.len()).saturating_sub(new.len());
+    let may_be_renamed = gone.saturating_mul(added.len()) <= MAX_RENAME_PAIRS;
     let listed = |name: &str| ListedContainer { list, name: ContainerName::from(name) };
     for (name, container) in &old {
         let Some((_, other)) = new.iter().find(|(known, _)| known == name) else {
-            match added.iter().position(|(_, candidate)| same_but_name(container, candidate)) {
+            let renamed = added.iter().position(|(_, candidate)| may_be_renamed && same_but_name(container, candidate));
+            match renamed {
                 Some(index) => found.renamed.push((listed(name), ContainerName::from(added.remove(index).0.as_str()))),
                 None => found.removed.push(listed(name)),
             }
             continue;
         };
-        let path = format!("spec.{field}[{name}]");
-        compare_but(container, other, &path, &["image"], &mut found.other);
+        let path = element(&format!("spec.{field}"), name);
+        compare_but(container, other, &path, &["image"], paths);
         let image = |container: &Value| match container.get("image") {
             None | Some(Value::Null) => Some(String::new()),
             Some(image) => image.as_str().map(str::to_owned),
         };
         let (Some(from), Some(to)) = (image(container), image(other)) else {
             // Not what the API serves: compared as it stands, so that nothing is lost.
-            let field = |container: &Value| container.get("image").cloned().unwrap_or(Value::Null);
-            compare(&field(container), &field(other), &format!("{path}.image"), &mut found.other);
+            compare(part(container, "image"), part(other, "image"), &format!("{path}.image"), paths);
             continue;
         };
         if from != to {
@@ -129,9 +171,9 @@ fn containers(before: &Value, after: &Value, list: ContainerList, found: &mut Te
 }
 
 fn same_but_name(a: &Value, b: &Value) -> bool {
-    let mut paths = Vec::new();
+    let mut paths = Paths::default();
     compare_but(a, b, "", &["name"], &mut paths);
-    paths.is_empty()
+    paths.count() == 0
 }
 
 /// Pairs a list's elements with their key, if every element has one of its own.
@@ -158,59 +200,71 @@ fn is_absent(value: &Value) -> bool {
     }
 }
 
-fn compare_but(before: &Value, after: &Value, path: &str, left_out: &[&str], paths: &mut Vec<String>) {
-    let without = |value: &Value| match value {
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .filter(|(key, _)| !left_out.contains(&key.as_str()))
-                .map(|(k, v)| (k.clone(), v.clone()))
-                .collect(),
-        ),
-        Value::Null => Value::Object(Map::new()),
-        other => other.clone(),
-    };
-    compare(&without(before), &without(after), path, paths);
+fn compare_but(before: &Value, after: &Value, path: &str, left_out: &[&str], paths: &mut Paths) {
+    let nothing = Map::new();
+    match (fields_of(before, &nothing), fields_of(after, &nothing)) {
+        (Some(old), Some(new)) => compare_fields(old, new, path, left_out, paths),
+        (None, None) => compare(before, after, path, paths),
+        (Some(_), None) | (None, Some(_)) => paths.push(path.to_owned()),
+    }
 }
 
-fn compare(before: &Value, after: &Value, path: &str, paths: &mut Vec<String>) {
+fn fields_of<'v>(value: &'v Value, nothing: &'v Map<String, Value>) -> Option<&'v Map<String, Value>> {
+    match value {
+        Value::Object(fields) => Some(fields),
+        Value::Null => Some(nothing),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
+    }
+}
+
+fn compare(before: &Value, after: &Value, path: &str, paths: &mut Paths) {
     if before == after || (is_absent(before) && is_absent(after)) {
         return;
     }
     match (before, after) {
-        (Value::Object(old), Value::Object(new)) => {
-            for (key, value) in old {
-                compare(value, new.get(key).unwrap_or(&Value::Null), &join(path, key), paths);
-            }
-            for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
-                compare(&Value::Null, value, &join(path, key), paths);
-            }
-        }
+        (Value::Object(old), Value::Object(new)) => compare_fields(old, new, path, &[], paths),
         (Value::Array(old), Value::Array(new)) => compare_lists(before, after, (old.len(), new.len()), path, paths),
         _ => paths.push(path.to_owned()),
     }
 }
 
-fn compare_lists(before: &Value, after: &Value, lengths: (usize, usize), path: &str, paths: &mut Vec<String>) {
+fn compare_fields(
+    old: &Map<String, Value>,
+    new: &Map<String, Value>,
+    path: &str,
+    left_out: &[&str],
+    paths: &mut Paths,
+) {
+    let compared = |key: &String| !left_out.contains(&key.as_str());
+    for (key, value) in old.iter().filter(|(key, _)| compared(key)) {
+        compare(value, new.get(key).unwrap_or(&Value::Null), &join(path, key), paths);
+    }
+    for (key, value) in new.iter().filter(|(key, _)| compared(key) && !old.contains_key(*key)) {
+        compare(&Value::Null, value, &join(path, key), paths);
+    }
+}
+
+fn compare_lists(before: &Value, after: &Value, lengths: (usize, usize), path: &str, paths: &mut Paths) {
     let keyed = ["name", "mountPath", "devicePath", "containerPort", "key"].into_iter().find_map(|key| {
         let (old, new) = (by_key(before, key)?, by_key(after, key)?);
         Some((old, new))
     });
     let Some((old, new)) = keyed else {
-        let element = |list: &Value, index: usize| list.get(index).cloned().unwrap_or(Value::Null);
+        let at = |list, index: usize| Value::get(list, index).unwrap_or(&Value::Null);
         for index in 0..lengths.0.max(lengths.1) {
-            compare(&element(before, index), &element(after, index), &format!("{path}[{index}]"), paths);
+            compare(at(before, index), at(after, index), &element(path, &index.to_string()), paths);
         }
         return;
     };
-    let found = paths.len();
+    let found = paths.count();
     for (name, value) in &old {
         let other = new.iter().find(|(known, _)| known == name).map_or(&Value::Null, |(_, value)| *value);
-        compare(value, other, &format!("{path}[{name}]"), paths);
+        compare(value, other, &element(path, name), paths);
     }
     for (name, value) in new.iter().filter(|(name, _)| !old.iter().any(|(known, _)| known == name)) {
-        compare(&Value::Null, value, &format!("{path}[{name}]"), paths);
+        compare(&Value::Null, value, &element(path, name), paths);
     }
-    if paths.len() == found {
+    if paths.count() == found {
         // The same elements in another order: order has a meaning in most lists (`$(VAR)` in env, for one).
         paths.push(format!("{path} (order)"));
     }
@@ -219,10 +273,25 @@ fn compare_lists(before: &Value, after: &Value, lengths: (usize, usize), path: &
 /// Joins a path and a key; keys with dots or slashes, such as those of labels, stand in brackets.
 pub(super) fn join(path: &str, key: &str) -> String {
     match (path.is_empty(), key.contains(['.', '/'])) {
-        (true, false) => key.to_owned(),
-        (false, false) => format!("{path}.{key}"),
-        (_, true) => format!("{path}[{key}]"),
+        (true, false) => cut(key).to_owned(),
+        (false, false) => longer(path, || format!("{path}.{}", cut(key))),
+        (_, true) => element(path, key),
     }
+}
+
+/// Joins a path and the name of an element.
+fn element(path: &str, name: &str) -> String {
+    longer(path, || format!("{path}[{}]", cut(name)))
+}
+
+fn longer(path: &str, joined: impl Fn() -> String) -> String {
+    if path.len() > MAX_PATH_BYTES { path.to_owned() } else { joined() }
+}
+
+/// Cuts off what no name of Kubernetes is long enough to have.
+fn cut(name: &str) -> &str {
+    let ends = name.char_indices().map(|(start, _)| start).take_while(|start| *start <= MAX_PATH_BYTES);
+    if name.len() <= MAX_PATH_BYTES { name } else { name.get(..ends.last().unwrap_or(0)).unwrap_or_default() }
 }
 
 #[cfg(test)]
@@ -305,6 +374,20 @@ mod tests {
         assert_eq!(found.metadata.labels.keys().collect::<Vec<_>>(), ["tier"]);
         assert_eq!(found.qos, Some(("BestEffort", "Burstable")));
         assert_eq!(found.other, ["spec.containers[a].resources.limits"]);
+    }
+
+    #[test]
+    fn of_very_many_paths_the_first_are_named() {
+        let template = |value: usize| {
+            let fields = (0..1000).map(|index| (format!("f{index:03}"), json!(value)));
+            template(&json!({"x": Value::Object(fields.collect())}))
+        };
+        let found = diff(&template(1), &template(2)).other;
+        assert_eq!(found.len(), MAX_PATHS);
+        assert_eq!(found.last().map(String::as_str), Some("spec.x.f099 (and 900 more)"));
+        let long = |value: usize| json!({"é".repeat(100_000): {"a": {"b": value}}});
+        let found = changed_paths(&long(1), &long(2), "");
+        assert_eq!(found.iter().map(String::len).collect::<Vec<_>>(), [514]);
     }
 
     #[test]

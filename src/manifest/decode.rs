@@ -1,32 +1,33 @@
 //! Bytes to text.
 
-use std::borrow::Cow;
-
+use super::MAX_INPUT_BYTES;
 use super::error::{EncodingProblem, ManifestError};
 
-/// Decodes UTF-8, with or without a byte order mark, and UTF-16 with one, as kubectl's YAML library does. The mark is not
-/// part of the text. Unlike there, UTF-16 may hold several documents, and what is not valid is an error instead of U+FFFD.
-pub(super) fn decode<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, str>, ManifestError> {
-    let fail = |problem, offset| ManifestError::Encoding { name: name.to_owned(), problem, offset };
-    let text = match bytes {
-        [0xff, 0xfe, units @ ..] => utf16(units, u16::from_le_bytes).map(Cow::Owned),
-        [0xfe, 0xff, units @ ..] => utf16(units, u16::from_be_bytes).map(Cow::Owned),
-        [0xef, 0xbb, 0xbf, rest @ ..] => {
-            utf8(rest).map_err(|(problem, offset)| (problem, offset + 3)).map(Cow::Borrowed)
-        }
-        _ => utf8(bytes).map(Cow::Borrowed),
+/// Decodes UTF-8, with or without a byte order mark, and UTF-16 with one, as kubectl's YAML library does. The mark of UTF-8
+/// stays. Unlike there, UTF-16 may hold several documents, and what is not valid is an error instead of U+FFFD.
+pub(super) fn decode(name: &str, bytes: Vec<u8>) -> Result<String, ManifestError> {
+    let text = match bytes.as_slice() {
+        [0xff, 0xfe, units @ ..] => utf16(units, u16::from_le_bytes),
+        [0xfe, 0xff, units @ ..] => utf16(units, u16::from_be_bytes),
+        _ => utf8(bytes),
     };
-    text.map_err(|(problem, offset)| fail(problem, offset))
+    let fail = |(problem, offset)| ManifestError::Encoding { name: name.to_owned(), problem, offset };
+    let text = text.map_err(fail)?;
+    // UTF-16 may be half as long again in UTF-8.
+    if text.len() > MAX_INPUT_BYTES {
+        return Err(ManifestError::TooLarge { name: name.to_owned() });
+    }
+    Ok(text)
 }
 
-fn utf8(bytes: &[u8]) -> Result<&str, (EncodingProblem, usize)> {
+fn utf8(bytes: Vec<u8>) -> Result<String, (EncodingProblem, usize)> {
     // NUL first: UTF-16 without its mark is full of them, and "NUL" says more than "not UTF-8" about a binary file.
-    let invalid = std::str::from_utf8(bytes).err().map(|error| error.valid_up_to());
-    match (bytes.iter().position(|byte| *byte == 0), invalid) {
-        (Some(nul), Some(invalid)) if invalid < nul => Err((EncodingProblem::Utf8, invalid)),
-        (Some(nul), _) => Err((EncodingProblem::Nul, nul)),
-        (None, Some(invalid)) => Err((EncodingProblem::Utf8, invalid)),
-        (None, None) => std::str::from_utf8(bytes).map_err(|error| (EncodingProblem::Utf8, error.valid_up_to())),
+    let nul = bytes.iter().position(|byte| *byte == 0);
+    match (nul, String::from_utf8(bytes).map_err(|error| error.utf8_error().valid_up_to())) {
+        (None, Ok(text)) => Ok(text),
+        (Some(nul), Err(invalid)) if nul < invalid => Err((EncodingProblem::Nul, nul)),
+        (_, Err(invalid)) => Err((EncodingProblem::Utf8, invalid)),
+        (Some(nul), Ok(_)) => Err((EncodingProblem::Nul, nul)),
     }
 }
 

@@ -108,6 +108,14 @@ pub enum ManifestError {
         /// More about it, with its separator, or nothing.
         hint: &'static str,
     },
+    /// More objects, or larger ones, than this module takes.
+    #[error("{place}: {limit}")]
+    Limit {
+        /// Which document, and which item of it.
+        place: Box<Place>,
+        /// The bound, in words.
+        limit: String,
+    },
     /// Lists in lists, deeper than [`MAX_DEPTH`].
     #[error("{place}: lists are nested more than {MAX_DEPTH} deep")]
     ListTooDeep {

@@ -1,20 +1,19 @@
 //! JSON text, one object after another, to documents.
 
 use serde::de::{DeserializeSeed as _, IgnoredAny};
-use serde_json::Value;
 
-use super::MAX_DEPTH;
 use super::error::{Format, ManifestError};
+use super::packed::Packer;
 use super::snippet::{Snippet, mentions_secret};
 use super::source::{Position, Source};
 use super::value::{Node, Reading};
+use super::{MAX_DEPTH, list};
 
-/// Parses concatenated JSON values, as kubectl does with text that begins with `{`; `null` is skipped. YAML after JSON
-/// is an error, as it is there.
-pub(super) fn documents(name: &str, text: &str) -> Result<Vec<(Value, Source)>, ManifestError> {
+/// Takes the objects of concatenated JSON values, as kubectl does with text that begins with `{`; `null` is skipped. YAML
+/// after JSON is an error, as it is there.
+pub(super) fn documents(name: &str, text: &str, packer: &mut Packer) -> Result<(), ManifestError> {
     let input = Input { name, text, withheld: mentions_secret(text) };
     let reading = Reading::new(Format::Json, text.len());
-    let mut documents = Vec::new();
     let mut line = Lines { text, offset: 0, line: 1 };
     let mut number = 0;
     // The first pass finds where each value ends, the second reads it: serde_json's stream takes no seed.
@@ -28,15 +27,17 @@ pub(super) fn documents(name: &str, text: &str) -> Result<Vec<(Value, Source)>, 
         start = end;
         number += 1;
         let mut deserializer = serde_json::Deserializer::from_str(value.trim_start());
-        let value = Node(&reading).deserialize(&mut deserializer).map_err(|error| {
+        reading.begin(packer.wanted());
+        let value = Node::document(&reading).deserialize(&mut deserializer).map_err(|error| {
             let message = reading.take_reason().map(|reason| reason.describe(input.withheld));
             input.error(first_line, &error, message)
         })?;
         if !value.is_null() {
-            documents.push((value, Source { name: name.to_owned(), document: number, line: first_line }));
+            let source = Source { name: name.into(), document: number, line: first_line };
+            list::expand(value, reading.take_items(), &source, packer)?;
         }
     }
-    Ok(documents)
+    Ok(())
 }
 
 /// Tells the lines of growing offsets in one pass.

@@ -5,21 +5,30 @@ use serde_json::{Map, Value};
 use super::MAX_DEPTH;
 use super::error::{ManifestError, Place};
 use super::object;
-use super::source::{Manifest, Source};
+use super::packed::Packer;
+use super::source::Source;
 
-/// Appends the object, or those of the list that it is: a `kind` that ends in `List` with `items`. Items of such a list
+/// Takes the object, or those of the list that it is: a `kind` that ends in `List` with `items`. Items of such a list
 /// as `PodList` may leave out their type, which then follows from the list's, as in `unstructured_list.go` of
 /// apimachinery. Lists in lists are expanded too, which kubectl refuses.
-pub(super) fn expand(value: Value, source: &Source, into: &mut Vec<Manifest>) -> Result<(), ManifestError> {
-    expand_at(value, source, "", 0, into)
+///
+/// `items` are the document's own, as JSON; those of a list in a list, or those that a merge gave, are still in the value.
+pub(super) fn expand(
+    value: Value,
+    items: Vec<Box<str>>,
+    source: &Source,
+    packer: &mut Packer,
+) -> Result<(), ManifestError> {
+    expand_at(value, items, source, "", 0, packer)
 }
 
 fn expand_at(
     value: Value,
+    packed: Vec<Box<str>>,
     source: &Source,
     item: &str,
     depth: usize,
-    into: &mut Vec<Manifest>,
+    packer: &mut Packer,
 ) -> Result<(), ManifestError> {
     let place = || Place { source: source.clone(), item: item.to_owned() };
     if depth > MAX_DEPTH {
@@ -30,10 +39,11 @@ fn expand_at(
         other => return Err(ManifestError::NotAnObject { place: Box::new(place()), found: object::type_name(&other) }),
     };
     let Some(list) = ListType::of(&fields) else {
-        let object = Value::Object(fields);
-        object::require_identity(&object, place)?;
-        into.push(Manifest { object, source: source.clone() });
-        return Ok(());
+        // The items of what is no list: a field of a custom resource.
+        if !packed.is_empty() {
+            fields.insert("items".to_owned(), packed.iter().map(|json| unpacked(json)).collect());
+        }
+        return packer.take(Value::Object(fields), place);
     };
     let items = match fields.swap_remove("items") {
         Some(Value::Array(items)) => items,
@@ -48,12 +58,18 @@ fn expand_at(
             });
         }
     };
-    for (index, mut value) in items.into_iter().enumerate() {
+    drop(fields);
+    let separator = if item.is_empty() { "" } else { "." };
+    for (index, mut value) in packed.into_iter().map(|json| unpacked(&json)).chain(items).enumerate() {
         list.complete(&mut value);
-        let separator = if item.is_empty() { "" } else { "." };
-        expand_at(value, source, &format!("{item}{separator}items[{index}]"), depth + 1, into)?;
+        expand_at(value, Vec::new(), source, &format!("{item}{separator}items[{index}]"), depth + 1, packer)?;
     }
     Ok(())
+}
+
+fn unpacked(json: &str) -> Value {
+    // It was written from a value, so it is JSON.
+    serde_json::from_str(json).unwrap_or(Value::Null)
 }
 
 /// What a list says of its items.

@@ -2,11 +2,14 @@
 //!
 //! Promise: the same text gives the same objects that kubectl would send, or an error. In particular YAML scalars are
 //! those of YAML 1.1 (`yes` is a boolean, `0755` is 493), integral floats are integers, keys become strings, `<<` merges
-//! in kubectl's order, and a stream that begins with `{` is JSON. Any input ends in an answer: size, depth, number of
-//! values and the growth by aliases are bounded by the constants of this module.
+//! in kubectl's order, and a stream that begins with `{` is JSON. Any input ends in an answer: size, depth, the memory
+//! of one object and of all, and the growth by aliases are bounded by the constants of this module, so that no input makes the
+//! program use more than 64 MiB.
 //!
 //! Where kubectl is silent and a person would be misled, this module is strict: a key given twice, an object given
 //! twice, invalid UTF-8, a missing `apiVersion`, and text after `...` are errors.
+//!
+//! Objects are kept as compact JSON text, and of those that the caller does not want only the identity.
 //!
 //! Not done here: no URL is fetched, no kustomization is built, nothing is validated against a schema, and no default
 //! namespace is filled in.
@@ -23,6 +26,7 @@ mod json;
 mod list;
 mod number;
 mod object;
+mod packed;
 mod pattern;
 mod snippet;
 mod source;
@@ -38,17 +42,41 @@ use std::io::Read;
 use std::panic;
 use std::thread;
 
+use packed::Packer;
+
 pub use error::{EncodingProblem, Format, ManifestError, Place};
+pub use packed::Packed;
 pub use snippet::Snippet;
 pub use source::{Manifest, Position, Source};
 
 /// Bounds one input, in bytes: 16 MiB, ten times the most that the API server takes for one object.
 pub const MAX_INPUT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Bounds the values (mappings, sequences and scalars, keys not counted) of one input.
+/// Bounds the memory that one object may take while it is read, in bytes: about 60,000 fields, four times what the largest
+/// custom resource definitions have.
+pub const MAX_OBJECT_MEMORY: usize = 12 * 1024 * 1024;
+
+/// Bounds the memory of one object that is kept, in bytes: about 10,000 fields.
 ///
-/// A list of pods as kubectl prints it has one value about every 30 bytes, so 16 MiB of them stay below it.
-pub const MAX_VALUES: usize = 600_000;
+/// A comparison has it nine times at once: as written and with defaults, older and newer, merged, and in parts; and defaults
+/// may double it.
+pub const MAX_KEPT_OBJECT_MEMORY: usize = 2 * 1024 * 1024;
+
+/// Bounds the pairs of elements that lists of all kept objects have, the squares of their lengths: some thousand workloads
+/// with 50 environment variables each, or one with a list of 2,400.
+///
+/// Lists are merged and compared element by element, as Kubernetes does it, so the time that takes grows with the pairs.
+pub const MAX_KEPT_PAIRS: usize = 6_000_000;
+
+/// Bounds one kept object as JSON, in bytes: what the API server takes for one request (`MaxRequestBodyBytes` in
+/// `config.go` of apiserver).
+pub const MAX_REQUEST_BYTES: usize = 3 * 1024 * 1024;
+
+/// Bounds all objects that one reading keeps, as JSON, in bytes: some thousand workloads.
+pub const MAX_KEPT_BYTES: usize = 6 * 1024 * 1024;
+
+/// Bounds the objects of one reading, those that are not kept included.
+pub const MAX_OBJECTS: usize = 10_000;
 
 /// Bounds how deeply mappings and sequences may be nested: what `serde_json` allows, twice what large custom resource
 /// definitions need.
@@ -60,12 +88,15 @@ const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 /// Bounds the parser events that the aliases of one YAML document may repeat; against documents that grow by aliases of
 /// aliases.
-pub const MAX_REPEATED_EVENTS: usize = 100_000;
+pub const MAX_REPEATED_EVENTS: usize = 50_000;
 
 /// Bounds the bytes of text that aliases may add to what the input itself holds.
-pub const MAX_REPEATED_BYTES: usize = 8 * 1024 * 1024;
+pub const MAX_REPEATED_BYTES: usize = 2 * 1024 * 1024;
 
-/// Reads every object that the given file names hold, in the order given.
+/// Says by `apiVersion` and `kind` whether the contents of an object are wanted.
+pub type Wanted = fn(&str, &str) -> bool;
+
+/// Reads every object that the given file names hold, in the order given; of those that are not wanted the identity alone.
 ///
 /// A name is a file, a folder (its `.json`, `.yaml` and `.yml` files sorted by name, those of its sub-folders only if
 /// `recursive`), a pattern in the last path element when no such file exists, or `-` for `stdin`. Comma-separated lists
@@ -76,49 +107,55 @@ pub const MAX_REPEATED_BYTES: usize = 8 * 1024 * 1024;
 /// # Errors
 ///
 /// The first [`ManifestError`] met. Nothing is returned of the inputs before it.
-pub fn read(filenames: &[String], recursive: bool, stdin: &mut dyn Read) -> Result<Vec<Manifest>, ManifestError> {
-    let mut manifests = Vec::new();
+pub fn read(
+    filenames: &[String],
+    recursive: bool,
+    stdin: &mut dyn Read,
+    wanted: Wanted,
+) -> Result<Vec<Packed>, ManifestError> {
+    let mut packer = Packer::new(wanted);
     for input in files::find(filenames, recursive)? {
         let bytes = input.bytes(stdin)?;
-        manifests.extend(parse_objects(&input.name(), &bytes)?);
+        parse_objects(&input.name(), bytes, &mut packer)?;
     }
-    object::reject_duplicates(&manifests)?;
-    Ok(manifests)
+    let objects = packer.finish();
+    object::reject_duplicates(&objects)?;
+    Ok(objects)
 }
 
-/// Parses the bytes of one input; `name` is what errors and sources call it.
+/// Parses the bytes of one input, with the contents of every object; `name` is what errors and sources call it.
 ///
 /// # Errors
 ///
 /// A [`ManifestError`] with the position where it is known.
 pub fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
-    let manifests = parse_objects(name, bytes)?;
-    object::reject_duplicates(&manifests)?;
-    Ok(manifests)
+    let mut packer = Packer::new(|_, _| true);
+    parse_objects(name, bytes.to_vec(), &mut packer)?;
+    let objects = packer.finish();
+    object::reject_duplicates(&objects)?;
+    Ok(objects.into_iter().map(|packed| Manifest { object: packed.object(), source: packed.source }).collect())
 }
 
-fn parse_objects(name: &str, bytes: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
+fn parse_objects(name: &str, bytes: Vec<u8>, packer: &mut Packer) -> Result<(), ManifestError> {
     if bytes.len() > MAX_INPUT_BYTES {
         return Err(ManifestError::TooLarge { name: name.to_owned() });
     }
     thread::scope(|scope| {
-        let parser = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || parse_text(name, bytes));
+        let parser =
+            thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || parse_text(name, bytes, packer));
         let parser = parser.map_err(|source| ManifestError::Unreadable { path: name.to_owned(), source })?;
         parser.join().unwrap_or_else(|payload| panic::resume_unwind(payload))
     })
 }
 
-fn parse_text(name: &str, bytes: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
+fn parse_text(name: &str, bytes: Vec<u8>, packer: &mut Packer) -> Result<(), ManifestError> {
     let text = decode::decode(name, bytes)?;
-    let documents = if text.trim_start().starts_with('{') {
-        json::documents(name, &text)?
+    let text = text.as_str();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim_start().starts_with('{') {
+        json::documents(name, text, packer)
     } else {
-        decode::require_printable(name, &text)?;
-        yaml::documents(name, &text)?
-    };
-    let mut manifests = Vec::new();
-    for (value, source) in documents {
-        list::expand(value, &source, &mut manifests)?;
+        decode::require_printable(name, text)?;
+        yaml::documents(name, text, packer)
     }
-    Ok(manifests)
 }

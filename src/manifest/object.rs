@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::error::{ManifestError, Place};
-use super::source::{Manifest, Source};
+use super::packed::Packed;
+use super::source::Source;
 
 /// How a YAML reader may have made something else of a string.
 const QUOTE_HINT: &str = "; put it in quotes";
@@ -66,12 +67,10 @@ fn require_string(
 }
 
 /// Refuses one object twice: same group, kind, namespace as written, and name. Versions of one group are the same object.
-pub(super) fn reject_duplicates(manifests: &[Manifest]) -> Result<(), ManifestError> {
-    let mut seen: HashMap<[&str; 4], &Source> = HashMap::with_capacity(manifests.len());
-    for Manifest { object, source } in manifests {
-        let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        let (kind, namespace, name) = (text("/kind"), text("/metadata/namespace"), text("/metadata/name"));
-        let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
+pub(super) fn reject_duplicates(objects: &[Packed]) -> Result<(), ManifestError> {
+    let mut seen: HashMap<[&str; 4], &Source> = HashMap::with_capacity(objects.len());
+    for Packed { api_version, kind, namespace, name, source, .. } in objects {
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
         if let Some(first) = seen.insert([group, kind, namespace, name], source) {
             let separator = if namespace.is_empty() { "" } else { "/" };
             return Err(ManifestError::Duplicate {

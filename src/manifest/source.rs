@@ -1,6 +1,7 @@
 //! One object of a manifest and where it stood.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -18,8 +19,8 @@ pub struct Manifest {
 /// The document that an object came from; shown as `web.yaml:12`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Source {
-    /// The file's path as it was given or found, or `standard input`.
-    pub name: String,
+    /// The file's path as it was given or found, or `standard input`; shared by its objects.
+    pub name: Arc<str>,
     /// The document's number in that input, from 1; empty documents count.
     pub document: usize,
     /// The document's first line that holds more than a comment, from 1.

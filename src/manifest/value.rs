@@ -8,7 +8,15 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::error::Format;
-use super::{MAX_REPEATED_BYTES, MAX_VALUES, number};
+use super::packed::{Items, Limit};
+use super::{MAX_OBJECT_MEMORY, MAX_REPEATED_BYTES, Wanted, number};
+
+/// Estimates of the memory of a value, a mapping with entries, an entry's key and a text, in bytes; for a text or a key, its
+/// length comes on top. Taken from what lists of a million of them use on 64 bits.
+pub(super) const VALUE_MEMORY: usize = 64;
+pub(super) const MAPPING_MEMORY: usize = 32;
+pub(super) const KEY_MEMORY: usize = 80;
+pub(super) const TEXT_MEMORY: usize = 16;
 
 /// Mappings with fewer entries than this are made anew, in the room that they need.
 const SMALL: usize = 4;
@@ -17,8 +25,9 @@ const SMALL: usize = 4;
 /// so the reason is left here beside the error.
 pub(super) struct Reading {
     format: Format,
-    values: Cell<usize>,
+    memory: Cell<usize>,
     bytes: Cell<usize>,
+    items: RefCell<Items>,
     reason: RefCell<Option<Reason>>,
 }
 
@@ -33,8 +42,10 @@ pub(super) enum Reason {
     Merge,
     /// A number that JSON cannot hold.
     Number,
-    /// More than [`MAX_VALUES`].
-    TooManyValues,
+    /// More than [`MAX_OBJECT_MEMORY`] in one object.
+    TooMuchMemory,
+    /// A list with more, or larger, items than are taken.
+    Limit(Limit),
     /// More text than the input and [`MAX_REPEATED_BYTES`].
     TooMuchText,
 }
@@ -44,10 +55,22 @@ impl Reading {
     pub(super) fn new(format: Format, input_bytes: usize) -> Self {
         Self {
             format,
-            values: Cell::new(MAX_VALUES),
+            memory: Cell::new(MAX_OBJECT_MEMORY),
             bytes: Cell::new(input_bytes.saturating_add(MAX_REPEATED_BYTES)),
+            items: RefCell::default(),
             reason: RefCell::new(None),
         }
+    }
+
+    /// Begins a document.
+    pub(super) fn begin(&self, wanted: Wanted) {
+        self.memory.set(MAX_OBJECT_MEMORY);
+        *self.items.borrow_mut() = Items::new(wanted);
+    }
+
+    /// Takes the items of the document, if it has some; they are not in its value.
+    pub(super) fn take_items(&self) -> Vec<Box<str>> {
+        std::mem::take(&mut self.items.borrow_mut().json)
     }
 
     /// Takes the reason of the refusal, if it was this module's.
@@ -64,13 +87,14 @@ impl Reading {
         E::custom("refused")
     }
 
-    fn charge_value<E: serde::de::Error>(&self) -> Result<(), E> {
-        let rest = self.values.get().checked_sub(1).ok_or_else(|| self.refuse(Reason::TooManyValues))?;
-        self.values.set(rest);
+    fn charge<E: serde::de::Error>(&self, memory: usize) -> Result<(), E> {
+        let rest = self.memory.get().checked_sub(memory).ok_or_else(|| self.refuse(Reason::TooMuchMemory))?;
+        self.memory.set(rest);
         Ok(())
     }
 
     fn charge_text<E: serde::de::Error>(&self, text: &str) -> Result<(), E> {
+        self.charge(TEXT_MEMORY.saturating_add(text.len()))?;
         let rest = self.bytes.get().checked_sub(text.len()).ok_or_else(|| self.refuse(Reason::TooMuchText))?;
         self.bytes.set(rest);
         Ok(())
@@ -79,13 +103,47 @@ impl Reading {
 
 /// Reads one value of either notation.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'r>(pub(super) &'r Reading);
+pub(super) struct Node<'r> {
+    reading: &'r Reading,
+    level: Level,
+}
+
+/// What a value is to its document.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Document,
+    /// The field `items` of a document.
+    Items,
+    Other,
+}
+
+impl<'r> Node<'r> {
+    /// Reads a document; its items, if it has some, are left in the reading.
+    pub(super) fn document(reading: &'r Reading) -> Self {
+        Self { reading, level: Level::Document }
+    }
+
+    fn at(self, level: Level) -> Self {
+        Self { level, ..self }
+    }
+
+    /// Packs each item as soon as it is read, so that a list may be larger than what one object may take.
+    fn pack_items<'de, A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
+        let before = self.reading.memory.get();
+        while let Some(item) = sequence.next_element_seed(self.at(Level::Other))? {
+            let pushed = self.reading.items.borrow_mut().push(item);
+            pushed.map_err(|limit| self.reading.refuse::<A::Error>(Reason::Limit(limit)))?;
+            self.reading.memory.set(before);
+        }
+        Ok(Value::Array(Vec::new()))
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for Node<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        self.0.charge_value()?;
+        self.reading.charge(VALUE_MEMORY)?;
         deserializer.deserialize_any(self)
     }
 }
@@ -126,22 +184,25 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
-        number::from_float(value).ok_or_else(|| self.0.refuse(Reason::Number))
+        number::from_float(value).ok_or_else(|| self.reading.refuse(Reason::Number))
     }
 
     fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Value, E> {
-        self.0.charge_text(value)?;
+        self.reading.charge_text(value)?;
         Ok(Value::String(value.to_owned()))
     }
 
     fn visit_string<E: serde::de::Error>(self, value: String) -> Result<Value, E> {
-        self.0.charge_text(&value)?;
+        self.reading.charge_text(&value)?;
         Ok(Value::String(value))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
+        if self.level == Level::Items {
+            return self.pack_items(sequence);
+        }
         let mut items = Vec::new();
-        while let Some(item) = sequence.next_element_seed(self)? {
+        while let Some(item) = sequence.next_element_seed(self.at(Level::Other))? {
             items.push(item);
         }
         items.shrink_to_fit();
@@ -150,10 +211,12 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut mapping: A) -> Result<Value, A::Error> {
         let mut entries = Entries::default();
-        while let Some(key) = mapping.next_key_seed(Key { reading: self.0, entries: &entries })? {
-            let value = mapping.next_value_seed(self)?;
-            if self.0.is_merge(&key) {
-                entries.merge(value).map_err(|reason| self.0.refuse::<A::Error>(reason))?;
+        self.reading.charge(MAPPING_MEMORY)?;
+        while let Some(key) = mapping.next_key_seed(Key { reading: self.reading, entries: &entries })? {
+            let has_items = self.level == Level::Document && key == "items";
+            let value = mapping.next_value_seed(self.at(if has_items { Level::Items } else { Level::Other }))?;
+            if self.reading.is_merge(&key) {
+                entries.merge(value).map_err(|reason| self.reading.refuse::<A::Error>(reason))?;
             } else {
                 entries.merged.remove(&key);
                 entries.map.insert(key, value);
@@ -226,6 +289,7 @@ struct Key<'r> {
 
 impl Key<'_> {
     fn accept<E: serde::de::Error>(&self, key: String) -> Result<String, E> {
+        self.reading.charge(KEY_MEMORY)?;
         self.reading.charge_text(&key)?;
         if self.entries.has(&key) && !self.reading.is_merge(&key) {
             return Err(self.reading.refuse(Reason::DuplicateKey(key)));
@@ -302,7 +366,10 @@ impl Reason {
             Self::Key(found) => format!("a key must be a string, a number or a boolean, found {found}"),
             Self::Merge => "the value of a merge (<<) must be a mapping or a sequence of mappings".to_owned(),
             Self::Number => "a number is not finite".to_owned(),
-            Self::TooManyValues => format!("more than {MAX_VALUES} values"),
+            Self::TooMuchMemory => {
+                format!("one object takes more than {} MiB of memory", MAX_OBJECT_MEMORY / (1024 * 1024))
+            }
+            Self::Limit(limit) => limit.describe(),
             Self::TooMuchText => {
                 format!("aliases repeat more than {} MiB of text", MAX_REPEATED_BYTES / (1024 * 1024))
             }

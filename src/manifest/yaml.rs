@@ -4,31 +4,31 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use serde::de::DeserializeSeed as _;
-use serde_json::Value;
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 use serde_saphyr::{DefaultMessageFormatter, Error, MessageFormatter as _, Options};
 
 use super::error::{Format, ManifestError};
+use super::list;
+use super::packed::Packer;
 use super::snippet::{Snippet, escape, mentions_secret};
 use super::source::{Position, Source};
 use super::value::{Node, Reading, Reason};
-use super::{MAX_DEPTH, MAX_INPUT_BYTES, MAX_REPEATED_BYTES, MAX_REPEATED_EVENTS, MAX_VALUES};
+use super::{MAX_DEPTH, MAX_INPUT_BYTES, MAX_REPEATED_BYTES, MAX_REPEATED_EVENTS};
 
-/// Parses the documents that are not empty, each on its own, so that lines can be told and a bad one has no effect on
-/// how others are split. Splits where kubectl does: at lines that begin with `---` (`YAMLReader` in `decoder.go` of
-/// apimachinery).
-pub(super) fn documents(name: &str, text: &str) -> Result<Vec<(Value, Source)>, ManifestError> {
+/// Takes the objects of the documents that are not empty, each document on its own, so that lines can be told and a bad one
+/// has no effect on how others are split. Splits where kubectl does: at lines that begin with `---` (`YAMLReader` in
+/// `decoder.go` of apimachinery).
+pub(super) fn documents(name: &str, text: &str, packer: &mut Packer) -> Result<(), ManifestError> {
     let input = Input { name, text, withheld: mentions_secret(text), kept: Rc::new(Cell::new(Kept::default())) };
     let reading = Reading::new(Format::Yaml, text.len());
-    let mut documents = Vec::new();
     let mut document = Document { number: 1, first_line: 1, start: 0 };
     let mut offset = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let start = offset;
         offset += line.len();
         let Some(after) = line.strip_prefix("---") else { continue };
-        documents.extend(input.parse(&document, start, &reading)?);
+        input.parse(&document, start, &reading, packer)?;
         let after = after.trim();
         if !after.is_empty() && !after.starts_with('#') {
             let message = "text after the document separator --- must be on a line of its own".to_owned();
@@ -38,8 +38,7 @@ pub(super) fn documents(name: &str, text: &str) -> Result<Vec<(Value, Source)>, 
         let number = if start == 0 { 1 } else { document.number + 1 };
         document = Document { number, first_line: index + 2, start: offset };
     }
-    documents.extend(input.parse(&document, text.len(), &reading)?);
-    Ok(documents)
+    input.parse(&document, text.len(), &reading, packer)
 }
 
 /// The whole text of an input.
@@ -72,18 +71,21 @@ impl Input<'_> {
         document: &Document,
         end: usize,
         reading: &Reading,
-    ) -> Result<Option<(Value, Source)>, ManifestError> {
+        packer: &mut Packer,
+    ) -> Result<(), ManifestError> {
         let text = self.text.get(document.start..end).unwrap_or_default();
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let Some(blank) = text.lines().position(|line| !is_blank(line)) else { return Ok(None) };
+        let Some(blank) = text.lines().position(|line| !is_blank(line)) else { return Ok(()) };
+        reading.begin(packer.wanted());
         let parsed = serde_saphyr::with_deserializer_from_str_with_options(text, self.options(), |deserializer| {
-            Node(reading).deserialize(deserializer)
+            Node::document(reading).deserialize(deserializer)
         });
         match parsed {
-            Ok(Value::Null) => Ok(None),
+            Ok(value) if value.is_null() => Ok(()),
             Ok(value) => {
                 let line = document.first_line + blank;
-                Ok(Some((value, Source { name: self.name.to_owned(), document: document.number, line })))
+                let source = Source { name: self.name.into(), document: document.number, line };
+                list::expand(value, reading.take_items(), &source, packer)
             }
             Err(error) => Err(self.parser_error(document, &error, reading.take_reason().as_ref())),
         }
@@ -106,8 +108,9 @@ impl Input<'_> {
             budget: serde_saphyr::budget! {
                 max_depth: MAX_DEPTH,
                 flow_nesting_limit: MAX_DEPTH,
-                max_events: 4 * MAX_VALUES,
-                max_nodes: 3 * MAX_VALUES,
+                // An event has a character of its own, or is a repeated one.
+                max_events: 2 * MAX_INPUT_BYTES,
+                max_nodes: 2 * MAX_INPUT_BYTES,
                 max_total_scalar_bytes: 2 * (MAX_INPUT_BYTES + MAX_REPEATED_BYTES),
                 max_aliases: MAX_REPEATED_EVENTS,
                 max_anchors: MAX_REPEATED_EVENTS,
@@ -189,7 +192,7 @@ fn describe(error: &Error, withheld: bool) -> String {
 fn describe_breach(breach: &BudgetBreach) -> String {
     match breach {
         BudgetBreach::Depth { .. } => too_deep(),
-        BudgetBreach::Events { .. } | BudgetBreach::Nodes { .. } => Reason::TooManyValues.describe(true),
+        BudgetBreach::Events { .. } | BudgetBreach::Nodes { .. } => Reason::TooMuchMemory.describe(true),
         BudgetBreach::ScalarBytes { .. } | BudgetBreach::RecordedAnchorBytes { .. } => {
             Reason::TooMuchText.describe(true)
         }

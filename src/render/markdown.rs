@@ -27,6 +27,7 @@ pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     let (mark, result) = match plan.result() {
         EndResult::NotEligible => ("❌", "not everything can be done in place"),
         EndResult::Changes => ("✅", "everything can be done in place"),
+        EndResult::Superseded => ("❌", "the plan does not fit the cluster any more"),
         EndResult::Complete
         | EndResult::NothingToDo
         | EndResult::Paused
@@ -34,7 +35,6 @@ pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
         | EndResult::Error
         | EndResult::Failed
         | EndResult::TimedOut
-        | EndResult::Superseded
         | EndResult::Interrupted
         | EndResult::Terminated => ("✅", "nothing to do"),
     };

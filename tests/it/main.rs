@@ -19,6 +19,7 @@ mod formats;
 mod generated;
 mod history;
 mod hooks;
+mod memory;
 mod plan;
 mod pre_pull;
 mod rbac;

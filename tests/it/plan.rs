@@ -294,6 +294,20 @@ fn the_detailed_exit_code_tells_nothing_in_place_and_not() {
 }
 
 #[test]
+fn a_server_that_is_too_old_is_refused_and_one_that_hides_its_version_is_not() {
+    let server = web();
+    server.change(|state| state.version = "v1.22.17".into());
+    let plan = run(&server, PLAN).ends_with(0).prints("ServerTooOld").prints("Kubernetes 1.22, and this needs 1.23");
+    plan.omits("Next:");
+    run(&server, APPLY).ends_with(3).prints("ServerTooOld");
+    assert!(server.writes().is_empty());
+    for version in ["v1.23.0", "1.36+", "unknown", ""] {
+        server.change(|state| state.version = version.into());
+        run(&server, PLAN).ends_with(0).omits("ServerTooOld").prints("Next:");
+    }
+}
+
+#[test]
 fn nothing_to_do_asks_nobody_and_sends_nothing() {
     let server = web();
     run(&server, "apply deploy/web side=acme/side:v1 --pods-only").ends_with(0).prints("No changes.").omits("terminal");

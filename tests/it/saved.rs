@@ -51,7 +51,11 @@ fn a_stale_plan_is_refused_before_the_first_write_and_names_what_moved() {
         let pods = server.objects("pods");
         change(&server, pods[0]["metadata"]["name"].as_str().expect("a name"));
         let stale = carry_out(&server, &plan).ends_with(6);
-        stale.says(told).says("nothing was changed").says("plan again");
+        stale.says(told).says("PlanStale: ").says("nothing was changed").says("plan again");
+        let json = typed(&server, "apply --plan web.plan -o json").file("web.plan", &plan).run().ends_with(6);
+        let document: Value = serde_json::from_str(&json.stdout).expect("JSON");
+        assert_eq!(document["result"], "superseded");
+        assert_eq!(document["workloads"][0]["reasons"][0]["code"], "PlanStale");
         assert!(server.writes().is_empty(), "{told}");
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use folder::Folder;
-use kubectl_inplace::engine::plan::{Plan, build, offline};
+use kubectl_inplace::engine::plan::{Plan, SavedPlan, build, offline};
 use kubectl_inplace::engine::reason::{Reason, Warning, explanations};
 use kubectl_inplace::engine::workload::WorkloadKind;
 use kubectl_inplace::render::{self, OutputFormat, Style};
@@ -52,8 +52,13 @@ fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
     let live = folder.live(workload_kind)?;
     let desired = folder.desired(&live)?;
     let options = folder.options()?;
-    let workload = build(&desired, &live, &options);
-    Ok((Plan { workloads: vec![workload] }, folder.command(&live)))
+    let saved_from = folder.saved_from(&live)?;
+    let plan = Plan { workloads: vec![build(&desired, saved_from.as_ref().unwrap_or(&live), &options)] };
+    let command = folder.command(&live);
+    match saved_from {
+        Some(then) => Ok((SavedPlan::new(&plan, &[then], "server", "manager").held_against(&[live]), command)),
+        None => Ok((plan, command)),
+    }
 }
 
 /// The text as a pipe gets it, standard output and below it standard error; and the JSON document.

@@ -116,7 +116,7 @@ fn condition_patch(
         {
             match after {
                 Some(value) => {
-                    operations.0.push(PatchOperation::Add(AddOperation { path: path(field), value: json!(value) }))
+                    operations.0.push(PatchOperation::Add(AddOperation { path: path(field), value: json!(value) }));
                 }
                 None if before.as_ref().is_some_and(|before| !before.is_empty()) => {
                     operations.0.push(PatchOperation::Remove(RemoveOperation { path: path(field) }));

@@ -12,6 +12,7 @@ use super::warnings::warnings;
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::stateful_set;
+use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::reason::Reason;
@@ -36,6 +37,7 @@ pub(super) struct Context<'a> {
 /// Builds the plan of one workload.
 pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> WorkloadPlan {
     let mut reasons: Vec<Reason> = denied(live);
+    reasons.extend(too_old(live));
     let known = Known::of(live);
     let wanted = Wanted::new(desired, live, &known, &mut reasons);
     let context = Context {
@@ -123,6 +125,15 @@ fn settle_holder(reasons: &mut Vec<Reason>) {
             !matches!(reason, Reason::OwnerPaused | Reason::OwnerNotObserved | Reason::OwnerRollingOut { .. })
         });
     }
+}
+
+/// The first version of the API server that serves, as stable, every API that a plan rests on; `autoscaling/v2` is the last of
+/// them.
+const OLDEST_SERVER: KubeletVersion = KubeletVersion::new(1, 23);
+
+fn too_old(live: &LiveWorkload) -> Option<Reason> {
+    let server = live.surroundings.server.filter(|server| *server < OLDEST_SERVER)?;
+    Some(Reason::ServerTooOld { server: server.to_string(), needs: OLDEST_SERVER.to_string() })
 }
 
 fn denied(live: &LiveWorkload) -> Vec<Reason> {

@@ -107,6 +107,8 @@ pub struct Surroundings {
     pub pod_status_denied: Option<String>,
     /// The HorizontalPodAutoscalers of the namespace.
     pub autoscalers: Vec<Value>,
+    /// The version of the API server; `None` where it is not known: then nothing is said about it.
+    pub server: Option<KubeletVersion>,
     /// Why the nodes could not be read: it matters only to sidecars and startup probes.
     pub nodes_not_read: Option<String>,
     /// The revisions of a StatefulSet or DaemonSet may not be listed: only a durable rollout needs them.

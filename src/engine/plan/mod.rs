@@ -285,7 +285,10 @@ impl Plan {
     /// Returns the word for the whole plan.
     pub fn result(&self) -> EndResult {
         let any = |verdict| self.workloads.iter().any(|workload| workload.verdict == verdict);
-        if any(Verdict::NotEligible) {
+        let is_stale = |reason: &Reason| matches!(reason, Reason::PlanStale { .. });
+        if self.workloads.iter().any(|workload| workload.reasons.iter().any(is_stale)) {
+            EndResult::Superseded
+        } else if any(Verdict::NotEligible) {
             EndResult::NotEligible
         } else if any(Verdict::InPlace) {
             EndResult::Changes

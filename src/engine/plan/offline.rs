@@ -13,6 +13,7 @@ mod outside;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
@@ -49,6 +50,29 @@ const SET_BY_THE_SERVER: [&str; 8] = [
 const ANNOTATIONS_SET_BY_OTHERS: [&str; 3] =
     [LAST_APPLIED, "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
 
+/// How much a plan may tell: reasons, warnings, containers, labels and annotations of all its workloads together.
+const MAX_TOLD: usize = 30_000;
+
+/// One manifest of a comparison; it may keep its contents packed until they are asked for.
+pub trait Written {
+    /// Returns `apiVersion`, `kind`, the namespace (empty where it names none) and the name.
+    fn identity(&self) -> [&str; 4];
+
+    /// Returns the whole object.
+    fn object(&self) -> Cow<'_, Value>;
+}
+
+impl Written for Value {
+    fn identity(&self) -> [&str; 4] {
+        let text = |pointer: &str| self.pointer(pointer).and_then(Self::as_str).unwrap_or_default();
+        ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"].map(text)
+    }
+
+    fn object(&self) -> Cow<'_, Value> {
+        Cow::Borrowed(self)
+    }
+}
+
 /// Says why two sets of manifests cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OfflineError {
@@ -62,6 +86,11 @@ pub enum OfflineError {
         /// The namespace that makes them the same.
         namespace: String,
     },
+    /// More than [`MAX_TOLD`].
+    #[error(
+        "the manifests differ in more than {MAX_TOLD} containers, labels and fields, which no plan can tell; compare fewer workloads at once"
+    )]
+    TooMuch,
 }
 
 /// Compares two sets of manifests; what is no workload is passed over.
@@ -70,38 +99,51 @@ pub enum OfflineError {
 /// `new` has, or only `old`, changes no pod in place: its plan has nothing to do and a warning that says so.
 ///
 /// # Errors
-/// When one side has a workload twice.
-pub fn compare(old: &[Value], new: &[Value], namespace: Option<&str>, options: &Options) -> Result<Plan, OfflineError> {
+/// When one side has a workload twice, or there is more to tell than a plan can.
+pub fn compare<M: Written>(
+    old: &[M],
+    new: &[M],
+    namespace: Option<&str>,
+    options: &Options,
+) -> Result<Plan, OfflineError> {
     let (mut before, _) = by_reference(old, namespace, "older")?;
     let (mut after, order) = by_reference(new, namespace, "newer")?;
     let mut workloads = Vec::new();
+    let mut told: usize = 0;
+    let mut add = |plan: WorkloadPlan| {
+        told = told.saturating_add(plan.reasons.len() + plan.warnings.len() + plan.containers.len());
+        told = told.saturating_add(plan.metadata.iter().count());
+        workloads.push(plan);
+        if told > MAX_TOLD { Err(OfflineError::TooMuch) } else { Ok(()) }
+    };
     for reference in order {
         let Some(new) = after.remove(&reference) else { continue };
-        workloads.push(match before.remove(&reference) {
-            Some(old) => build(&reference, old, new, options),
-            None => alone(&reference, new, Warning::WorkloadAdded, options),
-        });
+        add(match before.remove(&reference) {
+            Some(old) => build(&reference, &old.object(), &new.object(), options),
+            None => alone(&reference, &new.object(), Warning::WorkloadAdded, options),
+        })?;
     }
-    let removed = before.into_iter().map(|(reference, old)| alone(&reference, old, Warning::WorkloadRemoved, options));
-    workloads.extend(removed);
+    for (reference, old) in before {
+        add(alone(&reference, &old.object(), Warning::WorkloadRemoved, options))?;
+    }
     Ok(Plan { workloads })
 }
 
-type ByReference<'a> = BTreeMap<WorkloadRef, &'a Value>;
+type ByReference<'a, M> = BTreeMap<WorkloadRef, &'a M>;
 
-fn by_reference<'a>(
-    objects: &'a [Value],
+fn by_reference<'a, M: Written>(
+    objects: &'a [M],
     namespace: Option<&str>,
     side: &'static str,
-) -> Result<(ByReference<'a>, Vec<WorkloadRef>), OfflineError> {
+) -> Result<(ByReference<'a, M>, Vec<WorkloadRef>), OfflineError> {
     let mut found = BTreeMap::new();
     let mut order = Vec::new();
     for object in objects {
-        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        let Some(kind) = WorkloadKind::from_manifest(text("/apiVersion"), text("/kind")) else { continue };
-        let given = Some(text("/metadata/namespace")).filter(|given| !given.is_empty()).or(namespace);
+        let [api_version, kind, given, name] = object.identity();
+        let Some(kind) = WorkloadKind::from_manifest(api_version, kind) else { continue };
+        let given = Some(given).filter(|given| !given.is_empty()).or(namespace);
         let namespace = given.unwrap_or_default().to_owned();
-        let reference = WorkloadRef { kind, namespace, name: text("/metadata/name").to_owned() };
+        let reference = WorkloadRef { kind, namespace, name: name.to_owned() };
         if found.insert(reference.clone(), object).is_some() {
             let (workload, namespace) = (reference.to_string(), reference.namespace);
             return Err(OfflineError::Twice { workload, side, namespace });
@@ -116,29 +158,23 @@ fn by_reference<'a>(
 /// It has no pods: its verdict follows from the containers, and its uid is empty.
 pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Options) -> WorkloadPlan {
     let kind = reference.kind;
-    let live = defaults::fill(kind.facts().kind, &written(old));
     let mut reasons = Vec::new();
-    let desired = match applied(kind, &written(old), &written(new), &live) {
-        Ok(desired) => desired,
-        Err(error) => {
-            reasons.push(Reason::ManifestsNotMergeable { message: error.to_string() });
-            defaults::fill(kind.facts().kind, &written(new))
-        }
-    };
-    let diff = template::diff(&template_of(kind, &live), &template_of(kind, &desired));
-    let containers = containers(&template_of(kind, &desired), &diff);
-    let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live.clone() };
-    reasons.extend(rules::refused(&diff, &workload));
-    reasons.extend(readers(&containers, &template_of(kind, &desired), &diff.metadata));
+    let (live, desired) = stored(kind, old, new, &mut reasons);
+    let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
     reasons.extend(rules::claims_refused(&workload, &desired));
-    let outside = outside::diff(kind, &live, &desired);
+    let outside = outside::diff(kind, &workload.object, &desired);
+    let template = template_of(kind, &desired);
+    let diff = template::diff(&template_of(kind, &workload.object), &template);
+    reasons.extend(rules::refused(&diff, &workload));
+    let containers = containers(&template, &diff);
+    reasons.extend(readers(&containers, &template, &diff.metadata));
     let immutable = outside.immutable.into_iter().filter(|path| !is_a_claim(path));
     reasons.extend(immutable.map(|path| Reason::OwnerFieldImmutable { path }));
-    let restart_policy = template_of(kind, &desired).pointer("/spec/restartPolicy").cloned();
+    let restart_policy = template.pointer("/spec/restartPolicy").cloned();
     if let Some(Value::String(policy)) = restart_policy.filter(|policy| policy != "Always" && !diff.images.is_empty()) {
         reasons.push(Reason::RestartPolicyNotAlways { policy });
     }
-    let mut warnings = warnings(&containers, &template_of(kind, &desired));
+    let mut warnings = warnings(&containers, &template);
     if !outside.other.is_empty() {
         warnings.insert(Warning::OutsideTemplate { paths: outside.other });
     }
@@ -155,6 +191,17 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
         metadata: diff.metadata,
         ..bare(reference, desired, warnings, options)
     }
+}
+
+/// The live object and the desired one, both with defaults.
+fn stored(kind: WorkloadKind, old: &Value, new: &Value, reasons: &mut Vec<Reason>) -> (Value, Value) {
+    let (old, new) = (written(old), written(new));
+    let live = defaults::fill(kind.facts().kind, &old);
+    let desired = applied(kind, &old, &new, &live).unwrap_or_else(|error| {
+        reasons.push(Reason::ManifestsNotMergeable { message: error.to_string() });
+        defaults::fill(kind.facts().kind, &new)
+    });
+    (live, desired)
 }
 
 /// A workload that only one side has.
@@ -243,14 +290,19 @@ fn is_a_claim(path: &str) -> bool {
 fn readers(plans: &[ContainerPlan], template: &Value, metadata: &MetadataChange) -> Vec<Reason> {
     let restarts =
         |name: &ContainerName| plans.iter().any(|plan| plan.container == *name && plan.effect == Effect::Restart);
+    let runs_on = |(list, container): &(ContainerList, Container)| {
+        effect(*list, container) == Effect::Restart && !restarts(&container.name)
+    };
+    let running: Vec<_> = if metadata.iter().next().is_some() {
+        template_containers(template).filter(runs_on).collect()
+    } else {
+        Vec::new()
+    };
     let mut reasons = Vec::new();
     for (map, key, _) in metadata.iter() {
-        for (list, container) in template_containers(template) {
-            let runs_on = effect(list, &container) == Effect::Restart && !restarts(&container.name);
-            if runs_on && map.is_read_by(key, &container) {
-                let path = map.path(key);
-                reasons.push(Reason::MetadataReadByContainer { list, container: container.name, path });
-            }
+        for (list, container) in running.iter().filter(|(_, container)| map.is_read_by(key, container)) {
+            let (container, path) = (container.name.clone(), map.path(key));
+            reasons.push(Reason::MetadataReadByContainer { list: *list, container, path });
         }
     }
     reasons

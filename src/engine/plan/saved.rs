@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{LiveWorkload, PLAN_API_VERSION, Plan, PodVerdict, WorkloadPlan};
+use super::{LiveWorkload, PLAN_API_VERSION, Plan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::reason::Reason;
 use crate::engine::template;
 
 /// The kind of the document.
@@ -92,6 +93,18 @@ impl std::fmt::Display for Moved {
     }
 }
 
+impl Moved {
+    /// Returns the workload's reason not to be touched.
+    fn reason(&self) -> Reason {
+        let path = match self {
+            Self::Owner(_) | Self::Pod(_) => "metadata.uid".into(),
+            Self::Template(_, paths) => paths.first().cloned().unwrap_or_default(),
+            Self::Image(_, container, _, _) => format!("spec.containers[{container}].image"),
+        };
+        Reason::PlanStale { path, moved: self.to_string() }
+    }
+}
+
 impl SavedPlan {
     /// Puts together what is saved. `lives` are the workloads that the plan was built from, in its order.
     pub fn new(plan: &Plan, lives: &[LiveWorkload], server: &str, field_manager: &str) -> Self {
@@ -132,6 +145,20 @@ impl SavedPlan {
     /// Returns the plan.
     pub fn plan(&self) -> Plan {
         Plan { workloads: self.workloads.iter().map(|workload| workload.plan.clone()).collect() }
+    }
+
+    /// Returns the plan held against the workloads that are there, in its order: where something moved, a workload is not
+    /// eligible, and says what.
+    pub fn held_against(&self, lives: &[LiveWorkload]) -> Plan {
+        let mut plan = self.plan();
+        for ((plan, saved), live) in plan.workloads.iter_mut().zip(&self.workloads).zip(lives) {
+            let moved = saved.moved(live);
+            if !moved.is_empty() {
+                plan.verdict = Verdict::NotEligible;
+                plan.reasons.extend(moved.iter().map(Moved::reason));
+            }
+        }
+        plan
     }
 }
 
@@ -228,6 +255,19 @@ mod tests {
             SavedPlan::parse(br#"{"kind":"Pod","apiVersion":"v1"}"#),
             Err(SavedPlanError::OtherVersion { .. })
         ));
+    }
+
+    #[test]
+    fn a_stale_plan_says_so_with_a_code_for_each_thing_that_moved() {
+        let mut live = live();
+        assert_eq!(saved().held_against(&[live.clone()]), saved().plan());
+        live.pods[0].spec.containers[0].image = "a:9".into();
+        live.workload.object["spec"]["template"]["spec"]["hostPID"] = json!(true);
+        let plan = saved().held_against(&[live]);
+        let told: Vec<_> = plan.workloads[0].reasons.iter().map(|reason| (reason.code(), reason.path())).collect();
+        let path = |path: &str| ("PlanStale", Some(path.to_owned()));
+        assert_eq!(told, [path("template.spec.hostPID"), path("spec.containers[app].image")]);
+        assert_eq!(plan.result(), EndResult::Superseded);
     }
 
     #[test]

@@ -83,6 +83,7 @@ fn surroundings(case: &Value) -> Surroundings {
         autoscalers: list(case, "autoscalers").to_vec(),
         services: list(case, "services").to_vec(),
         selecting: case.get("selecting").map(|_| list(case, "selecting").to_vec()),
+        server: text(case, "/server").map(|version| version.parse().unwrap()),
         ..Surroundings::default()
     };
     found.denied.extend(list(case, "denied").iter().map(|verb| Denied {
@@ -260,8 +261,8 @@ fn no_reason_and_no_warning_is_without_a_situation() {
     let cases = cases();
     let reasons: BTreeSet<ReasonCode> =
         cases.iter().flat_map(|case| case.plan.all_reasons().map(Reason::kind)).collect();
-    // Only a plan of two manifests says these; its own tests have them.
-    let offline = [ReasonCode::OwnerFieldImmutable, ReasonCode::ManifestsNotMergeable];
+    // Only a plan of two manifests, or a saved one, says these; their own tests have them.
+    let offline = [ReasonCode::OwnerFieldImmutable, ReasonCode::ManifestsNotMergeable, ReasonCode::PlanStale];
     let asked = ReasonCode::ALL.iter().filter(|code| !offline.contains(code));
     let forgotten: Vec<_> = asked.filter(|code| !reasons.contains(code)).collect();
     assert!(forgotten.is_empty(), "{forgotten:?}");

@@ -253,6 +253,20 @@ pub enum Reason {
         /// Why.
         message: String,
     },
+    /// Something that a saved plan was made from is no longer so.
+    PlanStale {
+        /// The path in the object that moved.
+        path: String,
+        /// What moved, one sentence without a full stop.
+        moved: String,
+    },
+    /// The API server does not serve what this program asks of it.
+    ServerTooOld {
+        /// The server's version, such as `1.22`.
+        server: String,
+        /// The first version that does.
+        needs: String,
+    },
 }
 
 impl Reason {
@@ -298,6 +312,8 @@ impl Reason {
             Self::AdmissionRewrites { .. } => ReasonCode::AdmissionRewrites,
             Self::OwnerFieldImmutable { .. } => ReasonCode::OwnerFieldImmutable,
             Self::ManifestsNotMergeable { .. } => ReasonCode::ManifestsNotMergeable,
+            Self::PlanStale { .. } => ReasonCode::PlanStale,
+            Self::ServerTooOld { .. } => ReasonCode::ServerTooOld,
         }
     }
 
@@ -352,7 +368,9 @@ impl Reason {
             | Self::AdmissionRefused { .. }
             | Self::AdmissionRewrites { .. }
             | Self::OwnerFieldImmutable { .. }
-            | Self::ManifestsNotMergeable { .. } => false,
+            | Self::ManifestsNotMergeable { .. }
+            | Self::PlanStale { .. }
+            | Self::ServerTooOld { .. } => false,
         }
     }
 
@@ -365,6 +383,7 @@ impl Reason {
             Self::TemplateFieldNotInPlace { path }
             | Self::VolumeClaimTemplateChanges { path }
             | Self::OwnerFieldImmutable { path }
+            | Self::PlanStale { path, .. }
             | Self::MetadataKeyReserved { path }
             | Self::NoUnavailabilityAllowed { path }
             | Self::MetadataReadByContainer { path, .. } => Some(path.clone()),
@@ -399,6 +418,7 @@ impl Reason {
             | Self::OwnerRollingOut { .. }
             | Self::ReplicaSetOfOldRevision { .. }
             | Self::AdmissionRefused { .. }
+            | Self::ServerTooOld { .. }
             | Self::ManifestsNotMergeable { .. } => None,
         }
     }

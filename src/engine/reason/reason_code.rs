@@ -239,5 +239,17 @@ codes! {
             why: "Lists are merged by the name of their elements (strategic merge patch); one of them has an element without it, or a value of another type.",
             remedy: "Correct the manifest that the message names; kubectl apply would refuse it too.",
         }
+        PlanStale {
+            summary: "a saved plan does not fit the cluster any more",
+            meaning: "Since the plan was saved, something that it was made from has changed: the workload or a pod was made anew, the owner's template changed, or a container of a pod got another image. The sentence says which, and nothing was written.",
+            why: "A saved plan is carried out without a question, exactly as it was approved, so it must not meet another state. Compared are the uids of the owner and of the pods that change, the owner's template and the images in those pods; a resourceVersion is not, since every write to the status moves it.",
+            remedy: "Plan again with --out, look at the new plan, and carry that out.",
+        }
+        ServerTooOld {
+            summary: "the API server is older than what this program needs",
+            meaning: "The server's version (GET /version) is below 1.23.",
+            why: "1.23 is the first version that serves, as stable, every API that a plan rests on: dry run (1.19), server-side apply (1.22), policy/v1 and discovery.k8s.io/v1 (1.21), autoscaling/v2 (1.23); see pkg/controlplane/instance.go. On an older one a plan would be wrong in silence rather than weaker.",
+            remedy: "Upgrade the control plane. To change the image all the same, patch the pods by hand: kubectl set image pod/NAME CONTAINER=IMAGE.",
+        }
     }
 }

@@ -124,6 +124,10 @@ impl Reason {
             }
             Self::OwnerFieldImmutable { path } => format!("{path} cannot change once the object exists"),
             Self::ManifestsNotMergeable { message } => format!("the manifests cannot be merged: {message}"),
+            Self::PlanStale { moved, .. } => moved.clone(),
+            Self::ServerTooOld { server, needs } => {
+                format!("the API server is Kubernetes {server}, and this needs {needs} or newer")
+            }
         }
     }
 
@@ -216,6 +220,8 @@ impl Reason {
                 "leave it out of this change; only deleting and making the object anew changes it (kubectl delete --cascade=orphan keeps its pods)"
             }
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
+            Self::PlanStale { .. } => "plan again, and save the new plan",
+            Self::ServerTooOld { .. } => "upgrade the control plane, or change the image with kubectl set image",
         };
         hint.into()
     }

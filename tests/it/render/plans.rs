@@ -34,6 +34,7 @@ pub(super) fn samples() -> Vec<Sample> {
         sample("many-pods", vec![many_pods()]),
         sample("several", vec![in_place(), nothing_to_do(), no_pods()]),
         sample("every-reason", vec![every_reason()]),
+        sample("stale", vec![stale()]),
         sample("hostile", vec![hostile()]),
         sample("offline", offline()),
     ]
@@ -241,6 +242,21 @@ fn many_pods() -> WorkloadPlan {
     plan
 }
 
+/// A saved plan that met another state than it was made from.
+fn stale() -> WorkloadPlan {
+    let mut plan = in_place();
+    plan.verdict = Verdict::NotEligible;
+    let stale = |path: &str, moved: &str| Reason::PlanStale { path: path.into(), moved: moved.into() };
+    plan.reasons = vec![
+        stale(
+            "template.spec.containers[app].env",
+            "the template of deployment/web changed: template.spec.containers[app].env",
+        ),
+        stale("metadata.uid", "pod/web-6b867cfc99-2x7kq is gone, or another pod has its name"),
+    ];
+    plan
+}
+
 fn every_reason() -> WorkloadPlan {
     let container = || ContainerName::from("side");
     let mut plan = no_pods();
@@ -298,6 +314,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::OwnerTerminating,
         Reason::NoUnavailabilityAllowed { path: "spec.strategy.rollingUpdate.maxUnavailable".into() },
         Reason::ReplicaSetOfOldRevision { deployment: "web".into() },
+        Reason::ServerTooOld { server: "1.22".into(), needs: "1.23".into() },
         Reason::AdmissionRefused { message: "images must come from registry.k8s.io".into() },
         Reason::OwnerFieldImmutable { path: "spec.serviceName".into() },
         Reason::ManifestsNotMergeable { message: "spec.containers[0] has no name".into() },

@@ -121,8 +121,26 @@ impl Folder {
             };
             live.surroundings.denied.push(Denied { verb, resource, message: words.next().unwrap_or_default() });
         }
+        live.surroundings.server = match self.text("server")? {
+            Some(version) => Some(version.trim().parse().map_err(|error| format!("server: {error}"))?),
+            None => None,
+        };
         self.kubelets(&mut live)?;
         Ok(live)
+    }
+
+    /// Reads what was there when the plan was saved, if it is a saved one.
+    pub(super) fn saved_from(&mut self, live: &LiveWorkload) -> Result<Option<LiveWorkload>, String> {
+        let Some(mut pods) = self.optional("saved.yaml")? else { return Ok(None) };
+        let kind = live.workload.reference.kind;
+        if pods.is_empty() {
+            return Err("saved.yaml has no owner".into());
+        }
+        let workload =
+            Workload::from_object(kind, pods.remove(0)).ok_or("saved.yaml: the owner has no name or no uid")?;
+        let read = |object: &Value| Pod::from_object(object).map_err(|error| format!("a pod: {error}"));
+        let pods = pods.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Some(LiveWorkload { workload, pods, ..live.clone() }))
     }
 
     fn lines(&mut self, file: &'static str) -> Result<Vec<String>, String> {

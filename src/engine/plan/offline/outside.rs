@@ -30,12 +30,13 @@ pub(super) struct OutsideDiff {
 pub(super) fn diff(kind: WorkloadKind, before: &Value, after: &Value) -> OutsideDiff {
     let (before, after) = (without_template(kind, before), without_template(kind, after));
     let mut found = OutsideDiff::default();
-    let spec = |object: &Value| object.get("spec").cloned().unwrap_or(Value::Null);
-    let (spec_before, spec_after) = (spec(&before), spec(&after));
-    for name in field_names(&spec_before, &spec_after).into_iter().filter(|name| is_immutable(kind, name)) {
-        let field = |spec: &Value| spec.get(&name).cloned().unwrap_or(Value::Null);
-        let (before, after) = (field(&spec_before), field(&spec_after));
-        found.immutable.extend(template::changed_paths(&before, &after, &format!("spec.{name}")));
+    let nothing = Value::Null;
+    let spec_before = before.get("spec").unwrap_or(&nothing);
+    let spec_after = after.get("spec").unwrap_or(&nothing);
+    for name in field_names(spec_before, spec_after).into_iter().filter(|name| is_immutable(kind, name)) {
+        let before = spec_before.get(&name).unwrap_or(&nothing);
+        let after = spec_after.get(&name).unwrap_or(&nothing);
+        found.immutable.extend(template::changed_paths(before, after, &template::join("spec", &name)));
     }
     let paths = template::changed_paths(&before, &after, "").into_iter();
     // The same comparison named them, whether they begin with an immutable field or are one that is there on one side only.

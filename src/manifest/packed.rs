@@ -1,0 +1,227 @@
+//! Objects in little memory: as compact JSON text, and without contents where nobody wants them.
+
+use serde_json::{Map, Value};
+
+use super::error::{ManifestError, Place};
+use super::source::Source;
+use super::value::{KEY_MEMORY, MAPPING_MEMORY, TEXT_MEMORY, VALUE_MEMORY};
+use super::{
+    MAX_KEPT_BYTES, MAX_KEPT_OBJECT_MEMORY, MAX_KEPT_PAIRS, MAX_OBJECTS, MAX_REPEATED_BYTES, MAX_REQUEST_BYTES, Wanted,
+    object,
+};
+
+/// The fields of `metadata` that tell which object it is, or why it has no name.
+const IDENTITY: [&str; 3] = ["name", "namespace", "generateName"];
+
+/// One Kubernetes object with `apiVersion`, `kind` and `metadata.name`, its contents packed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packed {
+    /// The API version as written.
+    pub api_version: String,
+    /// The kind.
+    pub kind: String,
+    /// The namespace as written; empty where there is none.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+    /// The object as JSON; the identity alone where the contents were not wanted.
+    pub json: Box<str>,
+    /// Where it stood. The objects of one list share it.
+    pub source: Source,
+}
+
+impl Packed {
+    /// Returns the object as kubectl would send it.
+    pub fn object(&self) -> Value {
+        // It was written from a value, so it is JSON.
+        serde_json::from_str(&self.json).unwrap_or(Value::Null)
+    }
+}
+
+/// Collects the objects of one reading, within its bounds.
+pub(super) struct Packer {
+    wanted: Wanted,
+    bytes: usize,
+    pairs: usize,
+    count: usize,
+    packed: Vec<Packed>,
+}
+
+/// Says which bound an object or a reading is beyond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// [`MAX_OBJECTS`].
+    Objects,
+    /// [`MAX_KEPT_BYTES`].
+    KeptBytes,
+    /// [`MAX_KEPT_PAIRS`].
+    Pairs,
+    /// [`MAX_KEPT_OBJECT_MEMORY`].
+    ObjectMemory,
+    /// [`MAX_REQUEST_BYTES`].
+    RequestBytes,
+}
+
+impl Limit {
+    pub(super) fn describe(self) -> String {
+        let mebibytes = |bytes: usize| bytes / (1024 * 1024);
+        match self {
+            Self::Objects => format!("more than {MAX_OBJECTS} objects are given at once"),
+            Self::KeptBytes => {
+                format!("the workloads given at once are larger than {} MiB as JSON", mebibytes(MAX_KEPT_BYTES))
+            }
+            Self::Pairs => "the lists of the workloads given at once are too long to be compared".to_owned(),
+            Self::ObjectMemory => {
+                format!("the object takes more than {} MiB of memory", mebibytes(MAX_KEPT_OBJECT_MEMORY))
+            }
+            Self::RequestBytes => format!(
+                "the object is larger than {} MiB, the most that the API server takes",
+                mebibytes(MAX_REQUEST_BYTES)
+            ),
+        }
+    }
+}
+
+impl Packer {
+    pub(super) fn new(wanted: Wanted) -> Self {
+        Self { wanted, bytes: MAX_KEPT_BYTES, pairs: MAX_KEPT_PAIRS, count: MAX_OBJECTS, packed: Vec::new() }
+    }
+
+    pub(super) fn wanted(&self) -> Wanted {
+        self.wanted
+    }
+
+    pub(super) fn finish(self) -> Vec<Packed> {
+        self.packed
+    }
+
+    /// Takes an object that has its identity, or refuses it.
+    pub(super) fn take(&mut self, value: Value, place: impl Fn() -> Place) -> Result<(), ManifestError> {
+        object::require_identity(&value, &place)?;
+        let refused = |limit: Limit| ManifestError::Limit { place: Box::new(place()), limit: limit.describe() };
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (api_version, kind) = (text("/apiVersion"), text("/kind"));
+        let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
+        let is_wanted = (self.wanted)(&api_version, &kind);
+        if is_wanted && memory(&value, MAX_KEPT_OBJECT_MEMORY).is_none() {
+            return Err(refused(Limit::ObjectMemory));
+        }
+        if is_wanted {
+            self.pairs = self.pairs.checked_sub(pairs(&value)).ok_or_else(|| refused(Limit::Pairs))?;
+        }
+        let value = if is_wanted { value } else { identity(value) };
+        let json = value.to_string().into_boxed_str();
+        drop(value);
+        if json.len() > MAX_REQUEST_BYTES {
+            return Err(refused(Limit::RequestBytes));
+        }
+        self.charge(json.len()).map_err(refused)?;
+        self.packed.push(Packed { api_version, kind, namespace, name, json, source: place().source });
+        Ok(())
+    }
+
+    fn charge(&mut self, bytes: usize) -> Result<(), Limit> {
+        self.count = self.count.checked_sub(1).ok_or(Limit::Objects)?;
+        self.bytes = self.bytes.checked_sub(bytes).ok_or(Limit::KeptBytes)?;
+        Ok(())
+    }
+}
+
+/// The items of a list while it is read: packed one by one, since the kind of the list may stand behind them.
+#[derive(Default)]
+pub(super) struct Items {
+    wanted: Option<Wanted>,
+    bytes: usize,
+    pub(super) json: Vec<Box<str>>,
+}
+
+impl Items {
+    pub(super) fn new(wanted: Wanted) -> Self {
+        Self { wanted: Some(wanted), ..Self::default() }
+    }
+
+    /// Packs one item. What says itself that it is not wanted keeps its identity alone.
+    pub(super) fn push(&mut self, item: Value) -> Result<(), Limit> {
+        let text = |field: &str| item.get(field).and_then(Value::as_str);
+        let needed = match (text("apiVersion"), text("kind")) {
+            (Some(version), Some(kind)) => {
+                kind.ends_with("List") || self.wanted.is_none_or(|wanted| wanted(version, kind))
+            }
+            _ => true,
+        };
+        let json = if needed { item } else { identity(item) }.to_string().into_boxed_str();
+        self.bytes = self.bytes.saturating_add(json.len());
+        if self.json.len() >= MAX_OBJECTS {
+            return Err(Limit::Objects);
+        }
+        // A list within the list may be expanded once more.
+        if self.bytes > MAX_KEPT_BYTES + MAX_REPEATED_BYTES {
+            return Err(Limit::KeptBytes);
+        }
+        self.json.push(json);
+        Ok(())
+    }
+}
+
+/// Returns what tells which object it is. What is of a wrong type stays of that type, so that the error is the same.
+fn identity(object: Value) -> Value {
+    let Value::Object(fields) = object else { return emptied(object) };
+    let metadata = |metadata: Value| match metadata {
+        Value::Object(fields) => {
+            let named = fields.into_iter().filter(|(name, _)| IDENTITY.contains(&name.as_str()));
+            Value::Object(named.map(|(name, value)| (name, emptied(value))).collect())
+        }
+        other => emptied(other),
+    };
+    let mut kept = Map::new();
+    for (name, value) in fields {
+        match name.as_str() {
+            "apiVersion" | "kind" => kept.insert(name, emptied(value)),
+            "metadata" => kept.insert(name, metadata(value)),
+            _ => None,
+        };
+    }
+    Value::Object(kept)
+}
+
+fn emptied(value: Value) -> Value {
+    match value {
+        Value::Array(_) => Value::Array(Vec::new()),
+        Value::Object(_) => Value::Object(Map::new()),
+        scalar @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => scalar,
+    }
+}
+
+/// Counts the pairs of elements that the lists within a value have.
+fn pairs(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+        Value::Array(items) => {
+            let own = items.len().saturating_mul(items.len());
+            items.iter().map(pairs).fold(own, usize::saturating_add)
+        }
+        Value::Object(fields) => fields.values().map(pairs).fold(0, usize::saturating_add),
+    }
+}
+
+/// Estimates the memory that a value takes, unless it is more than `limit` bytes.
+fn memory(value: &Value, limit: usize) -> Option<usize> {
+    let mut sum = VALUE_MEMORY;
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => sum += TEXT_MEMORY + text.len(),
+        Value::Array(items) => {
+            for item in items {
+                sum += memory(item, limit.checked_sub(sum)?)?;
+            }
+        }
+        Value::Object(fields) => {
+            sum += MAPPING_MEMORY;
+            for (key, value) in fields {
+                sum += KEY_MEMORY + TEXT_MEMORY + key.len();
+                sum += memory(value, limit.checked_sub(sum)?)?;
+            }
+        }
+    }
+    (sum <= limit).then_some(sum)
+}

@@ -1,0 +1,95 @@
+//! Hostile manifests: how much memory the program takes before it answers.
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "files are written, and a process is watched")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::support::run::Folder;
+
+/// What the program may take, in KiB. Pages of the executable count, and those of a debug build are many more, so what it
+/// takes to say its version is left out: of a release build, that is 14 MiB.
+const MAX_KIB: u64 = 50 * 1024;
+
+const LENGTH: usize = 16 * 1024 * 1024 - 1024;
+
+/// The most memory that a process had while it could be watched, in KiB. The last moments may be missed.
+fn peak(folder: &Path, arguments: &[&str]) -> u64 {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-inplace"));
+    let command = command.args(arguments).current_dir(folder).env("KUBECONFIG", "none");
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().expect("it can be waited for").is_none() {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        peak = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(peak);
+        thread::sleep(Duration::from_millis(1));
+    }
+    peak
+}
+
+fn filled(head: &str, length: usize, unit: impl Fn(usize) -> String, tail: &str) -> String {
+    let mut text = head.to_owned();
+    for index in 0.. {
+        text.push_str(&unit(index));
+        if text.len() >= length {
+            break;
+        }
+    }
+    text + tail
+}
+
+#[test]
+fn no_manifest_takes_more_memory_than_it_may() {
+    const SPEC: &str = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{"x":"#;
+    let workload = |index, image| {
+        format!(
+            "---\n{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: a{index}}}, spec: {{template: {{spec: {{containers: [{{name: c, image: 'x:{image}'}}]}}}}}}}}\n"
+        )
+    };
+    let keys =
+        |value| filled(&format!("{SPEC}{{"), 300_000, move |index| format!("\"{index:05}\":{value},"), "\"x\":1}}}");
+    let labels = |value| {
+        let head = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{"template":{"metadata":{"labels":{"#;
+        filled(head, 300_000, move |index| format!("\"{index:05}\":\"{value}\","), "\"x\":\"1\"}}}}}")
+    };
+    let both = |text: String| (text.clone(), text);
+    let cases = [
+        ("scalars", both(filled(&format!("{SPEC}["), LENGTH, |_| "1,".into(), "1]}}"))),
+        ("mappings", both(filled(&format!("{SPEC}["), LENGTH, |_| "{\"a\":1},".into(), "1]}}"))),
+        ("text", both(filled(&format!("{SPEC}\""), LENGTH, |_| "x".repeat(1024), "\"}}"))),
+        ("changed keys", (keys(1), keys(2))),
+        ("changed labels", (labels(1), labels(2))),
+        (
+            "anchors",
+            both(filled(
+                "apiVersion: v1\nkind: A\nmetadata: {name: a}\nx:\n",
+                1_000_000,
+                |index| format!("- &a{index} 1\n"),
+                "",
+            )),
+        ),
+        (
+            "workloads",
+            (
+                filled("", 1_000_000, |index| workload(index, 1), ""),
+                filled("", 1_000_000, |index| workload(index, 2), ""),
+            ),
+        ),
+    ];
+    let folder = Folder::new();
+    let base = peak(folder.path(), &["explain", "NoPods"]);
+    for (name, (old, new)) in cases {
+        fs::write(folder.path().join("old"), old).expect("written");
+        fs::write(folder.path().join("new"), new).expect("written");
+        for arguments in [&["plan", "--against", "old", "-f", "new"][..], &["hash", "-f", "new"]] {
+            let taken = peak(folder.path(), arguments).saturating_sub(base);
+            assert!(taken <= MAX_KIB, "{name}: {arguments:?} took {taken} KiB");
+        }
+    }
+}
