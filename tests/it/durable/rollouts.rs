@@ -70,7 +70,8 @@ fn others_go_on_after_a_failure_as_far_as_pods_may_be_down() {
             let scene = Scene::new(kind);
             let mut names = scene.server.objects("pods").into_iter().map(|pod| pod["metadata"]["name"].clone());
             // StatefulSets begin at the highest ordinal, the others by name.
-            let first = if kind.plural == "statefulsets" { names.next_back() } else { names.min_by_key(Value::to_string) };
+            let first =
+                if kind.plural == "statefulsets" { names.next_back() } else { names.min_by_key(Value::to_string) };
             let first = first.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
             let deny = Effect::Deny { webhook: "policy".to_owned(), message: "not today".to_owned(), code: 403 };
             scene.server.fault(When::verb("patch").of("pods").named(&first).for_real(), deny);
