@@ -128,7 +128,7 @@ pub async fn drive(
                 driver.observe(item)?;
                 driver.drain(&mut watch)?;
             }
-            Some(line) = lines.recv() => driver.pass_on(line, listener)?,
+            Some(line) = lines.recv() => driver.pass_on(&line, listener)?,
             Some(answered) = driver.answers.next() => driver.answered(answered),
             () = tokio::time::sleep_until(driver.began + wake) => {}
             stop = signals.next() => {
@@ -221,7 +221,7 @@ impl Driver<'_> {
 }
 
 impl Driver<'_> {
-    fn pass_on(&self, line: HookLine, listener: &mut dyn Listener) -> io::Result<()> {
+    fn pass_on(&self, line: &HookLine, listener: &mut dyn Listener) -> io::Result<()> {
         listener.hook_line(&line.pod, line.hook, &line.text, self.now())
     }
 
@@ -238,7 +238,7 @@ impl Driver<'_> {
             self.hooks.tell(Tell::Kill);
         }
         while let Ok(line) = lines.try_recv() {
-            self.pass_on(line, listener)?;
+            self.pass_on(&line, listener)?;
         }
         Ok(())
     }

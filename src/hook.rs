@@ -4,7 +4,6 @@
 //! of ours but by whoever listens, line by line. When a drive is over nothing of it is left: what still runs is told to
 //! end (SIGTERM), given [`LEAVES_WITHIN`], and then ended. What a command leaves in the background after it has ended well
 //! is the person's own.
-#![expect(clippy::disallowed_methods, reason = "waits for a pipe that a process left in the background may keep open")]
 
 use std::collections::{BTreeMap, VecDeque};
 use std::process::{ExitStatus, Stdio};

@@ -1,4 +1,5 @@
 //! Real processes, all of them short.
+#![expect(clippy::disallowed_methods, reason = "looks whether processes are there, and waits for them")]
 
 use super::*;
 use crate::engine::names::WorkloadRef;
@@ -19,7 +20,7 @@ fn hooks(command: &str) -> Hooks {
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
 }
 
 /// How a command ended, and the lines that it wrote.

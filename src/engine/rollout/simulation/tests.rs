@@ -48,7 +48,7 @@ fn containers_change_in_their_order() {
 
 #[test]
 fn containers_change_in_their_order_against_the_adversary() {
-    let drained = |scenario: Scenario| if scenario.seed % 3 == 0 { scenario.drained() } else { scenario };
+    let drained = |scenario: Scenario| if scenario.seed.is_multiple_of(3) { scenario.drained() } else { scenario };
     explore("in order", (0..SEEDS).map(|seed| drained(Scenario::guarded(seed).in_order())));
 }
 
@@ -68,7 +68,7 @@ fn commands_run_around_every_pod_against_the_adversary() {
 fn a_run_in_order_with_commands_that_is_killed_after_any_action_ends_the_same() {
     for seed in 0..60 {
         let mut scenario = Scenario::calm(seed).in_order().hooked();
-        if seed % 2 == 0 {
+        if seed.is_multiple_of(2) {
             scenario = scenario.drained();
         }
         (scenario.slowest_answer, scenario.slowest_watch) = (50, 300);
