@@ -96,6 +96,8 @@ pub(super) struct Entry {
     /// The step that is next, and the one that was sent last.
     pub(super) step: usize,
     pub(super) sent_step: usize,
+    /// Some of its containers were changed by this rollout, and others wait: it is down by what was done already.
+    pub(super) is_between: bool,
     pub(super) hooks: HookEntry,
     pub(super) drain: DrainEntry,
     /// The server said no for good.
@@ -268,7 +270,7 @@ impl Ledger {
         }
         let is_going = |key: &PodKey| {
             let entry = self.position.get(key).and_then(|position| self.entries.get(*position));
-            entry.is_none_or(|entry| entry.sent == Sent::GateOff)
+            entry.is_none_or(|entry| entry.sent == Sent::GateOff || entry.is_between)
         };
         draining().filter(|key| *key != pod && !is_going(key)).cloned().collect()
     }

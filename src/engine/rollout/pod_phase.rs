@@ -88,6 +88,7 @@ pub(super) fn pod_phase(
         return PodPhase::Gone { why }.into();
     }
     let steps = steps::of(goal, pod_goal);
+    entry.is_between = false;
     if let Some(next) = steps::next(&steps, pod_goal, pod) {
         if next != entry.step {
             (entry.step, entry.sends) = (next, 0);
@@ -138,6 +139,7 @@ fn between(
     }
     let judged = decided(pod, &asked, entry, unbounded);
     let is_begun = entry.patched || steps::is_begun(goal, pod_goal, pod);
+    entry.is_between = is_begun;
     let waits = not_asked_yet(entry, unbounded);
     let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodPhase::Patched;
     match judged {

@@ -140,8 +140,10 @@ fn wait_again(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, 
     entry.hooks.again();
     (entry.phase, entry.started) = (Some(PodPhase::Waiting), None);
     turn.notices.push(Notice::Pod { pod: pod_goal.key.clone(), phase: PodPhase::Waiting });
+    // One that was put off keeps its place.
+    let in_hand = entry.is_in_hand();
     super::index(goal, world, ledger, position, false);
-    super::count(goal, world, ledger, &pod_goal.key, false);
+    super::count(goal, world, ledger, &pod_goal.key, in_hand);
 }
 
 /// Whether a pod that is ready may go down beside those that are.

@@ -19,6 +19,7 @@ use super::super::pod_phase::has_ended_once;
 use super::super::{
     Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, RESTARTED_HOLD_SECONDS, Turn, World,
 };
+use super::WANTED;
 use super::drained::sent_of;
 use super::kubelet::Kubelet;
 use super::nature::{DECISIVE, STARTUP_PERIOD};
@@ -370,8 +371,7 @@ impl Invariants {
         if has_hook && !begun && !truth.passed.contains(&(pod.key.clone(), HookPhase::Before)) {
             self.broken(Invariant::Hook, truth.now, format!("{} is patched without its command", pod.key));
         }
-        // What was there before the rollout came is proven, and that is all.
-        if truth.goal.policy.container_order.is_empty() || !begun {
+        if truth.goal.policy.container_order.is_empty() {
             return;
         }
         let steps = truth.goal.steps_of(goal);
@@ -381,6 +381,11 @@ impl Invariants {
         };
         let Some(last) = steps.iter().rposition(|step| step.iter().any(changes)) else { return };
         for name in steps.iter().take(last).flatten() {
+            let asks = pod.container(name).is_some_and(|(_, _, container)| container.image == WANTED);
+            if asks && !begun {
+                // What was there before the rollout came is proven, and that is all.
+                continue;
+            }
             let truth_of = truth.kubelets.get(&pod.key).map(|kubelet| &kubelet.truth);
             let status = pod.container_status(name).map(|(_, _, status)| status);
             let is_done = status.is_some_and(|status| {
