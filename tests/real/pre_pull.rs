@@ -30,6 +30,8 @@ impl Untouched {
         let with_secret = "      imagePullSecrets: [{name: credentials}]\n      containers:\n";
         let manifest = if secret { manifest.replacen("      containers:\n", with_secret, 1) } else { manifest };
         namespace.apply(&manifest);
+        // Where there was one without the Secret, its pods are replaced.
+        namespace.kubectl(&["rollout", "status", "deployment/web", "--timeout=120s"]);
         let pods = namespace.wait_ready("app=web", 2);
         Self { template: object(namespace)["spec"].clone(), pods }
     }

@@ -54,8 +54,8 @@ pub fn drain_patch(pod: &Pod, by: &Drained, field_manager: &str) -> Option<PodPa
     Some(operations.of(pod, PodPart::Pod, field_manager))
 }
 
-/// Writes the patch of the status that turns off the gate that the pod's record names. It tests uid, the record, and the
-/// condition as the record has it.
+/// Writes the patch of the status that turns off the gate that the pod's record names. It tests uid, absent
+/// deletionTimestamp, the record, and the condition as the record has it.
 ///
 /// `None` when the record names no gate, or its condition is not `True` as recorded.
 pub fn gate_off_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
@@ -104,6 +104,9 @@ fn condition_patch(
 ) -> PodPatch {
     let mut operations = Operations::default();
     operations.test(["metadata", "uid"], json!(pod.key.uid));
+    if status == "False" {
+        operations.test(["metadata", "deletionTimestamp"], Value::Null);
+    }
     // A record that was cleared meanwhile has nothing to put the gate back by.
     let record = pod.annotations.get(UPDATE_ANNOTATION);
     operations.test(["metadata", "annotations", UPDATE_ANNOTATION], json!(record));

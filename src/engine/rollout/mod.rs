@@ -405,6 +405,9 @@ fn asks_for_it(goal: &Goal, world: &World, pod_goal: &PodGoal, step: usize) -> b
 
 /// A sign of life after half a minute of silence.
 fn speak_up(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    if ledger.ending_since.is_some() {
+        return;
+    }
     if !turn.notices.is_empty() {
         ledger.last_said = now;
         return;
