@@ -88,7 +88,7 @@ const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 /// Bounds the parser events that the aliases of one YAML document may repeat; against documents that grow by aliases of
 /// aliases.
-pub const MAX_REPEATED_EVENTS: usize = 50_000;
+pub const MAX_REPEATED_EVENTS: usize = 100_000;
 
 /// Bounds the bytes of text that aliases may add to what the input itself holds.
 pub const MAX_REPEATED_BYTES: usize = 2 * 1024 * 1024;

@@ -136,8 +136,11 @@ impl Ending<'_> {
             EndResult::TimedOut => ("Timed out", format!("{after}: {name}.")),
             EndResult::Superseded => {
                 // Where the owner is the reason, the next line says it.
-                let what = if self.outcome.why.is_some() { "" } else { " Its pods are not as they were." };
-                let alone = self.acts(" This run touches nothing more.");
+                let (what, alone) = match &self.outcome.why {
+                    Some(_) => ("", " This run touches nothing more."),
+                    None => (" Its pods are not as they were.", " This run leaves them alone."),
+                };
+                let alone = self.acts(alone);
                 ("Stopped", format!("{after}: {name}.{what}{alone}"))
             }
             EndResult::Interrupted => ("Interrupted", format!("{after} (Ctrl-C): {name}.{}", self.goes_on())),
