@@ -452,7 +452,7 @@ _kubectl__inplace() {
             return 0
             ;;
         kubectl__subcmd__inplace__subcmd__abort)
-            opts="-f -R -l -A -o -y -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --reason --on-failure --keep-field-ownership --record --parallel-workloads --output --yes --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
+            opts="-f -R -l -A -o -y -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --container-order --before-pod --after-pod --reason --on-failure --keep-field-ownership --record --parallel-workloads --output --yes --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -560,6 +560,18 @@ _kubectl__inplace() {
                     ;;
                 --order)
                     COMPREPLY=($(compgen -W "unready-first name age node" -- "${cur}"))
+                    return 0
+                    ;;
+                --container-order)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --before-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --after-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --reason)
@@ -758,7 +770,7 @@ _kubectl__inplace() {
             return 0
             ;;
         kubectl__subcmd__inplace__subcmd__apply)
-            opts="-f -R -l -A -o -y -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --plan --output --yes --reason --on-failure --keep-field-ownership --record --parallel-workloads --dry-run --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
+            opts="-f -R -l -A -o -y -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --container-order --before-pod --after-pod --plan --output --yes --reason --on-failure --keep-field-ownership --record --parallel-workloads --dry-run --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -866,6 +878,18 @@ _kubectl__inplace() {
                     ;;
                 --order)
                     COMPREPLY=($(compgen -W "unready-first name age node" -- "${cur}"))
+                    return 0
+                    ;;
+                --container-order)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --before-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --after-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --plan)
@@ -2515,7 +2539,7 @@ _kubectl__inplace() {
             return 0
             ;;
         kubectl__subcmd__inplace__subcmd__plan)
-            opts="-f -R -l -A -o -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --against --output --detailed-exitcode --out --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
+            opts="-f -R -l -A -o -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --container-order --before-pod --after-pod --against --output --detailed-exitcode --out --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2623,6 +2647,18 @@ _kubectl__inplace() {
                     ;;
                 --order)
                     COMPREPLY=($(compgen -W "unready-first name age node" -- "${cur}"))
+                    return 0
+                    ;;
+                --container-order)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --before-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --after-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --against)
@@ -3006,7 +3042,7 @@ _kubectl__inplace() {
             return 0
             ;;
         kubectl__subcmd__inplace__subcmd__restart)
-            opts="-f -R -l -A -c -o -y -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --container --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --reason --on-failure --keep-field-ownership --record --parallel-workloads --output --yes --dry-run --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
+            opts="-f -R -l -A -c -o -y -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --container --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --container-order --before-pod --after-pod --reason --on-failure --keep-field-ownership --record --parallel-workloads --output --yes --dry-run --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3122,6 +3158,18 @@ _kubectl__inplace() {
                     ;;
                 --order)
                     COMPREPLY=($(compgen -W "unready-first name age node" -- "${cur}"))
+                    return 0
+                    ;;
+                --container-order)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --before-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --after-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --reason)
@@ -3324,7 +3372,7 @@ _kubectl__inplace() {
             return 0
             ;;
         kubectl__subcmd__inplace__subcmd__resume)
-            opts="-f -R -l -A -o -y -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --reason --on-failure --keep-field-ownership --record --parallel-workloads --output --yes --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
+            opts="-f -R -l -A -o -y -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --container-order --before-pod --after-pod --reason --on-failure --keep-field-ownership --record --parallel-workloads --output --yes --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3432,6 +3480,18 @@ _kubectl__inplace() {
                     ;;
                 --order)
                     COMPREPLY=($(compgen -W "unready-first name age node" -- "${cur}"))
+                    return 0
+                    ;;
+                --container-order)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --before-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --after-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --reason)
@@ -3840,7 +3900,7 @@ _kubectl__inplace() {
             return 0
             ;;
         kubectl__subcmd__inplace__subcmd__undo)
-            opts="-f -R -l -A -o -y -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --reason --on-failure --keep-field-ownership --record --parallel-workloads --to --pin-digest --output --yes --dry-run --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
+            opts="-f -R -l -A -o -y -n -s -q -v -h --image --all-containers --filename --recursive --selector --all-namespaces --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --disruption-budget --pre-pull --drain --drain-seconds --order --container-order --before-pod --after-pod --reason --on-failure --keep-field-ownership --record --parallel-workloads --to --pin-digest --output --yes --dry-run --field-manager --namespace --kubeconfig --context --cluster --user --server --token --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --as --as-group --as-uid --as-user-extra --request-timeout --disable-compression --warnings-as-errors --color --quiet --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3948,6 +4008,18 @@ _kubectl__inplace() {
                     ;;
                 --order)
                     COMPREPLY=($(compgen -W "unready-first name age node" -- "${cur}"))
+                    return 0
+                    ;;
+                --container-order)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --before-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --after-pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --reason)

@@ -106,6 +106,9 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l
 name\t''
 age\t''
 node\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l container-order -d 'Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together [default: all in one patch]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l before-pod -d 'Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it: give it to resume again; it runs at least once' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l after-pod -d 'The same once a pod is done and back in its Services; both count in the pod\'s --timeout' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -l against -d 'Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand plan" -s o -l output -d 'Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request' -r -f -a "text\t'For a person'
 wide\t'The text, and what an expert asks for; of a plan alone'
@@ -220,6 +223,9 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -
 name\t''
 age\t''
 node\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l container-order -d 'Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together [default: all in one patch]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l before-pod -d 'Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it: give it to resume again; it runs at least once' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l after-pod -d 'The same once a pod is done and back in its Services; both count in the pod\'s --timeout' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -l plan -d 'Do exactly what a saved plan says, without asking; refused if anything moved since' -r -F
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand apply" -s o -l output -d 'Output format; json is one object a line' -r -f -a "text\t'For a person'
 json\t'For a script: one document for a plan, one object a line for a rollout'"
@@ -301,6 +307,9 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart"
 name\t''
 age\t''
 node\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l container-order -d 'Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together [default: all in one patch]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l before-pod -d 'Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it: give it to resume again; it runs at least once' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l after-pod -d 'The same once a pod is done and back in its Services; both count in the pod\'s --timeout' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand restart" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
@@ -380,6 +389,9 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" 
 name\t''
 age\t''
 node\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l container-order -d 'Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together [default: all in one patch]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l before-pod -d 'Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it: give it to resume again; it runs at least once' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l after-pod -d 'The same once a pod is done and back in its Services; both count in the pod\'s --timeout' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand resume" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
@@ -456,6 +468,9 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -
 name\t''
 age\t''
 node\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l container-order -d 'Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together [default: all in one patch]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l before-pod -d 'Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it: give it to resume again; it runs at least once' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l after-pod -d 'The same once a pod is done and back in its Services; both count in the pod\'s --timeout' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand abort" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'
@@ -532,6 +547,9 @@ complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l
 name\t''
 age\t''
 node\t''"
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l container-order -d 'Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together [default: all in one patch]' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l before-pod -d 'Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it: give it to resume again; it runs at least once' -r
+complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l after-pod -d 'The same once a pod is done and back in its Services; both count in the pod\'s --timeout' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l reason -d 'Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment' -r
 complete -c kubectl-inplace -n "__fish_kubectl_inplace_using_subcommand undo" -l on-failure -d 'What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads' -r -f -a "stop\t'Stop before the next pod'
 undo\t'Take everything back'

@@ -84,6 +84,9 @@ ignore\:"Do not ask them"))' \
 '--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
+'*--container-order=[Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together \[default\: all in one patch\]]:NAME:_default' \
+'--before-pod=[Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment\: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it\: give it to resume again; it runs at least once]:COMMAND:_default' \
+'--after-pod=[The same once a pod is done and back in its Services; both count in the pod'\''s --timeout]:COMMAND:_default' \
 '*--against=[Compare -f with these older manifests, with no cluster at all\: files, folders, or - for standard input]:FILE:_files' \
 '-o+[Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request]:FORMAT:((text\:"For a person"
 wide\:"The text, and what an expert asks for; of a plan alone"
@@ -210,7 +213,10 @@ ignore\:"Do not ask them"))' \
 '--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
-'(--image -f --filename -l --selector -A --all-namespaces --all-containers -R --recursive --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --order --pre-pull --disruption-budget --field-manager)--plan=[Do exactly what a saved plan says, without asking; refused if anything moved since]:FILE:_files' \
+'*--container-order=[Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together \[default\: all in one patch\]]:NAME:_default' \
+'--before-pod=[Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment\: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it\: give it to resume again; it runs at least once]:COMMAND:_default' \
+'--after-pod=[The same once a pod is done and back in its Services; both count in the pod'\''s --timeout]:COMMAND:_default' \
+'(--image -f --filename -l --selector -A --all-namespaces --all-containers -R --recursive --max-unavailable --min-ready-seconds --timeout --total-timeout --pods-only --take-over --canary --pause-after --partition --pods --node --order --container-order --before-pod --after-pod --pre-pull --disruption-budget --field-manager)--plan=[Do exactly what a saved plan says, without asking; refused if anything moved since]:FILE:_files' \
 '-o+[Output format; json is one object a line]:FORMAT:((text\:"For a person"
 json\:"For a script\: one document for a plan, one object a line for a rollout"))' \
 '--output=[Output format; json is one object a line]:FORMAT:((text\:"For a person"
@@ -292,6 +298,9 @@ ignore\:"Do not ask them"))' \
 '--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
+'*--container-order=[Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together \[default\: all in one patch\]]:NAME:_default' \
+'--before-pod=[Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment\: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it\: give it to resume again; it runs at least once]:COMMAND:_default' \
+'--after-pod=[The same once a pod is done and back in its Services; both count in the pod'\''s --timeout]:COMMAND:_default' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
@@ -371,6 +380,9 @@ ignore\:"Do not ask them"))' \
 '--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
+'*--container-order=[Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together \[default\: all in one patch\]]:NAME:_default' \
+'--before-pod=[Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment\: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it\: give it to resume again; it runs at least once]:COMMAND:_default' \
+'--after-pod=[The same once a pod is done and back in its Services; both count in the pod'\''s --timeout]:COMMAND:_default' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
@@ -447,6 +459,9 @@ ignore\:"Do not ask them"))' \
 '--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
+'*--container-order=[Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together \[default\: all in one patch\]]:NAME:_default' \
+'--before-pod=[Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment\: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it\: give it to resume again; it runs at least once]:COMMAND:_default' \
+'--after-pod=[The same once a pod is done and back in its Services; both count in the pod'\''s --timeout]:COMMAND:_default' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"
@@ -523,6 +538,9 @@ ignore\:"Do not ask them"))' \
 '--drain=[Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not \[default\: auto\]]:HOW:(auto none)' \
 '--drain-seconds=[Seconds between a pod'\''s being out of its Services and its restart, for traffic that is on its way \[default\: 2\]]:SECONDS:_default' \
 '--order=[In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal]:ORDER:(unready-first name age node)' \
+'*--container-order=[Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together \[default\: all in one patch\]]:NAME:_default' \
+'--before-pod=[Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment\: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it\: give it to resume again; it runs at least once]:COMMAND:_default' \
+'--after-pod=[The same once a pod is done and back in its Services; both count in the pod'\''s --timeout]:COMMAND:_default' \
 '--reason=[Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment]:TEXT:_default' \
 '--on-failure=[What to do when a pod fails\: stop, take everything back, or go on with the other pods and workloads]:WHAT:((stop\:"Stop before the next pod"
 undo\:"Take everything back"

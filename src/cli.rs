@@ -307,7 +307,7 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Do exactly what a saved plan says, without asking; refused if anything moved since
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "pre_pull", "disruption_budget", "field_manager"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "field_manager"])]
     pub plan: Option<PathBuf>,
     /// Output format; json is one object a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]

@@ -10,13 +10,14 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
 use crate::cluster::error::ClusterError;
 use crate::cluster::{self, Cluster, PodScope, WatchedPods};
 use crate::engine::report::Outcome;
 use crate::engine::rollout::{self, Action, ActionId, Answer, Goal, Ledger, Observation, Stop, Watch, World};
+use crate::hook::{self, HookLine, HookRunner, Tell};
 use crate::record::Recorder;
 use crate::render::Listener;
 
@@ -76,6 +77,7 @@ struct Driver<'a> {
     began: Instant,
     permits: Arc<Semaphore>,
     answers: FuturesUnordered<BoxFuture<'static, Answered>>,
+    hooks: HookRunner,
     recorder: &'a mut Recorder,
 }
 
@@ -90,6 +92,7 @@ pub async fn drive(
     listener: &mut dyn Listener,
     recorder: &mut Recorder,
 ) -> Result<Outcome, DriveError> {
+    let (hooks, mut lines) = HookRunner::new(&goal.hooks);
     let mut driver = Driver {
         cluster,
         world: World::default(),
@@ -97,6 +100,7 @@ pub async fn drive(
         began: Instant::now(),
         permits: Arc::new(Semaphore::new(IN_FLIGHT)),
         answers: FuturesUnordered::new(),
+        hooks,
         recorder,
     };
     driver.recorder.goal(goal);
@@ -113,6 +117,7 @@ pub async fn drive(
             listener.notice(notice, now)?;
         }
         if let Some(outcome) = turn.end {
+            driver.end_hooks(&mut lines, listener).await?;
             listener.outcome(&outcome)?;
             return Ok(outcome);
         }
@@ -123,10 +128,12 @@ pub async fn drive(
                 driver.observe(item)?;
                 driver.drain(&mut watch)?;
             }
+            Some(line) = lines.recv() => driver.pass_on(&line, listener)?,
             Some(answered) = driver.answers.next() => driver.answered(answered),
             () = tokio::time::sleep_until(driver.began + wake) => {}
             stop = signals.next() => {
                 if driver.stop(stop) {
+                    driver.hooks.tell(Tell::Kill);
                     let now = driver.now();
                     let outcome = rollout::leave(goal, &driver.world, &driver.ledger, now);
                     driver.recorder.leave(now, &outcome);
@@ -189,10 +196,20 @@ impl Driver<'_> {
     fn stop(&mut self, stop: Stop) -> bool {
         let now = self.now();
         self.recorder.stop(now, stop);
+        // Nobody waits for them any longer.
+        self.hooks.tell(Tell::Terminate);
         !self.ledger.stop(stop, now)
     }
 
     fn carry_out(&mut self, id: ActionId, action: Action) {
+        let action = match action {
+            Action::Hook(run) => {
+                let end = self.hooks.run(run);
+                self.answers.push(async move { (id, None, Answer::Hook(end.await)) }.boxed());
+                return;
+            }
+            action => action,
+        };
         let (cluster, permits) = (self.cluster.clone(), Arc::clone(&self.permits));
         let answered = async move {
             let _permit = permits.acquire().await;
@@ -200,6 +217,30 @@ impl Driver<'_> {
             (id, observation, answer)
         };
         self.answers.push(answered.boxed());
+    }
+}
+
+impl Driver<'_> {
+    fn pass_on(&self, line: &HookLine, listener: &mut dyn Listener) -> io::Result<()> {
+        listener.hook_line(&line.pod, line.hook, &line.text, self.now())
+    }
+
+    /// Sees to it that no command outlives the rollout, and that its last words are heard.
+    async fn end_hooks(
+        &mut self,
+        lines: &mut mpsc::UnboundedReceiver<HookLine>,
+        listener: &mut dyn Listener,
+    ) -> io::Result<()> {
+        if self.hooks.is_any() {
+            self.hooks.tell(Tell::Terminate);
+            let ended = async { while self.hooks.is_any() && self.answers.next().await.is_some() {} };
+            drop(tokio::time::timeout(hook::LEAVES_WITHIN, ended).await);
+            self.hooks.tell(Tell::Kill);
+        }
+        while let Ok(line) = lines.try_recv() {
+            self.pass_on(&line, listener)?;
+        }
+        Ok(())
     }
 }
 
@@ -229,6 +270,8 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             Ok(slices) => (Some(Observation::Slices(slices)), Answer::Read),
             Err(error) => (None, Answer::NotRead { message: error.to_string() }),
         },
+        // Carried out apart: it is nobody's request.
+        Action::Hook(_) => (None, Answer::NotRead { message: "no request".into() }),
         Action::Read(key) => match cluster.read_pod(&key).await {
             Ok(Some(pod)) if pod.key == key => (Some(Observation::Applied(Box::new(pod))), Answer::Read),
             Ok(_) => (Some(Observation::Deleted(key)), Answer::Read),

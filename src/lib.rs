@@ -8,6 +8,7 @@
 //! | [`manifest`] | files, folders and stdin to documents with their source positions | `engine` |
 //! | [`cluster`] | the only module that names kube: reads, patches and watches | `engine` |
 //! | [`drive`] | the one loop: watches, answers, time and signals into `engine::rollout::turn` | `engine`, `cluster`, `record`, the `Listener` of `render` |
+//! | `hook` | runs the person's own commands around a pod, for `drive` | `engine` |
 //! | [`record`] | what a rollout was decided from, as JSON lines, and their replay | `engine` |
 //! | [`render`] | plan, notices and outcome to text and JSON; prints to the writers it is given | `engine` |
 //! | [`cli`] | what a person may type; clap types without behaviour | `engine`'s closed sets, `render`'s formats |
@@ -20,6 +21,7 @@ pub mod commands;
 pub mod drive;
 pub mod engine;
 pub mod error;
+mod hook;
 pub mod manifest;
 pub mod record;
 pub mod render;

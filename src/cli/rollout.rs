@@ -61,6 +61,15 @@ pub struct PolicyArgs {
     /// In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal
     #[arg(long, value_name = "ORDER", default_value = "unready-first")]
     pub order: PodOrder,
+    /// Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together [default: all in one patch]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub container_order: Vec<String>,
+    /// Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it: give it to resume again; it runs at least once
+    #[arg(long, value_name = "COMMAND")]
+    pub before_pod: Option<String>,
+    /// The same once a pod is done and back in its Services; both count in the pod's --timeout
+    #[arg(long, value_name = "COMMAND")]
+    pub after_pod: Option<String>,
 }
 
 /// What becomes of a rollout, and what is written down of it.

@@ -13,12 +13,15 @@ use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::engine::drain::DrainBy;
 use crate::engine::duration;
+use crate::engine::hook::{HookPhase, Hooks};
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::metadata::MetadataMap;
-use crate::engine::names::{PodKey, RolloutId};
+use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
 use crate::engine::permissions::{AccessAnswer, Asked, ClusterCommand, Need, Permission};
-use crate::engine::plan::{self, Denied, LiveWorkload, Options, Plan, PodVerdict, Subset, Verdict, WorkloadPlan};
+use crate::engine::plan::{
+    self, ContainerOrderError, Denied, LiveWorkload, Options, Plan, PodVerdict, Subset, Verdict, WorkloadPlan,
+};
 use crate::engine::pod::{Pod, PodSpec};
 use crate::engine::pre_pull::Lacking;
 use crate::engine::reason::{Reason, Warning};
@@ -111,7 +114,9 @@ pub(super) async fn make_for(
     if let Some(first) = workloads.first_mut() {
         first.warnings.extend(told.into_iter().map(|message| Warning::ServerWarning { message }));
     }
-    Ok(Planned { plan: Plan { workloads }, lives, cluster, id })
+    let plan = Plan { workloads };
+    check_order(&plan, &found, options)?;
+    Ok(Planned { plan, lives, cluster, id })
 }
 
 /// Asks whether the caller may write what a durable rollout writes to the owner: found out in the middle, it would leave a
@@ -227,6 +232,8 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
         canary,
         pause_after: policy.pause_after,
         order: policy.order,
+        container_order: policy.container_order.iter().map(|name| ContainerName::from(name.as_str())).collect(),
+        hooks: hooks(policy)?,
         pre_pull: policy.pre_pull,
         drain: policy.drain,
         drain_seconds: policy.drain_seconds,
@@ -234,6 +241,36 @@ pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
         subset,
         ..times
     })
+}
+
+/// A command of blanks would do nothing, and look as if it did something.
+fn hooks(policy: &PolicyArgs) -> Result<Hooks, CommandError> {
+    let hooks = Hooks { before_pod: policy.before_pod.clone(), after_pod: policy.after_pod.clone() };
+    for phase in [HookPhase::Before, HookPhase::After] {
+        if hooks.command(phase).is_some_and(|command| command.trim().is_empty()) {
+            return Err(CommandError::usage(format!("{} needs a command", phase.flag())));
+        }
+    }
+    Ok(hooks)
+}
+
+/// An order that names what does not change is a slip.
+fn check_order(plan: &Plan, found: &[(Workload, Wish)], options: &Options) -> Result<(), CommandError> {
+    let mut named: BTreeSet<ContainerName> = BTreeSet::new();
+    for (_, wish) in found {
+        match wish {
+            Wish::Images(images) if images.all.is_some() => named.extend(options.container_order.iter().cloned()),
+            Wish::Images(images) => named.extend(images.by_container.keys().cloned()),
+            Wish::Restart { containers, .. } => named.extend(containers.iter().cloned()),
+            Wish::Manifest(_) | Wish::Undo { .. } => {}
+        }
+    }
+    plan.check_order(&options.container_order, &named).map_err(|error| order_error(&error))
+}
+
+/// Wrong usage, and what would be right.
+pub(super) fn order_error(error: &ContainerOrderError) -> CommandError {
+    CommandError::usage(format!("--container-order: {error}")).hint(error.hint())
 }
 
 /// Turns the flags of `follow` into the engine's options.

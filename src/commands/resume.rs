@@ -1,5 +1,7 @@
 //! `resume` and `abort`: go on with a rollout that another run has left, or take it back.
 
+use std::collections::BTreeSet;
+
 use super::rolling::Rolling;
 use super::several::Job;
 use super::targets::{self, Wish};
@@ -9,8 +11,9 @@ use crate::cluster::{Cluster, Nodes};
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::RolloutLock;
+use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{self, LiveWorkload, ResumeError, Start};
+use crate::engine::plan::{self, ContainerOrderError, LiveWorkload, ResumeError, Start};
 use crate::engine::rollout::{self, Goal, Policy};
 use crate::engine::workload::Workload;
 use crate::error::{CommandError, ErrorKind};
@@ -29,6 +32,7 @@ pub(super) async fn run(
     let writer = (args.output, args.yes, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
     rolling.start.pre_pull = options.pre_pull;
+    rolling.start.hooks = options.hooks.clone();
     go_on(found, direction, &options, &rolling, writer, shell).await
 }
 
@@ -69,6 +73,7 @@ pub(super) async fn go_on(
                     .hint("put another rollout in its place: kubectl inplace apply ... --take-over"));
             }
         };
+        check_order(&goal, options)?;
         if !approve(&live, &goal, cluster, yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
@@ -111,12 +116,24 @@ fn goal(
             Some(DrainBy::Auto) => options.drain_seconds.or(known.drain_seconds).or(given.drain_seconds),
             Some(DrainBy::None) => None,
         },
+        container_order: match options.container_order.is_empty() {
+            true => known.container_order.clone(),
+            false => options.container_order.clone(),
+        },
         ..known.clone()
     };
     if let Some(owner) = &mut goal.owner {
         owner.lock.policy = goal.policy.clone();
     }
     Ok(goal)
+}
+
+/// An order that is given names what the rollout changes.
+fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError> {
+    let Some(owner) = &goal.owner else { return Ok(()) };
+    let changed: BTreeSet<&ContainerName> = owner.lock.change.images.keys().collect();
+    ContainerOrderError::check(&options.container_order, &changed, &changed)
+        .map_err(|error| planning::order_error(&error))
 }
 
 fn approve(

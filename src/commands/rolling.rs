@@ -11,6 +11,7 @@ use crate::cli::{GlobalArgs, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
 use crate::engine::durable::{self, change::Direction};
+use crate::engine::hook::Hooks;
 use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{self, LiveWorkload, ResumeError, Start, Verdict, way_back};
@@ -55,6 +56,7 @@ impl<'a> Rolling<'a> {
             keep_field_ownership: rollout.keep_field_ownership,
             release: yes,
             pre_pull: PrePull::Auto,
+            hooks: Hooks::default(),
         };
         let recording = RecordTo::new(rollout.record.as_deref());
         Self { cluster, global, rollout, output, start, go_on: None, recording, side_by_side: false, is_restart: false }
@@ -80,7 +82,7 @@ impl<'a> Rolling<'a> {
         let mut outcome = self.drive(&goal, live, shell).await?;
         while outcome.result == EndResult::Paused && goal.owner.is_some() && self.goes_on(&goal, shell)? {
             let live = self.reread(&goal).await?;
-            let start = self.another_run(shell);
+            let start = self.another_run(&goal, shell);
             let next = plan::resume(&live, None, None, &start);
             goal = next.map_err(|error| CommandError::usage(format!("{}: {error}", goal.workload)))?;
             goal.policy.goes_on_after_failure = self.rollout.on_failure == OnFailure::Continue;
@@ -129,14 +131,15 @@ impl<'a> Rolling<'a> {
         Ok(live)
     }
 
-    fn another_run(&self, shell: &Shell) -> Start {
-        Start { run: shell.rollout_id().to_string(), clock: shell.clock(), ..self.start.clone() }
+    fn another_run(&self, goal: &Goal, shell: &Shell) -> Start {
+        let (run, hooks) = (shell.rollout_id().to_string(), goal.hooks.clone());
+        Start { run, clock: shell.clock(), hooks, ..self.start.clone() }
     }
 
     /// Takes a goal back that has failed; how that ends is told, and the exit code stays that of the failure.
     async fn take_back(&self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
         let live = self.reread(goal).await?;
-        let start = self.another_run(shell);
+        let start = self.another_run(goal, shell);
         let back = if goal.owner.is_some() {
             match plan::resume(&live, Some(Direction::Back), None, &start) {
                 Ok(back) => back,
@@ -156,8 +159,10 @@ impl<'a> Rolling<'a> {
             let desired = plan::undo(&live, Some(goal.id.as_str()), false);
             let desired = desired
                 .map_err(|error| CommandError::usage(format!("{} cannot be taken back: {error}", goal.workload)))?;
-            let options = plan::Options { pods_only: true, ..plan::Options::default() };
-            let plan = plan::build(&desired, &live, &options);
+            let hooks = goal.hooks.clone();
+            let options = plan::Options { pods_only: true, hooks, ..plan::Options::default() };
+            let mut plan = plan::build(&desired, &live, &options);
+            plan.policy.container_order = goal.policy.container_order.iter().rev().cloned().collect();
             plan.goal(&shell.rollout_id(), &self.start.field_manager)
         };
         self.drive(&back, &live, shell).await.map(drop)

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::cluster::Cluster;
 use crate::engine::failure_report::{FailureReport, Moment};
+use crate::engine::hook::HookPhase;
 use crate::engine::names::PodKey;
 use crate::engine::outcome::EndResult;
 use crate::engine::report::{Notice, Outcome, PodPhase};
@@ -51,6 +52,10 @@ impl Listener for Witness {
             self.seen.push((elapsed, pod.clone(), phase.clone()));
         }
         self.listener.notice(notice, elapsed)
+    }
+
+    fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, elapsed: Duration) -> io::Result<()> {
+        self.listener.hook_line(pod, hook, line, elapsed)
     }
 
     fn tick(&mut self, elapsed: Duration) -> io::Result<()> {

@@ -122,8 +122,11 @@ pub struct Findings {
 pub fn failing(outcome: &Outcome) -> (Vec<&PodEnd>, usize) {
     let is_late = outcome.result == EndResult::TimedOut;
     let has_ended = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
-    let is_wanted =
-        |end: &&PodEnd| has_ended && (matches!(end.phase, PodPhase::Failing(_)) || (is_late && end.is_in_hand()));
+    let is_wanted = |end: &&PodEnd| {
+        has_ended
+            && (matches!(end.phase, PodPhase::Failing(_))
+                || (is_late && (end.is_in_hand() || matches!(end.phase, PodPhase::Hook { .. }))))
+    };
     let mut pods: Vec<&PodEnd> = outcome.pods.iter().filter(is_wanted).collect();
     let left_out = pods.len().saturating_sub(MOST_PODS);
     pods.truncate(MOST_PODS);
@@ -136,6 +139,8 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
         PodPhase::Failing(failure) => failure.container.clone(),
         PodPhase::Moved { container, .. } => Some(container.clone()),
         PodPhase::Waiting
+        | PodPhase::Hook { .. }
+        | PodPhase::Next { .. }
         | PodPhase::Draining { .. }
         | PodPhase::Restoring { .. }
         | PodPhase::Patched
@@ -227,6 +232,10 @@ fn last_ended<'s>(
 fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (String, String, Option<i64>) {
     if let PodPhase::Failing(failure) = &end.phase {
         return (failure.reason.clone(), failure.message.clone(), failure.exit_code);
+    }
+    if let PodPhase::Hook { hook } = &end.phase {
+        let message = format!("the command of {} had not ended when the pod's time was up", hook.flag());
+        return ("TimedOut".into(), message, None);
     }
     if let Some(waiting) = status.and_then(|status| status.state.waiting.as_ref()) {
         return (waiting.reason.clone(), waiting.message.clone(), None);

@@ -18,6 +18,7 @@ pub mod evidence;
 pub mod failure;
 pub mod failure_report;
 pub mod hash_comparison;
+pub mod hook;
 pub mod image;
 pub mod int_or_percent;
 pub mod kubelet_version;

@@ -1,6 +1,7 @@
 //! Requests as values: what is sent, with everything it rests on as `test` operations.
 
 mod drained;
+mod hooked;
 
 use std::collections::BTreeMap;
 
@@ -13,9 +14,10 @@ use super::failure;
 use super::metadata::{MetadataChange, MetadataMap, ValueChange};
 use super::names::{ContainerName, PodKey, RolloutId};
 use super::pod::{ContainerStatus, Pod};
-use super::record::{ContainerRecord, UPDATE_ANNOTATION, UpdateRecord};
+use super::record::{ContainerRecord, LaterChange, UPDATE_ANNOTATION, UpdateRecord};
 
 pub use drained::{drain_patch, gate_off_patch, restore_patch};
+pub use hooked::after_pod_patch;
 
 /// A JSON patch of one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,6 +61,17 @@ pub struct NewImage {
     pub to: String,
 }
 
+/// What one patch of a pod sets, and what its record says besides.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ImageStep<'a> {
+    /// The images that are set now.
+    pub images: &'a [NewImage],
+    /// Those of the same update that are set by later patches.
+    pub later: &'a [NewImage],
+    /// `--after-pod` is to run once the pod is done.
+    pub owes_after_pod: bool,
+}
+
 /// Why no patch can be written for a pod as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {
@@ -83,6 +96,24 @@ pub fn pod_patch(
     id: &RolloutId,
     field_manager: &str,
 ) -> Result<PodPatch, PatchError> {
+    step_patch(pod, &ImageStep { images, ..ImageStep::default() }, metadata, id, field_manager)
+}
+
+/// Writes the patch of one step of a pod's update: some of its containers, where the others come later.
+///
+/// The record then holds the containers of earlier steps as well, as long as they explain what the pod asks for, and
+/// says what the later ones are: a way back is known from the middle too.
+///
+/// # Errors
+/// When a container is not in the pod.
+pub fn step_patch(
+    pod: &Pod,
+    step: &ImageStep<'_>,
+    metadata: &MetadataChange,
+    id: &RolloutId,
+    field_manager: &str,
+) -> Result<PodPatch, PatchError> {
+    let images = step.images;
     let mut operations = Operations::default();
     operations.test(["metadata", "uid"], json!(pod.key.uid));
     match pod.owners.iter().position(|owner| owner.controller) {
@@ -96,8 +127,14 @@ pub fn pod_patch(
         None => {}
     }
     operations.test(["metadata", "deletionTimestamp"], Value::Null);
-    let drained = UpdateRecord::drained(pod);
-    let mut record = UpdateRecord { id: id.clone(), manager: field_manager.to_owned(), containers: [].into(), drained };
+    let mut record = UpdateRecord {
+        id: id.clone(),
+        manager: field_manager.to_owned(),
+        containers: earlier_steps(pod, id),
+        drained: UpdateRecord::drained(pod),
+        later: later(pod, step.later)?,
+        owes_after_pod: step.owes_after_pod,
+    };
     for image in images {
         let (name, container) = operations.container(pod, image)?;
         record.containers.insert(name, container);
@@ -111,6 +148,23 @@ pub fn pod_patch(
     }
     operations.metadata(MetadataMap::Annotations, &pod.annotations, &annotations);
     Ok(operations.of(pod, PodPart::Pod, field_manager))
+}
+
+/// What the same rollout has recorded of other containers, where that still explains what the pod asks for.
+fn earlier_steps(pod: &Pod, id: &RolloutId) -> BTreeMap<ContainerName, ContainerRecord> {
+    let Some(before) = UpdateRecord::of(pod).filter(|before| before.id == *id) else { return BTreeMap::new() };
+    let explained =
+        before.containers.keys().filter_map(|name| Some((name.clone(), before.container(pod, name)?.clone())));
+    explained.collect()
+}
+
+fn later(pod: &Pod, images: &[NewImage]) -> Result<BTreeMap<ContainerName, LaterChange>, PatchError> {
+    let changes = images.iter().map(|image| {
+        let name = &image.container;
+        let (_, _, container) = pod.container(name).ok_or_else(|| PatchError::NoSuchContainer(name.clone()))?;
+        Ok((name.clone(), LaterChange { from: container.image.clone(), to: image.to.clone() }))
+    });
+    changes.collect()
 }
 
 /// Whether the image that the pod asks for now has never become a container: it cannot be pulled, or what is shown is

@@ -28,6 +28,21 @@ pub struct UpdateRecord {
     /// since pod and status are two requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drained: Option<Drained>,
+    /// The containers that the same update changes after these, where a person chose an order: not patched yet.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub later: BTreeMap<ContainerName, LaterChange>,
+    /// `--after-pod` was asked for and has not ended well for this pod yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub owes_after_pod: bool,
+}
+
+/// What an update will change of a container whose turn has not come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaterChange {
+    /// The image in the spec now.
+    pub from: String,
+    /// The image wanted.
+    pub to: String,
 }
 
 /// By what a pod is taken out of its Services: it goes off, and has to be put back.
@@ -103,6 +118,11 @@ impl UpdateRecord {
     /// Reads the record of a pod; an annotation that is not ours to understand counts as none.
     pub fn of(pod: &Pod) -> Option<Self> {
         serde_json::from_str(pod.annotations.get(UPDATE_ANNOTATION)?).ok()
+    }
+
+    /// Returns whether `--after-pod` of this rollout has not ended well for the pod yet.
+    pub fn owes_after_pod(pod: &Pod, id: &RolloutId) -> bool {
+        Self::of(pod).is_some_and(|record| record.id == *id && record.owes_after_pod)
     }
 
     /// Reads what is off a pod, or about to go off, and has to be put back.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::durable::OwnerStep;
 use super::failure::Failure;
+use super::hook::{HookEnd, HookPhase};
 use super::names::{ContainerName, PodKey, WorkloadRef};
 use super::outcome::EndResult;
 
@@ -13,6 +14,16 @@ use super::outcome::EndResult;
 pub enum PodPhase {
     /// Not its turn yet.
     Waiting,
+    /// The person's own command runs.
+    Hook {
+        /// Which.
+        hook: HookPhase,
+    },
+    /// In hand, and these containers are to be patched next.
+    Next {
+        /// Which.
+        containers: Vec<ContainerName>,
+    },
     /// It is being taken out of its Services.
     Draining {
         /// Those that still list it; none while traffic that is on its way is waited for.
@@ -119,6 +130,23 @@ pub enum Notice {
         /// What, and why.
         why: String,
     },
+    /// The person's own command begins.
+    HookBegins {
+        /// Around which pod.
+        pod: PodKey,
+        /// Which.
+        hook: HookPhase,
+    },
+    /// The person's own command has ended.
+    HookEnded {
+        /// Around which pod.
+        pod: PodKey,
+        /// Which.
+        hook: HookPhase,
+        /// How.
+        #[serde(flatten)]
+        end: HookEnd,
+    },
     /// The server refused a patch, or the answer was lost; it is looked at again.
     Retrying {
         /// The pod.
@@ -208,14 +236,16 @@ impl PodEnd {
     /// Returns whether it is neither done, nor failed, nor untouched.
     pub fn is_in_hand(&self) -> bool {
         match self.phase {
-            PodPhase::Draining { .. }
+            PodPhase::Hook { hook: HookPhase::After }
+            | PodPhase::Next { .. }
+            | PodPhase::Draining { .. }
             | PodPhase::Restoring { .. }
             | PodPhase::Patched
             | PodPhase::Restarting { .. }
             | PodPhase::Starting
             | PodPhase::Settling { .. }
             | PodPhase::Unproven { .. } => true,
-            PodPhase::Waiting => self.patched,
+            PodPhase::Waiting | PodPhase::Hook { hook: HookPhase::Before } => self.patched,
             PodPhase::Done | PodPhase::Failing(_) | PodPhase::Moved { .. } | PodPhase::Gone { .. } => false,
         }
     }

@@ -38,6 +38,8 @@ impl Redaction {
                         ("command" | "args", Value::Array(words)) => {
                             words.iter_mut().for_each(|word| self.replace(word));
                         }
+                        // Words of a command line of the person's own.
+                        ("beforePod" | "afterPod", value @ Value::String(_)) => self.replace(value),
                         (LAST_APPLIED, value) => self.replace(value),
                         ("message" | "why", Value::String(text)) => *text = mask::line(text),
                         (_, value) => self.redact(value),

@@ -11,7 +11,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::engine::names::WorkloadRef;
+use crate::engine::hook::Hooks;
+use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{
     ContainerPlan, Effect, ImageChange, PLAN_API_VERSION, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan,
@@ -131,7 +132,9 @@ struct WorkloadView<'a> {
     durable: Option<durable::DurableView<'a>>,
     checked_by_server: bool,
     estimate_seconds: u64,
-    policy: PolicyView,
+    policy: PolicyView<'a>,
+    #[serde(skip_serializing_if = "Hooks::is_empty")]
+    hooks: &'a Hooks,
     summary: Summary,
     reasons: Vec<ReasonView>,
     warnings: Vec<WarningView>,
@@ -159,6 +162,7 @@ impl<'a> WorkloadView<'a> {
             checked_by_server: plan.checked_by_server,
             estimate_seconds: plan.estimate_seconds,
             policy: PolicyView::of(&plan.policy),
+            hooks: &plan.hooks,
             summary: Summary::of(plan),
             reasons: reasons(&plan.reasons, plan.workload.kind),
             warnings: plan.warnings.iter().map(WarningView::of).collect(),
@@ -171,17 +175,19 @@ impl<'a> WorkloadView<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PolicyView {
+struct PolicyView<'a> {
     max_unavailable: u32,
     min_ready_seconds: Option<u32>,
     owner_min_ready_seconds: u32,
     timeout_seconds: Option<u64>,
     total_timeout_seconds: Option<u64>,
     ordered: bool,
+    #[serde(skip_serializing_if = "<[ContainerName]>::is_empty")]
+    container_order: &'a [ContainerName],
 }
 
-impl PolicyView {
-    fn of(policy: &Policy) -> Self {
+impl<'a> PolicyView<'a> {
+    fn of(policy: &'a Policy) -> Self {
         Self {
             max_unavailable: policy.max_unavailable,
             min_ready_seconds: policy.min_ready_seconds_given,
@@ -189,6 +195,7 @@ impl PolicyView {
             timeout_seconds: policy.timeout_given,
             total_timeout_seconds: policy.total_timeout,
             ordered: policy.ordered,
+            container_order: &policy.container_order,
         }
     }
 }

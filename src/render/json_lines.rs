@@ -13,6 +13,8 @@ use serde::Serialize;
 use crate::engine::durable::OwnerStep;
 use crate::engine::failure::Failure;
 use crate::engine::failure_report::FailureReport;
+use crate::engine::hook::{HookEnd, HookPhase};
+use crate::engine::mask;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::proof;
 use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, PodPhase};
@@ -20,6 +22,7 @@ use crate::engine::rollout::{Goal, Mode, PodGoal};
 
 use super::json::WorkloadName;
 use super::run::{NextSteps, Run};
+use super::style::Style;
 use super::summary::Tally;
 use super::{Listener, Writer, escape, words};
 
@@ -29,6 +32,8 @@ const LINES_VERSION: &str = "v1alpha1";
 /// One JSON object a line.
 pub struct JsonLines<'a> {
     out: Writer<'a>,
+    /// For what is no line of the document: what a person's own command writes.
+    err: Option<Writer<'a>>,
     run: Option<Run>,
     /// What was done on the owner, and when.
     steps: Vec<(OwnerStep, Duration)>,
@@ -38,13 +43,20 @@ pub struct JsonLines<'a> {
 impl<'a> JsonLines<'a> {
     /// Returns a listener that writes to `out`.
     pub fn new(out: Writer<'a>) -> Self {
-        Self { out, run: None, steps: Vec::new(), names_workload: false }
+        Self { out, err: None, run: None, steps: Vec::new(), names_workload: false }
     }
 
     /// A plain init container takes its new image without a restart; unknown containers are taken to restart.
     fn restarts(&self, pod: &PodEnd, container: &ContainerName) -> bool {
         let goal = self.run.as_ref().and_then(|run| run.pod(&pod.pod)).and_then(|goal| goal.containers.get(container));
         goal.is_none_or(|goal| goal.restarts)
+    }
+
+    /// Writes what is no line of the document there; nowhere otherwise.
+    #[must_use]
+    pub fn progress(mut self, err: Writer<'a>) -> Self {
+        self.err = Some(err);
+        self
     }
 
     /// Says on each line whose it is.
@@ -108,6 +120,13 @@ impl Listener for JsonLines<'_> {
             | Notice::Pulled { .. }
             | Notice::PullLeftOut { .. }
             | Notice::TagMoves { .. } => self.pull(notice, elapsed),
+            Notice::HookBegins { pod, hook } => {
+                self.write("hookBegins", elapsed, &HookLine { pod: PodName::of(pod), hook: *hook, end: None })
+            }
+            Notice::HookEnded { pod, hook, end } => {
+                let end = Some(HookEnd { message: mask::line(&end.message), ..end.clone() });
+                self.write("hookEnded", elapsed, &HookLine { pod: PodName::of(pod), hook: *hook, end })
+            }
             Notice::Drain { pod, why } => {
                 self.write("drain", elapsed, &Retrying { pod: PodName::of(pod), message: why })
             }
@@ -125,6 +144,12 @@ impl Listener for JsonLines<'_> {
             }
             Notice::Stopping => self.write("stopping", elapsed, &Nothing {}),
         }
+    }
+
+    fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, _elapsed: Duration) -> io::Result<()> {
+        let Some(err) = &mut self.err else { return Ok(()) };
+        writeln!(err, "{}", words::hook_line(&Style::PLAIN, pod, hook, line))?;
+        err.flush()
     }
 
     fn tick(&mut self, _elapsed: Duration) -> io::Result<()> {
@@ -276,6 +301,10 @@ struct Phase<'a> {
     hold_seconds: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     services: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook: Option<HookPhase>,
+    #[serde(skip_serializing_if = "Option::is_none", rename = "nextContainers")]
+    containers: Option<Vec<&'a str>>,
 }
 
 impl<'a> Phase<'a> {
@@ -286,6 +315,10 @@ impl<'a> Phase<'a> {
     fn of(phase: &'a PodPhase) -> Self {
         match phase {
             PodPhase::Waiting => Self::named("waiting"),
+            PodPhase::Hook { hook } => Self { hook: Some(*hook), ..Self::named("hook") },
+            PodPhase::Next { containers } => {
+                Self { containers: Some(containers.iter().map(ContainerName::as_str).collect()), ..Self::named("next") }
+            }
             PodPhase::Draining { services } => Self { services: Some(services), ..Self::named("draining") },
             PodPhase::Restoring { services } => Self { services: Some(services), ..Self::named("restoring") },
             PodPhase::Patched => Self::named("patched"),
@@ -325,6 +358,14 @@ struct OwnerLine<'a> {
 struct Retrying<'a> {
     pod: PodName<'a>,
     message: &'a str,
+}
+
+#[derive(Serialize)]
+struct HookLine<'a> {
+    pod: PodName<'a>,
+    hook: HookPhase,
+    #[serde(flatten)]
+    end: Option<HookEnd>,
 }
 
 #[derive(Serialize)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::engine::durable::OwnerStep;
 use crate::engine::failure_report::FailureReport;
+use crate::engine::hook::HookPhase;
 use crate::engine::names::PodKey;
 use crate::engine::report::{Notice, Outcome, PodPhase};
 use crate::engine::rollout::{Goal, Mode};
@@ -52,6 +53,11 @@ impl Listener for Lines<'_> {
         self.err.flush()
     }
 
+    fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, _elapsed: Duration) -> io::Result<()> {
+        writeln!(self.err, "{}", words::hook_line(&self.narrator.style, pod, hook, line))?;
+        self.err.flush()
+    }
+
     fn tick(&mut self, _elapsed: Duration) -> io::Result<()> {
         Ok(())
     }
@@ -90,6 +96,10 @@ pub(super) struct Narrator {
 impl Narrator {
     pub(super) fn new(style: Style) -> Self {
         Self { style, run: None, said: BTreeMap::new(), since: BTreeMap::new(), names_workload: false }
+    }
+
+    pub(super) fn style(&self) -> &Style {
+        &self.style
     }
 
     pub(super) fn run(&self) -> Option<&Run> {
@@ -134,6 +144,8 @@ impl Narrator {
             }
             Notice::TagMoves { what } => (Meaning::Waiting, self.style.show(what)),
             Notice::Drain { pod, why } => (Meaning::Waiting, format!("{}  {}", self.name(pod), self.style.show(why))),
+            // The phases say both already; a failure is one of them.
+            Notice::HookBegins { .. } | Notice::HookEnded { .. } => return None,
             Notice::Retrying { pod, why } => {
                 (Meaning::Waiting, format!("{}  looked at again: {}", self.name(pod), self.style.show(why)))
             }
@@ -161,7 +173,8 @@ impl Narrator {
     }
 
     fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) -> Option<(Meaning, String)> {
-        let goal = self.run.as_ref().and_then(|run| run.pod(pod));
+        self.run.as_mut().into_iter().for_each(|run| run.heard(pod, phase));
+        let goal = self.run.as_ref().and_then(|run| run.step(pod));
         let (meaning, mut text) = words::phase(&self.style, phase, goal);
         if self.said.get(pod) == Some(&text) {
             return None;
@@ -176,7 +189,9 @@ impl Narrator {
             PodPhase::Waiting => {
                 self.since.remove(pod);
             }
-            PodPhase::Draining { .. }
+            PodPhase::Hook { .. }
+            | PodPhase::Next { .. }
+            | PodPhase::Draining { .. }
             | PodPhase::Restoring { .. }
             | PodPhase::Patched
             | PodPhase::Restarting { .. }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::engine::failure_report::FailureReport;
+use crate::engine::hook::HookPhase;
 use crate::engine::names::PodKey;
 use crate::engine::report::{Notice, Outcome, PodPhase};
 use crate::engine::rollout::Goal;
@@ -105,7 +106,9 @@ impl<'a> Live<'a> {
     fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) {
         self.held = None;
         match phase {
-            PodPhase::Draining { .. }
+            PodPhase::Hook { .. }
+            | PodPhase::Next { .. }
+            | PodPhase::Draining { .. }
             | PodPhase::Restoring { .. }
             | PodPhase::Patched
             | PodPhase::Restarting { .. }
@@ -161,7 +164,7 @@ impl<'a> Live<'a> {
             lines.push(self.drawn.paint(Meaning::Waiting, &fit(&format!("  {held}"), columns)));
         }
         for (pod, (phase, since)) in self.in_hand.iter().take(SHOWN_PODS) {
-            let goal = self.narrator.run().and_then(|run| run.pod(pod));
+            let goal = self.narrator.run().and_then(|run| run.step(pod));
             let (meaning, text) = words::phase(&self.drawn, phase, goal);
             let name = self.drawn.show(&pod.name);
             let time = words::duration(elapsed.saturating_sub(*since));
@@ -225,12 +228,22 @@ impl Listener for Live<'_> {
             | Notice::PullLeftOut { .. }
             | Notice::TagMoves { .. }
             | Notice::Drain { .. }
+            | Notice::HookBegins { .. }
+            | Notice::HookEnded { .. }
             | Notice::Retrying { .. }
             | Notice::WatchLost { .. }
             | Notice::WatchRestored
             | Notice::Stopping => true,
         };
         self.pending.extend(line.filter(|_| above));
+        if self.drawn_at.is_none() {
+            self.write_pending()?;
+        }
+        self.draw_if_due(elapsed)
+    }
+
+    fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, elapsed: Duration) -> io::Result<()> {
+        self.pending.push(words::hook_line(self.narrator.style(), pod, hook, line));
         if self.drawn_at.is_none() {
             self.write_pending()?;
         }

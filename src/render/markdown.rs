@@ -12,7 +12,7 @@ use crate::engine::plan::{Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::reason::Reason;
 
 use super::style::Style;
-use super::{containers, offline, words};
+use super::{around, containers, offline, words};
 
 /// GitHub refuses a comment of more than 65536 characters.
 const MAX_BYTES: usize = 60_000;
@@ -67,6 +67,9 @@ fn section(plan: &WorkloadPlan) -> String {
     }
     owner(plan, &mut text);
     container_table(plan, &mut text);
+    for line in around::lines(plan) {
+        let _ = writeln!(text, "\n{}", prose(&line));
+    }
     metadata(plan, &mut text);
     if words::pods_not_listed(plan) {
         text.push_str("\nThe pods could not be listed.\n");

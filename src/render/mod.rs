@@ -8,6 +8,7 @@
 //! [`OutputFormat::ALL`] and asks for its snapshots.
 
 mod access;
+mod around;
 mod containers;
 mod diff;
 pub mod escape;
@@ -43,6 +44,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use crate::engine::failure_report::FailureReport;
+use crate::engine::hook::HookPhase;
+use crate::engine::names::PodKey;
 use crate::engine::plan::Plan;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
@@ -141,6 +144,12 @@ pub trait Listener {
     /// The writer's.
     fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()>;
 
+    /// Is told a line that the person's own command wrote; never a result.
+    ///
+    /// # Errors
+    /// The writer's.
+    fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, elapsed: Duration) -> io::Result<()>;
+
     /// Is told that time has passed; draws again what moves with time.
     ///
     /// # Errors
@@ -177,7 +186,7 @@ pub fn listener<'a>(
     err: Writer<'a>,
 ) -> Box<dyn Listener + Send + 'a> {
     match format {
-        OutputFormat::Json => Box::new(JsonLines::new(out).side_by_side(side_by_side)),
+        OutputFormat::Json => Box::new(JsonLines::new(out).side_by_side(side_by_side).progress(err)),
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
             match terminal.live {
                 true => {

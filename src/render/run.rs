@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::names::{PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
-use crate::engine::report::Outcome;
+use crate::engine::report::{Outcome, PodPhase};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 
 /// The commands to name at the end. The caller knows the command line; what it does not give is not mentioned.
@@ -34,6 +34,15 @@ impl NextSteps {
     }
 }
 
+/// The containers that change first, where not all change at once.
+fn first_step(goal: &Goal, pod: &PodGoal) -> Option<PodGoal> {
+    let steps = goal.steps_of(pod);
+    let first = steps.first().filter(|_| steps.len() > 1)?;
+    let mut step = pod.clone();
+    step.containers.retain(|name, _| first.contains(&name));
+    Some(step)
+}
+
 /// The rollout, as a listener needs it.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
@@ -42,6 +51,8 @@ pub(super) struct Run {
     pub(super) max_unavailable: u32,
     pub(super) next: NextSteps,
     pods: BTreeMap<PodKey, PodGoal>,
+    /// Of a pod whose containers change one after the other: those whose turn it is.
+    steps: BTreeMap<PodKey, PodGoal>,
 }
 
 impl Run {
@@ -52,11 +63,30 @@ impl Run {
             max_unavailable: goal.policy.max_unavailable,
             next: next.clone(),
             pods: goal.pods.iter().map(|pod| (pod.key.clone(), pod.clone())).collect(),
+            steps: goal.pods.iter().filter_map(|pod| Some((pod.key.clone(), first_step(goal, pod)?))).collect(),
+        }
+    }
+
+    /// Keeps in mind which containers are next: what is said of the pod from then on is about these.
+    pub(super) fn heard(&mut self, key: &PodKey, phase: &PodPhase) {
+        match (phase, self.pods.get(key)) {
+            (PodPhase::Next { containers }, Some(goal)) => {
+                let mut step = goal.clone();
+                step.containers.retain(|name, _| containers.contains(name));
+                self.steps.insert(key.clone(), step);
+            }
+            (PodPhase::Done, _) => drop(self.steps.remove(key)),
+            (_, _) => {}
         }
     }
 
     pub(super) fn pod(&self, key: &PodKey) -> Option<&PodGoal> {
         self.pods.get(key)
+    }
+
+    /// What is wanted of the pod now.
+    pub(super) fn step(&self, key: &PodKey) -> Option<&PodGoal> {
+        self.steps.get(key).or_else(|| self.pods.get(key))
     }
 
     pub(super) fn pods(&self) -> usize {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use crate::engine::hook::HookPhase;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
 use crate::engine::proof::Proof;
@@ -47,9 +48,11 @@ impl Tally {
                 (PodPhase::Failing(_), _) => &mut tally.failing,
                 (PodPhase::Moved { .. }, _) => &mut tally.moved,
                 (PodPhase::Gone { .. }, _) => &mut tally.gone,
-                (PodPhase::Waiting, false) => &mut tally.untouched,
+                (PodPhase::Waiting | PodPhase::Hook { hook: HookPhase::Before }, false) => &mut tally.untouched,
                 (
                     PodPhase::Waiting
+                    | PodPhase::Hook { .. }
+                    | PodPhase::Next { .. }
                     | PodPhase::Draining { .. }
                     | PodPhase::Restoring { .. }
                     | PodPhase::Patched

@@ -15,7 +15,7 @@ use crate::engine::workload::WorkloadKind;
 use super::containers::Row;
 use super::style::{Meaning, Style};
 use super::wide::{self, Detail};
-use super::{containers, metadata, offline, words};
+use super::{around, containers, metadata, offline, words};
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
@@ -96,6 +96,7 @@ fn workload(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Wr
     let hints = containers_and_reasons(plan, style, out)?;
     owner_steps(plan, style, out)?;
     restart(plan, out)?;
+    around::text(plan, style, out)?;
     if !plan.pods.is_empty() {
         writeln!(out)?;
         pods(plan, hints, detail, style, out)?;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::engine::durable::change::Direction;
 use crate::engine::failure::Failure;
+use crate::engine::hook::HookPhase;
 use crate::engine::image::ImagePair;
 use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
@@ -102,6 +103,11 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
     let with = |text: &str| if containers.is_empty() { text.to_owned() } else { format!("{containers} {text}") };
     match phase {
         PodPhase::Waiting => (Meaning::Quiet, "waits for its turn".into()),
+        PodPhase::Hook { hook } => (Meaning::Waiting, format!("the command of {} runs", hook.flag())),
+        PodPhase::Next { containers } => {
+            let names = first_of(containers.iter().map(|name| style.show(name.as_str())), 4);
+            (Meaning::Waiting, format!("next: {names}"))
+        }
         PodPhase::Draining { services } if services.is_empty() => {
             (Meaning::Waiting, "out of its Services; traffic that is on its way gets a moment".into())
         }
@@ -132,6 +138,12 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         ),
         PodPhase::Gone { why } => (Meaning::Failing, format!("GONE: {}", style.show(why))),
     }
+}
+
+/// Returns `[web-0 before] text`, escaped: a line of the person's own command.
+pub(super) fn hook_line(style: &Style, pod: &PodKey, hook: HookPhase, line: &str) -> String {
+    let whose = format!("[{} {}]", style.show(&pod.name), hook.word());
+    format!("{} {}", style.paint(Meaning::Quiet, &whose), style.show(line))
 }
 
 /// Returns `service/web, service/api`.

@@ -78,6 +78,10 @@ const FENCES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "src/hook.rs",
+        &["kube::", "clap::", "crate::cluster", "crate::render", "crate::commands", "crate::cli", "crate::drive"],
+    ),
+    (
         "src/record.rs",
         &["kube::", "tokio", "crate::cluster", "crate::render", "crate::commands", "crate::cli", "crate::drive"],
     ),

@@ -5,6 +5,7 @@
 
 mod apply;
 mod bad_input;
+mod container_order;
 mod desired;
 mod diff;
 mod drain;
@@ -20,6 +21,7 @@ mod follow;
 mod hash;
 mod hash_command;
 mod history;
+mod hooks;
 mod interrupt;
 mod leaves;
 mod on_call;

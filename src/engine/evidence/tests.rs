@@ -179,6 +179,8 @@ fn the_record_counts_only_for_the_image_that_it_set() {
             manager: "kubectl-inplace".into(),
             containers,
             drained: None,
+            later: BTreeMap::new(),
+            owes_after_pod: false,
         })
         .unwrap_or_default()
     };

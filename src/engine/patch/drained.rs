@@ -31,6 +31,8 @@ pub fn drain_patch(pod: &Pod, by: &Drained, field_manager: &str) -> Option<PodPa
         manager: field_manager.to_owned(),
         containers: [].into(),
         drained: None,
+        later: [].into(),
+        owes_after_pod: false,
     });
     let mut operations = Operations::default();
     operations.test(["metadata", "uid"], json!(pod.key.uid));

@@ -30,6 +30,8 @@ pub(super) struct Context<'a> {
     pub(super) subset: &'a Subset,
     /// Pods are taken out of their Services first, where they can be.
     pub(super) drains: bool,
+    /// Containers that change one after the other.
+    pub(super) order: &'a [ContainerName],
 }
 
 /// Builds the plan of one workload.
@@ -46,8 +48,9 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         durable: !options.pods_only && !wanted.is_by_pod(),
         subset: &options.subset,
         drains: options.drain != Some(DrainBy::None),
+        order: &options.container_order,
     };
-    let (policy, allowed) = policy(live, options);
+    let (mut policy, allowed) = policy(live, options);
     let mut pods: Vec<(PodPlan, &Pod)> =
         live.pods.iter().filter_map(|pod| Some((pod_plan(&context, pod)?, pod))).collect();
     let strict = live.workload.is_ordered_ready();
@@ -67,6 +70,8 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     });
     subset_reasons(&context, &pods, &mut reasons);
     let containers = containers(&context, &pods);
+    // Of several workloads each has its own.
+    policy.container_order.retain(|name| containers.iter().any(|known| known.container == *name));
     of_the_owner(&context, &pods, &containers, allowed, &mut reasons);
     let asks = changes(&pods) || pods.is_empty();
     let durable = match options.pods_only || !asks {
@@ -106,6 +111,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         restarts_the_same: wanted.is_restart(),
         pulls: Vec::new(),
         pre_pull: options.pre_pull,
+        hooks: options.hooks.clone(),
         estimate_seconds,
         checked_by_server: false,
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::live::{LiveWorkload, Options};
 use super::policy::policy;
 use super::{Effect, PodVerdict, WorkloadPlan};
+use crate::engine::hook::Hooks;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::pod::{ContainerList, Pod};
@@ -42,6 +43,7 @@ impl WorkloadPlan {
             pods: pods.collect(),
             policy: self.policy.clone(),
             field_manager: field_manager.to_owned(),
+            hooks: self.hooks.clone(),
             owner: None,
             pulls: self.pulls.clone(),
             pre_pull: self.pre_pull,
@@ -80,6 +82,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
         pods: goals,
         policy: policy(live, options).0,
         field_manager: String::new(),
+        hooks: Hooks::default(),
         owner: None,
         pulls: Vec::new(),
         pre_pull: PrePull::Never,
@@ -113,8 +116,10 @@ fn followed(
                     argument.resolve(&container.image).ok()
                 }
                 (None, Some(record)) => {
-                    let Some(record) = record.containers.get(&container.name) else { continue };
-                    Some(record.to.clone())
+                    let now = record.containers.get(&container.name).map(|change| &change.to);
+                    let later = || record.later.get(&container.name).map(|change| &change.to);
+                    let Some(to) = now.or_else(later) else { continue };
+                    Some(to.clone())
                 }
                 // A plain init container does not run any more: there is nothing to follow.
                 (None, None) if !restarts => continue,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::drain::DrainBy;
+use crate::engine::hook::Hooks;
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{ContainerName, PodKey, Uid};
@@ -227,6 +228,10 @@ pub struct Options {
     pub pause_after: Option<u32>,
     /// `--order`.
     pub order: PodOrder,
+    /// `--container-order`.
+    pub container_order: Vec<ContainerName>,
+    /// `--before-pod`, `--after-pod`.
+    pub hooks: Hooks,
     /// `--pods`, `--node`, `--partition`.
     pub subset: Subset,
     /// `--take-over`: a run that still holds the workload does not count.

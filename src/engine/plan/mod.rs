@@ -1,6 +1,7 @@
 //! The plan as a value: what would happen to each pod and container, what blocks it and why, in which order.
 
 mod build;
+mod container_order;
 mod drains;
 mod durable;
 mod goal;
@@ -23,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::hook::Hooks;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use crate::engine::outcome::EndResult;
@@ -33,6 +35,7 @@ use crate::engine::record::Drained;
 use crate::engine::rollout::{DrainGoal, Policy};
 
 pub use build::build;
+pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
 pub use durable::{DurablePlan, HistoryPlan, is_behind, is_left_behind};
 pub use goal::{WayBack, follow, way_back};
@@ -94,6 +97,9 @@ pub struct WorkloadPlan {
     /// `--pre-pull`.
     #[serde(default)]
     pub pre_pull: PrePull,
+    /// The person's own commands around each pod.
+    #[serde(default, skip_serializing_if = "Hooks::is_empty")]
+    pub hooks: Hooks,
     /// The template of an owner stays as it is: only the pods change.
     pub pods_only: bool,
     /// The named containers restart with the bits that they run.

@@ -25,6 +25,7 @@ use super::rules;
 use super::warnings::of_the_reference;
 use super::{ContainerPlan, Effect, ImageChange, Plan, Verdict, WorkloadPlan};
 use crate::engine::defaults;
+use crate::engine::hook::Hooks;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, Uid, WorkloadRef};
 use crate::engine::pod::{Container, ContainerList};
@@ -235,6 +236,7 @@ fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, opt
         durable: None,
         pulls: Vec::new(),
         pre_pull: crate::engine::pre_pull::PrePull::Never,
+        hooks: Hooks::default(),
         pods_only: false,
         restarts_the_same: false,
         estimate_seconds: 0,

@@ -11,6 +11,7 @@ use super::{DurablePlan, WorkloadPlan};
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::{HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{OwnerGoal, deployment, revisions};
+use crate::engine::hook::Hooks;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::RolloutId;
 use crate::engine::pod::Pod;
@@ -36,6 +37,8 @@ pub struct Start {
     pub keep_field_ownership: bool,
     /// `--pre-pull`.
     pub pre_pull: PrePull,
+    /// `--before-pod`, `--after-pod`: no lock has them.
+    pub hooks: Hooks,
     /// Let somebody else's change roll out that is found under a pause of ours.
     pub release: bool,
 }
@@ -168,6 +171,7 @@ pub fn resume(
         field_manager: start.field_manager.clone(),
         pulls: Vec::new(),
         pre_pull: start.pre_pull,
+        hooks: start.hooks.clone(),
         owner: Some(Box::new(owner_goal(lock, replaces, sides, workload, start))),
     })
 }
@@ -191,6 +195,7 @@ pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Sta
         field_manager: start.field_manager.clone(),
         pulls: Vec::new(),
         pre_pull: PrePull::Never,
+        hooks: Hooks::default(),
         owner: None,
     })
 }

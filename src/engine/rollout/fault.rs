@@ -39,12 +39,16 @@ pub(super) enum Fault {
     TakesItsGateForBroken,
     /// Never turns a gate on again.
     LeavesGateOff,
+    /// Changes all containers of a pod at once, whatever their order.
+    IgnoresContainerOrder,
+    /// Patches a pod without its hook.
+    ForgetsHook,
 }
 
 impl Fault {
     /// Every fault.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 18] = [
+    pub(super) const ALL: [Self; 20] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -63,5 +67,7 @@ impl Fault {
         Self::KillsWhatIsListed,
         Self::TakesItsGateForBroken,
         Self::LeavesGateOff,
+        Self::IgnoresContainerOrder,
+        Self::ForgetsHook,
     ];
 }

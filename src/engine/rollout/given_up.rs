@@ -30,7 +30,9 @@ pub(super) fn judge(goal: &Goal, entry: &mut Entry, judged: Judged, is_late: boo
             let failure = entry.given_up.get_or_insert(failure).clone();
             Judged { phase: PodPhase::Failing(failure), wake: judged.wake }
         }
-        PodPhase::Draining { .. }
+        PodPhase::Hook { .. }
+        | PodPhase::Next { .. }
+        | PodPhase::Draining { .. }
         | PodPhase::Patched
         | PodPhase::Restarting { .. }
         | PodPhase::Starting

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::durable::OwnerGoal;
 use crate::engine::durable::change::TemplateChange;
+use crate::engine::hook::Hooks;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::engine::pod::{ContainerList, Pod};
@@ -37,6 +38,9 @@ pub struct Goal {
     /// `--pre-pull`.
     #[serde(default)]
     pub pre_pull: PrePull,
+    /// The person's own commands around each pod.
+    #[serde(default, skip_serializing_if = "Hooks::is_empty")]
+    pub hooks: Hooks,
     /// What is wanted of the owner, where its template goes along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Box<OwnerGoal>>,
@@ -140,6 +144,10 @@ pub struct Policy {
     /// `--on-failure=continue`: a pod that fails does not stop the others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on_after_failure: bool,
+    /// `--container-order`: within a pod these containers change one after the other, and then all others at once; none is
+    /// all at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub container_order: Vec<ContainerName>,
     /// Strictly in the order of `Goal::pods`: a pod that is down is not taken first.
     pub ordered: bool,
 }

@@ -14,6 +14,7 @@ use super::budgets::BudgetLedger;
 use super::drain::{DrainEntry, DrainLedger};
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
+use super::hooks::{self, HookEntry, HookLedger};
 use super::owner::OwnerLedger;
 use super::pulls::PullLedger;
 use super::{ActionId, Answer, Now, Stop};
@@ -56,6 +57,8 @@ pub(super) enum Sent {
     GateOn,
     /// The label on again, or the note gone.
     Restore,
+    /// The record without the hook that was owed.
+    HookNote,
 }
 
 /// What makes two ready states the same one: the same containers, and no transition that was missed.
@@ -68,15 +71,16 @@ pub(super) struct ReadyKey {
 }
 
 impl ReadyKey {
-    pub(super) fn of(pod: &Pod, containers: &[&ContainerName]) -> Self {
+    /// Of the whole pod, or of these containers alone: then no transition of the pod's counts.
+    pub(super) fn of(pod: &Pod, containers: &[&ContainerName], whole: bool) -> Self {
         let id =
             |name: &&ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
         let ready = pod.is_ready();
         let condition = if ready { pod.ready_condition() } else { pod.condition("ContainersReady") };
         Self {
             containers: containers.iter().map(id).collect(),
-            last_transition: condition.and_then(|condition| condition.last_transition_time.clone()),
-            ready,
+            last_transition: condition.filter(|_| whole).and_then(|condition| condition.last_transition_time.clone()),
+            ready: ready && whole,
         }
     }
 }
@@ -87,8 +91,14 @@ pub(super) struct Entry {
     pub(super) phase: Option<PodPhase>,
     pub(super) request: Request,
     pub(super) sent: Sent,
-    /// Patches of the images.
+    /// Patches of the images of this step.
     pub(super) sends: u8,
+    /// The step that is next, and the one that was sent last.
+    pub(super) step: usize,
+    pub(super) sent_step: usize,
+    /// Some of its containers were changed by this rollout, and others wait: it is down by what was done already.
+    pub(super) is_between: bool,
+    pub(super) hooks: HookEntry,
     pub(super) drain: DrainEntry,
     /// The server said no for good.
     pub(super) refused: Option<Failure>,
@@ -127,7 +137,7 @@ impl Entry {
 
     /// Returns whether this run has begun with the pod.
     pub(super) fn is_taken(&self) -> bool {
-        self.patched || self.drain.takes > 0
+        self.patched || self.drain.takes > 0 || self.hooks.is_begun()
     }
 
     /// Returns whether the pod counts as down though it may look ready: from our patch until it is done.
@@ -136,8 +146,31 @@ impl Entry {
         self.request != Request::Idle || self.phase.as_ref().is_some_and(in_hand)
     }
 
-    pub(super) fn note_others(&mut self, pod: &Pod, planned: &BTreeMap<ContainerName, super::goal::ContainerGoal>) {
-        self.patched = true;
+    /// Forgets what was known of containers that are about to change. What is proven of earlier steps stays so.
+    pub(super) fn forget<'n>(&mut self, containers: impl Iterator<Item = &'n ContainerName>, step: usize) {
+        if step == 0 {
+            self.ready_since = None;
+            self.kubelet_knew.clear();
+            self.proven.clear();
+            self.first_crash.clear();
+        }
+        for name in containers {
+            self.kubelet_knew.remove(name);
+            self.proven.remove(name);
+            self.first_crash.remove(name);
+        }
+    }
+
+    /// Notes which containers run beside the planned ones before the pod is first patched.
+    pub(super) fn note_others(
+        &mut self,
+        pod: &Pod,
+        planned: &BTreeMap<ContainerName, super::goal::ContainerGoal>,
+        step: usize,
+    ) {
+        if std::mem::replace(&mut self.patched, true) && step > 0 {
+            return;
+        }
         let statuses = [ContainerList::Containers, ContainerList::InitContainers].map(|list| pod.statuses(list));
         let others = statuses.into_iter().flatten().filter(|status| !planned.contains_key(&status.name));
         self.others = others.map(|status| (status.name.clone(), status.container_id.clone())).collect();
@@ -146,7 +179,9 @@ impl Entry {
 
 fn in_hand(phase: &PodPhase) -> bool {
     match phase {
-        PodPhase::Draining { .. }
+        PodPhase::Hook { .. }
+        | PodPhase::Next { .. }
+        | PodPhase::Draining { .. }
         | PodPhase::Restoring { .. }
         | PodPhase::Patched
         | PodPhase::Restarting { .. }
@@ -168,6 +203,7 @@ pub struct Ledger {
     pub(super) pulls: PullLedger,
     pub(super) budgets: BudgetLedger,
     pub(super) drains: DrainLedger,
+    pub(super) hooks: HookLedger,
     pub(super) position: HashMap<PodKey, usize>,
     /// The world's version up to which everything has been judged.
     pub(super) seen: u64,
@@ -188,6 +224,10 @@ pub struct Ledger {
     pub(super) restoring: BTreeSet<usize>,
     /// Something is off that has to be put back.
     pub(super) drained: BTreeSet<usize>,
+    /// In hand, and a patch is to be sent next.
+    pub(super) next: BTreeSet<usize>,
+    /// With a hook under way or before them.
+    pub(super) hooked: BTreeSet<usize>,
     pub(super) unproven: BTreeSet<usize>,
     pub(super) in_hand: BTreeSet<usize>,
     pub(super) unanswered: BTreeSet<usize>,
@@ -230,7 +270,7 @@ impl Ledger {
         }
         let is_going = |key: &PodKey| {
             let entry = self.position.get(key).and_then(|position| self.entries.get(*position));
-            entry.is_none_or(|entry| entry.sent == Sent::GateOff)
+            entry.is_none_or(|entry| entry.sent == Sent::GateOff || entry.is_between)
         };
         draining().filter(|key| *key != pod && !is_going(key)).cloned().collect()
     }
@@ -277,6 +317,10 @@ impl Ledger {
             self.pulls.answer(id, answer, now);
             return;
         }
+        if let Some(position) = hooks::answer(self, id, &answer) {
+            self.timers.insert((now, position));
+            return;
+        }
         let Some(position) = self.requests.remove(&id) else { return };
         let Some(entry) = self.entries.get_mut(position) else { return };
         if let Answer::Moved { message } | Answer::NotDone { message, .. } | Answer::Unknown { message } = &answer {
@@ -289,6 +333,10 @@ impl Ledger {
                 Request::BackOff { until: now + after.unwrap_or(BACK_OFF) }
             }
             (Request::Sent, Answer::Moved { .. } | Answer::Unknown { .. }) => Request::Unclear,
+            (Request::Sent, Answer::Refused { .. }) if entry.sent == Sent::HookNote => {
+                entry.hooks.notes = MAX_SENDS;
+                Request::Idle
+            }
             (Request::Sent, Answer::Refused { reason, message }) => {
                 entry.refused = Some(Failure { container: None, reason, message, exit_code: None });
                 if matches!(entry.sent, Sent::Restore | Sent::GateOn) {

@@ -9,6 +9,7 @@ mod drain;
 mod fault;
 mod given_up;
 mod goal;
+mod hooks;
 mod ledger;
 mod owner;
 mod pod_phase;
@@ -16,6 +17,7 @@ mod pulls;
 mod schedule;
 #[cfg(test)]
 mod simulation;
+mod steps;
 mod verdict;
 mod world;
 
@@ -32,6 +34,7 @@ pub use pulls::{delete_pull_pod, pull_pods_of};
 pub use world::{Observation, Watch, World};
 
 use super::durable::ObjectWrite;
+use super::hook::{HookEnd, HookRun};
 use super::names::{PodKey, WorkloadRef};
 use super::patch::PodPatch;
 use super::report::{Notice, Outcome, PodPhase};
@@ -81,6 +84,8 @@ pub enum Action {
         /// The names of the Services.
         services: Vec<String>,
     },
+    /// Run the person's command around a pod; the command is the goal's.
+    Hook(HookRun),
     /// Read the pod and tell as an observation.
     Read(PodKey),
     /// Read the kubelet's events about changed definitions and tell as an observation.
@@ -117,6 +122,8 @@ pub enum Answer {
         /// Why it is not known.
         message: String,
     },
+    /// The person's command has ended.
+    Hook(HookEnd),
     /// A read has ended; what it found was told before.
     Read,
     /// A read failed.
@@ -158,6 +165,7 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
     begin(goal, ledger, now);
     let is_back = watch_notices(world, ledger, &mut turn);
     owner::find_pods(goal, world, ledger, now);
+    hooks::say(ledger, &mut turn);
     judge_what_changed(goal, world, ledger, is_back, now, &mut turn);
     if ledger.stop.is_some() && !ledger.stop_said {
         ledger.stop_said = true;
@@ -272,7 +280,8 @@ fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: 
     if let Some(wake) = entry.wake.take() {
         ledger.timers.remove(&(wake, position));
     }
-    let is_seen = drain::is_seen(world, pod_goal, entry.sent).unwrap_or_else(|| asks_for_it(world, pod_goal));
+    let is_seen = drain::is_seen(world, pod_goal, entry.sent)
+        .unwrap_or_else(|| asks_for_it(goal, world, pod_goal, entry.sent_step));
     if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_seen {
         entry.request = Request::Idle;
     }
@@ -281,6 +290,7 @@ fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: 
     }
     let judged = pod_phase::pod_phase(goal, pod_goal, world, ledger, &mut entry, now);
     let judged = drain::phase(goal, pod_goal, world, ledger, &mut entry, judged, now);
+    let judged = hooks::phase(goal, pod_goal, world, &entry, judged);
     let deadline = verdict::deadline(goal, world, pod_goal, &entry);
     let judged = given_up::judge(goal, &mut entry, judged, deadline.is_some_and(|deadline| deadline <= now), now);
     drain::say(pod_goal, ledger, &mut entry, turn);
@@ -335,6 +345,8 @@ fn index(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, broke
     let draining = matches!(phase, Some(PodPhase::Draining { .. }));
     let restoring = matches!(phase, Some(PodPhase::Restoring { .. }));
     let drained = ledger.pods.get(position).and_then(|pod| world.pod(&pod.key)).is_some_and(drain::is_owed);
+    let next = matches!(phase, Some(PodPhase::Next { .. }));
+    let hooked = matches!(phase, Some(PodPhase::Hook { .. }));
     let (in_hand, unanswered) = (entry.is_in_hand(), entry.is_unanswered());
     let put_off = waiting && matches!(entry.request, Request::BackOff { .. });
     let unproven = matches!(phase, Some(PodPhase::Unproven { .. }));
@@ -345,6 +357,8 @@ fn index(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, broke
         (&mut ledger.draining, draining),
         (&mut ledger.restoring, restoring),
         (&mut ledger.drained, drained),
+        (&mut ledger.next, next),
+        (&mut ledger.hooked, hooked),
         (&mut ledger.unproven, unproven),
         (&mut ledger.lost, lost),
         (&mut ledger.replaced, leaves),
@@ -385,16 +399,8 @@ fn belongs(goal: &Goal, ledger: &Ledger, pod: &super::pod::Pod) -> bool {
     }
 }
 
-fn asks_for_it(world: &World, goal: &PodGoal) -> bool {
-    world.pod(&goal.key).is_some_and(|pod| {
-        goal.metadata.left_in(pod).is_empty()
-            && goal.containers.iter().all(|(name, wanted)| {
-                wanted
-                    .to
-                    .as_ref()
-                    .is_none_or(|to| pod.container(name).is_some_and(|(_, _, container)| container.image == *to))
-            })
-    })
+fn asks_for_it(goal: &Goal, world: &World, pod_goal: &PodGoal, step: usize) -> bool {
+    world.pod(&pod_goal.key).is_some_and(|pod| steps::asks_for(goal, pod_goal, pod, step))
 }
 
 /// A sign of life after half a minute of silence.

@@ -106,7 +106,7 @@ impl OwnerLedger {
                 self.trouble = Some(message);
                 self.not_before = now + after.unwrap_or(BACK_OFF);
             }
-            (Asked::Read, Answer::Accepted) => {}
+            (Asked::Read, Answer::Accepted | Answer::Hook(_)) => {}
             (Asked::Read, Answer::Refused { message, .. }) => self.end = Some(End::Failed(message)),
             (Asked::Write(OwnerStep::MarkStopped), _) => {
                 self.parting = self.parting.map(|(at, _)| (at, true));
@@ -119,7 +119,7 @@ impl OwnerLedger {
                 self.since = Some(now);
             }
             // What became of it is read, not guessed.
-            (Asked::Write(_), Answer::Moved { .. }) => self.stale = true,
+            (Asked::Write(_), Answer::Moved { .. } | Answer::Hook(_)) => self.stale = true,
             (Asked::Write(_), Answer::Unknown { message } | Answer::NotRead { message }) => {
                 self.stale = true;
                 self.trouble = Some(message);

@@ -14,7 +14,8 @@ use crate::engine::report::PodPhase;
 use super::Now;
 use super::fault::Fault;
 use super::goal::{CANARY_HOLD_SECONDS, ContainerGoal, Goal, Mode, PodGoal, RESTARTED_HOLD_SECONDS};
-use super::ledger::{Entry, Ledger, MAX_SENDS, ReadyKey, Request};
+use super::ledger::{Entry, Ledger, MAX_SENDS, ReadyKey, Request, Sent};
+use super::steps;
 use super::world::{Watch, World};
 
 /// The phase, and when it may change without any observation.
@@ -86,10 +87,87 @@ pub(super) fn pod_phase(
         let why = pod.disruption().unwrap_or_else(|| format!("it is {} for good", pod.status.phase));
         return PodPhase::Gone { why }.into();
     }
+    let steps = steps::of(goal, pod_goal);
+    entry.is_between = false;
+    if let Some(next) = steps::next(&steps, pod_goal, pod) {
+        if next != entry.step {
+            (entry.step, entry.sends) = (next, 0);
+        }
+        if next > 0 {
+            return between(goal, (pod_goal, pod), world, ledger, entry, (&steps, next), progress, now);
+        }
+    }
     if let Some(judged) = decided(pod, &progress, entry, ledger.has(Fault::RetriesForever)) {
         return judged;
     }
-    settle(goal, pod_goal, pod, world, ledger, entry, now)
+    let restarted = restarting(pod_goal, pod_goal.containers.keys());
+    settle(goal, pod, world, ledger, entry, &restarted, true, now)
+}
+
+/// Those of the containers that restart when their image changes.
+fn restarting<'g>(pod_goal: &'g PodGoal, names: impl Iterator<Item = &'g ContainerName>) -> Vec<&'g ContainerName> {
+    names.filter(|name| pod_goal.containers.get(*name).is_some_and(|goal| goal.restarts)).collect()
+}
+
+/// Some steps of the pod are asked for and others not: those that are must be proven before the next one is sent. The
+/// pod as a whole need not be ready: what makes it unready may be a container whose turn has not come.
+#[expect(clippy::too_many_arguments, reason = "what a pod is judged from")]
+fn between(
+    goal: &Goal,
+    (pod_goal, pod): (&PodGoal, &Pod),
+    world: &World,
+    ledger: &Ledger,
+    entry: &mut Entry,
+    (steps, next): (&[Vec<&ContainerName>], usize),
+    progress: Vec<(ContainerName, Progress)>,
+    now: Now,
+) -> Judged {
+    let unbounded = ledger.has(Fault::RetriesForever);
+    let earlier: Vec<&ContainerName> = steps.iter().take(next).flatten().copied().collect();
+    let (asked, others): (Vec<_>, Vec<_>) = progress.into_iter().partition(|(name, _)| earlier.contains(&name));
+    let moved = others.into_iter().find_map(|(container, progress)| match progress {
+        Progress::Moved(image) => Some(PodPhase::Moved { container, image }),
+        Progress::NotAsked
+        | Progress::Restarting(_)
+        | Progress::Unproven(_)
+        | Progress::Failing(_)
+        | Progress::MayFail(_)
+        | Progress::Runs => None,
+    });
+    if let Some(moved) = moved {
+        return moved.into();
+    }
+    let judged = decided(pod, &asked, entry, unbounded);
+    let is_begun = entry.patched || steps::is_begun(goal, pod_goal, pod);
+    entry.is_between = is_begun;
+    let waits = not_asked_yet(entry, unbounded);
+    let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodPhase::Patched;
+    match judged {
+        Some(judged)
+            if matches!(judged.phase, PodPhase::Failing(_) | PodPhase::Gone { .. } | PodPhase::Moved { .. }) =>
+        {
+            return judged;
+        }
+        Some(_) | None if is_under_way => return PodPhase::Patched.into(),
+        Some(judged) => return judged,
+        None => {}
+    }
+    if is_begun {
+        let restarted = restarting(pod_goal, earlier.into_iter());
+        let settled = settle(goal, pod, world, ledger, entry, &restarted, false, now);
+        if settled.phase != PodPhase::Done {
+            return settled;
+        }
+    }
+    match waits {
+        PodPhase::Failing(_) => waits.into(),
+        // Whatever is under way for a pod of which nothing was changed is the first thing.
+        _ if !is_begun => waits.into(),
+        _ => {
+            let containers = steps.get(next).into_iter().flatten().map(|name| (*name).clone());
+            PodPhase::Next { containers: containers.collect() }.into()
+        }
+    }
 }
 
 /// The pod does not ask for the wanted images: it waits, or a request is under way, or there were enough of them.
@@ -211,13 +289,13 @@ fn container_progress(
     }
 }
 
-/// Whether this rollout's own patch has changed the pod already: it set all images, so what stands there now is
-/// somebody else's.
+/// Whether this rollout's own patch has changed the container already: it set all images but those of later steps, so
+/// what stands there now is somebody else's.
 ///
 /// On the way back the record is that of the way there: it says another image.
 fn was_ours(pod: &Pod, id: &RolloutId, name: &ContainerName, to: &str) -> bool {
     UpdateRecord::of(pod)
-        .filter(|record| record.id == *id)
+        .filter(|record| record.id == *id && !record.later.contains_key(name))
         .is_some_and(|record| record.containers.get(name).is_none_or(|record| record.to == to))
 }
 
@@ -289,27 +367,27 @@ fn failing(
     Some(if at <= now && (live || patience == 0) { Progress::Failing(failure) } else { Progress::MayFail(at) })
 }
 
-/// The right containers run: is the pod ready, and has ready held?
+/// The right containers run: are they ready, and the pod where it is the whole of it, and has that held?
+#[expect(clippy::too_many_arguments, reason = "what a pod is judged from")]
 fn settle(
     goal: &Goal,
-    pod_goal: &PodGoal,
     pod: &Pod,
     world: &World,
     ledger: &Ledger,
     entry: &mut Entry,
+    restarted: &[&ContainerName],
+    whole: bool,
     now: Now,
 ) -> Judged {
-    let restarted: Vec<&ContainerName> =
-        pod_goal.containers.iter().filter(|(_, goal)| goal.restarts).map(|(name, _)| name).collect();
     if restarted.is_empty() {
         return PodPhase::Done.into();
     }
     let ready = restarted.iter().all(|name| pod.container_status(name).is_some_and(|(_, _, status)| status.ready));
-    if !(ready && is_ready_but_for_our_gate(pod)) {
+    if !ready || whole && !is_ready_but_for_our_gate(pod) {
         entry.ready_since = None;
         return PodPhase::Starting.into();
     }
-    let key = ReadyKey::of(pod, &restarted);
+    let key = ReadyKey::of(pod, restarted, whole);
     let since = match &entry.ready_since {
         Some((known, since)) if *known == key => *since,
         Some(_) | None => {
@@ -317,7 +395,7 @@ fn settle(
             now
         }
     };
-    let hold_seconds = if ledger.has(Fault::NoHold) { 0 } else { hold_seconds(goal, pod, &restarted, ledger) };
+    let hold_seconds = if ledger.has(Fault::NoHold) { 0 } else { hold_seconds(goal, pod, restarted, ledger) };
     let until = since + Duration::from_secs(u64::from(hold_seconds));
     // Whether it has held cannot be told while nothing is seen; a pod that was done stays done.
     if until <= now && (*world.watch() == Watch::Live || entry.phase == Some(PodPhase::Done)) {

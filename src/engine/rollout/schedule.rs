@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::patch::{NewImage, pod_patch};
+use crate::engine::patch::{ImageStep, step_patch};
 use crate::engine::report::{Notice, PodPhase};
 
 use super::fault::Fault;
@@ -10,7 +10,7 @@ use super::goal::{Goal, Mode};
 use super::ledger::{Ledger, Request, Sent};
 use super::verdict;
 use super::world::{Watch, World};
-use super::{Action, Now, Turn, budgets, drain, owner};
+use super::{Action, Now, Turn, budgets, drain, hooks, owner, steps};
 
 /// How often the kubelet's events are looked at for a pod that nothing else proves.
 const EVENTS_EVERY: Duration = Duration::from_secs(5);
@@ -29,7 +29,11 @@ pub(super) fn act(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, tur
         Mode::Follow => false,
     };
     if goal.mode != Mode::Follow && ledger.ending_since.is_none() {
+        hooks::advance(goal, world, ledger, now, turn);
         drain::advance(goal, world, ledger, acts && live, now, turn);
+        if acts && live {
+            steps::advance(goal, world, ledger, now, turn);
+        }
     }
     if acts && ledger.ending_since.is_none() {
         let held = if live { take_pods(goal, world, ledger, now, turn) } else { !ledger.waiting.is_empty() };
@@ -78,7 +82,9 @@ pub(super) fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
         let next = now + EVENTS_EVERY;
         entry.events_at = Some(next);
         ledger.timers.insert((next, position));
-        push(ledger, turn, position, Action::ReadEvents(pod.key.clone()));
+        // Its answer is none to a request about the pod: what it finds comes as an observation.
+        let read = Action::ReadEvents(pod.key.clone());
+        turn.actions.push((ledger.next_id(), read));
     }
 }
 
@@ -126,6 +132,9 @@ fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &m
         if owner::must_look_first(goal, ledger, now, turn) {
             return true;
         }
+        if hooks::begin(goal, position, world, ledger, now, turn) {
+            continue;
+        }
         if drain::begin(goal, position, world, ledger, now, turn) {
             continue;
         }
@@ -164,7 +173,7 @@ fn say_that_the_budget_holds(goal: &Goal, ledger: &mut Ledger, missing: usize, t
     turn.notices.push(Notice::BudgetHolds { down, allowed: goal.policy.max_unavailable });
 }
 
-/// Sends the images.
+/// Sends the images of the next step.
 pub(super) fn send(
     goal: &Goal,
     position: usize,
@@ -175,25 +184,16 @@ pub(super) fn send(
 ) -> Option<()> {
     let pod_goal = ledger.pods.get(position)?.clone();
     let pod = world.pod(&pod_goal.key)?;
-    let images: Vec<NewImage> = pod_goal
-        .containers
-        .iter()
-        .filter_map(|(name, wanted)| {
-            let to = wanted.to.as_ref()?;
-            let (_, _, container) = pod.container(name)?;
-            (container.image != *to).then(|| NewImage { container: name.clone(), to: to.clone() })
-        })
-        .collect();
-    let patch = pod_patch(pod, &images, &pod_goal.metadata, &goal.id, &goal.field_manager).ok()?;
+    let (number, images, later) = steps::images(goal, &pod_goal, pod, steps::is_ignored(ledger));
+    let step = ImageStep { images: &images, later: &later, owes_after_pod: goal.hooks.after_pod.is_some() };
+    let patch = step_patch(pod, &step, &pod_goal.metadata, &goal.id, &goal.field_manager).ok()?;
     let entry = ledger.entries.get_mut(position)?;
     entry.sends = entry.sends.saturating_add(1);
     entry.request = Request::Sent;
     entry.sent = Sent::Images;
-    entry.ready_since = None;
-    entry.kubelet_knew.clear();
-    entry.proven.clear();
-    entry.first_crash.clear();
-    entry.note_others(pod, &pod_goal.containers);
+    entry.sent_step = number;
+    entry.forget(images.iter().map(|image| &image.container), number);
+    entry.note_others(pod, &pod_goal.containers, number);
     entry.started.get_or_insert(now);
     entry.phase = Some(PodPhase::Patched);
     // Its time runs from now, also when nothing is ever heard of it again.

@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use super::ledger::{Entry, Ledger};
 use super::world::{Watch, World};
-use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, budgets, drain, given_up, owner, pulls};
+use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, budgets, drain, given_up, owner, pulls, steps};
 
 /// After an interrupt, answers that are outstanding are waited for this long.
 pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -123,7 +123,9 @@ fn down(goal: &Goal, world: &World, ledger: &Ledger) -> usize {
 pub(super) fn deadline(goal: &Goal, world: &World, pod: &PodGoal, entry: &Entry) -> Option<Now> {
     let grace = world.pod(&pod.key).map_or(30, Pod::termination_grace_seconds);
     let hold = goal.policy.min_ready_seconds_given.unwrap_or(goal.policy.owner_min_ready_seconds);
-    let default = DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold);
+    // A step is as long as a pod of one step.
+    let steps = u64::try_from(steps::of(goal, pod).len()).unwrap_or(1);
+    let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold)) * steps;
     let seconds = goal.policy.timeout_given.unwrap_or(default) + drain::seconds(goal, pod);
     // One that was given up is waited for no more.
     entry.started.filter(|_| entry.given_up.is_none()).map(|started| started + Duration::from_secs(seconds))

@@ -143,6 +143,7 @@ fn in_place() -> WorkloadPlan {
         durable: None,
         pulls: Vec::new(),
         pre_pull: kubectl_inplace::engine::pre_pull::PrePull::Never,
+        hooks: Default::default(),
         restarts_the_same: false,
         pods_only: true,
         estimate_seconds: 40,

@@ -78,6 +78,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
             .collect(),
         policy: policy(),
         field_manager: "kubectl-inplace".into(),
+        hooks: Default::default(),
         owner: None,
         pulls: Vec::new(),
         pre_pull: kubectl_inplace::engine::pre_pull::PrePull::Never,

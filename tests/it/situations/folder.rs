@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
 use kubectl_inplace::engine::duration;
+use kubectl_inplace::engine::hook::Hooks;
 use kubectl_inplace::engine::int_or_percent::IntOrPercent;
 use kubectl_inplace::engine::kubelet_version::KubeletVersion;
 use kubectl_inplace::engine::names::Uid;
@@ -276,6 +277,8 @@ impl Folder {
             pre_pull: policy.pre_pull,
             drain: policy.drain,
             drain_seconds: policy.drain_seconds,
+            container_order: policy.container_order.iter().map(|name| name.as_str().into()).collect(),
+            hooks: Hooks { before_pod: policy.before_pod, after_pod: policy.after_pod },
             subset: Subset { pods: policy.pods.into_iter().collect(), node: policy.node, partition: policy.partition },
         })
     }

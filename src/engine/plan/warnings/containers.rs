@@ -23,8 +23,10 @@ pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mu
     let mut unreliable: BTreeMap<&ContainerName, BTreeSet<String>> = BTreeMap::new();
     for pod in updated {
         let restarted: Vec<&Container> = pod.restarted().map(|(container, _)| container).collect();
-        if restarted.len() > 1 {
-            let containers = restarted.iter().map(|container| container.name.clone()).collect();
+        let together: Vec<&&Container> =
+            restarted.iter().filter(|container| !context.order.contains(&container.name)).collect();
+        if together.len() > 1 {
+            let containers = together.iter().map(|container| container.name.clone()).collect();
             warnings.insert(Warning::RestartInSeries { containers });
         }
         for (container, _) in pod.plan.changed(pod.pod).filter(|_| !context.wanted.is_restart()) {

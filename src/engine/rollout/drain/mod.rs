@@ -24,7 +24,7 @@ use super::world::World;
 use super::{Now, Turn};
 
 pub(super) use leave::{leaves_at, may_leave, put_back};
-pub(super) use requests::{advance, begin};
+pub(super) use requests::{advance, begin, may_send, push};
 pub(super) use slices::{DrainLedger, next_look, read_slices};
 
 /// A pod that is done is waited for so long until its Services list it again.
@@ -83,6 +83,7 @@ pub(super) fn is_seen(world: &World, goal: &PodGoal, sent: Sent) -> Option<bool>
         Sent::GateOff => Some(is_off),
         Sent::GateOn => Some(!is_off),
         Sent::Restore => Some(drained.is_none()),
+        Sent::HookNote => Some(!UpdateRecord::of(pod).is_some_and(|record| record.owes_after_pod)),
     }
 }
 
@@ -111,15 +112,27 @@ pub(super) fn phase(
     }
     match (judged.phase, &drained) {
         (PodPhase::Patched, _) if entry.sent == Sent::Images => PodPhase::Patched.into(),
-        (PodPhase::Waiting | PodPhase::Patched, Some(Drained::Gate(_))) if is_tired(entry, entry.drain.switches) => {
+        (PodPhase::Waiting | PodPhase::Next { .. } | PodPhase::Patched, Some(Drained::Gate(_)))
+            if is_tired(entry, entry.drain.switches) =>
+        {
             too_many_tries("turn the readiness gate off that its Services follow")
+        }
+        (phase @ PodPhase::Next { .. }, Some(drained)) => {
+            let draining = draining(goal, pod_goal, (pod, drained), world, ledger, entry, now);
+            let stays_out = drained.is_off(pod) && is_out(goal, entry, now);
+            if stays_out { phase.into() } else { draining }
         }
         (PodPhase::Waiting | PodPhase::Patched, Some(drained)) => {
             draining(goal, pod_goal, (pod, drained), world, ledger, entry, now)
         }
+        (PodPhase::Next { .. }, None) if entry.sent == Sent::Drain && !may_be_sent(entry) => {
+            draining_in(services(pod_goal).to_vec())
+        }
         (PodPhase::Patched, None) if entry.sent == Sent::Drain => draining_in(services(pod_goal).to_vec()),
         (PodPhase::Patched, None) => PodPhase::Restoring { services: services(pod_goal).to_vec() }.into(),
-        (PodPhase::Waiting, None) if is_tired(entry, entry.drain.takes) && wanted(goal, pod_goal).is_some() => {
+        (PodPhase::Waiting | PodPhase::Next { .. }, None)
+            if is_tired(entry, entry.drain.takes) && wanted(goal, pod_goal).is_some() =>
+        {
             too_many_tries("take the pod out of its Services")
         }
         (PodPhase::Done, Some(drained)) if is_given_up(entry) => too_many_tries(&format!("put {drained} back")),
@@ -127,6 +140,8 @@ pub(super) fn phase(
         (PodPhase::Done, None) => listed_again(pod_goal, world, ledger, entry, now),
         (
             phase @ (PodPhase::Waiting
+            | PodPhase::Hook { .. }
+            | PodPhase::Next { .. }
             | PodPhase::Draining { .. }
             | PodPhase::Restoring { .. }
             | PodPhase::Restarting { .. }
@@ -142,7 +157,17 @@ pub(super) fn phase(
 }
 
 fn is_tired(entry: &Entry, tries: u8) -> bool {
-    tries >= MAX_SENDS && matches!(entry.request, Request::Idle | Request::BackOff { .. })
+    tries >= MAX_SENDS && may_be_sent(entry)
+}
+
+/// Nothing is under way for the pod.
+fn may_be_sent(entry: &Entry) -> bool {
+    matches!(entry.request, Request::Idle | Request::BackOff { .. })
+}
+
+/// No slice lists the pod, and traffic has had its time.
+fn is_out(goal: &Goal, entry: &Entry, now: Now) -> bool {
+    entry.drain.out_since.is_some_and(|since| since + pause(goal) <= now)
 }
 
 /// Whether there were enough tries to put the pod back, and the last one is over.

@@ -11,9 +11,9 @@ use super::super::fault::Fault;
 use super::super::goal::Goal;
 use super::super::ledger::{Entry, Ledger, MAX_SENDS, Request, Sent};
 use super::super::world::World;
-use super::super::{Action, Now, Turn, budgets, index, owner, schedule, verdict};
+use super::super::{Action, Now, Turn, budgets, index, owner, schedule, steps, verdict};
 use super::slices::SOON;
-use super::{pause, wanted};
+use super::{is_out, wanted};
 
 /// Takes the pods that are drained one step further: those that are out get their images, those that are done are put back.
 pub(in super::super) fn advance(
@@ -36,7 +36,8 @@ pub(in super::super) fn advance(
     }
 }
 
-fn may_send(entry: &Entry, now: Now) -> bool {
+/// Returns whether a patch of the pod may be sent now.
+pub(in super::super) fn may_send(entry: &Entry, now: Now) -> bool {
     match entry.request {
         Request::Idle => true,
         Request::BackOff { until } => until <= now,
@@ -48,6 +49,8 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
     let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position), ledger.entries.get(position)) else { return };
     let Some(pod) = world.pod(&pod_goal.key).filter(|_| may_send(entry, now)) else { return };
     let Some(drained) = UpdateRecord::drained(pod) else { return };
+    // One that is between two of its containers counts as down since the first.
+    let is_counted = steps::is_begun(goal, pod_goal, pod);
     let switch = gate_off_patch(pod, &goal.field_manager);
     if switch.is_none() && !drained.is_off(pod) {
         // Somebody has put it back: the record is cleared, and the pod is taken anew.
@@ -60,12 +63,16 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
     if alone && !goes_alone {
         return;
     }
-    let is_out = entry.drain.out_since.is_some_and(|since| since + pause(goal) <= now);
-    let is_out = is_out || ledger.has(Fault::KillsWhatIsListed);
+    let is_out = is_out(goal, entry, now) || ledger.has(Fault::KillsWhatIsListed);
     if switch.is_none() && !is_out || entry.drain.switches >= MAX_SENDS {
         return;
     }
-    if !may_go_down(goal, world, ledger, pod, now, turn) || owner::must_look_first(goal, ledger, now, turn) {
+    let may_go = if is_counted {
+        !pod.is_ready() || budgets::allow(goal, world, ledger, pod, now, turn)
+    } else {
+        may_go_down(goal, world, ledger, pod, now, turn)
+    };
+    if !may_go || owner::must_look_first(goal, ledger, now, turn) {
         return;
     }
     match switch {
@@ -150,7 +157,7 @@ pub(super) fn restore(goal: &Goal, position: usize, world: &World, ledger: &mut 
     };
     match sent {
         Sent::GateOn => entry.drain.switches_on += 1,
-        Sent::Images | Sent::Drain | Sent::GateOff | Sent::Restore => entry.drain.restores += 1,
+        Sent::Images | Sent::Drain | Sent::GateOff | Sent::Restore | Sent::HookNote => entry.drain.restores += 1,
     }
     entry.drain.restored = true;
     push(ledger, position, patch, sent, turn);
@@ -161,7 +168,8 @@ pub(super) fn gave_up(entry: &Entry) -> bool {
     entry.drain.restores >= MAX_SENDS || entry.drain.switches_on >= MAX_SENDS
 }
 
-fn push(ledger: &mut Ledger, position: usize, patch: PodPatch, sent: Sent, turn: &mut Turn) {
+/// Sends a patch that is none of the images.
+pub(in super::super) fn push(ledger: &mut Ledger, position: usize, patch: PodPatch, sent: Sent, turn: &mut Turn) {
     ledger.drains.pause = SOON;
     let id = ledger.next_id();
     ledger.requests.insert(id, position);

@@ -40,7 +40,7 @@ impl DrainLedger {
         self.trouble = None;
         match answer {
             Answer::Read => self.read_at = Some(self.began_read),
-            Answer::Accepted => {}
+            Answer::Accepted | Answer::Hook(_) => {}
             Answer::Moved { message }
             | Answer::NotDone { message, .. }
             | Answer::Refused { message, .. }

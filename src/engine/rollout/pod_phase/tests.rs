@@ -43,6 +43,7 @@ fn goal() -> Goal {
             ..Policy::default()
         },
         field_manager: "kubectl-inplace".into(),
+        hooks: Default::default(),
         owner: None,
         pulls: Vec::new(),
         pre_pull: crate::engine::pre_pull::PrePull::Never,
@@ -109,6 +110,8 @@ fn patched_pod() -> Pod {
         manager: "kubectl-inplace".into(),
         containers: [("side".into(), record)].into(),
         drained: None,
+        later: BTreeMap::new(),
+        owes_after_pod: false,
     };
     let mut pod = old_pod();
     pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
@@ -136,6 +139,8 @@ fn waiting(reason: &str, message: &str, id: &str, ended: Option<&str>) -> Contai
 fn word(phase: &PodPhase) -> &'static str {
     match phase {
         PodPhase::Waiting => "waiting",
+        PodPhase::Hook { .. } => "hook",
+        PodPhase::Next { .. } => "next",
         PodPhase::Patched => "patched",
         PodPhase::Restarting { .. } => "restarting",
         PodPhase::Starting => "starting",
@@ -201,6 +206,8 @@ fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_som
         manager: "kubectl-inplace".into(),
         containers: BTreeMap::new(),
         drained: None,
+        later: BTreeMap::new(),
+        owes_after_pod: false,
     };
     taken_back.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
     assert_eq!(word(&judged(Some(taken_back.clone()), &mut entry, NOW).phase), "moved");

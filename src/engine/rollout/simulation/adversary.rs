@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::engine::hook::HookPhase;
 use crate::engine::outcome::EndResult;
 
 use super::super::{Answer, Now, Stop};
@@ -64,6 +65,16 @@ pub(super) struct Pulling {
     pub(super) leftover: bool,
 }
 
+/// The commands around each pod, and how they go.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hooking {
+    pub(super) before: bool,
+    pub(super) after: bool,
+    pub(super) slowest_millis: u64,
+    /// The pod whose command fails, and when.
+    pub(super) fails: Option<(usize, HookPhase)>,
+}
+
 /// One scenario.
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
@@ -104,6 +115,10 @@ pub(super) struct Scenario {
     pub(super) pulls: Option<Pulling>,
     /// A PodDisruptionBudget over all pods: so many must stay ready.
     pub(super) min_available: Option<usize>,
+    /// Containers change one after the other.
+    pub(super) container_order: &'static [&'static str],
+    /// Commands run around each pod.
+    pub(super) hooks: Option<Hooking>,
     /// Until then the budget's status allows nothing, or is of an older budget.
     pub(super) budget_lags_until: Now,
 }
@@ -159,6 +174,8 @@ impl Scenario {
             opens_late: random.one_in(4),
             pulls: None,
             min_available: None,
+            container_order: &[],
+            hooks: None,
             budget_lags_until: Now::ZERO,
         }
     }
@@ -185,6 +202,26 @@ impl Scenario {
             scenario.max_unavailable = u32::try_from(random.between(1, 5)).expect("small");
         }
         scenario
+    }
+
+    /// The same scenario with containers that change one after the other.
+    pub(super) fn in_order(mut self) -> Self {
+        let mut random = Random::named(self.seed, "in order");
+        self.both_containers = !self.follows;
+        self.container_order =
+            random.pick(&[&["side", "second"], &["second", "side"], &["side"], &["second"], &["second", "side"]]);
+        self
+    }
+
+    /// The same scenario with commands around each pod.
+    pub(super) fn hooked(mut self) -> Self {
+        let mut random = Random::named(self.seed, "hooked");
+        let (before, after) = random.pick(&[(true, true), (true, true), (true, false), (false, true)]);
+        let phase = random.pick(&[HookPhase::Before, HookPhase::After]);
+        let fails = random.one_in(4).then(|| (self.any_pod(&mut random), phase));
+        let slowest_millis = random.pick(&[10, 2_000, 20_000]);
+        self.hooks = Some(Hooking { before, after, slowest_millis, fails });
+        self
     }
 
     /// The same scenario behind a Service.
@@ -402,6 +439,9 @@ impl Scenario {
                 may.push(EndResult::Failed);
             }
             may.push(EndResult::TimedOut);
+        }
+        if self.hooks.is_some_and(|hooks| hooks.fails.is_some()) {
+            may.push(EndResult::Failed);
         }
         if self.min_available.is_some() {
             may.push(EndResult::TimedOut);

@@ -28,6 +28,8 @@ fn breaks(fault: Fault) -> Invariant {
         Fault::KillsWhatIsListed => Invariant::Listed,
         Fault::TakesItsGateForBroken => Invariant::Budget,
         Fault::LeavesGateOff => Invariant::LabelLeft,
+        Fault::IgnoresContainerOrder => Invariant::Order,
+        Fault::ForgetsHook => Invariant::Hook,
     }
 }
 
@@ -37,8 +39,10 @@ fn every_deliberate_fault_is_caught_as_what_it_is() {
         let is_guarded = matches!(fault, Fault::IgnoresPulls | Fault::LeavesPulls | Fault::IgnoresDisruptionBudget);
         let scenario = if is_guarded { Scenario::guarded } else { Scenario::of };
         let drained = (0..SEEDS).map(|seed| Scenario::calm(seed).drained());
+        let around = (0..SEEDS).map(|seed| Scenario::calm(seed).in_order().hooked());
         let gated = (0..SEEDS).flat_map(|seed| [Scenario::calm(seed).gated(), Scenario::of(seed).gated()]);
-        let caught = (0..SEEDS).map(scenario).chain(drained).chain(gated).find(|scenario| {
+        let all = (0..SEEDS).map(scenario).chain(drained).chain(gated).chain(around);
+        let caught = all.into_iter().find(|scenario| {
             let violations = simulate(scenario, Some(fault)).violations;
             violations.iter().any(|violation| violation.invariant == breaks(fault))
         });

@@ -4,8 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::engine::names::PodKey;
+use json_patch::PatchOperation;
+
+use crate::engine::hook::HookPhase;
+use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::outcome::EndResult;
+use crate::engine::patch::PodPatch;
 use crate::engine::pod::{ContainerStatus, Pod};
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::{Notice, PodPhase};
@@ -15,6 +19,7 @@ use super::super::pod_phase::has_ended_once;
 use super::super::{
     Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, RESTARTED_HOLD_SECONDS, Turn, World,
 };
+use super::WANTED;
 use super::drained::sent_of;
 use super::kubelet::Kubelet;
 use super::nature::{DECISIVE, STARTUP_PERIOD};
@@ -47,6 +52,10 @@ pub(super) enum Invariant {
     PulledFirst,
     PullLeft,
     DisruptionBudget,
+    /// A later container changes before the earlier ones are done.
+    Order,
+    /// A command around a pod is left out, or comes when it should not.
+    Hook,
 }
 
 /// One broken promise.
@@ -72,7 +81,7 @@ pub(super) struct Invariants {
     pub(super) outstanding: BTreeMap<ActionId, PodKey>,
     /// An answer was lost or said that something moved, and the pod was not read since.
     pub(super) unclear: BTreeSet<PodKey>,
-    sends: BTreeMap<(PodKey, Sent), u8>,
+    sends: BTreeMap<(PodKey, Sent, String), u8>,
     first_sent: BTreeMap<PodKey, Now>,
     ready: BTreeMap<PodKey, (Vec<String>, Now)>,
     unproven_since: BTreeMap<PodKey, Now>,
@@ -95,6 +104,8 @@ pub(super) struct Truth<'a> {
     pub(super) watch_is_live: bool,
     pub(super) same_digest: bool,
     pub(super) listed: &'a BTreeSet<PodKey>,
+    /// Commands that ended well.
+    pub(super) passed: &'a BTreeSet<(PodKey, HookPhase)>,
     pub(super) slowest_answer: Duration,
     pub(super) now: Now,
     /// Every node that has to pull has done so, or may not.
@@ -207,7 +218,8 @@ impl Invariants {
     fn is_moved(&self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {
         goal.containers.iter().any(|(name, wanted)| {
             let image = pod.container(name).map(|(_, _, container)| container.image.clone());
-            let by_us = UpdateRecord::of(pod).is_some_and(|record| record.id == truth.goal.id);
+            let by_us = UpdateRecord::of(pod)
+                .is_some_and(|record| record.id == truth.goal.id && !record.later.contains_key(name));
             let reverted = by_us && image == wanted.from;
             wanted.from.is_some() && image != wanted.to && (image != wanted.from || reverted)
         })
@@ -282,7 +294,10 @@ impl Invariants {
             if truth.asks(goal, pod) || truth.goal.mode == Mode::Follow {
                 self.broken(Invariant::ForeignPod, now, format!("{key} is patched again"));
             }
-            let sends = self.sends.entry((key.clone(), sent)).or_default();
+            if sent == Sent::Images {
+                self.judge_order(goal, pod, patch, truth);
+            }
+            let sends = self.sends.entry((key.clone(), sent, replaced(patch))).or_default();
             *sends = sends.saturating_add(1);
             let sends = *sends;
             let waits = self.outstanding.values().any(|other| other == key) || self.unclear.contains(key);
@@ -319,7 +334,7 @@ impl Invariants {
         let missing = usize::try_from(truth.goal.replicas).expect("small").saturating_sub(present.len());
         // Pods that only wait out of their Services still run: they give way to one of them that is patched.
         let has_begun = |key: &&PodKey| {
-            let gate = self.sends.contains_key(&((*key).clone(), Sent::GateOff));
+            let gate = self.sends.keys().any(|(pod, sent, _)| pod == *key && *sent == Sent::GateOff);
             sent == Sent::Drain || gate || self.images.contains(*key) || taken.contains(*key)
         };
         let goes = |other: &&Pod| in_hand.get(&other.key).is_some_and(has_begun);
@@ -338,12 +353,49 @@ impl Invariants {
             self.broken(Invariant::DisruptionBudget, truth.now, what);
         }
         let down = down - usize::from(is_up && !pod.is_ready());
-        if before >= max || (is_up && down >= max) {
+        // One that is between two of its containers counts as down since the first.
+        let is_counted = self.images.contains(&pod.key) && is_begun(truth.goal, pod);
+        if before >= max || (is_up && !is_counted && down >= max) {
             let what = format!("{} is taken with {before} in hand and {down} down of {max}", pod.key);
             self.broken(Invariant::Budget, truth.now, what);
         }
         if alone && begun_before >= 1 && !self.done_in_this_run {
             self.broken(Invariant::Canary, truth.now, format!("{} is taken beside the first", pod.key));
+        }
+    }
+
+    /// Whatever a patch changes, all that comes before it runs the wanted image, is ready, and has been so.
+    fn judge_order(&mut self, goal: &PodGoal, pod: &Pod, patch: &PodPatch, truth: &Truth<'_>) {
+        let has_hook = truth.goal.hooks.before_pod.is_some();
+        let begun = is_begun(truth.goal, pod);
+        if has_hook && !begun && !truth.passed.contains(&(pod.key.clone(), HookPhase::Before)) {
+            self.broken(Invariant::Hook, truth.now, format!("{} is patched without its command", pod.key));
+        }
+        if truth.goal.policy.container_order.is_empty() {
+            return;
+        }
+        let steps = truth.goal.steps_of(goal);
+        let changes = |name: &&ContainerName| {
+            let index = pod.container(name).map_or(usize::MAX, |(_, index, _)| index);
+            replaced(patch).contains(&format!("/spec/containers/{index}/image"))
+        };
+        let Some(last) = steps.iter().rposition(|step| step.iter().any(changes)) else { return };
+        for name in steps.iter().take(last).flatten() {
+            let asks = pod.container(name).is_some_and(|(_, _, container)| container.image == WANTED);
+            if asks && !begun {
+                // What was there before the rollout came is proven, and that is all.
+                continue;
+            }
+            let truth_of = truth.kubelets.get(&pod.key).map(|kubelet| &kubelet.truth);
+            let status = pod.container_status(name).map(|(_, _, status)| status);
+            let is_done = status.is_some_and(|status| {
+                let id = status.container_id.as_ref().filter(|_| status.state.running.is_some() && status.ready);
+                let image = goal.containers.get(*name).and_then(|wanted| wanted.to.as_ref());
+                id.is_some_and(|id| truth_of.and_then(|truth| truth.get(id)) == image)
+            });
+            if !is_done {
+                self.broken(Invariant::Order, truth.now, format!("{} changes before {name} is done", pod.key));
+            }
         }
     }
 
@@ -379,6 +431,7 @@ impl Invariants {
             let excused = is_unchanged(goal, pod)
                 // It goes back into its Services first.
                 || is_drained(goal)
+                || truth.goal.hooks.after_pod.is_some()
                 || ended.is_some()
                 || !truth.watch_is_live
                 || self.failed_at.is_some()
@@ -402,7 +455,8 @@ impl Invariants {
         }
         let policy = &truth.goal.policy;
         let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
-        let patience = policy.timeout_given.unwrap_or(330 + u64::from(hold));
+        let steps = truth.goal.steps_of(goal).len() as u64;
+        let patience = policy.timeout_given.unwrap_or((330 + u64::from(hold)) * steps);
         // By a gate, ready has to hold twice.
         let patience = patience + u64::from(policy.drain_seconds.unwrap_or(0)) + u64::from(hold);
         let over =
@@ -436,6 +490,20 @@ impl Invariants {
             }
         }
     }
+}
+
+/// The pod's record is of an update of this rollout.
+pub(super) fn is_begun(goal: &Goal, pod: &Pod) -> bool {
+    UpdateRecord::of(pod).is_some_and(|record| record.id == goal.id && !record.containers.is_empty())
+}
+
+/// The paths of the images that a patch replaces.
+fn replaced(patch: &PodPatch) -> String {
+    let paths = patch.operations.0.iter().filter_map(|operation| match operation {
+        PatchOperation::Replace(replace) => Some(replace.path.to_string()).filter(|path| path.starts_with("/spec/")),
+        _ => None,
+    });
+    paths.collect::<Vec<_>>().join(" ")
 }
 
 fn containers_are_ready(pod: &Pod) -> bool {

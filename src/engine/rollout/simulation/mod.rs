@@ -7,6 +7,7 @@ mod api_server;
 mod cost;
 mod drained;
 mod faults;
+mod hooked;
 mod invariants;
 mod kubelet;
 mod nature;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::engine::durable::ObjectWrite;
+use crate::engine::hook::HookEnd;
 use crate::engine::names::{PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::patch::PodPatch;
@@ -34,6 +36,7 @@ use super::{
 use adversary::{Deed, Scenario};
 use api_server::ApiServer;
 use drained::{Slices, drain_goal, gates, labels};
+use hooked::Hooked;
 use invariants::{Invariant, Invariants, Truth, Violation};
 use kubelet::Kubelet;
 use nature::{Fate, STARTUP_PERIOD, Stage};
@@ -91,6 +94,12 @@ enum Due {
         id: ActionId,
         run: u32,
     },
+    /// A hook has ended.
+    Hook {
+        id: ActionId,
+        run: u32,
+        end: HookEnd,
+    },
     Answer {
         id: ActionId,
         answer: Answer,
@@ -132,6 +141,7 @@ struct Simulation {
     nodes: Nodes,
     invariants: Invariants,
     slices: Slices,
+    hooks: Hooked,
 }
 
 /// Runs a scenario to its end.
@@ -171,6 +181,7 @@ impl Simulation {
             nodes: Nodes::default(),
             invariants: Invariants::default(),
             slices: Slices::default(),
+            hooks: Hooked::default(),
             fault,
             scenario,
         };
@@ -257,6 +268,7 @@ impl Simulation {
             watch_is_live: self.watch_is_live,
             same_digest: self.scenario.nature.same_digest,
             listed: &self.slices.listed,
+            passed: &self.hooks.passed,
             slowest_answer: Duration::from_millis(self.scenario.slowest_answer),
             now: self.now,
             has_pulled: self.nodes.have_pulled(&self.scenario),
@@ -297,6 +309,7 @@ impl Simulation {
             }
         }
         self.run += 1;
+        self.kill_hooks();
         self.ledger = Ledger { fault: self.fault, ..Ledger::new() };
         self.world = World::default();
         self.relist();
@@ -315,6 +328,7 @@ impl Simulation {
             self.invariants.broken(Invariant::PullLeft, self.now, what);
         }
         self.judge_labels();
+        self.judge_owed();
         for _ in 0..5 {
             self.now += Duration::from_secs(7);
             self.relist();
@@ -348,8 +362,10 @@ fn goal(scenario: &Scenario) -> Goal {
         controllers: ["owner".into()].into(),
         replicas: u32::try_from(scenario.pods + usize::from(scenario.bystander)).expect("small"),
         pods: pods.collect(),
+        hooks: hooked::wanted(scenario),
         policy: Policy {
             max_unavailable: scenario.max_unavailable,
+            container_order: scenario.container_order.iter().map(|name| (*name).into()).collect(),
             min_ready_seconds_given: scenario.min_ready_given,
             owner_min_ready_seconds: scenario.owner_min_ready,
             timeout_given: scenario.timeout_given,

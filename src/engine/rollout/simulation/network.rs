@@ -26,6 +26,7 @@ impl Simulation {
             Action::ReadPullPods { .. } => self.at(at, Due::ReadPulls { id, run }),
             Action::ReadBudgets { .. } => self.at(at, Due::ReadBudgets { id, run }),
             Action::ReadOwner(_) => unreachable!("these goals leave the owner alone"),
+            Action::Hook(hook) => self.run_hook(id, &hook),
             Action::ReadSlices { .. } => self.at(at, Due::ReadSlices { id, run }),
             Action::Read(key) => self.at(at, Due::Read { id, key, run }),
             Action::ReadEvents(key) => self.at(at, Due::ReadEvents { id, key, run }),
@@ -79,6 +80,7 @@ impl Simulation {
             }
             Due::ReadSlices { id, run } => self.read_slices(id, run),
             Due::Slice(key) => self.sync_slice(&key),
+            Due::Hook { id, run, end } => self.hook_ended(id, run, end),
             Due::Answer { id, answer, run } => self.answer(id, answer, run),
             Due::Write { id, write, run, is_lost } => self.wrote(id, &write, run, is_lost),
             Due::ReadPulls { id, run } => self.read_pulls(id, run),

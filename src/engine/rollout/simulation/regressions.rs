@@ -32,6 +32,7 @@ fn patches(turn: &Turn) -> Vec<(ActionId, String)> {
         | Action::Write { .. }
         | Action::ReadOwner(_)
         | Action::ReadPullPods { .. }
+        | Action::Hook(_)
         | Action::ReadSlices { .. }
         | Action::ReadBudgets { .. } => None,
     };

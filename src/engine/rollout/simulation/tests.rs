@@ -42,6 +42,48 @@ fn no_traffic_is_lost_against_the_adversary() {
 }
 
 #[test]
+fn containers_change_in_their_order() {
+    explore("in order", (0..SEEDS).map(|seed| Scenario::calm(seed).in_order()));
+}
+
+#[test]
+fn containers_change_in_their_order_against_the_adversary() {
+    let drained = |scenario: Scenario| if scenario.seed.is_multiple_of(3) { scenario.drained() } else { scenario };
+    explore("in order", (0..SEEDS).map(|seed| drained(Scenario::guarded(seed).in_order())));
+}
+
+#[test]
+fn commands_run_around_every_pod_against_the_adversary() {
+    let mixed = |scenario: Scenario| match scenario.seed % 3 {
+        0 => scenario.drained(),
+        1 => scenario.in_order(),
+        _ => scenario,
+    };
+    explore("calm", (0..SEEDS).map(|seed| mixed(Scenario::calm(seed).hooked())));
+    explore("hooked", (0..SEEDS).map(|seed| mixed(Scenario::of(seed).hooked())));
+}
+
+/// Whatever was done when a run was killed, the next one goes on in the same order, and makes up for the commands.
+#[test]
+fn a_run_in_order_with_commands_that_is_killed_after_any_action_ends_the_same() {
+    for seed in 0..60 {
+        let mut scenario = Scenario::calm(seed).in_order().hooked();
+        if seed.is_multiple_of(2) {
+            scenario = scenario.drained();
+        }
+        (scenario.slowest_answer, scenario.slowest_watch) = (50, 300);
+        let whole = simulate(&scenario, None);
+        assert!(whole.violations.is_empty(), "seed {seed}: {:#?}", whole.violations);
+        for killed_after in 1..=whole.actions {
+            scenario.new_ledger_after = Some(killed_after);
+            let again = simulate(&scenario, None);
+            assert!(again.violations.is_empty(), "seed {seed}, killed after {killed_after}: {:#?}", again.violations);
+            assert_eq!(again.end, whole.end, "seed {seed}, killed after {killed_after}");
+        }
+    }
+}
+
+#[test]
 fn a_calm_rollout_by_readiness_gate_completes() {
     explore("gated", (0..SEEDS).map(|seed| Scenario::calm(seed).gated()));
 }

@@ -1,0 +1,23 @@
+//! The patch that notes that the person's command has run after a pod: until then its record says that it is owed, so that
+//! a run that goes on with the rollout, on any machine that has the command, makes up for it.
+
+use serde_json::json;
+
+use super::{Operations, PodPart, PodPatch};
+use crate::engine::metadata::{MetadataMap, ValueChange};
+use crate::engine::pod::Pod;
+use crate::engine::record::{UPDATE_ANNOTATION, UpdateRecord};
+
+/// Writes the patch. It tests uid and the record as it was read; `None` when nothing is owed.
+pub fn after_pod_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
+    let record = UpdateRecord::of(pod).filter(|record| record.owes_after_pod)?;
+    let record = UpdateRecord { owes_after_pod: false, ..record };
+    let change = ValueChange {
+        from: pod.annotations.get(UPDATE_ANNOTATION).cloned(),
+        to: Some(serde_json::to_string(&record).unwrap_or_default()),
+    };
+    let mut operations = Operations::default();
+    operations.test(["metadata", "uid"], json!(pod.key.uid));
+    operations.metadata(MetadataMap::Annotations, &pod.annotations, &[(UPDATE_ANNOTATION.to_owned(), change)].into());
+    Some(operations.of(pod, PodPart::Pod, field_manager))
+}

@@ -1,0 +1,100 @@
+//! A person's own commands around each pod, simulated: they take their time, and some fail.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::hook::{HookEnd, HookPhase, HookResult, HookRun, Hooks};
+use crate::engine::names::PodKey;
+use crate::engine::outcome::EndResult;
+use crate::engine::record::UpdateRecord;
+
+use super::super::{ActionId, Answer};
+use super::adversary::Scenario;
+use super::invariants::{Invariant, is_begun};
+use super::{Due, Simulation, WANTED};
+
+/// What the commands have done.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Hooked {
+    /// Those that run, in this run.
+    running: BTreeMap<ActionId, (PodKey, HookPhase)>,
+    /// Those that ended well, in any run.
+    pub(super) passed: BTreeSet<(PodKey, HookPhase)>,
+}
+
+/// The commands of a scenario.
+pub(super) fn wanted(scenario: &Scenario) -> Hooks {
+    let command = |is_there: bool| is_there.then(|| "true".to_owned());
+    scenario.hooks.map_or_else(Hooks::default, |hooks| Hooks {
+        before_pod: command(hooks.before),
+        after_pod: command(hooks.after),
+    })
+}
+
+impl Simulation {
+    /// A command begins. Before: the pod is as it was; after: it is done.
+    pub(super) fn run_hook(&mut self, id: ActionId, hook: &HookRun) {
+        let Some(hooks) = self.scenario.hooks else {
+            return self.invariants.broken(Invariant::Hook, self.now, "a command runs that nobody asked for");
+        };
+        let index = hook.pod.name.rsplit('-').next().and_then(|index| index.parse::<usize>().ok()).unwrap_or(0);
+        let fails = hooks.fails == Some((index, hook.phase));
+        let how = HookResult::Exited { exit_code: if fails { 3 } else { 0 } };
+        let at = self.now + self.random.millis(1, hooks.slowest_millis);
+        if self.invariants.stopped_at.is_some() {
+            self.invariants.broken(Invariant::Interrupt, self.now, format!("a command begins for {}", hook.pod));
+        }
+        if self.hooks.running.values().any(|(pod, _)| *pod == hook.pod) {
+            self.invariants.broken(Invariant::Hook, self.now, format!("two commands run for {}", hook.pod));
+        }
+        let asks = self.world.pod(&hook.pod).is_some_and(|pod| {
+            let goal = self.goal.pods.iter().find(|goal| goal.key == hook.pod);
+            goal.is_some_and(|goal| {
+                goal.containers
+                    .keys()
+                    .all(|name| pod.container(name).is_some_and(|(_, _, container)| container.image == WANTED))
+            })
+        });
+        if asks != (hook.phase == HookPhase::After) {
+            let what =
+                format!("the command {:?} {} runs, and the pod asks for its images: {asks}", hook.phase, hook.pod);
+            self.invariants.broken(Invariant::Hook, self.now, what);
+        }
+        self.hooks.running.insert(id, (hook.pod.clone(), hook.phase));
+        self.at(at, Due::Hook { id, run: self.run, end: HookEnd { how, message: String::new() } });
+    }
+
+    /// It has ended; with a run that was killed it was killed too.
+    pub(super) fn hook_ended(&mut self, id: ActionId, run: u32, end: HookEnd) {
+        if run != self.run {
+            return;
+        }
+        if let Some(hook) = self.hooks.running.remove(&id)
+            && end.is_success()
+        {
+            self.hooks.passed.insert(hook);
+        }
+        self.answer(id, Answer::Hook(end), run);
+    }
+
+    /// The run that they belonged to was killed.
+    pub(super) fn kill_hooks(&mut self) {
+        self.hooks.running.clear();
+    }
+
+    /// A rollout that is complete has had every command, and says so of every pod.
+    pub(super) fn judge_owed(&mut self) {
+        let Some(hooks) = self.scenario.hooks.filter(|_| self.end == Some(EndResult::Complete)) else { return };
+        let steady = !self.scenario.bad_answers && self.scenario.throttled.is_none() && self.scenario.refused.is_none();
+        for goal in &self.goal.pods {
+            let Some(pod) = self.api.pod(&goal.key) else { continue };
+            if !self.invariants.images.contains(&goal.key) || !is_begun(&self.goal, pod) {
+                continue;
+            }
+            let lacks = hooks.after && !self.hooks.passed.contains(&(goal.key.clone(), HookPhase::After));
+            if lacks || steady && UpdateRecord::owes_after_pod(pod, &self.goal.id) {
+                let what = format!("{} has not had its command after it", goal.key);
+                self.invariants.broken(Invariant::Hook, self.now, what);
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The order of containers within a pod (`--container-order`): a step after the other, each with a patch of its own.
+//!
+//! There is no step that is remembered: which one is next is read from the images that the pod asks for, and whether the
+//! ones before it are done from their containers. Without an order a pod has one step with all of its containers.
+
+use crate::engine::durable::change::Direction;
+use crate::engine::names::ContainerName;
+use crate::engine::patch::NewImage;
+use crate::engine::pod::Pod;
+use crate::engine::record::{ContainerRecord, UpdateRecord};
+use crate::engine::report::{Notice, PodPhase};
+
+use super::fault::Fault;
+use super::goal::{Goal, Mode, PodGoal};
+use super::ledger::{Ledger, Request};
+use super::world::World;
+use super::{Now, Turn, budgets, drain, owner, schedule};
+
+impl Goal {
+    /// Returns the containers of a pod, those that change at the same time together, in the order of their changes.
+    pub fn steps_of<'g>(&self, pod: &'g PodGoal) -> Vec<Vec<&'g ContainerName>> {
+        of(self, pod)
+    }
+}
+
+/// Returns the steps of a pod, in their order: the containers that a person has ordered one by one, then all others at
+/// once. On the way back the other way round: what was changed last goes back first.
+pub(super) fn of<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Vec<Vec<&'g ContainerName>> {
+    let order = &goal.policy.container_order;
+    let names = || pod_goal.containers.keys();
+    if order.is_empty() || goal.mode == Mode::Follow {
+        return vec![names().collect()];
+    }
+    let listed = order.iter().filter_map(|name| names().find(|known| *known == name)).map(|name| vec![name]);
+    let others: Vec<&ContainerName> = names().filter(|name| !order.contains(name)).collect();
+    let mut steps: Vec<Vec<&ContainerName>> = listed.collect();
+    if !others.is_empty() || steps.is_empty() {
+        steps.push(others);
+    }
+    if goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back) {
+        steps.reverse();
+    }
+    steps
+}
+
+/// Returns the first step of which the pod does not ask for every image yet.
+pub(super) fn next(steps: &[Vec<&ContainerName>], pod_goal: &PodGoal, pod: &Pod) -> Option<usize> {
+    steps.iter().position(|step| step.iter().any(|name| wanted(pod_goal, pod, name).is_some()))
+}
+
+/// Returns whether this rollout has changed something of the pod already, in the direction in which it goes.
+pub(super) fn is_begun(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
+    let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == goal.id) else { return false };
+    let is_ours = |(name, change): (&ContainerName, &ContainerRecord)| {
+        pod_goal.containers.get(name).is_some_and(|wanted| wanted.to.as_ref() == Some(&change.to))
+    };
+    record.containers.iter().any(is_ours)
+}
+
+/// Returns whether the pod asks for everything of the steps up to this one.
+pub(super) fn asks_for(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, step: usize) -> bool {
+    pod_goal.metadata.left_in(pod).is_empty() && next(&of(goal, pod_goal), pod_goal, pod).is_none_or(|next| next > step)
+}
+
+/// The image that a container does not have yet; a container that is missing lacks it too.
+fn wanted<'g>(pod_goal: &'g PodGoal, pod: &Pod, name: &ContainerName) -> Option<&'g String> {
+    let to = pod_goal.containers.get(name)?.to.as_ref()?;
+    let has_it = pod.container(name).is_some_and(|(_, _, container)| container.image == *to);
+    (!has_it).then_some(to)
+}
+
+/// Returns the number of the next step, its images, and those of later ones.
+pub(super) fn images(
+    goal: &Goal,
+    pod_goal: &PodGoal,
+    pod: &Pod,
+    all_at_once: bool,
+) -> (usize, Vec<NewImage>, Vec<NewImage>) {
+    let mut steps = of(goal, pod_goal);
+    if all_at_once {
+        steps = vec![steps.concat()];
+    }
+    let new = |name: &&ContainerName| {
+        pod.container(name)?;
+        let to = wanted(pod_goal, pod, name)?.clone();
+        Some(NewImage { container: (*name).clone(), to })
+    };
+    let number = next(&steps, pod_goal, pod).unwrap_or(0);
+    let of_steps =
+        |from: usize, to: usize| steps.iter().take(to).skip(from).flatten().filter_map(new).collect::<Vec<NewImage>>();
+    (number, of_steps(number, number + 1), of_steps(number + 1, steps.len()))
+}
+
+/// Sends what the pods in hand are waiting for: the next step of those whose last one is proven, and the first of those
+/// whose hook has ended well.
+pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    let next: Vec<usize> = ledger.next.iter().copied().collect();
+    for position in next {
+        ledger.look();
+        let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position).cloned(), ledger.entries.get(position)) else {
+            continue;
+        };
+        let may_send = match entry.request {
+            Request::Idle => true,
+            Request::BackOff { until } => until <= now,
+            Request::Accepted | Request::Sent | Request::Unclear | Request::Reading | Request::ReadAt(_) => false,
+        };
+        let Some(pod) = world.pod(&pod_goal.key).filter(|_| may_send) else { continue };
+        // As with a pod that is taken: the first one goes alone until it has proven itself.
+        let alone = !ledger.has_proof() && goal.policy.min_ready_seconds_given.is_none();
+        let is_idle = |other: &&usize| ledger.next.contains(other) || ledger.draining.contains(other);
+        let is_first = ledger.next.first() == Some(&position) && ledger.in_hand.iter().all(|other| is_idle(&other));
+        if alone && !is_first {
+            continue;
+        }
+        let takes_down = pod_goal.containers.values().any(|container| container.restarts) && pod.is_ready();
+        // From its first patch on it counts as down, whatever it shows.
+        let is_counted = is_begun(goal, &pod_goal, pod);
+        if takes_down && !is_counted && !has_place(goal, world, ledger, pod) {
+            // Another pod has gone down since: this one waits for its turn again, and its hook comes before it again.
+            wait_again(goal, position, world, ledger, turn);
+            continue;
+        }
+        if takes_down && !budgets::allow(goal, world, ledger, pod, now, turn) {
+            continue;
+        }
+        if owner::must_look_first(goal, ledger, now, turn) {
+            return;
+        }
+        if !drain::begin(goal, position, world, ledger, now, turn) {
+            schedule::send(goal, position, world, ledger, turn, now);
+        }
+    }
+}
+
+fn wait_again(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, turn: &mut Turn) {
+    let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position).cloned(), ledger.entries.get_mut(position)) else {
+        return;
+    };
+    entry.hooks.again();
+    (entry.phase, entry.started) = (Some(PodPhase::Waiting), None);
+    turn.notices.push(Notice::Pod { pod: pod_goal.key.clone(), phase: PodPhase::Waiting });
+    // One that was put off keeps its place.
+    let in_hand = entry.is_in_hand();
+    super::index(goal, world, ledger, position, false);
+    super::count(goal, world, ledger, &pod_goal.key, in_hand);
+}
+
+/// Whether a pod that is ready may go down beside those that are.
+fn has_place(goal: &Goal, world: &World, ledger: &Ledger, pod: &Pod) -> bool {
+    let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
+    let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
+    let others = ledger.down.iter().filter(|key| **key != pod.key).count();
+    others + missing < allowed
+}
+
+/// Returns whether a fault makes every container change at once, whatever the order.
+pub(super) fn is_ignored(ledger: &Ledger) -> bool {
+    ledger.has(Fault::IgnoresContainerOrder)
+}

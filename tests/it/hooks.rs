@@ -1,0 +1,191 @@
+//! `--before-pod` and `--after-pod`: when they run, with what, and what becomes of a rollout whose command fails.
+#![expect(clippy::disallowed_methods, reason = "looks whether a process is there")]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::api_server::ApiServer;
+use crate::support::clock;
+use crate::support::run::{Binary, Output};
+use crate::support::scene::{APPLY, images, patched, typed, web, with_controllers};
+
+const NOTE: &str = "echo $KUBECTL_INPLACE_PHASE $KUBECTL_INPLACE_NAMESPACE/$KUBECTL_INPLACE_POD $KUBECTL_INPLACE_NODE $KUBECTL_INPLACE_WORKLOAD $KUBECTL_INPLACE_CONTAINERS >> log";
+
+/// The usual rollout with more words, which may have blanks.
+fn hooked(server: &ApiServer, more: &[&str]) -> Binary {
+    let usual = APPLY.split_whitespace().chain(["--min-ready-seconds", "0"]);
+    Binary::against(server, usual.chain(more.iter().copied()))
+}
+
+fn lines(output: &Output, file: &str) -> Vec<String> {
+    output.folder.read(file).unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+/// A command that leaves its process id, and stays.
+fn staying(file: &str) -> String {
+    format!("echo $$ > {file}; echo waiting; sleep 60; echo unheard")
+}
+
+/// Whether the process whose id stands in a file has gone, soon.
+fn is_gone(output: &Output, file: &str) -> bool {
+    let id = output.folder.read(file).unwrap_or_default();
+    let stat = format!("/proc/{}/stat", id.trim());
+    let lives = || std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
+    assert!(!id.trim().is_empty(), "the command did not begin");
+    (0..100).any(|_| {
+        clock::sleep(Duration::from_millis(20));
+        !lives()
+    })
+}
+
+#[test]
+fn each_pod_has_its_commands_around_it_one_after_the_other() {
+    let server = web();
+    let output = hooked(&server, &["--before-pod", NOTE, "--after-pod", NOTE]).run().ends_with(0);
+    let pods = patched(&server);
+    let first: Vec<&String> = pods.iter().step_by(2).collect();
+    let wanted = first
+        .iter()
+        .flat_map(|pod| ["before", "after"].map(|phase| format!("{phase} default/{pod} node-a deployment/web side")));
+    assert_eq!(lines(&output, "log"), wanted.collect::<Vec<_>>());
+    // Its images, and then the note that nothing is owed any more.
+    assert!(pods.chunks(2).all(|two| two[0] == two[1]) && pods.len() == 6, "{pods:?}");
+    let owes = |pod: &Value| pod["metadata"]["annotations"]["kubectl-inplace.io/update"].to_string().contains("owes");
+    assert!(!server.objects("pods").iter().any(owes));
+    output.prints("Before each pod this runs here, with sh -c: echo").says("the command of --before-pod runs");
+}
+
+#[test]
+fn a_command_that_fails_before_a_pod_leaves_it_untouched() {
+    let server = web();
+    let output = hooked(&server, &["--before-pod", "echo one; echo no backend >&2; exit 3"]).run().ends_with(4);
+    assert!(patched(&server).is_empty());
+    output
+        .prints("HookFailed")
+        .prints("ended with exit code 3; the pod was not touched")
+        .prints("no backend")
+        .says("before] one");
+    for (command, told) in [("kill -9 $$", "ended by signal 9"), ("exec /nowhere/at/all", "exit code 127")] {
+        hooked(&server, &["--before-pod", command]).run().ends_with(4).prints(told);
+    }
+    assert!(patched(&server).is_empty());
+    hooked(&server, &["--before-pod", "  "]).run().ends_with(1).says("--before-pod needs a command");
+}
+
+#[test]
+fn a_command_that_fails_after_a_pod_stops_before_the_next() {
+    let server = web();
+    let output = hooked(&server, &["--after-pod", "exit 7"]).run().ends_with(4);
+    output.prints("the command of --after-pod ended with exit code 7");
+    let new = |server: &ApiServer| images(server, "side").iter().filter(|image| *image == "acme/side:v2").count();
+    assert_eq!((new(&server), patched(&server).len()), (1, 1));
+    // The command is owed: a run that goes on makes up for it.
+    let server = web();
+    hooked(&server, &["--after-pod", "exit 7", "--on-failure=continue", "--max-unavailable", "3"]).run().ends_with(4);
+    assert_eq!(new(&server), 3);
+    let server = web();
+    let command = "[ -e failed ] || { touch failed; exit 7; }";
+    hooked(&server, &["--after-pod", command, "--on-failure=undo"])
+        .run()
+        .ends_with(4)
+        .says("taking deployment/web back");
+    assert_eq!(new(&server), 0);
+}
+
+#[test]
+fn a_command_that_takes_too_long_is_ended_with_all_that_it_has_begun() {
+    let server = web();
+    let began = Instant::now();
+    let output = hooked(&server, &["--before-pod", &staying("id"), "--timeout", "2s"]).run().ends_with(5);
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert!(is_gone(&output, "id") && patched(&server).is_empty());
+    assert!(!output.stderr.contains("unheard"));
+    output.prints("the command of --before-pod");
+}
+
+#[test]
+fn a_signal_does_not_wait_for_a_command() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let server = web();
+        let running = hooked(&server, &["--before-pod", &staying("id")]).spawn();
+        running.wait_for_stderr("before] waiting");
+        let began = Instant::now();
+        running.signal(signal);
+        let output = running.wait().ends_with(code);
+        assert!(began.elapsed() < Duration::from_secs(5), "{signal}: {:?}", began.elapsed());
+        assert!(is_gone(&output, "id") && patched(&server).is_empty());
+    }
+}
+
+#[test]
+fn with_json_nothing_of_a_command_reaches_stdout() {
+    let server = web();
+    let command = "echo '{\"type\":\"fake\"}'; printf 'red \\033[31m\\n' >&2; printf 'no end'";
+    let output = hooked(&server, &["--before-pod", command, "--after-pod", command, "-o", "json"]).run().ends_with(0);
+    let lines = output.json_lines();
+    let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).collect::<Vec<_>>();
+    assert_eq!((of("hookBegins").len(), of("hookEnded").len(), of("fake").len()), (6, 6, 0));
+    assert_eq!(of("hookBegins")[0]["hook"], "before");
+    assert_eq!((&of("hookEnded")[0]["ended"], &of("hookEnded")[0]["exitCode"]), (&"exited".into(), &0.into()));
+    assert!(output.stderr.contains("before] {\"type\":\"fake\"}") && output.stderr.contains("after] no end"));
+    assert!(!output.stderr.contains('\u{1b}'), "{}", output.stderr);
+}
+
+#[test]
+fn a_plan_and_a_dry_run_show_the_commands_and_run_none() {
+    let server = web();
+    let touch = ["--before-pod", "touch ran", "--after-pod", "touch ran too"];
+    let plan = ["plan", "deploy/web", "side=acme/side:v2", "--pods-only"];
+    let words = |more: &[&'static str]| [plan.as_slice(), &touch, more].concat();
+    let shown = Binary::against(&server, words(&[])).run().ends_with(0);
+    let dry = hooked(&server, &[&touch[..], &["--dry-run=server"]].concat()).run().ends_with(0);
+    for output in [shown, dry] {
+        assert_eq!(output.folder.read("ran"), None);
+        output
+            .prints("Before each pod this runs here, with sh -c: touch ran\n")
+            .prints("After each pod this runs here");
+    }
+    let json = Binary::against(&server, words(&["-o", "json"])).run().ends_with(0).json();
+    assert_eq!(json["workloads"][0]["hooks"]["afterPod"], "touch ran too");
+}
+
+#[test]
+fn no_command_is_written_to_the_cluster_nor_to_a_recording() {
+    let server = with_controllers();
+    let words = ["apply", "deploy/web", "side=acme/side:v2", "--yes", "--min-ready-seconds", "0", "--record", "record"];
+    let hooks = ["--before-pod", "true hunter2", "--after-pod", "echo token=hunter2"];
+    let output = Binary::against(&server, words.iter().chain(&hooks).copied()).run().ends_with(0);
+    let record = output.folder.read("record").unwrap_or_default();
+    assert!(record.contains("hookBegins") && !record.contains("hunter2"));
+    assert!(server.requests().iter().all(|request| !request.body.contains("hunter2")));
+    let replayed = kubectl_inplace::record::replay(record.as_bytes()).map_err(|error| error.to_string());
+    assert!(replayed.is_ok_and(|replayed| replayed.ends == 1 && replayed.actions > 6));
+}
+
+#[test]
+fn whoever_goes_on_brings_the_commands_and_makes_up_for_what_is_owed() {
+    let server = with_controllers();
+    let apply = "apply deploy/web side=acme/side:v2 --yes --min-ready-seconds 0";
+    let stays = staying("id");
+    let running = Binary::against(&server, apply.split_whitespace().chain(["--after-pod", stays.as_str()])).spawn();
+    running.wait_for_stderr("after] waiting");
+    running.signal("INT");
+    assert!(is_gone(&running.wait().ends_with(130), "id"));
+    let resume = "resume deploy/web --yes --min-ready-seconds 0";
+    let words = resume.split_whitespace().chain(["--after-pod", NOTE]);
+    let output = Binary::against(&server, words).run().ends_with(0);
+    assert_eq!(lines(&output, "log").len(), 3, "{:?}", lines(&output, "log"));
+    assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
+    typed(&server, "resume deploy/web --yes").run().ends_with(0);
+}
+
+/// The folder of a run is where its commands run.
+#[test]
+fn a_command_runs_where_the_program_runs() {
+    let server = web();
+    let output = hooked(&server, &["--after-pod", "pwd > where"]).run().ends_with(0);
+    let place = output.folder.read("where").unwrap_or_default();
+    assert!(Path::new(place.trim()).ends_with(output.folder.path().file_name().unwrap_or_default()), "{place}");
+}
