@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::apply::printed;
-use crate::support::{Namespace, Output, container_status, image, images, name, registry, restarted, samples};
+use crate::support::{Namespace, Output, container_status, image, images, name, poll, registry, restarted, samples};
 
 /// Asserts the exit code, and that one line names pod, container and reason.
 fn assert_named(output: &Output, code: i32, pod: &str, container: &str, reason: &str) {
@@ -93,6 +93,30 @@ fn a_crash_stops_a_deployment_at_its_first_pod() {
     let namespace = Namespace::new("failure-crash-deployment");
     namespace.apply(&samples::deployment("web", 2));
     crash_is_found(&namespace, "deployment/web", 2);
+}
+
+#[test]
+fn a_crash_in_a_pod_that_was_made_meanwhile_stops_the_rollout() {
+    let namespace = Namespace::new("failure-made-anew");
+    namespace.apply(&samples::deployment("web", 2));
+    let before = namespace.wait_ready("app=web", 2);
+    // No pod may be taken down, so that the one that is made anew is the first with the new image.
+    namespace.kubectl(&["create", "pdb", "web", "--selector=app=web", "--min-available=2"]);
+    let running = namespace.inplace_spawn(&["apply", "deploy/web", "app=:crash", "--yes", "--timeout", "100s"]);
+    let template = ["get", "deploy/web", "-o", "jsonpath={.spec.template.spec.containers[0].image}"];
+    poll(|| namespace.kubectl(&template).ends_with(":crash").then_some(())).expect("the template is set");
+    namespace.kubectl(&["delete", "pod", name(&before[0]), "--wait=false"]);
+    let output = running.wait();
+    assert_eq!(output.code, 4, "{output:#?}");
+    let after = namespace.pods("app=web");
+    let made = only_one_with(&after, "app", "app:crash");
+    let reason = if output.stdout.contains("CrashLoopBackOff") { "CrashLoopBackOff" } else { "Error" };
+    assert_named(&output, 4, name(made), "app", reason);
+    assert!(output.stdout.contains("1 not touched"), "{output:#?}");
+    namespace.kubectl(&["delete", "pdb", "web"]);
+    let back = namespace.type_line(&format!("{} --yes", printed(&output, "To take back what was done:")));
+    assert_eq!(back.code, 0, "{back:#?}");
+    assert_eq!(images(&namespace.wait_ready("app=web", 2), "app"), ["app:v1"; 2]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::report::PodPhase;
 
+use super::anew::AnewLedger;
 use super::budgets::BudgetLedger;
 use super::drain::{DrainEntry, DrainLedger};
 use super::fault::Fault;
@@ -203,6 +204,7 @@ pub struct Ledger {
     pub(super) pulls: PullLedger,
     pub(super) budgets: BudgetLedger,
     pub(super) drains: DrainLedger,
+    pub(super) anew: AnewLedger,
     pub(super) hooks: HookLedger,
     pub(super) position: HashMap<PodKey, usize>,
     /// The world's version up to which everything has been judged.

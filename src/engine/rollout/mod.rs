@@ -4,6 +4,7 @@
 //! saying, when to look again at the latest, and whether it is over. Called twice on the same world it does nothing the
 //! second time. A new [`Ledger`] on the same world goes on where the old one stood.
 
+mod anew;
 mod budgets;
 mod drain;
 mod fault;
@@ -165,6 +166,8 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
     begin(goal, ledger, now);
     let is_back = watch_notices(world, ledger, &mut turn);
     owner::find_pods(goal, world, ledger, now);
+    anew::look(goal, world, ledger, now);
+    anew::say(world, ledger, now, &mut turn);
     hooks::say(ledger, &mut turn);
     judge_what_changed(goal, world, ledger, is_back, now, &mut turn);
     if ledger.stop.is_some() && !ledger.stop_said {

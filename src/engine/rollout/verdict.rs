@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use super::ledger::{Entry, Ledger};
 use super::world::{Watch, World};
-use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, budgets, drain, given_up, owner, pulls, steps};
+use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, anew, budgets, drain, given_up, owner, pulls, steps};
 
 /// After an interrupt, answers that are outstanding are waited for this long.
 pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -66,6 +66,9 @@ fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndRe
         if let Some(why) = given_up::no_place_is_left(goal, ledger) {
             return Some((given_up::result(ledger), Some(why)));
         }
+    }
+    if anew::has_failed(goal, ledger) {
+        return Some((EndResult::Failed, None));
     }
     if let Some(position) = ledger.lost.first()
         && !(ledger.has(Fault::IgnoresOtherWriter) && is_moved(ledger, *position))
@@ -146,6 +149,7 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
         pulls::next_look(goal, ledger, now),
         budgets::next_look(ledger),
         drain::next_look(ledger),
+        anew::next_look(ledger),
         drain::leaves_at(ledger),
         Some(ledger.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
     ];
@@ -159,7 +163,8 @@ fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndRes
     });
     let seconds = now.saturating_sub(ledger.began.unwrap_or(now)).as_secs_f64();
     let held = owner::stays_held(goal, world, ledger);
-    Outcome { workload: goal.workload.clone(), result, pods: pods.collect(), why, held, seconds }
+    let pods = pods.chain(anew::ends(ledger)).collect();
+    Outcome { workload: goal.workload.clone(), result, pods, why, held, seconds }
 }
 
 fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {
