@@ -89,23 +89,20 @@ fn connection(global: &GlobalArgs) -> String {
 const MOST_GROUPS: usize = 3;
 pub(super) const MOST_PODS: usize = 20;
 
-/// Returns the command that puts images back: one for the workload, or one for each group of pods that came from other
-/// images; `None` where that would be no command for a person.
-pub(super) fn take_back(
-    workload: &WorkloadRef,
-    back: &[WayBack],
-    global: &GlobalArgs,
-    cluster: &Cluster,
-) -> Option<String> {
+/// Returns the command that puts images back: one for the workload where all of its pods were changed, or one for each
+/// group of pods that came from other images; `None` where that would be no command for a person.
+pub(super) fn take_back(goal: &Goal, back: &[WayBack], global: &GlobalArgs, cluster: &Cluster) -> Option<String> {
+    let workload = &goal.workload;
     let command = |targets: &str, images: &BTreeMap<ContainerName, String>| {
         let images = images.iter().map(|(container, image)| quoted(&format!("{container}={image}")));
         let images = images.collect::<Vec<_>>().join(" ");
         format!("kubectl inplace apply {targets} {images} --pods-only{}", place(workload, global, cluster))
     };
-    if let [(_, images)] = back {
+    let pods: usize = back.iter().map(|(pods, _)| pods.len()).sum();
+    let are_all = u32::try_from(pods).is_ok_and(|pods| pods >= goal.replicas);
+    if let ([(_, images)], true) = (back, are_all) {
         return Some(command(&workload.to_string(), images));
     }
-    let pods: usize = back.iter().map(|(pods, _)| pods.len()).sum();
     if back.len() > MOST_GROUPS || pods > MOST_PODS {
         return None;
     }

@@ -12,7 +12,7 @@ use crate::cluster::{Cluster, Nodes};
 use crate::drive;
 use crate::engine::durable::{self, change::Direction};
 use crate::engine::hook::Hooks;
-use crate::engine::names::{ContainerName, WorkloadRef};
+use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{self, LiveWorkload, ResumeError, Start, Verdict, way_back};
 use crate::engine::pre_pull::PrePull;
@@ -229,7 +229,6 @@ impl<'a> Rolling<'a> {
     }
 
     fn images_back(&self, goal: &Goal) -> Option<String> {
-        let workload: &WorkloadRef = &goal.workload;
-        way_back(goal).and_then(|back| commands::take_back(workload, &back, self.global, self.cluster))
+        way_back(goal).and_then(|back| commands::take_back(goal, &back, self.global, self.cluster))
     }
 }
