@@ -1,6 +1,6 @@
 //! Patches of pods, and what their answers mean.
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::Cluster;
@@ -13,14 +13,28 @@ use crate::engine::pod::{Pod, PodSpec, PodStatus};
 use crate::engine::rollout::Answer;
 use crate::engine::workload::WorkloadKind;
 
+/// Writes a JSON patch with the strings spelled as Go's `encoding/json` spells those of the objects that the server holds:
+/// the `test` of evanphx/json-patch (`lazyNode.equal`) compares their bytes, and there `<` is `\u003c`.
+fn json_patch(operations: &impl Serialize) -> Result<Vec<u8>, ClusterError> {
+    let text = serde_json::to_string(operations).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
+    let mut body = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            // Outside of strings JSON has none of them.
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => body.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => body.push(c),
+        }
+    }
+    Ok(body.into_bytes())
+}
+
 impl Cluster {
     /// Sends a patch once. A dry run goes all the way but is not stored.
     ///
     /// # Errors
     /// What the server or the way to it says; [`ClusterError::may_have_been_done`] tells whether it may be stored.
     pub async fn send(&self, patch: &PodPatch, dry_run: bool) -> Result<Pod, ClusterError> {
-        let body =
-            serde_json::to_vec(&patch.operations).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
+        let body = json_patch(&patch.operations)?;
         let mut parameters = vec![("fieldManager", patch.field_manager.as_str())];
         if dry_run {
             parameters.push(("dryRun", "All"));
@@ -40,11 +54,10 @@ impl Cluster {
     /// What the server or the way to it says; [`ClusterError::may_have_been_done`] tells whether it may be stored. An object
     /// that is gone already is no error of a delete.
     pub async fn write(&self, write: &ObjectWrite, field_manager: &str) -> Result<(), ClusterError> {
-        let not_sent = |error: serde_json::Error| ClusterError::NotSent { why: error.to_string() };
         let parameters = [("fieldManager", field_manager)];
         match write {
             ObjectWrite::Patch { object, operations } => {
-                let body = (PatchKind::Json, serde_json::to_vec(operations).map_err(not_sent)?);
+                let body = (PatchKind::Json, json_patch(operations)?);
                 self.patch(object.kind.into(), &object.namespace, &object.name, body, &parameters).await.map(drop)
             }
             ObjectWrite::Create { kind, namespace, object } => {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::support::{Api, Kind, Namespace, Owner, Seen, images, name, restarted, tag_manifest};
+use crate::support::{Api, Kind, Namespace, Owner, Seen, images, name, restarted, samples, tag_manifest};
 
 const REASON: &str = "bump c1, because we can";
 
@@ -182,4 +182,27 @@ fn forward_and_undone_ten_times_in_a_row() {
     assert_never_scaled(&sets.seen());
     // Its history is not longer than it may be.
     assert!(owner.sets().len() <= 11, "{}", owner.sets().len());
+}
+
+/// Characters that Go's JSON spells in another way than most: a patch's `test` compares bytes.
+const MARKUP: &str = r#"<a href="b"> & 'c' é \u2028 \t \\d"#;
+
+#[test]
+fn a_template_with_markup_in_it_is_rolled_out_and_back() {
+    let namespace = Namespace::new("durable-markup");
+    let fields = format!("env: [{{name: MARKUP, value: \"{}\"}}]", MARKUP.replace('"', "\\\""));
+    let manifests = [
+        ("deployment/web", samples::deployment("web", 2)),
+        ("statefulset/sts", samples::stateful_set("sts", 2)),
+        ("daemonset/ds", samples::daemon_set("ds")),
+    ];
+    for (reference, manifest) in manifests {
+        namespace.apply(&samples::with_app_fields(&manifest, &fields));
+        namespace.kubectl(&["rollout", "status", reference, "--timeout=60s"]);
+        let forward = [&apply(reference, "app=:v2")[..], &["--reason", MARKUP]].concat();
+        for arguments in [&forward[..], &["undo", reference, "--yes", "--min-ready-seconds", "0"]] {
+            let output = namespace.inplace(arguments);
+            assert_eq!(output.code, 0, "{reference}: {output:#?}");
+        }
+    }
 }

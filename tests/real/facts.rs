@@ -1,6 +1,6 @@
 //! What Kubernetes itself does when a pod's image changes: the ground that everything else stands on.
 
-use crate::support::{Namespace, container_status, registry, restarted, samples};
+use crate::support::{Api, Namespace, container_status, registry, restarted, samples};
 
 /// Changes the image of `side` in the first of the pods, and asserts that it alone restarts, in the same pods.
 fn only_the_changed_container_restarts(namespace: &Namespace, workload: &str) {
@@ -31,4 +31,19 @@ fn an_image_change_restarts_that_sidecar_alone() {
     let namespace = Namespace::new("facts-sidecar");
     namespace.apply(&samples::deployment_with_sidecar("mesh", 2));
     only_the_changed_container_restarts(&namespace, "mesh");
+}
+
+#[test]
+fn the_test_of_a_json_patch_compares_strings_as_go_spells_them() {
+    let namespace = Namespace::new("facts-spelling");
+    namespace.kubectl(&["create", "configmap", "markup", "--from-literal=text=a<b>&c"]);
+    let api = Api::open();
+    let path = format!("/api/v1/namespaces/{}/configmaps/markup?dryRun=All", namespace.name());
+    let status = |value: &str| {
+        let body = format!(r#"[{{"op": "test", "path": "/data/text", "value": "{value}"}}]"#);
+        api.send("PATCH", &path, "application/json-patch+json", &body).0
+    };
+    assert_eq!(status(r"a\u003cb\u003e\u0026c"), 200);
+    // Should this come to pass one day, the spelling is no longer needed.
+    assert_eq!(status("a<b>&c"), 422);
 }

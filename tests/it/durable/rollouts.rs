@@ -115,10 +115,10 @@ fn a_plan_waits_a_moment_for_the_controller() {
 #[test]
 fn the_reason_is_recorded_and_shown_as_the_cause() {
     let scene = Scene::new(KINDS[0]);
-    scene.run("apply", "side=acme/side:v2 --reason CVE-1").ends_with(0);
+    scene.run("apply", "side=acme/side:v2 --reason CVE-1&<2>").ends_with(0);
     let owner = scene.owner();
-    assert_eq!(owner["metadata"]["annotations"]["kubernetes.io/change-cause"], "CVE-1");
-    assert_eq!(scene.history()[0]["reason"], "CVE-1");
+    assert_eq!(owner["metadata"]["annotations"]["kubernetes.io/change-cause"], "CVE-1&<2>");
+    assert_eq!(scene.history()[0]["reason"], "CVE-1&<2>");
     let sets = scene.server.objects("replicasets");
     let kept = sets.iter().find(|set| set["spec"]["replicas"] == 0).cloned().unwrap_or_default();
     assert_eq!(kept["metadata"]["annotations"]["deployment.kubernetes.io/revision"], "1");

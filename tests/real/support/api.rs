@@ -58,6 +58,11 @@ impl Api {
     /// Sends one request on a connection of its own.
     pub(crate) fn request(&self, method: &str, path: &str, content_type: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() { String::new() } else { body.to_string() };
+        self.send(method, path, content_type, &body)
+    }
+
+    /// Sends one request with a body that is spelled as given.
+    pub(crate) fn send(&self, method: &str, path: &str, content_type: &str, body: &str) -> (u16, Value) {
         // Version 1.0: the answer comes in one piece and ends with the connection.
         let head = format!(
             "{method} {path} HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",

@@ -34,12 +34,15 @@ pub(crate) fn apply(
     }
 }
 
-/// Carries out a JSON patch as `evanphx/json-patch` does: a `test` for null passes on a missing key.
+/// Carries out a JSON patch as `evanphx/json-patch` does: a `test` for null passes on a missing key, and strings are equal
+/// that are spelled alike: those of the object are spelled as Go spells them.
 fn json_patch(live: &Value, body: &[u8]) -> Result<Value, Answer> {
     let Value::Array(operations) = parse(body)? else {
         let why = "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp";
         return Err(status::bad_request(&format!("error decoding patch: {why}")));
     };
+    let is_gos =
+        |value: &Value| !value.to_string().contains(['<', '>', '&']) || !body.iter().any(|byte| b"<>&".contains(byte));
     let mut next = live.clone();
     for operation in operations {
         let operation: PatchOperation = serde_json::from_value(operation).map_err(|_| status::patch_refused())?;
@@ -48,6 +51,9 @@ fn json_patch(live: &Value, body: &[u8]) -> Result<Value, Answer> {
             && missing_key(&next, test.path.as_str())
         {
             continue;
+        }
+        if matches!(&operation, PatchOperation::Test(test) if !is_gos(&test.value)) {
+            return Err(status::patch_refused());
         }
         json_patch::patch(&mut next, std::slice::from_ref(&operation)).map_err(|_| status::patch_refused())?;
     }
