@@ -16,10 +16,11 @@ use tokio::time::Instant;
 use crate::cluster::error::ClusterError;
 use crate::cluster::{self, Cluster, PodScope, WatchedPods};
 use crate::engine::report::Outcome;
-use crate::engine::rollout::{self, Action, ActionId, Answer, Goal, Ledger, Observation, Stop, Watch, World};
+use crate::engine::rollout::{self, Action, ActionId, Answer, Goal, Ledger, Mode, Observation, Stop, Watch, World};
 use crate::hook::{self, HookLine, HookRunner, Tell};
 use crate::record::Recorder;
 use crate::render::Listener;
+use crate::signals::Signals;
 
 /// Requests at once: the API server's own limits are meant for many clients.
 const IN_FLIGHT: usize = 10;
@@ -36,7 +37,7 @@ pub enum DriveError {
     /// The pods may not be watched at all.
     #[error("the pods cannot be watched: {0}")]
     Watch(#[source] ClusterError),
-    /// The output is gone.
+    /// The output is gone, of a run that only follows.
     #[error("failed to write: {0}")]
     Output(#[from] io::Error),
 }
@@ -70,6 +71,29 @@ impl Session {
     }
 }
 
+/// Who listens, for as long as anybody does: a run that acts is not torn down in the middle by a reader that went away
+/// (`| head`, a terminal that is closed), it stops as after SIGTERM.
+struct Audience<'a> {
+    listener: &'a mut dyn Listener,
+    may_go: bool,
+    is_gone: bool,
+}
+
+impl Audience<'_> {
+    fn tell(&mut self, tell: impl FnOnce(&mut dyn Listener) -> io::Result<()>) -> io::Result<()> {
+        if self.is_gone {
+            return Ok(());
+        }
+        let told = tell(self.listener);
+        self.is_gone = self.may_go && told.is_err();
+        if self.is_gone { Ok(()) } else { told }
+    }
+
+    fn next_tick(&self) -> Option<Duration> {
+        if self.is_gone { None } else { self.listener.next_tick() }
+    }
+}
+
 struct Driver<'a> {
     cluster: &'a Cluster,
     world: World,
@@ -79,12 +103,14 @@ struct Driver<'a> {
     answers: FuturesUnordered<BoxFuture<'static, Answered>>,
     hooks: HookRunner,
     recorder: &'a mut Recorder,
+    /// It was stopped because nobody reads what it says.
+    is_unheard: bool,
 }
 
 /// Runs a rollout to its end. What goes into `turn` and what comes out is told to the recorder, in this order.
 ///
 /// # Errors
-/// When the pods may not be watched, or the output is gone.
+/// When the pods may not be watched, or the output is gone of a run that only follows.
 pub async fn drive(
     cluster: &Cluster,
     goal: &Goal,
@@ -102,8 +128,10 @@ pub async fn drive(
         answers: FuturesUnordered::new(),
         hooks,
         recorder,
+        is_unheard: false,
     };
     driver.recorder.goal(goal);
+    let mut audience = Audience { listener, may_go: goal.mode != Mode::Follow, is_gone: false };
     let mut signals = Signals::listen()?;
     let mut watch = cluster.watch(&goal.workload.namespace, scope);
     loop {
@@ -114,21 +142,26 @@ pub async fn drive(
             driver.carry_out(id, action);
         }
         for notice in &turn.notices {
-            listener.notice(notice, now)?;
+            audience.tell(|listener| listener.notice(notice, now))?;
         }
         if let Some(outcome) = turn.end {
-            driver.end_hooks(&mut lines, listener).await?;
-            listener.outcome(&outcome)?;
+            driver.end_hooks(&mut lines, &mut audience).await?;
+            audience.tell(|listener| listener.outcome(&outcome))?;
             return Ok(outcome);
         }
-        let tick = listener.next_tick();
+        if audience.is_gone && !driver.is_unheard {
+            driver.is_unheard = true;
+            driver.stop(Stop::Terminate);
+            continue;
+        }
+        let tick = audience.next_tick();
         let wake = [turn.wake, tick].into_iter().flatten().min().unwrap_or(now + IDLE);
         tokio::select! {
             Some(item) = watch.next() => {
                 driver.observe(item)?;
                 driver.drain(&mut watch)?;
             }
-            Some(line) = lines.recv() => driver.pass_on(&line, listener)?,
+            Some(line) = lines.recv() => driver.pass_on(&line, &mut audience)?,
             Some(answered) = driver.answers.next() => driver.answered(answered),
             () = tokio::time::sleep_until(driver.began + wake) => {}
             stop = signals.next() => {
@@ -137,14 +170,14 @@ pub async fn drive(
                     let now = driver.now();
                     let outcome = rollout::leave(goal, &driver.world, &driver.ledger, now);
                     driver.recorder.leave(now, &outcome);
-                    listener.outcome(&outcome)?;
+                    audience.tell(|listener| listener.outcome(&outcome))?;
                     return Ok(outcome);
                 }
             }
         }
         let now = driver.now();
         if tick.is_some_and(|tick| tick <= now) {
-            listener.tick(now)?;
+            audience.tell(|listener| listener.tick(now))?;
         }
     }
 }
@@ -221,15 +254,15 @@ impl Driver<'_> {
 }
 
 impl Driver<'_> {
-    fn pass_on(&self, line: &HookLine, listener: &mut dyn Listener) -> io::Result<()> {
-        listener.hook_line(&line.pod, line.hook, &line.text, self.now())
+    fn pass_on(&self, line: &HookLine, audience: &mut Audience<'_>) -> io::Result<()> {
+        audience.tell(|listener| listener.hook_line(&line.pod, line.hook, &line.text, self.now()))
     }
 
     /// Sees to it that no command outlives the rollout, and that its last words are heard.
     async fn end_hooks(
         &mut self,
         lines: &mut mpsc::UnboundedReceiver<HookLine>,
-        listener: &mut dyn Listener,
+        audience: &mut Audience<'_>,
     ) -> io::Result<()> {
         if self.hooks.is_any() {
             self.hooks.tell(Tell::Terminate);
@@ -238,7 +271,7 @@ impl Driver<'_> {
             self.hooks.tell(Tell::Kill);
         }
         while let Ok(line) = lines.try_recv() {
-            self.pass_on(&line, listener)?;
+            self.pass_on(&line, audience)?;
         }
         Ok(())
     }
@@ -282,47 +315,5 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             Ok(containers) => (Some(Observation::DefinitionChanged(key, containers)), Answer::Read),
             Err(error) => (None, Answer::NotRead { message: error.to_string() }),
         },
-    }
-}
-
-/// Ctrl-C and SIGTERM.
-#[derive(Debug)]
-pub(crate) struct Signals {
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-}
-
-impl Signals {
-    /// Begins to listen: from now on a signal no longer ends the process by itself.
-    #[cfg(unix)]
-    pub(crate) fn listen() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    /// Waits for the next one.
-    #[cfg(unix)]
-    pub(crate) async fn next(&mut self) -> Stop {
-        tokio::select! {
-            _ = self.interrupt.recv() => Stop::Interrupt,
-            _ = self.terminate.recv() => Stop::Terminate,
-        }
-    }
-
-    #[cfg(not(unix))]
-    #[expect(clippy::unnecessary_wraps, reason = "the same call as on Unix")]
-    pub(crate) fn listen() -> io::Result<Self> {
-        Ok(Self {})
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) async fn next(&mut self) -> Stop {
-        // Without a handler there is nothing to hear, for ever.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-        Stop::Interrupt
     }
 }

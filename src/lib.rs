@@ -9,6 +9,7 @@
 //! | [`cluster`] | the only module that names kube: reads, patches and watches | `engine` |
 //! | [`drive`] | the one loop: watches, answers, time and signals into `engine::rollout::turn` | `engine`, `cluster`, `record`, the `Listener` of `render` |
 //! | `hook` | runs the person's own commands around a pod, for `drive` | `engine` |
+//! | `signals` | the signals that ask a command to stop | `engine` |
 //! | [`record`] | what a rollout was decided from, as JSON lines, and their replay | `engine` |
 //! | [`render`] | plan, notices and outcome to text and JSON; prints to the writers it is given | `engine` |
 //! | [`cli`] | what a person may type; clap types without behaviour | `engine`'s closed sets, `render`'s formats |
@@ -25,3 +26,4 @@ mod hook;
 pub mod manifest;
 pub mod record;
 pub mod render;
+mod signals;

@@ -175,7 +175,11 @@ impl<'a> Rolling<'a> {
         witness.start(goal, &next)?;
         let scope = Cluster::scope(&live.workload);
         let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recording.recorder).await?;
-        witness.end(self.cluster, &mut outcome).await?;
+        match witness.end(self.cluster, &mut outcome).await {
+            // Nobody reads any more: that is why it was stopped.
+            Err(_) if outcome.result == EndResult::Terminated => {}
+            ended => ended?,
+        }
         shell.tell_notices();
         recording.tell_trouble(shell);
         if outcome.result == EndResult::Superseded && goal.owner.is_some() {

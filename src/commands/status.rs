@@ -12,12 +12,12 @@ use super::Shell;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, StatusArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::drive::Signals;
 use crate::engine::outcome::EndResult;
 use crate::engine::rollout::Stop;
 use crate::engine::status::{WorkloadStatus, status};
 use crate::error::CommandError;
 use crate::render::{self, OutputFormat, Redrawn};
+use crate::signals::Signals;
 
 /// The shortest time between two looks.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -28,7 +28,7 @@ pub enum EndResult {
     Superseded,
     /// Ctrl-C.
     Interrupted,
-    /// SIGTERM.
+    /// SIGTERM, SIGHUP, or an output that nobody reads any more.
     Terminated,
 }
 
@@ -117,7 +117,7 @@ impl EndResult {
             Self::TimedOut => "a deadline passed, or it could not be proven in time",
             Self::Superseded => "stale plan, another writer, or the pod is gone or another one",
             Self::Interrupted => "Ctrl-C; what to do next was printed",
-            Self::Terminated => "SIGTERM; what to do next was printed",
+            Self::Terminated => "SIGTERM, SIGHUP, or nobody reads the output any more; what to do next was printed",
         }
     }
 }

@@ -76,7 +76,7 @@ pub const MAX_REQUEST_BYTES: usize = 3 * 1024 * 1024;
 pub const MAX_KEPT_BYTES: usize = 6 * 1024 * 1024;
 
 /// Bounds the objects of one reading, those that are not kept included.
-pub const MAX_OBJECTS: usize = 10_000;
+pub const MAX_OBJECTS: usize = 5_000;
 
 /// Bounds how deeply mappings and sequences may be nested: what `serde_json` allows, twice what large custom resource
 /// definitions need.

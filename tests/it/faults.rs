@@ -419,7 +419,7 @@ fn interrupted(server: &ApiServer, signal: &str) -> Output {
 
 #[test]
 fn a_signal_stops_it_before_the_next_pod() {
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 143)] {
         let server = web();
         let output = interrupted(&server, signal).ends_with(code);
         output

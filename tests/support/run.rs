@@ -98,16 +98,28 @@ impl Binary {
         self
     }
 
+    /// Runs it with a stdout of which a line is read and no more; the exit code is the last line of stderr.
+    pub(crate) fn read_no_further(mut self) -> Self {
+        let line = self.in_a_shell("/bin/sh");
+        self.arguments = vec!["-c".to_owned(), format!("{{ {line}; echo \"exit $?\" >&2; }} | head -n 1")];
+        self
+    }
+
+    /// Puts a shell in the program's place, and returns the line that runs it.
+    fn in_a_shell(&mut self, shell: &str) -> String {
+        let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
+        let program = std::mem::replace(&mut self.program, PathBuf::from(shell)).display().to_string();
+        let words = std::iter::once(program).chain(std::mem::take(&mut self.arguments));
+        words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
+    }
+
     /// Runs it on a pseudo-terminal, which `script` (util-linux, bsdutils) makes: stdin, stdout and stderr are it. What is
     /// typed comes from [`Running::type_in`]; everything shown is the stdout of the run.
     pub(crate) fn on_a_terminal(mut self) -> Self {
         let script = "/usr/bin/script";
         assert!(Path::new(script).exists(), "{script} is needed for a terminal: install util-linux (Debian: bsdutils)");
-        let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
-        let program = std::mem::replace(&mut self.program, PathBuf::from(script)).display().to_string();
-        let words = std::iter::once(program).chain(self.arguments);
-        let line: Vec<String> = words.map(|word| quoted(&word)).collect();
-        self.arguments = vec!["-qec".to_owned(), line.join(" "), "/dev/null".to_owned()];
+        let line = self.in_a_shell(script);
+        self.arguments = vec!["-qec".to_owned(), line, "/dev/null".to_owned()];
         self.keep_stdin = true;
         self.env("TERM", "xterm").env("SHELL", "/bin/sh")
     }

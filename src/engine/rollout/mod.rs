@@ -140,7 +140,7 @@ pub enum Answer {
 pub enum Stop {
     /// Ctrl-C.
     Interrupt,
-    /// SIGTERM, SIGHUP.
+    /// SIGTERM, SIGHUP, or an output that nobody reads any more.
     Terminate,
 }
 

@@ -79,6 +79,8 @@ pub(super) struct OwnerLedger {
     end: Option<End>,
     /// When the lock was marked as stopped, and whether the answer is in.
     parting: Option<(Now, bool)>,
+    /// When the owner was read for the last time before that.
+    last_look: Option<Now>,
 }
 
 impl OwnerLedger {
@@ -418,6 +420,9 @@ pub(super) fn may_leave(
         | EndResult::NotEligible
         | EndResult::Superseded => return true,
     };
+    if looks_once_more(goal, ledger, now, turn) {
+        return false;
+    }
     let mark = world.owner().and_then(|view| durable::mark(owner, goal.workload.kind, view, state));
     let Some(write) = mark else { return true };
     let id = ledger.next_id();
@@ -425,6 +430,16 @@ pub(super) fn may_leave(
     ledger.owner.parting = Some((now, false));
     turn.actions.push((id, Action::Write { write, field_manager: goal.field_manager.clone() }));
     false
+}
+
+/// What was written last may be the lock itself, which the view does not show yet. Returns whether that is being read.
+fn looks_once_more(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) -> bool {
+    if ledger.owner.stale && ledger.owner.last_look.is_none() {
+        ledger.owner.last_look = Some(now);
+        read(goal, ledger, now, turn);
+    }
+    let is_in_time = ledger.owner.last_look.is_some_and(|since| since + STOP_WITHIN > now);
+    ledger.owner.asked.is_some() && is_in_time
 }
 
 /// Returns whether the rollout's lock stays on the owner, as far as is known: an answer that is outstanding may have set it.
@@ -444,7 +459,7 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
     goal.owner.as_ref()?;
     let owner = &ledger.owner;
     let patience_ends = owner.since.map(|since| since + patience(goal));
-    let parted = owner.parting.map(|(since, _)| since + STOP_WITHIN);
+    let parted = owner.parting.map(|(since, _)| since).or(owner.last_look).map(|since| since + STOP_WITHIN);
     if owner.asked.is_some() {
         return [patience_ends, parted].into_iter().flatten().min();
     }

@@ -148,8 +148,8 @@ fn memory_is_bounded() {
         ("many long lists", many(100, &format!("[{}1]", "1,".repeat(300))), "too long to be compared"),
         ("lists that a large repository has", many(1_000, &format!("[{}1]", "1,".repeat(70))), "1000 objects"),
         ("many workloads", many(MAX_KEPT_BYTES / long.len() + 1, &long), "larger than 6 MiB as JSON"),
-        ("many objects", many(MAX_OBJECTS + 1, "1"), "more than 10000 objects"),
-        ("many items", items(MAX_OBJECTS + 1, "1"), "more than 10000 objects"),
+        ("many objects", many(MAX_OBJECTS + 1, "1"), "more than 5000 objects"),
+        ("many items", items(MAX_OBJECTS + 1, "1"), "more than 5000 objects"),
         ("large items without a type", items(12, &format!("{{\"a\":{long}}}")), "larger than 6 MiB as JSON"),
         ("items of nothing", items(3, "1"), "items[0]: expected an object, found a number"),
     ];

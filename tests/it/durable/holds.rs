@@ -51,6 +51,20 @@ fn of_two_runs_at_once_one_does_it() {
 }
 
 #[test]
+fn an_output_that_nobody_reads_any_more_is_like_a_signal() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        let output = scene.typed("apply", "side=acme/side:v2 -o json").read_no_further().run();
+        assert!(output.stderr.ends_with("exit 143\n"), "{}: {}", kind.typed, output.block());
+        // Before its first step there is nothing that could be held.
+        assert!(scene.lock().is_null() || scene.lock()["state"] == "stopped", "{}: {}", kind.typed, scene.lock());
+        scene.run("resume", "").completes(kind.typed);
+        let image = if scene.history().is_empty() { "acme/side:v1" } else { "acme/side:v2" };
+        scene.is_settled(image, kind.typed);
+    });
+}
+
+#[test]
 fn an_interrupt_leaves_a_stopped_lock_and_two_commands_that_work() {
     let cases =
         KINDS.iter().flat_map(|kind| [("INT", 130, "resume"), ("TERM", 143, "abort")].map(|case| (*kind, case)));
