@@ -29,6 +29,7 @@ mod kubeconfig;
 mod overrides;
 mod proxy;
 mod retry;
+mod stack;
 mod transport;
 mod warnings;
 

@@ -15,16 +15,14 @@ use std::{sync::Arc, time::Duration};
 
 use http::{HeaderValue, Request, Response, StatusCode, header::AUTHORIZATION, request::Parts};
 use jiff::{SignedDuration, Timestamp};
-use kube::{
-    Client, Config,
-    client::{Body, ClientBuilder},
-};
+use kube::{Client, Config, client::Body};
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{
     KubeconfigError, ServerNotice,
     credential_plugin::{Credential, CredentialPlugin},
     retry::{self, RequestKind, Try},
+    stack,
     warnings::Warnings,
 };
 use crate::cluster::error::{ClusterError, of_transport};
@@ -221,8 +219,8 @@ fn session(config: &Config, credential: Credential, number: u64) -> Result<Sessi
 }
 
 fn client(config: Config) -> Result<Client, ClusterError> {
-    match ClientBuilder::try_from(config) {
-        Ok(builder) => Ok(builder.build()),
+    match stack::client(config) {
+        Ok(client) => Ok(client),
         Err(kube::Error::Auth(error)) => Err(super::CredentialPluginError::of_provider(&error).into()),
         Err(error) => {
             // kube puts what it wraps into its own text too; the innermost text says it once.
