@@ -94,6 +94,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         (false, true) => Verdict::InPlace,
         (false, false) => Verdict::NothingToDo,
     };
+    let is_pod = live.workload.reference.kind == WorkloadKind::Pod;
     WorkloadPlan {
         workload: live.workload.reference.clone(),
         uid: live.workload.uid.clone(),
@@ -106,7 +107,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         policy,
         controllers: live.controllers.clone(),
         replicas: live.workload.desired_replicas(),
-        pods_only: durable.is_none(),
+        pods_only: durable.is_none() && (verdict == Verdict::InPlace || !context.durable || is_pod),
         durable,
         restarts_the_same: wanted.is_restart(),
         pulls: Vec::new(),
