@@ -8,7 +8,7 @@ use super::pods::{effect, pod_plan};
 use super::policy::{estimate, policy};
 use super::revision::CurrentRevision;
 use super::wanted::{Known, Wanted};
-use super::warnings::warnings;
+use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::stateful_set;
@@ -83,6 +83,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     }
     let mut warnings = warnings(desired, &context, &pods, &containers);
     warnings.extend(durable.as_ref().and_then(|plan| durable::evicted(plan, live)));
+    warnings.extend(order_waits(live, &pods, policy.max_unavailable));
     warnings.sort();
     settle_holder(&mut reasons);
     let changes = changes(&pods);

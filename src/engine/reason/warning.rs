@@ -173,6 +173,13 @@ pub enum Warning {
         /// The owner's current revision.
         current: String,
     },
+    /// As many pods are down as may be, and the order is strict: the first one in it is not among them.
+    OrderWaits {
+        /// One that is not ready.
+        pod: String,
+        /// How many may be down.
+        allowed: u32,
+    },
     /// A PodDisruptionBudget allows none of the pods to be down.
     DisruptionBudgetAllowsNone {
         /// The budget.
@@ -266,6 +273,7 @@ impl Warning {
             Self::PodsDiffer { .. } => WarningCode::PodsDiffer,
             Self::PodsDrifted { .. } => WarningCode::PodsDrifted,
             Self::PodsOfOldRevision { .. } => WarningCode::PodsOfOldRevision,
+            Self::OrderWaits { .. } => WarningCode::OrderWaits,
             Self::DisruptionBudgetAllowsNone { .. } => WarningCode::DisruptionBudgetAllowsNone,
             Self::AutoscalerActive { .. } => WarningCode::AutoscalerActive,
             Self::ManagedByArgoCd { .. } => WarningCode::ManagedByArgoCd,
@@ -392,6 +400,11 @@ impl Warning {
                 format!(
                     "{} of an older revision than {current}, with differences beyond the image",
                     if *pods == 1 { "1 pod is".to_owned() } else { format!("{pods} pods are") }
+                )
+            }
+            Self::OrderWaits { pod, allowed } => {
+                format!(
+                    "pod/{pod} is not ready, and its turn comes later: it counts as down, and {allowed} may be, so no pod is taken until it is ready"
                 )
             }
             Self::DisruptionBudgetAllowsNone { budget, pods } => {

@@ -143,17 +143,23 @@ codes! {
             why: "A partition, OnDelete or an unfinished rollout leaves pods at an older revision (labels pod-template-hash and controller-revision-hash).",
             remedy: "Nothing, if they are to get the image as well.",
         }
+        OrderWaits {
+            summary: "a pod that is not ready keeps all others waiting",
+            meaning: "The pods are taken strictly by ordinal, as many are down already as may be, and the first in the order is not among them. Nothing is taken until one is ready again, or the time is over.",
+            why: "An OrderedReady StatefulSet is updated by ordinal alone (pkg/controller/statefulset/stateful_set_control.go), and a pod that is not ready counts as down.",
+            remedy: "Heal the pod first, or allow more with --max-unavailable.",
+        }
         DisruptionBudgetAllowsNone {
             summary: "a PodDisruptionBudget allows no pod to be down now",
-            meaning: "The budget covers pods of this update and allows no disruption at the moment. A restart in place does not ask budgets, so that nothing stops it.",
+            meaning: "The budget covers pods of this update and allows no disruption at the moment. The server would not stop a restart in place; this program waits until the budget allows one, unless --disruption-budget=ignore is given.",
             why: "Only evictions ask a budget (pkg/registry/core/pod/storage/eviction.go); a patch of a pod does not.",
             remedy: "Find out why it allows none, often because pods are not ready: kubectl get poddisruptionbudgets.",
         }
         AutoscalerActive {
             summary: "a HorizontalPodAutoscaler may make pods meanwhile",
-            meaning: "The autoscaler may scale the workload at any time. Pods that it makes come from the template and have the image from before.",
+            meaning: "The autoscaler may scale the workload at any time. Pods that it makes come from the template: with --pods-only they have the image from before.",
             why: "Scaling makes pods from the owner's template, which an update of pods alone does not change.",
-            remedy: "Plan again after a scale-up, or change the template too.",
+            remedy: "Nothing; with --pods-only, plan again after a scale-up.",
         }
         ManagedByArgoCd {
             summary: "Argo CD makes this object from a repository",

@@ -107,7 +107,7 @@ fn what_blocks(goal: &Goal, world: &World, ledger: &Ledger) -> String {
         Watch::Lost(why) => format!("the pods could not be watched: {why}"),
         Watch::Live if ledger.budgets.blocks.is_some() => ledger.budgets.blocks.clone().unwrap_or_default(),
         Watch::Live => format!(
-            "no further pod may be taken down: {} are down or missing, {} may be",
+            "no further pod may be taken down: down or missing {}, allowed {}",
             down(goal, world, ledger),
             goal.policy.max_unavailable
         ),

@@ -360,6 +360,7 @@ fn every_reason() -> WorkloadPlan {
             pods: 1,
         },
         Warning::PodsOfOldRevision { pods: 2, current: "web-6b86".into() },
+        Warning::OrderWaits { pod: "web-0".into(), allowed: 1 },
         Warning::DisruptionBudgetAllowsNone { budget: "web".into(), pods: 3 },
         Warning::AutoscalerActive { autoscaler: "web".into() },
         Warning::ManagedByArgoCd { application: "shop".into(), images: images() },

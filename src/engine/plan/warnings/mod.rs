@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) use images::of_the_reference;
 
 use super::build::Context;
-use super::live::Desired;
+use super::live::{Desired, LiveWorkload};
 use super::wanted::{is_pinned, outside_template};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict};
 use crate::engine::metadata::{MetadataMap, RESTARTED_AT};
@@ -29,6 +29,17 @@ impl<'a> Updated<'a> {
     fn restarted(&self) -> impl Iterator<Item = (&'a Container, &'a super::ImageChange)> + Clone {
         self.plan.restarted(self.pod)
     }
+}
+
+/// Returns the warning that a strict order lets nothing be taken yet. The pods stand in it.
+pub(super) fn order_waits(live: &LiveWorkload, pods: &[(PodPlan, &Pod)], allowed: u32) -> Option<Warning> {
+    let mut updated = pods.iter().filter(|(plan, _)| plan.verdict == PodVerdict::Update);
+    let (first, pod) = updated.next()?;
+    let down: Vec<&Pod> = pods.iter().map(|(_, pod)| *pod).filter(|pod| !pod.is_ready()).collect();
+    let is_full = u32::try_from(down.len()).is_ok_and(|down| down >= allowed);
+    let waits = live.workload.is_ordered_ready() && first.restarted(pod).next().is_some() && pod.is_ready() && is_full;
+    let pod = down.first().filter(|_| waits)?.key.name.clone();
+    Some(Warning::OrderWaits { pod, allowed })
 }
 
 /// Returns the warnings of a plan, each once, in the order of their codes.
