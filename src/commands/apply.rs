@@ -69,7 +69,7 @@ async fn carry_out(
 ) -> Result<EndResult, CommandError> {
     let writer = (args.output, args.yes, field_manager);
     let mut rolling = Rolling::new(&planned.cluster, global, &args.rollout, writer, shell).await;
-    rolling.go_on = Some(commands::same_as(&shell.arguments, "apply", &[]));
+    rolling.go_on = Some(commands::go_on(&shell.arguments));
     rolling.each(planned, shell).await
 }
 

@@ -28,8 +28,22 @@ pub(super) fn quoted(word: &str) -> String {
 const SWITCHES: [&str; 5] =
     ["-q", "--quiet", "--warnings-as-errors", "--insecure-skip-tls-verify", "--disable-compression"];
 
-/// Returns the command as typed, for another verb: without the flags that only `plan` has.
-pub(super) fn same_as(arguments: &[String], verb: &str, more: &[&str]) -> String {
+/// Returns the `apply` that was typed, to go on after its pause: pods that are done are no canaries any more.
+pub(super) fn go_on(arguments: &[String]) -> String {
+    let mut words = arguments.iter();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        if word == "--canary" {
+            words.next();
+        } else if !word.starts_with("--canary=") {
+            kept.push(word.clone());
+        }
+    }
+    apply_as_typed(&kept)
+}
+
+/// Returns the command as typed, as an `apply`: without the flags that only `plan` has.
+pub(super) fn apply_as_typed(arguments: &[String]) -> String {
     let mut words = vec!["kubectl".to_owned(), "inplace".to_owned()];
     let mut replaced = false;
     let mut rest = arguments.iter().skip(1);
@@ -41,7 +55,7 @@ pub(super) fn same_as(arguments: &[String], verb: &str, more: &[&str]) -> String
         match word.as_str() {
             "plan" if !replaced && !is_value => {
                 replaced = true;
-                words.push(verb.to_owned());
+                words.push("apply".to_owned());
             }
             "-o" | "--output" => drop(rest.next()),
             flag if flag.starts_with("-o")
@@ -55,7 +69,6 @@ pub(super) fn same_as(arguments: &[String], verb: &str, more: &[&str]) -> String
             word => words.push(quoted(&address::without_credentials(word))),
         }
     }
-    words.extend(more.iter().map(|word| (*word).to_owned()));
     words.join(" ")
 }
 
@@ -187,7 +200,16 @@ mod tests {
             ("x plan deploy/web --token secret side=a:1", "kubectl inplace apply deploy/web --token=... side=a:1"),
         ];
         for (line, expected) in cases {
-            assert_eq!(same_as(&typed(line), "apply", &[]), expected);
+            assert_eq!(apply_as_typed(&typed(line)), expected);
+        }
+    }
+
+    #[test]
+    fn after_a_pause_nothing_is_a_canary_any_more() {
+        let typed = |line: &str| go_on(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let expected = "kubectl inplace apply deploy/web side=a:1 --pods-only --pause-after 2";
+        for flag in ["--canary 1 ", "--canary=2 ", ""] {
+            assert_eq!(typed(&format!("x apply deploy/web side=a:1 {flag}--pods-only --pause-after 2")), expected);
         }
     }
 

@@ -26,7 +26,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
     let next = match &args.out {
         _ if planned.plan.result() != EndResult::Changes => None,
         Some(file) => Some(next::apply_saved(file, global)),
-        None => Some(next::same_as(&shell.arguments, "apply", &[])),
+        None => Some(next::apply_as_typed(&shell.arguments)),
     };
     if let Some(file) = &args.out {
         saved::write(&planned, &args.field_manager, file)?;
