@@ -15,6 +15,9 @@ use super::ledger::Ledger;
 use super::world::{Watch, World};
 use super::{Now, Turn};
 
+/// All containers of a new pod start at once, and one may crash until another is up: so many restarts are forgiven.
+const FORGIVEN_RESTARTS: i64 = 1;
+
 /// A container of such a pod that does not run.
 #[derive(Debug, Clone)]
 struct Trouble {
@@ -71,6 +74,9 @@ fn troubles(goal: &Goal, pod: &Pod, before: &Troubles, now: Now) -> Troubles {
             let (_, _, status) = pod.container_status(&name)?;
             // Whatever ended in it is of the wanted image: it was made with it.
             let (failure, urgency) = failure::judge(status, |_| Some(true), None, wanted.to.as_deref()?)?;
+            if failure.exit_code.is_some() && urgency == Urgency::AtOnce && status.restart_count <= FORGIVEN_RESTARTS {
+                return None;
+            }
             let key = (pod.key.clone(), name);
             let known = before.get(&key).filter(|known| known.failure.reason == failure.reason);
             let (since, said) = known.map_or((now, false), |known| (known.since, known.said));

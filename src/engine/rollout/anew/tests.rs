@@ -76,6 +76,13 @@ fn what_fails_in_a_pod_made_anew_from_the_wanted_template_ends_the_rollout() {
         ("on the way back", "back", false, pod("acme/side:v1", LATER, &crashing()), false),
         ("of another image", "forward", false, pod("acme/side:v9", LATER, &crashing()), false),
         ("made before", "forward", false, pod(WANTED, "2026-03-01T11:59:59Z", &crashing()), false),
+        (
+            "it crashed twice, as it may while others start",
+            "forward",
+            false,
+            with(|pod| pod["status"]["containerStatuses"][0]["restartCount"] = 1.into()),
+            false,
+        ),
         ("it runs", "forward", false, pod(WANTED, LATER, &json!({"running": {}})), false),
         ("it is going", "forward", false, with(|pod| pod["metadata"]["deletionTimestamp"] = LATER.into()), false),
         (

@@ -153,7 +153,7 @@ fn budgets_hold_behind_a_service_too() {
 
 /// As many as the project promises for its budgets, over several cores.
 #[test]
-#[ignore = "takes minutes: tests/run seeds"]
+#[ignore = "two minutes of one core: tests/run seeds"]
 fn ten_thousand_scenarios_break_no_promise() {
     std::thread::scope(|scope| {
         for shard in 0..4 {
