@@ -32,6 +32,17 @@ pub enum Urgency {
     IfItStaysEnded,
 }
 
+impl Urgency {
+    /// Returns how long the failure must have shown, in seconds.
+    pub fn patience_seconds(self) -> u64 {
+        match self {
+            Self::AtOnce => 0,
+            Self::IfItLasts => LASTING_SECONDS,
+            Self::IfItStaysEnded => ENDED_SECONDS,
+        }
+    }
+}
+
 /// Seconds after which a reason that the kubelet may heal by itself counts as failed.
 pub const LASTING_SECONDS: u64 = 10;
 

@@ -99,8 +99,7 @@ fn budgets_that_cannot_be_read_hold_it_up_and_are_no_permission() {
 
 /// Runs the command that is printed after `To go on: `.
 fn go_on(server: &ApiServer, output: &Output, more: &str) -> Output {
-    let line = output.stdout.lines().find_map(|line| line.strip_prefix("To go on: kubectl inplace "));
-    let line = line.unwrap_or_else(|| panic!("{}", output.block()));
+    let line = output.after("To go on: kubectl inplace ");
     run(server, &format!("{} --yes {more}", line.replace(" --yes", "")))
 }
 

@@ -373,14 +373,11 @@ fn a_good_image_after_a_bad_one_goes_on_from_where_it_stands() {
 fn what_was_failed_is_taken_back_by_the_command_that_is_printed() {
     let server = web();
     let output = run(&server, "apply deploy/web side=:missing --pods-only --yes --pre-pull=never").ends_with(4);
-    run(&server, &format!("{} --yes", way_back(&output))).ends_with(0);
+    run(&server, &format!("{} --yes", output.after(TAKE_BACK))).ends_with(0);
     assert_eq!(images(&server, "side"), ["acme/side:v1"; 3]);
 }
 
-fn way_back(output: &Output) -> &str {
-    let mut lines = output.stdout.lines();
-    lines.find_map(|line| line.strip_prefix("To take it back: kubectl inplace ")).expect("a way back is printed")
-}
+const TAKE_BACK: &str = "To take it back: kubectl inplace ";
 
 #[test]
 fn the_way_back_of_chosen_pods_leaves_the_others_alone() {
@@ -390,7 +387,7 @@ fn the_way_back_of_chosen_pods_leaves_the_others_alone() {
     server.wait_for("pods", &names[1], |pod| pod["status"]["containerStatuses"][1]["restartCount"] == 1);
     let apply = format!("apply deploy/web side=:v2 --pods-only --pods {} --yes", names[0]);
     let output = run(&server, &apply).ends_with(0);
-    run(&server, &format!("{} --yes", way_back(&output))).ends_with(0);
+    run(&server, &format!("{} --yes", output.after(TAKE_BACK))).ends_with(0);
     assert_eq!(images(&server, "side"), ["acme/side:v1", "acme/side:v3", "acme/side:v1"]);
 }
 

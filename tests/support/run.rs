@@ -274,6 +274,13 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// Returns what stands on stdout after a label, such as the command after `To go on:`.
+    #[track_caller]
+    pub(crate) fn after(&self, label: &str) -> &str {
+        let found = self.stdout.lines().find_map(|line| line.strip_prefix(label));
+        found.unwrap_or_else(|| panic!("no {label:?}: {}", self.block()))
+    }
+
     /// Returns exit status, stdout and stderr as one text without what changes from run to run.
     pub(crate) fn block(&self) -> String {
         let code = self.code.map_or_else(|| "signal".to_owned(), |code| code.to_string());

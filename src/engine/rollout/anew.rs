@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::engine::durable::change::Direction;
-use crate::engine::failure::{self, ENDED_SECONDS, Failure, LASTING_SECONDS, Urgency};
+use crate::engine::failure::{self, Failure, Urgency};
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::Pod;
 use crate::engine::report::{Notice, PodEnd, PodPhase};
@@ -30,25 +30,23 @@ struct Trouble {
 impl Trouble {
     /// When it counts as failed, if nothing changes.
     fn at(&self) -> Now {
-        let patience = match self.urgency {
-            Urgency::AtOnce => 0,
-            Urgency::IfItLasts => LASTING_SECONDS,
-            Urgency::IfItStaysEnded => ENDED_SECONDS,
-        };
-        self.since + Duration::from_secs(patience)
+        self.since + Duration::from_secs(self.urgency.patience_seconds())
     }
 }
+
+type Troubles = BTreeMap<(PodKey, ContainerName), Trouble>;
 
 /// What is kept of them: by pod and container.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AnewLedger {
-    troubles: BTreeMap<(PodKey, ContainerName), Trouble>,
+    troubles: Troubles,
 }
 
 /// Looks at the pods that have changed since the last turn and are none of the goal's.
 pub(super) fn look(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) {
-    // What was told stays so while the end is on its way: a crashed container is started again.
-    if ledger.ending_since.is_some() {
+    // Pods alone have no template to be made from; and what was told stays so while the end is on its way: a crashed
+    // container is started again.
+    if goal.owner.is_none() || ledger.ending_since.is_some() {
         return;
     }
     let changed: Vec<PodKey> = world.changed_since(ledger.seen).cloned().collect();
@@ -63,8 +61,6 @@ pub(super) fn look(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) {
         }
     }
 }
-
-type Troubles = BTreeMap<(PodKey, ContainerName), Trouble>;
 
 fn troubles(goal: &Goal, pod: &Pod, before: &Troubles, now: Now) -> Troubles {
     wanted(goal, pod)

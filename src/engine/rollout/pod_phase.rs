@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::evidence::{Baseline, Proof};
-use crate::engine::failure::{self, ENDED_SECONDS, Failure, LASTING_SECONDS, STALE_REASON_SECONDS, Urgency};
+use crate::engine::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{Container, ContainerStatus, Pod};
 use crate::engine::proof::{BEING_DELETED, DELETED};
@@ -356,12 +356,8 @@ fn failing(
     let of_before = old_waiting == Some(failure.reason.as_str())
         && failure.exit_code.is_none()
         && !failure.message.contains(&container.image);
-    let patience = match urgency {
-        Urgency::AtOnce if of_before => STALE_REASON_SECONDS,
-        Urgency::AtOnce => 0,
-        Urgency::IfItLasts => LASTING_SECONDS,
-        Urgency::IfItStaysEnded => ENDED_SECONDS,
-    };
+    let is_stale = of_before && urgency == Urgency::AtOnce;
+    let patience = if is_stale { STALE_REASON_SECONDS } else { urgency.patience_seconds() };
     let at = since + Duration::from_secs(patience);
     // Whether it lasted cannot be told while nothing is seen.
     Some(if at <= now && (live || patience == 0) { Progress::Failing(failure) } else { Progress::MayFail(at) })
