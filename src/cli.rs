@@ -4,13 +4,16 @@ use std::path::PathBuf;
 
 mod rollout;
 mod status;
+mod typed;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 pub use rollout::{DisruptionBudget, OnFailure, PolicyArgs, RestartArgs, ResumeArgs, RolloutArgs, UndoArgs};
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
+pub use typed::{Typed, root};
 
+use crate::engine::api_schema::Validation;
 use crate::engine::permissions::ClusterCommand;
 use crate::engine::workload::WorkloadKind;
 use crate::render::{ColorChoice, HashFormat, OutputFormat};
@@ -197,6 +200,9 @@ Examples:
   # What does this code of a plan mean, and what can be done?
   kubectl inplace explain TemplateFieldNotInPlace
 
+  # What does this exit code mean?
+  kubectl inplace explain 4
+
   # All codes
   kubectl inplace explain";
 
@@ -218,12 +224,30 @@ pub struct TargetArgs {
     /// Read folders with their subfolders
     #[arg(short = 'R', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub recursive: bool,
+    /// Fields of manifests that the API does not have: strict refuses them, warn reports them, ignore accepts them
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "strict", default_value = "strict")]
+    pub validate: Validation,
     /// Label selector of the workloads
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
     /// In all namespaces; with -l
     #[arg(short = 'A', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub all_namespaces: bool,
+}
+
+impl ValueEnum for Validation {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        // kubectl takes booleans too.
+        Some(match self {
+            Self::Strict => PossibleValue::new("strict").alias("true"),
+            Self::Warn => PossibleValue::new("warn"),
+            Self::Ignore => PossibleValue::new("ignore").alias("false"),
+        })
+    }
 }
 
 /// `plan`.
@@ -241,7 +265,7 @@ pub struct PlanArgs {
     /// Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub output: OutputFormat,
-    /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else
+    /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else. Without it a plan that could be made exits with 0, whatever it says
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub detailed_exitcode: bool,
     /// Save the plan, for apply --plan FILE
@@ -307,7 +331,7 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Do exactly what a saved plan says, without asking; refused if anything moved since
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "field_manager"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "drain", "drain_seconds", "field_manager"])]
     pub plan: Option<PathBuf>,
     /// Output format; json is one object a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
@@ -422,7 +446,7 @@ pub struct RbacArgs {
 /// `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The code, as a plan shows it; upper and lower case are alike
+    /// The code, as a plan, a rollout or status shows it, or an exit code; upper and lower case are alike
     #[arg(value_name = "CODE")]
     pub code: Option<String>,
 }
@@ -447,11 +471,14 @@ pub enum CompletionShell {
     Zsh,
     /// fish.
     Fish,
+    /// PowerShell.
+    #[value(name = "powershell")]
+    PowerShell,
 }
 
 impl CompletionShell {
     /// Every shell.
-    pub const ALL: [Self; 3] = [Self::Bash, Self::Zsh, Self::Fish];
+    pub const ALL: [Self; 4] = [Self::Bash, Self::Zsh, Self::Fish, Self::PowerShell];
 }
 
 /// `version`.

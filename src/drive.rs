@@ -297,6 +297,7 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
         },
         Action::ReadBudgets { namespace } => match cluster.budgets(&namespace).await {
             Ok(budgets) => (Some(Observation::Budgets(budgets)), Answer::Read),
+            Err(error @ ClusterError::Forbidden { .. }) => (None, cluster::answer(&error)),
             Err(error) => (None, Answer::NotRead { message: error.to_string() }),
         },
         Action::ReadSlices { namespace, services } => match cluster.endpoint_slices(&namespace, &services).await {

@@ -6,6 +6,7 @@ use std::io;
 
 use crate::cluster::error::ClusterError;
 use crate::drive::DriveError;
+use crate::engine::names::WorkloadRef;
 use crate::engine::reason::Reason;
 use crate::engine::target::TargetError;
 use crate::manifest::ManifestError;
@@ -23,6 +24,8 @@ pub enum ErrorKind {
     Output,
     /// Ctrl-C, before anything was done.
     Interrupted,
+    /// Another run is at work.
+    Held,
 }
 
 /// An error of a command.
@@ -52,10 +55,10 @@ impl CommandError {
     }
 
     /// Makes an error of the command line from all the reasons why it cannot be done to an object.
-    pub fn reasons(object: &impl std::fmt::Display, reasons: &[Reason]) -> Self {
+    pub fn reasons(object: &WorkloadRef, reasons: &[Reason]) -> Self {
         let sentences: Vec<String> = reasons.iter().map(Reason::sentence).collect();
         let error = Self::usage(format!("{object}: {}", sentences.join("; ")));
-        reasons.iter().fold(error, |error, reason| error.hint(reason.hint()))
+        reasons.iter().fold(error, |error, reason| error.hint(reason.hint_for(object)))
     }
 
     /// Adds a hint.

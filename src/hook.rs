@@ -15,6 +15,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
 use crate::engine::hook::{HookEnd, HookPhase, HookResult, HookRun, Hooks};
+use crate::engine::mask;
 use crate::engine::names::PodKey;
 
 /// What still runs when a drive is over has so long to end by itself.
@@ -36,7 +37,7 @@ pub(crate) struct HookLine {
     pub(crate) pod: PodKey,
     /// Which command.
     pub(crate) hook: HookPhase,
-    /// Without its end.
+    /// Without its end, and without credentials.
     pub(crate) text: String,
 }
 
@@ -196,11 +197,17 @@ async fn listen_until_end(child: &mut Child, tell: &(impl Fn(String) + Sync)) ->
 async fn listen(pipe: Option<impl AsyncRead + Unpin>, tell: &(impl Fn(String) + Sync)) {
     let Some(mut pipe) = pipe else { return };
     let (mut buffer, mut line) = ([0_u8; 1_024], Vec::new());
+    let mut masking = mask::Lines::default();
+    let mut tell = |line: &mut Vec<u8>| {
+        if let Some(text) = masking.next(&text_of(line)) {
+            tell(text);
+        }
+    };
     loop {
         let read = pipe.read(&mut buffer).await.unwrap_or(0);
         for byte in buffer.iter().take(read) {
             if *byte == b'\n' || line.len() >= LINE_BYTES {
-                tell(text_of(&mut line));
+                tell(&mut line);
             }
             if *byte != b'\n' {
                 line.push(*byte);
@@ -208,7 +215,7 @@ async fn listen(pipe: Option<impl AsyncRead + Unpin>, tell: &(impl Fn(String) + 
         }
         if read == 0 {
             if !line.is_empty() {
-                tell(text_of(&mut line));
+                tell(&mut line);
             }
             return;
         }

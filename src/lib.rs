@@ -6,9 +6,10 @@
 //! |---|---|---|
 //! | [`engine`] | every rule of the product; pure: values in, values out | nothing of this package |
 //! | [`manifest`] | files, folders and stdin to documents with their source positions | `engine` |
-//! | [`cluster`] | the only module that names kube: reads, patches and watches | `engine` |
+//! | [`cluster`] | the only module that names kube: reads, patches and watches | `engine`, `process` |
 //! | [`drive`] | the one loop: watches, answers, time and signals into `engine::rollout::turn` | `engine`, `cluster`, `record`, the `Listener` of `render` |
 //! | `hook` | runs the person's own commands around a pod, for `drive` | `engine` |
+//! | `process` | this process, and whether another of this machine is there | `engine` |
 //! | `signals` | the signals that ask a command to stop | `engine` |
 //! | [`record`] | what a rollout was decided from, as JSON lines, and their replay | `engine` |
 //! | [`render`] | plan, notices and outcome to text and JSON; prints to the writers it is given | `engine` |
@@ -24,6 +25,7 @@ pub mod engine;
 pub mod error;
 mod hook;
 pub mod manifest;
+mod process;
 pub mod record;
 pub mod render;
 mod signals;

@@ -28,7 +28,7 @@ pub struct PolicyArgs {
     /// Patch the pods and leave the owner's template: pods made later get the template's image
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub pods_only: bool,
-    /// Go on in place of a run that still holds the workload
+    /// Take over a rollout that another run holds, also one that is still at work: that run stops and changes nothing more
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub take_over: bool,
     /// Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask
@@ -152,6 +152,9 @@ pub struct ResumeArgs {
     /// How fast, how careful; what is given replaces what the rollout began with.
     #[command(flatten)]
     pub policy: PolicyArgs,
+    /// Without the --before-pod and --after-pod that the rollout began with, unless they are given here; no lock keeps them
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    pub no_hooks: bool,
     /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
@@ -161,6 +164,9 @@ pub struct ResumeArgs {
     /// Do not ask; required where there is no terminal
     #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub yes: bool,
+    /// Show what is left to do and change nothing; server: ask the server too whether it would accept it
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
+    pub dry_run: DryRun,
     /// Name of the writer in the objects' managed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,

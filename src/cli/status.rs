@@ -9,10 +9,10 @@ use crate::render::OutputFormat;
 pub(super) const STATUS_EXAMPLES: &str = "\
 Without a target it is every workload of the namespace, or of all with -A. Then only those are shown on which there is
 something to say: one that is held by a rollout of this program, whose controller is replacing pods, paused or stuck, that
-lacks pods, or of which a pod is not ready, fails, is in flight, or asks for another image than the template. Where there is
-nothing to say of any, each has one line. -o json and -o yaml always have all of them, marked as notable or not.
+lacks pods, or of which a pod is not ready, fails, is updating, or asks for another image than the template. Where all are
+up to date, each has one line. -o json and -o yaml always have all of them, marked as notable or not.
 
-States of a container: in flight asks for an image that it does not run yet; not proven runs and may be of the image that is
+States of a container: updating asks for an image that it does not run yet; unverified runs and may be of the image that is
 asked for, but one look cannot tell; pinned asks for the template's image at the digest that runs.
 
 Examples:

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::ACCESS_REVIEWS;
+use crate::engine::mask;
 use crate::engine::permissions::{AccessAnswer, Permission};
 
 /// Questions at once.
@@ -25,8 +26,8 @@ pub(super) struct Question<'a> {
 }
 
 impl Cluster {
-    /// Asks about each permission, in a namespace or in all of them (`None`); the answers come in the order of the
-    /// permissions.
+    /// Asks about each permission, in a namespace or in all of them (`None`), and of one object alone where it is named;
+    /// the answers come in the order of the permissions.
     ///
     /// # Errors
     /// What the server or the way to it says, such as that it may not be asked.
@@ -34,6 +35,7 @@ impl Cluster {
         &self,
         permissions: Vec<Permission>,
         namespace: Option<&str>,
+        name: Option<&str>,
     ) -> Result<Vec<AccessAnswer>, ClusterError> {
         let answers = permissions.into_iter().map(|permission| async move {
             let resource = permission.resource;
@@ -43,7 +45,7 @@ impl Cluster {
                     group: resource.group,
                     plural: resource.plural,
                     namespace: if resource.cluster_wide { "" } else { namespace.unwrap_or_default() },
-                    name: None,
+                    name,
                 })
                 .await?;
             Ok(AccessAnswer { permission, allowed: refused.is_none(), message: refused.unwrap_or_default() })
@@ -78,6 +80,6 @@ impl Cluster {
         }
         let text = |key: &str| answer.pointer(&format!("/status/{key}")).and_then(Value::as_str).unwrap_or_default();
         let message = [text("reason"), text("evaluationError")].into_iter().find(|text| !text.is_empty());
-        Ok(Some(message.unwrap_or_default().to_owned()))
+        Ok(Some(mask::text(message.unwrap_or_default())))
     }
 }

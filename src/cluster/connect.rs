@@ -29,7 +29,8 @@ mod kubeconfig;
 mod overrides;
 mod proxy;
 mod retry;
-mod stack;
+mod server_clock;
+pub(in crate::cluster) mod stack;
 mod transport;
 mod warnings;
 
@@ -43,8 +44,13 @@ pub use kubeconfig::KubeconfigError;
 
 use credential_plugin::CredentialPlugin;
 use kubeconfig::Selected;
+use server_clock::ServerClock;
 use transport::{Limits, Transport};
 use warnings::Warnings;
+
+/// How long one request may take where nobody says: the server itself gives none more than a minute (kube-apiserver
+/// `--request-timeout`), so what has not come by then never comes.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(65);
 
 /// The connection flags, as kubectl has them; empty means not given.
 #[derive(Default, Clone)]
@@ -82,6 +88,7 @@ pub struct ConnectOptions {
     /// `--as-user-extra`, each `key=value`.
     pub as_user_extra: Vec<String>,
     /// `--request-timeout`: one request with its repetitions; `None` is no limit. Watches and followed logs have none.
+    /// Whoever gives none takes [`REQUEST_TIMEOUT`].
     pub request_timeout: Option<Duration>,
     /// `--disable-compression`.
     pub disable_compression: bool,
@@ -98,6 +105,13 @@ pub struct ConnectOptions {
 pub enum ServerNotice {
     /// The server, or the kubeconfig, has a warning; told once per text.
     Warning(String),
+    /// The server has not answered for a while; told once until it has.
+    Silent {
+        /// Host and port.
+        server: String,
+        /// For how long.
+        after: Duration,
+    },
     /// A request is repeated after a pause.
     Retrying {
         /// The pause.
@@ -162,6 +176,7 @@ pub struct Connection {
     context: Option<String>,
     server: String,
     warnings: Warnings,
+    clock: ServerClock,
 }
 
 impl Connection {
@@ -183,6 +198,11 @@ impl Connection {
     /// Gives the server's address, as a person would check it before saying yes.
     pub fn server(&self) -> &str {
         &self.server
+    }
+
+    /// Gives the server's time by its newest answer; `None` until it has told it.
+    pub fn now(&self) -> Option<jiff::Timestamp> {
+        self.clock.now()
     }
 
     /// Lists the warnings the server has sent so far, each once.
@@ -217,14 +237,15 @@ async fn connect_with(
     let config = config(&selected, environment)?;
     let server = address::without_credentials(config.cluster_url.to_string().trim_end_matches('/'));
     let namespace = config.default_namespace.clone();
-    let transport = Transport::start(config, plugin, limits, warnings.clone()).await?;
+    let clock = ServerClock::default();
+    let transport = Transport::start(config, plugin, limits, (warnings.clone(), clock.clone())).await?;
     let transport = Arc::new(transport);
     let service = tower::service_fn(move |request| {
         let transport = Arc::clone(&transport);
         async move { transport.call(request).await.map_err(tower::BoxError::from) }
     });
     let client = Client::new(service, namespace.clone());
-    Ok(Connection { client, namespace, context: selected.context, server, warnings })
+    Ok(Connection { client, namespace, context: selected.context, server, warnings, clock })
 }
 
 /// Takes the credential plugin out of the user, so that kube does not run it as well.
@@ -248,6 +269,7 @@ fn config(selected: &Selected, environment: &Environment) -> Result<Config, Clus
     let cluster = &selected.cluster;
     let uri = kubeconfig::server_uri(selected)?;
     let mut config = Config::new(uri);
+    config.connect_timeout = Some(stack::CONNECT_TIMEOUT);
     config.default_namespace = selected.namespace.clone();
     config.accept_invalid_certs = cluster.insecure_skip_tls_verify.unwrap_or(false);
     config.root_cert = certificate::authorities(cluster)?;

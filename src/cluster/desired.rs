@@ -5,6 +5,8 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
+use crate::engine::api_schema::Validation;
+use crate::engine::defaults;
 use crate::engine::plan::{Desired, LAST_APPLIED};
 use crate::engine::strategic_merge::{self, Schema};
 use crate::engine::workload::{Workload, WorkloadKind};
@@ -17,42 +19,27 @@ impl Cluster {
     /// here: the server would refuse the dry run of any field but the image, and which field it is is what is asked.
     ///
     /// # Errors
-    /// What the way to the server says. What the server itself refuses is an answer: [`Desired::Refused`].
+    /// What the way to the server says, and that the caller may not ask. What the server itself refuses is an answer:
+    /// [`Desired::Refused`].
     pub async fn desired(
         &self,
         live: &Workload,
         manifest: &Value,
-        field_manager: &str,
+        (field_manager, validation): (&str, Validation),
     ) -> Result<Desired, ClusterError> {
         let reference = &live.reference;
-        let facts = reference.kind.facts();
-        let schema = Schema::of_kind(facts.kind).unwrap_or(Schema::PLAIN);
-        let annotation = live
-            .object
-            .pointer("/metadata/annotations")
-            .and_then(|annotations| annotations.get(LAST_APPLIED))
-            .and_then(Value::as_str);
-        let original: Option<Value> = annotation.and_then(|text| serde_json::from_str(text).ok());
         let manager = apply_manager(&live.object, reference.kind);
-        let removals_unseen = original.is_none() && manager.is_none();
+        let removals_unseen = removals_unseen(live);
         let (kind, body, manager) = match manager {
-            Some(manager) if reference.kind != WorkloadKind::Pod => (PatchKind::Apply, manifest.clone(), manager),
-            Some(_) | None => {
-                let modified = as_kubectl_reads(manifest, &reference.namespace);
-                let patch = strategic_merge::three_way(original.as_ref(), &modified, &live.object, schema)
-                    .map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-                if reference.kind == WorkloadKind::Pod {
-                    let object = strategic_merge::apply(&live.object, &patch, schema)
-                        .map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
-                    return Ok(Desired::Object { object, removals_unseen });
-                }
-                (PatchKind::StrategicMerge, patch, field_manager.to_owned())
-            }
+            _ if reference.kind == WorkloadKind::Pod => return merged_here(live, manifest),
+            Some(manager) => (PatchKind::Apply, manifest.clone(), manager),
+            None => (PatchKind::StrategicMerge, three_way(live, manifest)?, field_manager.to_owned()),
         };
         if kind == PatchKind::StrategicMerge && body.as_object().is_some_and(serde_json::Map::is_empty) {
             return Ok(Desired::Object { object: live.object.clone(), removals_unseen });
         }
-        let mut parameters = vec![("dryRun", "All"), ("fieldManager", manager.as_str()), ("fieldValidation", "Strict")];
+        let mut parameters =
+            vec![("dryRun", "All"), ("fieldManager", manager.as_str()), ("fieldValidation", validation.parameter())];
         if kind == PatchKind::Apply {
             parameters.push(("force", "true"));
         }
@@ -68,6 +55,43 @@ impl Cluster {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Returns the object as `kubectl apply` of the manifest would leave it, merged without the server: its defaults are filled
+/// in here, and of admission nothing is known.
+///
+/// # Errors
+/// When the manifest cannot be merged.
+pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Desired, ClusterError> {
+    let kind = live.reference.kind.facts().kind;
+    let patch = three_way(live, manifest)?;
+    let object = strategic_merge::apply(&live.object, &patch, schema_of(live)).map_err(not_sent)?;
+    let object = if live.reference.kind == WorkloadKind::Pod { object } else { defaults::fill(kind, &object) };
+    Ok(Desired::Object { object, removals_unseen: removals_unseen(live) })
+}
+
+/// The strategic merge patch that kubectl computes from the last applied manifest, this one and the live object.
+fn three_way(live: &Workload, manifest: &Value) -> Result<Value, ClusterError> {
+    let modified = as_kubectl_reads(manifest, &live.reference.namespace);
+    strategic_merge::three_way(original(live).as_ref(), &modified, &live.object, schema_of(live)).map_err(not_sent)
+}
+
+fn not_sent(error: impl std::fmt::Display) -> ClusterError {
+    ClusterError::NotSent { why: error.to_string() }
+}
+
+fn schema_of(live: &Workload) -> Schema {
+    Schema::of_kind(live.reference.kind.facts().kind).unwrap_or(Schema::PLAIN)
+}
+
+/// The manifest that was applied last.
+fn original(live: &Workload) -> Option<Value> {
+    let annotations = live.object.pointer("/metadata/annotations")?;
+    serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()
+}
+
+fn removals_unseen(live: &Workload) -> bool {
+    original(live).is_none() && apply_manager(&live.object, live.reference.kind).is_none()
 }
 
 /// Returns a manifest with the namespace and the annotations that kubectl gives every object it reads, even if empty.

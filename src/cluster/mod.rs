@@ -18,6 +18,7 @@ mod watch;
 use connect::{ConnectOptions, Connection, Environment};
 use error::ClusterError;
 
+pub use desired::merged_here;
 pub use namespace::NamespaceFacts;
 pub use overview::Overview;
 pub use send::answer;
@@ -52,6 +53,11 @@ impl Cluster {
     /// Returns the server's address.
     pub fn server(&self) -> &str {
         self.connection.server()
+    }
+
+    /// Returns the server's time by its newest answer (RFC 3339, whole seconds); `None` until it has told it.
+    pub fn now(&self) -> Option<String> {
+        self.connection.now().map(|now| now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
     }
 
     /// Returns the warnings that the server has sent so far, each once.

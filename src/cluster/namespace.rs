@@ -1,51 +1,38 @@
-//! What a plan asks of a namespace once, whatever the number of its workloads: permissions, budgets, autoscalers.
+//! What a plan asks of a namespace once, whatever the number of its workloads: budgets, Services, autoscalers.
 
 use serde_json::{Value, json};
 
 use super::Cluster;
 use super::access::Question;
 use super::error::{ClusterError, RequestDescription, Verb};
-use super::objects::{AUTOSCALERS, BUDGETS, Resource, SERVICES, SUBJECT_REVIEWS};
-use crate::engine::plan::{Denied, Surroundings};
-
-/// What an update of pods needs.
-const POD_VERBS: [&str; 4] = ["get", "list", "watch", "patch"];
+use super::objects::{AUTOSCALERS, BUDGETS, QUOTAS, Resource, SERVICES, SUBJECT_REVIEWS};
+use crate::engine::plan::Surroundings;
 
 /// What a namespace says about every workload in it.
 #[derive(Debug, Clone, Default)]
 pub struct NamespaceFacts {
-    /// Budgets, autoscalers, missing permissions.
+    /// Budgets, Services, autoscalers.
     pub surroundings: Surroundings,
     /// What could not be read, and what follows from it.
     pub not_read: Vec<String>,
 }
 
 impl Cluster {
-    /// Asks what bears on workloads in a namespace, everything side by side. `pod` narrows the permissions to one pod by
-    /// name, as a Role with `resourceNames` does.
+    /// Asks what bears on workloads in a namespace, everything side by side.
     ///
     /// Nothing here fails a plan: what could not be read is named in the answer. A kind that the server does not have is
     /// none.
-    pub async fn namespace_facts(&self, namespace: &str, pod: Option<&str>) -> NamespaceFacts {
-        let reviews = POD_VERBS.map(|verb| self.may(verb, namespace, pod));
-        let (reviews, budgets, services, autoscalers) = futures::join!(
-            futures::future::join_all(reviews),
+    pub async fn namespace_facts(&self, namespace: &str) -> NamespaceFacts {
+        let (budgets, services, autoscalers, quotas) = futures::join!(
             self.list_if_there(BUDGETS, namespace),
             self.list_if_there(SERVICES, namespace),
             self.list_if_there(AUTOSCALERS, namespace),
+            self.list_if_there(QUOTAS, namespace),
         );
         let mut facts = NamespaceFacts::default();
-        let mut unreviewed = None;
-        for review in reviews {
-            match review {
-                Ok(denied) => facts.surroundings.denied.extend(denied),
-                Err(error) => unreviewed = Some(error),
-            }
-        }
-        if let Some(error) = unreviewed {
-            facts.not_read.push(format!(
-                "the server does not say what you may do ({error}), so a missing permission shows only when it is needed"
-            ));
+        match quotas {
+            Ok(quotas) => facts.surroundings.quotas = quotas,
+            Err(error) => facts.surroundings.quotas_not_read = Some(error.to_string()),
         }
         match budgets {
             Ok(budgets) => facts.surroundings.budgets = budgets,
@@ -73,7 +60,8 @@ impl Cluster {
     /// # Errors
     /// [`ClusterError::Forbidden`] when the answer is no. A server that does not tell is no error.
     pub async fn check_watch(&self, namespace: &str) -> Result<(), ClusterError> {
-        match self.may(Verb::Watch.as_str(), namespace, None).await {
+        let verb = Verb::Watch.as_str();
+        match self.refused(Question { verb, group: "", plural: "pods", namespace, name: None }).await {
             Ok(None) | Err(_) => Ok(()),
             Ok(Some(_)) => {
                 let request = RequestDescription::new(Verb::Watch, "pods").in_namespace(namespace);
@@ -104,12 +92,5 @@ impl Cluster {
             Err(ClusterError::UnknownResource { .. } | ClusterError::NotFound { .. }) => Ok(Vec::new()),
             answer => answer,
         }
-    }
-
-    /// Asks whether the caller may do something to pods; `None` is yes.
-    async fn may(&self, verb: &str, namespace: &str, pod: Option<&str>) -> Result<Option<Denied>, ClusterError> {
-        let question = Question { verb, group: "", plural: "pods", namespace, name: pod };
-        let denied = |message| Denied { verb: verb.into(), resource: "pods".into(), message };
-        Ok(self.refused(question).await?.map(denied))
     }
 }

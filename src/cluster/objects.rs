@@ -29,6 +29,9 @@ const NAMESPACES: Resource = Resource { group: "", version: "v1", plural: "names
 /// `v1` Event.
 pub(super) const EVENTS: Resource = Resource { group: "", version: "v1", plural: "events" };
 
+/// `v1` ResourceQuota.
+pub(super) const QUOTAS: Resource = Resource { group: "", version: "v1", plural: "resourcequotas" };
+
 /// `policy/v1` PodDisruptionBudget.
 pub(super) const BUDGETS: Resource = Resource { group: "policy", version: "v1", plural: "poddisruptionbudgets" };
 /// `v1` Service.
@@ -292,11 +295,15 @@ impl Cluster {
         resource: Resource,
         namespace: &str,
         name: &str,
-        uid: &str,
+        (uid, version): (&str, Option<&str>),
     ) -> Result<(), ClusterError> {
         let what = resource.describe(Verb::Delete, Some(namespace), Some(name));
+        let mut preconditions = serde_json::json!({"uid": uid});
+        if let (Some(preconditions), Some(version)) = (preconditions.as_object_mut(), version) {
+            preconditions.insert("resourceVersion".into(), version.into());
+        }
         let options = serde_json::json!({
-            "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid},
+            "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions,
             "propagationPolicy": "Background",
         });
         let request = Request::builder()

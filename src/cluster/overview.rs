@@ -9,7 +9,7 @@ use super::Cluster;
 use super::error::ClusterError;
 use super::objects::CONTROLLER_REVISIONS;
 use super::send::ListedPod;
-use super::snapshot::{denied, read_workload, revisions};
+use super::snapshot::{denied, holder, read_workload, revisions};
 use crate::engine::names::{PodKey, Uid, WorkloadRef};
 use crate::engine::plan::{Denied, LiveWorkload, Surroundings};
 use crate::engine::pod::Pod;
@@ -23,6 +23,8 @@ pub struct Overview {
     pub workloads: Vec<LiveWorkload>,
     /// What could not be read, and what follows from it.
     pub not_read: Vec<String>,
+    /// The first kind of workload that the caller may not list: of none found nothing follows then.
+    pub forbidden: Option<ClusterError>,
 }
 
 impl Cluster {
@@ -41,7 +43,7 @@ impl Cluster {
             self.list::<Slim>(CONTROLLER_REVISIONS, namespace, &[]),
             self.list::<ListedPod>(WorkloadKind::Pod.into(), namespace, &[]),
         );
-        let mut reading = Reading::default();
+        let mut reading = Reading { now: self.now(), ..Reading::default() };
         let owners = [
             (WorkloadKind::Deployment, deployments),
             (WorkloadKind::StatefulSet, stateful_sets),
@@ -92,6 +94,9 @@ struct Reading {
     /// Why the ReplicaSets could not be read.
     replica_sets_denied: Option<Denied>,
     not_read: Vec<String>,
+    /// The server's time once everything was read.
+    now: Option<String>,
+    forbidden: Option<ClusterError>,
 }
 
 type Listed = Result<Vec<Slim>, ClusterError>;
@@ -105,9 +110,10 @@ impl Reading {
                 }
             }
             Err(error) => {
-                let denied = denied(error)?;
                 let plural = kind.facts().plural;
-                self.not_read.push(format!("the {plural} could not be listed ({}), so none is shown", denied.message));
+                self.not_read.push(format!("the {plural} could not be listed ({error}), so none is shown"));
+                denied(error.clone())?;
+                self.forbidden.get_or_insert(error);
             }
         }
         Ok(())
@@ -115,7 +121,13 @@ impl Reading {
 
     fn replica_sets(&mut self, objects: Listed) -> Result<(), ClusterError> {
         match objects {
-            Err(error) => self.replica_sets_denied = Some(denied(error)?),
+            Err(error) => {
+                self.not_read.push(format!(
+                    "the replicasets could not be listed ({error}), so none is shown, and whose the pods of deployments are is told by their labels alone"
+                ));
+                self.replica_sets_denied = Some(denied(error.clone())?);
+                self.forbidden.get_or_insert(error);
+            }
             Ok(objects) => {
                 for Slim(object) in objects {
                     match owning_workload(&object) {
@@ -166,13 +178,18 @@ impl Reading {
             (namespace.clone(), *kind, name.clone())
         };
         lives.sort_by_cached_key(place);
-        Overview { workloads: lives, not_read: self.not_read }
+        Overview { workloads: lives, not_read: self.not_read, forbidden: self.forbidden }
     }
 
     fn live(&mut self, workload: Workload, pods: &mut HashMap<Uid, Vec<Pod>>) -> LiveWorkload {
         let owned = self.owned.remove(&workload.uid).unwrap_or_default();
         let kind = workload.reference.kind;
-        let mut surroundings = Surroundings { revisions: revisions(kind, &owned), ..Surroundings::default() };
+        let mut surroundings = Surroundings {
+            revisions: revisions(kind, &owned),
+            server_now: self.now.clone(),
+            holder: holder(&workload.object),
+            ..Surroundings::default()
+        };
         let mut controllers: BTreeSet<Uid> = [workload.uid.clone()].into();
         if kind.owns_through_replica_sets() {
             controllers = surroundings.revisions.iter().map(|revision| revision.uid.clone()).collect();

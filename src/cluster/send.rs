@@ -54,17 +54,34 @@ impl Cluster {
     /// What the server or the way to it says; [`ClusterError::may_have_been_done`] tells whether it may be stored. An object
     /// that is gone already is no error of a delete.
     pub async fn write(&self, write: &ObjectWrite, field_manager: &str) -> Result<(), ClusterError> {
-        let parameters = [("fieldManager", field_manager)];
+        self.write_with(write, &[("fieldManager", field_manager)]).await
+    }
+
+    /// Asks whether the server would take a write; nothing is stored. A delete is not asked about.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn dry_write(&self, write: &ObjectWrite, field_manager: &str) -> Result<(), ClusterError> {
+        match write {
+            ObjectWrite::Patch { .. } | ObjectWrite::Create { .. } => {
+                self.write_with(write, &[("fieldManager", field_manager), ("dryRun", "All")]).await
+            }
+            ObjectWrite::Delete { .. } => Ok(()),
+        }
+    }
+
+    async fn write_with(&self, write: &ObjectWrite, parameters: &[(&str, &str)]) -> Result<(), ClusterError> {
         match write {
             ObjectWrite::Patch { object, operations } => {
                 let body = (PatchKind::Json, json_patch(operations)?);
-                self.patch(object.kind.into(), &object.namespace, &object.name, body, &parameters).await.map(drop)
+                self.patch(object.kind.into(), &object.namespace, &object.name, body, parameters).await.map(drop)
             }
             ObjectWrite::Create { kind, namespace, object } => {
-                self.create((*kind).into(), namespace, object, &parameters).await.map(drop)
+                self.create((*kind).into(), namespace, object, parameters).await.map(drop)
             }
-            ObjectWrite::Delete { object } => {
-                match self.delete(object.kind.into(), &object.namespace, &object.name, object.uid.as_str()).await {
+            ObjectWrite::Delete { object, version } => {
+                let unless_changed = (object.uid.as_str(), version.as_deref());
+                match self.delete(object.kind.into(), &object.namespace, &object.name, unless_changed).await {
                     Err(ClusterError::NotFound { .. }) => Ok(()),
                     answer => answer,
                 }
@@ -120,7 +137,9 @@ pub(super) fn read_pod(pod: &Value) -> Result<Pod, ClusterError> {
 pub fn answer(error: &ClusterError) -> Answer {
     let message = error.to_string();
     match error {
-        ClusterError::Invalid { is_bare_test_failure: true, .. }
+        // Something of that name is there: this create may have come twice, or somebody else's came before.
+        ClusterError::AlreadyExists { .. }
+        | ClusterError::Invalid { is_bare_test_failure: true, .. }
         | ClusterError::Conflict { .. }
         | ClusterError::NotFound { .. } => Answer::Moved { message },
         ClusterError::Throttled { retry_after } => Answer::NotDone { after: *retry_after, message },
@@ -129,5 +148,16 @@ pub fn answer(error: &ClusterError) -> Answer {
         ClusterError::AdmissionDenied { .. } => Answer::Refused { reason: "AdmissionRefused".into(), message },
         error if error.may_have_been_done() => Answer::Unknown { message },
         error => Answer::Refused { reason: error.reason().unwrap_or("NotSent").to_owned(), message },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_create_that_came_twice_is_looked_at_and_not_refused() {
+        let error = ClusterError::AlreadyExists { resource: "replicasets.apps".into(), name: "web-x".into() };
+        assert!(matches!(answer(&error), Answer::Moved { .. }));
     }
 }

@@ -10,11 +10,14 @@ use super::objects::{CONTROLLER_REVISIONS, NODES};
 use super::send::{ListedPod, read_pod};
 use super::watch::PodScope;
 use crate::engine::durable::OwnerView;
+use crate::engine::durable::holder::ProcessState;
+use crate::engine::durable::lock::RolloutLock;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{Uid, WorkloadRef};
-use crate::engine::plan::{Denied, LiveWorkload, Revision, Surroundings};
+use crate::engine::plan::{self, Denied, LiveWorkload, Revision, Surroundings};
 use crate::engine::pod::{Container, Pod};
 use crate::engine::workload::{Workload, WorkloadKind};
+use crate::process;
 
 /// Which pods' nodes are read, for the versions of their kubelets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +79,12 @@ impl Cluster {
             Some(selector) => self.read_pods(&mut live, &selector).await?,
         }
         self.kubelets(&mut live, nodes).await;
+        live.surroundings.server_now = self.now();
+        let lost = || plan::copied(&live).map_or(ProcessState::NotKnown, |lock| state_of(&lock));
+        live.surroundings.holder = match RolloutLock::text_of(&live.workload.object) {
+            Some(_) => holder(&live.workload.object),
+            None => lost(),
+        };
         Ok(live)
     }
 
@@ -151,8 +160,9 @@ impl Cluster {
             Err(ClusterError::NotFound { .. }) => return Ok(OwnerView::default()),
             workload => workload?,
         };
+        let now = self.now();
         let owned = self.owned(&workload).await?;
-        Ok(OwnerView { object: Some(workload.object), owned })
+        Ok(OwnerView { object: Some(workload.object), owned, now })
     }
 
     /// Returns the Deployment of a ReplicaSet if that has gone on to another revision.
@@ -214,6 +224,15 @@ impl Cluster {
     pub fn scope(workload: &Workload) -> PodScope {
         workload.selector().map_or_else(|| PodScope::Name(workload.reference.name.clone()), PodScope::Labels)
     }
+}
+
+/// What this machine says of the process that holds a workload.
+pub(super) fn holder(object: &Value) -> ProcessState {
+    RolloutLock::of(object).ok().flatten().map_or(ProcessState::NotKnown, |lock| state_of(&lock))
+}
+
+fn state_of(lock: &RolloutLock) -> ProcessState {
+    lock.holder.as_ref().map_or(ProcessState::NotKnown, |holder| process::state(&holder.process))
 }
 
 fn needs_kubelet(pod: &Pod) -> bool {

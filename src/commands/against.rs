@@ -6,7 +6,8 @@ use std::io;
 use serde_json::Value;
 
 use super::{Shell, plan, planning};
-use crate::cli::{GlobalArgs, PlanArgs};
+use crate::cli::{GlobalArgs, PlanArgs, TargetArgs};
+use crate::engine::api_schema::{Scope, Validation};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::offline::{self, Written};
 use crate::error::{CommandError, ErrorKind};
@@ -37,8 +38,8 @@ pub(super) fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Re
     }
     let options = planning::options(&args.policy)?;
     shell.standard_input_was_read = from_stdin(&args.against) || from_stdin(&targets.filename);
-    let old = objects(&args.against, targets.recursive, global, None)?;
-    let new = objects(&targets.filename, targets.recursive, global, Some(shell))?;
+    let old = objects(&args.against, targets, global, None)?;
+    let new = objects(&targets.filename, targets, global, Some(shell))?;
     let plan = offline::compare(&old, &new, global.namespace.as_deref(), &options)
         .map_err(|error| CommandError::new(ErrorKind::Manifest, error.to_string()))?;
     plan::show(&plan, args.output, None, shell)?;
@@ -72,11 +73,17 @@ fn connection_flag(global: &GlobalArgs) -> Option<&'static str> {
 /// Reads one side; what is no workload is noted where there is a shell to note it.
 fn objects(
     names: &[String],
-    recursive: bool,
+    args: &TargetArgs,
     global: &GlobalArgs,
     shell: Option<&Shell>,
 ) -> Result<Vec<Packed>, CommandError> {
-    let manifests = manifest::read(names, recursive, &mut io::stdin().lock(), super::targets::is_workload)?;
+    let is_workload = super::targets::is_workload;
+    let manifests = manifest::read(names, args.recursive, &mut io::stdin().lock(), is_workload, Scope::Whole)?;
+    match (args.validate, shell) {
+        (Validation::Strict, _) => super::targets::refuse_unknown(manifests.iter())?,
+        (Validation::Warn, Some(shell)) => super::targets::warn_of_unknown(&manifests, shell),
+        (Validation::Warn, None) | (Validation::Ignore, _) => {}
+    }
     let mut workloads = Vec::new();
     for manifest in manifests {
         if super::targets::is_workload(&manifest.api_version, &manifest.kind) {

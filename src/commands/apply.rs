@@ -5,12 +5,11 @@ use std::path::Path;
 use super::planning::Planned;
 use super::rolling::Rolling;
 use super::saved::Reread;
-use super::{Shell, approve, next as commands, plan, planning, saved};
+use super::{Shell, approve, plan, planning, saved};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs};
 use crate::cluster::Nodes;
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
-use crate::engine::workload::WorkloadKind;
+use crate::engine::plan::Plan;
 use crate::error::CommandError;
 use crate::render::{Meaning, OutputFormat};
 
@@ -31,46 +30,32 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     .await?;
     show(&planned.plan, args, shell)?;
     shell.tell_notices();
-    if planned.plan.result() != EndResult::Changes {
-        return Ok(planned.plan.refusal());
+    if !planned.plan.is_applyable() {
+        return Ok(planned.refuse(shell));
     }
     if args.dry_run != DryRun::None {
         return Ok(EndResult::Complete);
     }
-    check_owned_pods(&planned.plan, args.policy.pods_only)?;
+    if args.output == OutputFormat::Json {
+        // The lines of the rollout do not have the plan, which says so elsewhere.
+        for new in planned.plan.workloads.iter().filter(|plan| plan.is_offline()) {
+            shell.note(&format!("{}: skipped: it is new; kubectl apply creates it", new.workload));
+        }
+    }
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
-    carry_out(&planned, &args.field_manager, args, global, shell).await
-}
-
-/// A pod that is named has an owner whose template stays as it is: that must be wanted.
-fn check_owned_pods(plan: &Plan, given: bool) -> Result<(), CommandError> {
-    let is_owned = |plan: &&WorkloadPlan| {
-        plan.workload.kind == WorkloadKind::Pod && !plan.controllers.is_empty() && plan.verdict == Verdict::InPlace
-    };
-    match plan.workloads.iter().find(is_owned) {
-        Some(pod) if !given => Err(CommandError::usage(format!(
-            "{} was made from its owner's template, and only the pod would change: one made in its place gets the template's image again",
-            pod.workload
-        ))
-        .hint("name the owner, such as deployment/web, to change its template and pods in place")
-        .hint("say --pods-only if the pod alone is what you want")),
-        Some(_) | None => Ok(()),
-    }
+    carry_out(&planned, &args.field_manager, args, shell).await
 }
 
 async fn carry_out(
     planned: &Planned,
     field_manager: &str,
     args: &ApplyArgs,
-    global: &GlobalArgs,
     shell: &Shell,
 ) -> Result<EndResult, CommandError> {
     let writer = (args.output, args.yes, field_manager);
-    let mut rolling = Rolling::new(&planned.cluster, global, &args.rollout, writer, shell).await;
-    rolling.go_on = Some(commands::go_on(&shell.arguments));
-    rolling.each(planned, shell).await
+    Rolling::new(&planned.cluster, &args.rollout, writer, shell).await.each(planned, shell).await
 }
 
 /// Does exactly what a saved plan says: it was approved when it was given.
@@ -91,19 +76,22 @@ async fn saved_plan(
                 "stale:",
                 "the saved plan does not fit the cluster any more; nothing was changed",
             );
-            let reasons = plan.workloads.iter().flat_map(|workload| &workload.reasons);
-            for reason in reasons.clone() {
-                shell.say(Meaning::Plain, "  -", &format!("{}: {}", reason.code(), reason.sentence()));
+            let mut hint = None;
+            for plan in &plan.workloads {
+                for reason in &plan.reasons {
+                    shell.say(Meaning::Plain, "  -", &format!("{}: {}", reason.code(), reason.sentence()));
+                    hint.get_or_insert_with(|| reason.hint_for(&plan.workload));
+                }
             }
-            reasons.take(1).for_each(|reason| shell.say(Meaning::Plain, "hint:", &reason.hint()));
+            hint.iter().for_each(|hint| shell.hint(hint));
             return Ok(EndResult::Superseded);
         }
     };
     show(&planned.plan, args, shell)?;
-    if args.dry_run != DryRun::None || planned.plan.result() != EndResult::Changes {
-        return Ok(if args.dry_run == DryRun::None { planned.plan.refusal() } else { EndResult::Complete });
+    if args.dry_run != DryRun::None || !planned.plan.is_applyable() {
+        return Ok(if args.dry_run == DryRun::None { planned.refuse(shell) } else { EndResult::Complete });
     }
-    carry_out(&planned, &field_manager, args, global, shell).await
+    carry_out(&planned, &field_manager, args, shell).await
 }
 
 fn show(plan: &Plan, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError> {
@@ -113,7 +101,7 @@ fn show(plan: &Plan, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
             plan::show(plan, OutputFormat::Text, None, shell)
         }
-        OutputFormat::Json if plan.result() == EndResult::Changes && args.dry_run == DryRun::None => Ok(()),
+        OutputFormat::Json if plan.is_applyable() && args.dry_run == DryRun::None => Ok(()),
         OutputFormat::Json => plan::show(plan, OutputFormat::Json, None, shell),
     }
 }

@@ -2,33 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
-use clap_complete::aot::{Bash, Fish, Zsh, generate};
-
 use super::{Shell, complete};
-use crate::cli::{Cli, CompletionArgs, CompletionShell};
+use crate::cli::{CompletionArgs, CompletionShell};
 use crate::engine::outcome::EndResult;
 use crate::error::{CommandError, ErrorKind};
 
 pub(super) fn run(args: &CompletionArgs, shell: &Shell) -> Result<EndResult, CommandError> {
     match args.shell {
-        Some(kind) => shell.print(&script(kind))?,
+        Some(kind) => shell.print(script(kind))?,
         None => install(shell)?,
     }
     Ok(EndResult::Complete)
 }
 
-/// Returns a shell's completion script for the binary `kubectl-inplace`.
-pub fn script(shell: CompletionShell) -> String {
-    let mut script = Vec::new();
-    let mut command = Cli::command().bin_name("kubectl-inplace");
-    let name = "kubectl-inplace";
+/// Returns a shell's completion script for the binary `kubectl-inplace`: it asks the program itself, so that nothing
+/// hidden shows and names of the cluster are offered.
+pub fn script(shell: CompletionShell) -> &'static str {
     match shell {
-        CompletionShell::Bash => generate(Bash, &mut command, name, &mut script),
-        CompletionShell::Zsh => generate(Zsh, &mut command, name, &mut script),
-        CompletionShell::Fish => generate(Fish, &mut command, name, &mut script),
+        CompletionShell::Bash => include_str!("../../completions/inplace.bash"),
+        CompletionShell::Zsh => include_str!("../../completions/inplace.zsh"),
+        CompletionShell::Fish => include_str!("../../completions/inplace.fish"),
+        CompletionShell::PowerShell => include_str!("../../completions/inplace.ps1"),
     }
-    String::from_utf8_lossy(&script).into_owned()
 }
 
 /// Links this program under the helper's name, in the folder where the shell finds this program: krew cannot put a

@@ -45,7 +45,10 @@ async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Res
     let cluster = shell.connect(global).await?;
     let mut diffs: Vec<WorkloadDiff> = Vec::new();
     let mut failed = false;
-    for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
+    let found = targets::find_or_new(asked, &args.targets, global, &cluster).await?;
+    let new: Vec<WorkloadDiff> =
+        found.to_create().map(|(reference, manifest)| workload_diff::added(reference, manifest)).collect();
+    for (workload, wish) in found.workloads {
         match difference(&workload, wish, &args.field_manager, &cluster, shell).await {
             Ok(diff) => diffs.push(diff),
             // The others are shown all the same.
@@ -55,6 +58,7 @@ async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Res
             }
         }
     }
+    diffs.extend(new);
     let shown = match external::Program::of_environment() {
         Some(program) => external::run(&program, &diffs).await?,
         None => {
@@ -77,21 +81,23 @@ async fn difference(
         Wish::Images(images) => workload_diff::with_images(workload, &images)
             .map_err(|reasons| CommandError::reasons(&workload.reference, &reasons))?,
         Wish::Undo { .. } | Wish::Restart { .. } => workload.object.clone(),
-        Wish::Manifest(manifest) => match cluster.desired(workload, &manifest, field_manager).await? {
-            Desired::Object { object, removals_unseen } => {
-                if removals_unseen && !shell.is_quiet() {
-                    let warning = Warning::RemovalsUnseen.sentence();
-                    shell.say(Meaning::Waiting, "Warning:", &format!("{}: {warning}", workload.reference));
+        Wish::Manifest { object, validation } => {
+            match cluster.desired(workload, &object, (field_manager, validation)).await? {
+                Desired::Object { object, removals_unseen } => {
+                    if removals_unseen && !shell.is_quiet() {
+                        let warning = Warning::RemovalsUnseen.sentence();
+                        shell.say(Meaning::Waiting, "Warning:", &format!("{}: {warning}", workload.reference));
+                    }
+                    object
                 }
-                object
+                Desired::Refused { message } => {
+                    let message = format!("{}: the server would not store it: {message}", workload.reference);
+                    return Err(CommandError::new(ErrorKind::Cluster, message));
+                }
+                // A manifest gives no images by hand, and takes nothing back.
+                Desired::Images(_) | Desired::ByPod(_) | Desired::Unknown { .. } => workload.object.clone(),
             }
-            Desired::Refused { message } => {
-                let message = format!("{}: the server would not store it: {message}", workload.reference);
-                return Err(CommandError::new(ErrorKind::Cluster, message));
-            }
-            // A manifest gives no images by hand, and takes nothing back.
-            Desired::Images(_) | Desired::ByPod(_) | Desired::Unknown { .. } => workload.object.clone(),
-        },
+        }
     };
     Ok(workload_diff::build(workload, &desired))
 }

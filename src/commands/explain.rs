@@ -3,7 +3,7 @@
 use super::Shell;
 use crate::cli::ExplainArgs;
 use crate::engine::outcome::EndResult;
-use crate::engine::reason::{self, Explanation, ReasonCode, WarningCode};
+use crate::engine::reason::{self, Explanation, ReasonCode, ReportCode, WarningCode};
 use crate::error::CommandError;
 
 /// The text is broken at so many columns.
@@ -12,6 +12,7 @@ const COLUMNS: usize = 100;
 pub(super) fn run(args: &ExplainArgs, shell: &Shell) -> Result<EndResult, CommandError> {
     let text = match &args.code {
         None => list(),
+        Some(code) if !with_exit_code(code).is_empty() => exit_codes(&with_exit_code(code)),
         Some(code) => match reason::explain(code) {
             Ok(explanation) => at_length(&explanation),
             Err(nearest) => {
@@ -30,14 +31,37 @@ pub(super) fn run(args: &ExplainArgs, shell: &Shell) -> Result<EndResult, Comman
 fn list() -> String {
     let reasons: Vec<Explanation> = ReasonCode::ALL.iter().map(|code| code.explanation()).collect();
     let warnings: Vec<Explanation> = WarningCode::ALL.iter().map(|code| code.explanation()).collect();
-    let width = reasons.iter().chain(&warnings).map(|known| known.code.len()).max().unwrap_or(0);
+    let reports: Vec<Explanation> = ReportCode::ALL.iter().map(|code| code.explanation()).collect();
+    let width = reasons.iter().chain(&warnings).chain(&reports).map(|known| known.code.len()).max().unwrap_or(0);
     let line = |known: &Explanation| format!("  {:width$}  {}\n", known.code, known.summary);
     let lines = |explanations: &[Explanation]| explanations.iter().map(line).collect::<String>();
     format!(
-        "Reasons: why something cannot be done in place\n{}\nWarnings: what is worth knowing though it can\n{}\nMore about one of them: kubectl inplace explain CODE\n",
+        "Reasons: why something cannot be done in place\n{}\nWarnings: what is worth knowing though it can\n{}\nFailures and states: what a rollout and status report\n{}\nExit codes: by number, such as 4, or by their word in JSON, such as failed\n\nMore about one of them: kubectl inplace explain CODE\n",
         lines(&reasons),
-        lines(&warnings)
+        lines(&warnings),
+        lines(&reports)
     )
+}
+
+/// Returns how a command may have ended with an exit code, or with its word in JSON.
+fn with_exit_code(code: &str) -> Vec<EndResult> {
+    let is = |result: &EndResult| {
+        code.parse() == Ok(result.exit_code()) || result.word().eq_ignore_ascii_case(code) && !is_code(code)
+    };
+    EndResult::ALL.into_iter().filter(is).collect()
+}
+
+fn is_code(code: &str) -> bool {
+    reason::all_explanations().any(|known| known.code.eq_ignore_ascii_case(code))
+}
+
+fn exit_codes(results: &[EndResult]) -> String {
+    let lines = results.iter().map(|result| {
+        let line = format!("Exit code {} ({}): {}.", result.exit_code(), result.word(), result.meaning());
+        format!("{}{}", broken(&line), broken(&format!("What to do: {}.", result.remedy())))
+    });
+    let note = "diff has kubectl diff's exit codes: 0 nothing differs, 1 something does, more than 1 an error.";
+    format!("{}\n{}", lines.collect::<Vec<_>>().join("\n"), broken(note))
 }
 
 fn at_length(explanation: &Explanation) -> String {
@@ -76,10 +100,26 @@ mod tests {
     #[test]
     fn the_list_names_every_code_and_no_line_is_too_long() {
         let list = list();
-        for explanation in reason::explanations() {
+        for explanation in reason::all_explanations() {
             assert!(list.contains(explanation.code), "{}", explanation.code);
             assert!(at_length(&explanation).lines().all(|line| line.len() <= COLUMNS + 30), "{}", explanation.code);
         }
+    }
+
+    #[test]
+    fn exit_codes_are_explained_by_number_and_by_word() {
+        for result in EndResult::ALL {
+            let number = with_exit_code(&result.exit_code().to_string());
+            assert!(number.contains(&result), "{result:?}");
+            let text = exit_codes(&number);
+            assert!(
+                text.contains(&format!("Exit code {}", result.exit_code())) && text.contains(result.word()),
+                "{text}"
+            );
+            let known = is_code(result.word()) || with_exit_code(result.word()).contains(&result);
+            assert!(known, "{}", result.word());
+        }
+        assert!(with_exit_code("256").is_empty() && with_exit_code("x").is_empty());
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! `follow`: watches an update to its end, and changes nothing.
 
+use super::Shell;
+use super::next::Verb;
 use super::planning::follow_options;
 use super::recording::RecordTo;
 use super::targets::{self, Wish};
 use super::witness::Witness;
-use super::{Shell, next as commands};
 use crate::cli::{FollowArgs, GlobalArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
@@ -12,6 +13,8 @@ use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::reason::Reason;
+use crate::engine::report::{Outcome, PodEnd, PodPhase};
+use crate::engine::rollout::Goal;
 use crate::engine::target::Images;
 use crate::engine::{plan, suggest};
 use crate::error::{CommandError, ErrorKind};
@@ -27,7 +30,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
     for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
         let images = match wish {
             Wish::Images(images) => Some(images).filter(|images| !images.is_empty()),
-            Wish::Manifest(_) | Wish::Undo { .. } | Wish::Restart { .. } => None,
+            Wish::Manifest { .. } | Wish::Undo { .. } | Wish::Restart { .. } => None,
         };
         let live = cluster.live(workload, Nodes::WhereDecisive).await?;
         if let Some(denied) = live.surroundings.denied.first() {
@@ -42,21 +45,37 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
                 return Err(CommandError::reasons(&live.workload.reference, &unknown));
             }
         }
-        let goal = plan::follow(&live, images.as_ref(), &options, &id);
+        let goal = plan::follow(&live, images.as_ref(), &options, &id, &shell.clock());
         if goal.pods.is_empty() {
             let message = format!("{} has no pod to follow", goal.workload);
             return Err(CommandError::new(ErrorKind::Cluster, message).hint("see its pods with: kubectl get pods"));
         }
         cluster.check_watch(&goal.workload.namespace).await?;
-        let next =
-            NextSteps { follow: Some(commands::follow(&goal.workload, global, &cluster)), ..NextSteps::default() };
+        let replacing = plan::replacing(&live);
+        let rollout_status = shell.typing(&cluster).rollout_status(&goal.workload);
+        let follow = match replacing {
+            Some(_) => rollout_status.clone(),
+            None => shell.typing(&cluster).of_workload(Verb::Follow, &goal.workload, None).to_string(),
+        };
+        let next = NextSteps { follow: Some(follow), ..NextSteps::default() };
         let mut recording = record_to.open(shell)?;
         let mut witness = Witness::new(shell.listener(args.output, false));
         witness.start(&goal, &next)?;
-        let scope = Cluster::scope(&live.workload);
-        let mut outcome = drive::drive(&cluster, &goal, &scope, &mut witness, &mut recording.recorder).await?;
+        let mut outcome = if let Some(status) = replacing {
+            replaced(&goal, &status)
+        } else {
+            let scope = Cluster::scope(&live.workload);
+            drive::drive(&cluster, &goal, &scope, &mut witness, &mut recording.recorder).await?
+        };
+        let taken = taken_by_its_controller(&outcome, &cluster).await;
+        if let Some(status) = &taken {
+            outcome.why = Some(replacement(status));
+        }
         witness.end(&cluster, &mut outcome).await?;
         shell.tell_notices();
+        if taken.is_some() {
+            shell.note(&format!("watch it with: {rollout_status}"));
+        }
         recording.tell_trouble(shell);
         result = outcome.result;
         if result != EndResult::Complete {
@@ -64,6 +83,36 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
     }
     Ok(result)
+}
+
+/// The end of following pods that their owner's controller is about to replace: the same as if it had begun a moment
+/// later, so that no script depends on which of the two came first.
+fn replaced(goal: &Goal, status: &str) -> Outcome {
+    Outcome {
+        workload: goal.workload.clone(),
+        result: EndResult::Superseded,
+        pods: Vec::new(),
+        why: Some(replacement(status)),
+        held: false,
+        standing: Vec::new(),
+        seconds: 0.0,
+    }
+}
+
+fn replacement(status: &str) -> String {
+    format!("its controller is replacing pods, which is no update in place: {status}")
+}
+
+/// Returns how far the owner's controller is, where pods that were followed are gone because it replaces them.
+async fn taken_by_its_controller(outcome: &Outcome, cluster: &Cluster) -> Option<String> {
+    let is_gone = |end: &PodEnd| matches!(end.phase, PodPhase::Gone { .. });
+    if outcome.result != EndResult::Superseded || !outcome.pods.iter().any(is_gone) {
+        return None;
+    }
+    // What cannot be read does not change how it ended: pods are gone.
+    let workload = cluster.workload(&outcome.workload).await.ok()?;
+    let live = cluster.live(workload, Nodes::Nowhere).await.ok()?;
+    plan::replacing(&live)
 }
 
 /// Returns a reason for each name that no pod has a container of: waiting for it would end well or never.

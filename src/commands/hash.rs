@@ -216,11 +216,12 @@ fn notes(objects: &[HashComparison], is_live: bool, shell: &Shell) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::api_schema::Scope;
     use crate::manifest;
 
     fn read(text: &str) -> Vec<(WorkloadKind, Packed)> {
         let kind = |one: &Packed| WorkloadKind::from_manifest(&one.api_version, &one.kind).unwrap();
-        let read = manifest::read(&["-".into()], false, &mut text.as_bytes(), |_, _| true).unwrap();
+        let read = manifest::read(&["-".into()], false, &mut text.as_bytes(), |_, _| true, Scope::Partial).unwrap();
         read.into_iter().map(|one| (kind(&one), one)).collect()
     }
 

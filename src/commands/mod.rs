@@ -12,8 +12,11 @@ mod hash;
 mod history;
 mod next;
 mod notices;
+mod permitted;
 mod plan;
 mod planning;
+mod preview;
+mod private_file;
 mod pulls;
 mod rbac;
 mod reading;
@@ -33,9 +36,9 @@ mod witness;
 pub use completion::script as completion_script;
 pub use shell::Shell;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Typed};
 use crate::engine::durable::change::Direction;
 use crate::engine::outcome::{DiffResult, EndResult, Ending};
 use crate::error::CommandError;
@@ -47,8 +50,8 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     if let Some(words) = complete::asked_for(&arguments) {
         return Ending::Command(complete::answer(words, shell).await);
     }
-    let cli = match Cli::try_parse_from(&arguments) {
-        Ok(cli) => cli,
+    let (cli, typed) = match parsed(&arguments) {
+        Ok(parsed) => parsed,
         Err(error) => {
             let is_wrong = error.use_stderr();
             let result = shell.tell_usage(&error, &arguments);
@@ -57,12 +60,43 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
             return if is_diff { Ending::Diff(DiffResult::Failed) } else { Ending::Command(result) };
         }
     };
-    shell.configure(&cli.global, &arguments);
+    shell.configure(&cli.global, &arguments, typed);
+    shell.is_answer = cli.command.as_ref().is_some_and(is_answer);
     match dispatch(cli, shell).await {
         Ok(Ending::Command(result)) => Ending::Command(shell.finish(result)),
         Ok(ending @ Ending::Diff(_)) => ending,
         Err(error) => Ending::Command(shell.tell_error(&error)),
     }
+}
+
+/// Whether the exit code says what was done or found: then an output that nobody reads is no success.
+fn is_answer(command: &Command) -> bool {
+    match command {
+        Command::Apply(_)
+        | Command::Restart(_)
+        | Command::Resume(_)
+        | Command::Abort(_)
+        | Command::Undo(_)
+        | Command::Follow(_) => true,
+        Command::Plan(args) => args.detailed_exitcode,
+        Command::Rbac(args) => args.check,
+        Command::Diff(_)
+        | Command::Status(_)
+        | Command::History(_)
+        | Command::Hash(_)
+        | Command::Explain(_)
+        | Command::Completion(_)
+        | Command::Version(_)
+        | Command::Complete(_) => false,
+    }
+}
+
+/// Returns the arguments, and what of them was typed.
+fn parsed(arguments: &[String]) -> Result<(Cli, Vec<Typed>), clap::Error> {
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    Ok((cli, Typed::all(&matches)))
 }
 
 async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {

@@ -1,179 +1,443 @@
 //! Commands that are printed for a person to copy.
+//!
+//! Promise: a printed command leads to the same server as the same user, and keeps every safeguard of the run that it
+//! follows: flags are carried on from what was typed, and [`CARRY`] says of each what becomes of it. Secrets are left out.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use serde_json::Value;
 
-use crate::cli::{Cli, GlobalArgs};
-use crate::cluster::Cluster;
-use crate::engine::address;
+use crate::cli::{Cli, Typed, root};
+use crate::engine::drain::DrainBy;
+use crate::engine::durable::change::{Direction, same};
+use crate::engine::hook::HookPhase;
 use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::plan::WayBack;
-use crate::engine::rollout::Goal;
+use crate::engine::pre_pull::PrePull;
+use crate::engine::rollout::{Goal, PodGoal};
+use crate::engine::shell_words::{connected, quoted};
 use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::{address, mask};
 
-/// Quotes a word for a POSIX shell where it needs it.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+/// What becomes of a flag in the commands that are printed after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Carry {
+    /// Who asks whom: in every command, in kubectl's too.
+    Connection,
+    /// How fast and how careful: in every command that has the flag.
+    Safeguard,
+    /// What is done: only in a command that does the same.
+    Task,
+    /// Of this run alone.
+    Never,
+}
+
+/// Every flag, and what becomes of it. A flag that is not here fails a test.
+const CARRY: &[(Carry, &[&str])] = &[
+    (
+        Carry::Connection,
+        &[
+            "kubeconfig",
+            "context",
+            "cluster",
+            "user",
+            "server",
+            "token",
+            "certificate_authority",
+            "client_certificate",
+            "client_key",
+            "insecure_skip_tls_verify",
+            "tls_server_name",
+            "as_user",
+            "as_group",
+            "as_uid",
+            "as_user_extra",
+            "request_timeout",
+            "disable_compression",
+            "warnings_as_errors",
+        ],
+    ),
+    (
+        Carry::Safeguard,
+        &[
+            "max_unavailable",
+            "min_ready_seconds",
+            "timeout",
+            "total_timeout",
+            "pause_after",
+            "disruption_budget",
+            "pre_pull",
+            "drain",
+            "drain_seconds",
+            "container_order",
+            "before_pod",
+            "after_pod",
+            "no_hooks",
+            "on_failure",
+            "keep_field_ownership",
+            "parallel_workloads",
+            "field_manager",
+        ],
+    ),
+    (
+        Carry::Task,
+        &[
+            "words",
+            "image",
+            "all_containers",
+            "filename",
+            "recursive",
+            "validate",
+            "selector",
+            "all_namespaces",
+            "namespace",
+            "container",
+            "plan",
+            "to",
+            "pin_digest",
+            "pods_only",
+            "take_over",
+            "canary",
+            "partition",
+            "pods",
+            "node",
+            "order",
+            "reason",
+        ],
+    ),
+    (
+        Carry::Never,
+        &[
+            "help",
+            "color",
+            "quiet",
+            "verbosity",
+            "output",
+            "detailed_exitcode",
+            "out",
+            "against",
+            "yes",
+            "dry_run",
+            // The file is made anew by each run.
+            "record",
+        ],
+    ),
+];
+
+fn carry(id: &str) -> Option<Carry> {
+    CARRY.iter().find(|(_, ids)| ids.contains(&id)).map(|(carry, _)| *carry)
+}
+
+/// A command line to copy; its words are quoted when it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Printed {
+    words: Vec<String>,
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
     }
 }
 
-/// Flags of every command that take no value of their own.
-const SWITCHES: [&str; 5] =
-    ["-q", "--quiet", "--warnings-as-errors", "--insecure-skip-tls-verify", "--disable-compression"];
+/// The commands of this program that are printed after a rollout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    /// The images by hand.
+    Apply,
+    /// The same images again.
+    Restart,
+    /// On with what was interrupted.
+    Resume,
+    /// Back from what was interrupted.
+    Abort,
+    /// Back from what is complete.
+    Undo,
+    /// Only looks.
+    Follow,
+}
 
-/// Returns the `apply` that was typed, to go on after its pause: pods that are done are no canaries any more.
-pub(super) fn go_on(arguments: &[String]) -> String {
-    let mut words = arguments.iter();
-    let mut kept = Vec::new();
-    while let Some(word) = words.next() {
-        if word == "--canary" {
-            words.next();
-        } else if !word.starts_with("--canary=") {
-            kept.push(word.clone());
+impl Verb {
+    /// Returns the command that goes on in a direction.
+    pub(super) fn of(direction: Direction) -> Self {
+        match direction {
+            Direction::Forward => Self::Resume,
+            Direction::Back => Self::Abort,
         }
     }
-    apply_as_typed(&kept)
-}
 
-/// Returns the command as typed, as an `apply`: without the flags that only `plan` has.
-pub(super) fn apply_as_typed(arguments: &[String]) -> String {
-    let mut words = vec!["kubectl".to_owned(), "inplace".to_owned()];
-    let mut replaced = false;
-    let mut rest = arguments.iter().skip(1);
-    let mut before = "";
-    while let Some(word) = rest.next() {
-        // Before the command, a word after a flag is that flag's value.
-        let is_value = before.starts_with('-') && !before.contains('=') && !SWITCHES.contains(&before);
-        before = word;
-        match word.as_str() {
-            "plan" if !replaced && !is_value => {
-                replaced = true;
-                words.push("apply".to_owned());
-            }
-            "-o" | "--output" => drop(rest.next()),
-            flag if flag.starts_with("-o")
-                || flag.starts_with("--output=")
-                || flag.starts_with("--detailed-exitcode") => {}
-            "--token" => {
-                rest.next();
-                words.push("--token=...".to_owned());
-            }
-            flag if flag.starts_with("--token=") => words.push("--token=...".to_owned()),
-            word => words.push(quoted(&address::without_credentials(word))),
+    fn word(self) -> &'static str {
+        match self {
+            Self::Apply => "apply",
+            Self::Restart => "restart",
+            Self::Resume => "resume",
+            Self::Abort => "abort",
+            Self::Undo => "undo",
+            Self::Follow => "follow",
         }
     }
-    words.join(" ")
 }
 
-/// Returns the flags that lead another command to the same place.
-fn place(workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> String {
-    let mut flags = String::new();
-    let mut flag = |name: &str, value: &str| flags.push_str(&format!(" {name} {}", quoted(value)));
-    if workload.namespace != "default" || cluster.namespace() != workload.namespace || global.namespace.is_some() {
-        flag("-n", &workload.namespace);
+/// Where the manifest is read from that came on standard input, or through a pipe that is gone.
+const MANIFEST: &str = "manifest.yaml";
+
+/// What was typed, and the namespace that it led to: every command that is printed is made from it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Typing {
+    typed: Vec<Typed>,
+    namespace: String,
+}
+
+impl Typing {
+    pub(super) fn new(typed: &[Typed], namespace: &str) -> Self {
+        Self { typed: typed.to_vec(), namespace: namespace.to_owned() }
     }
-    flags.push_str(&connection(global));
-    flags
-}
 
-/// Returns the flags that name server and user, without the secrets among them.
-fn connection(global: &GlobalArgs) -> String {
-    let flags = [
-        ("--kubeconfig", &global.kubeconfig),
-        ("--context", &global.context),
-        ("--cluster", &global.cluster),
-        ("--user", &global.user),
-        ("--server", &global.server),
-        ("--as", &global.as_user),
-    ];
-    let groups = global.as_group.iter().map(|group| ("--as-group", group));
-    let given = flags.into_iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?))).chain(groups);
-    given.map(|(flag, value)| format!(" {flag} {}", quoted(&address::without_credentials(value)))).collect()
+    /// Returns the command that does what was planned.
+    pub(super) fn apply_planned(&self) -> String {
+        self.the_same(&[])
+    }
+
+    /// Returns the command that goes on with pods alone: pods that are done are no canaries any more. A saved plan no
+    /// longer fits then, and its images are named; `None` where pods get different ones.
+    pub(super) fn go_on(&self, goal: &Goal) -> Option<String> {
+        if !self.is_saved_plan() {
+            return Some(self.the_same(&["canary", "take_over"]));
+        }
+        let images = |pod: &PodGoal| {
+            let images = pod.containers.iter().map(|(name, container)| Some((name.clone(), container.to.clone()?)));
+            images.collect::<Option<BTreeMap<_, _>>>()
+        };
+        let first = images(goal.pods.first()?)?;
+        let is_same = goal.pods.iter().all(|pod| images(pod).as_ref() == Some(&first) && pod.metadata.is_empty());
+        let task = task(vec![goal.workload.to_string()], &first);
+        is_same.then(|| self.about(Verb::Apply, task, &goal.workload, Some(goal), false).to_string())
+    }
+
+    /// The same again, as an `apply`, but for these flags.
+    fn the_same(&self, but: &[&str]) -> String {
+        let is_pipe = |name: &str| name == "-" || name.starts_with("/dev/fd/") || name.starts_with("/proc/");
+        let mut from_a_pipe = false;
+        let typed = self.typed.iter().filter(|typed| !but.contains(&typed.id.as_str())).map(|typed| {
+            let mut typed = typed.clone();
+            for name in typed.values.iter_mut().filter(|name| typed.id == "filename" && is_pipe(name)) {
+                from_a_pipe = true;
+                MANIFEST.clone_into(name);
+            }
+            typed
+        });
+        let typed: Vec<Typed> = typed.collect();
+        let carried = [Carry::Task, Carry::Safeguard, Carry::Connection];
+        let command = command(Verb::Apply, Vec::new(), &typed, &carried);
+        if from_a_pipe {
+            format!("save the manifest, which came through a pipe, as {MANIFEST}; then: {command}")
+        } else {
+            command.to_string()
+        }
+    }
+
+    /// Returns the command that carries out a saved plan, which has its own safeguards.
+    pub(super) fn apply_saved(&self, file: &Path) -> String {
+        let task = vec!["--plan".to_owned(), file.to_string_lossy().into_owned()];
+        command(Verb::Apply, task, &self.typed, &[Carry::Connection]).to_string()
+    }
+
+    /// Returns the command that does something with a workload, with the safeguards of this run.
+    pub(super) fn of_workload(&self, verb: Verb, workload: &WorkloadRef, goal: Option<&Goal>) -> Printed {
+        let goes_back = verb == Verb::Undo;
+        self.about(verb, vec![workload.to_string()], workload, goal, goes_back)
+    }
+
+    fn about(
+        &self,
+        verb: Verb,
+        mut task: Vec<String>,
+        workload: &WorkloadRef,
+        goal: Option<&Goal>,
+        goes_back: bool,
+    ) -> Printed {
+        task.extend(self.place(workload));
+        let mut typed = self.typed.clone();
+        let planned = goal.map(|goal| of_goal(goal, self.is_saved_plan())).unwrap_or_default();
+        for known in planned {
+            if !typed.iter().any(|typed| typed.id == known.id) {
+                typed.push(known);
+            }
+        }
+        // What was changed last goes back first; `abort` knows that.
+        for order in typed.iter_mut().filter(|typed| goes_back && typed.id == "container_order") {
+            let changed = goal.and_then(|goal| goal.pods.first()).map(|pod| pod.containers.keys());
+            let listed = std::mem::take(&mut order.values);
+            let changed = changed.into_iter().flatten().map(|name| name.as_str().to_owned());
+            order.values = changed.filter(|name| !listed.contains(name)).collect();
+            order.values.extend(listed.into_iter().rev());
+        }
+        command(verb, task, &typed, &[Carry::Safeguard, Carry::Connection])
+    }
+
+    fn is_saved_plan(&self) -> bool {
+        self.typed.iter().any(|typed| typed.id == "plan")
+    }
+
+    /// Returns the command that restarts the pods that were not restarted yet.
+    pub(super) fn restart_pods(&self, workload: &WorkloadRef, containers: &[&str], pods: &[&str]) -> Printed {
+        let task = [workload.to_string(), "-c".into(), containers.join(","), "--pods".into(), pods.join(",")];
+        self.about(Verb::Restart, task.into(), workload, None, false)
+    }
+
+    fn place(&self, workload: &WorkloadRef) -> Vec<String> {
+        let is_typed = self.typed.iter().any(|typed| typed.id == "namespace");
+        if workload.namespace != "default" || self.namespace != workload.namespace || is_typed {
+            vec!["-n".into(), workload.namespace.clone()]
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Returns the command that puts images back: one for the workload where all of its pods were changed, or one for each
+    /// group of pods that came from other images; `None` where that would be no command for a person.
+    pub(super) fn images_back(&self, goal: &Goal, back: &[WayBack]) -> Option<String> {
+        let workload = &goal.workload;
+        let command = |targets: Vec<String>, images: &BTreeMap<ContainerName, String>| {
+            self.about(Verb::Apply, task(targets, images), workload, Some(goal), true).to_string()
+        };
+        let pods: usize = back.iter().map(|(pods, _)| pods.len()).sum();
+        let are_all = u32::try_from(pods).is_ok_and(|pods| pods >= goal.replicas);
+        if let ([(_, images)], true) = (back, are_all) {
+            return Some(command(vec![workload.to_string()], images));
+        }
+        if back.len() > MOST_GROUPS || pods > MOST_PODS {
+            return None;
+        }
+        let targets = |pods: &[PodKey]| pods.iter().map(ToString::to_string).collect();
+        Some(back.iter().map(|(pods, images)| command(targets(pods), images)).collect::<Vec<_>>().join(" && "))
+    }
+
+    /// Returns what is held back of a workload by what a rollout that was superseded has set, and the commands to choose
+    /// from: those that keep the pods first. Nothing where nothing waits.
+    pub(super) fn held_back(&self, found: &Workload, goal: &Goal) -> Vec<(&'static str, String)> {
+        let Some(owner) = &goal.owner else { return Vec::new() };
+        let workload = &goal.workload;
+        let (held, start) = match workload.kind {
+            WorkloadKind::Deployment if found.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) => {
+                ("is paused", self.kubectl(&["rollout", "resume", &workload.to_string()], Vec::new(), workload))
+            }
+            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet
+                if owner.lock.strategy.is_some()
+                    && found.object.pointer("/spec/updateStrategy") != owner.lock.strategy.as_ref() =>
+            {
+                let spec = serde_json::json!({"spec": {"updateStrategy": owner.lock.strategy}});
+                let patch =
+                    self.kubectl(&["patch", &workload.to_string()], vec!["-p".into(), spec.to_string()], workload);
+                ("has the update strategy of this rollout", patch)
+            }
+            WorkloadKind::Deployment
+            | WorkloadKind::StatefulSet
+            | WorkloadKind::DaemonSet
+            | WorkloadKind::ReplicaSet
+            | WorkloadKind::Pod => return Vec::new(),
+        };
+        let is_ours = [&owner.before, &owner.after].into_iter().any(|template| same(found.template(), template));
+        let whose = if is_ours { "its template" } else { "somebody else's template" };
+        let command = |verb| format!("{} --take-over", self.of_workload(verb, workload, Some(goal)));
+        vec![
+            ("note:", format!("{workload} still {held}, so {whose} does not roll out")),
+            ("To finish it in place:", command(Verb::Resume)),
+            ("To roll it back in place:", command(Verb::Abort)),
+            ("To let it roll out, which replaces every pod:", start.to_string()),
+        ]
+    }
+
+    /// Returns kubectl's command that watches a rollout of the owner's controller.
+    pub(super) fn rollout_status(&self, workload: &WorkloadRef) -> String {
+        self.kubectl(&["rollout", "status"], vec![workload.to_string()], workload).to_string()
+    }
+
+    fn kubectl(&self, words: &[&str], more: Vec<String>, workload: &WorkloadRef) -> Printed {
+        let words = ["kubectl"].iter().chain(words).map(|word| (*word).to_owned()).chain(more);
+        let place = ["-n".to_owned(), workload.namespace.clone()];
+        Printed { words: words.chain(place).chain(self.connection_words()).collect() }
+    }
+
+    fn connection_words(&self) -> Vec<String> {
+        let root = root();
+        let known = root.find_subcommand(Verb::Apply.word());
+        known.map(|known| flags(known, &self.typed, &[Carry::Connection])).unwrap_or_default()
+    }
+
+    /// Adds the flags that name server and user to the command that a hint ends with, after a colon.
+    pub(super) fn connected(&self, text: &str) -> String {
+        connected(text, &self.connection())
+    }
+
+    /// Returns the flags that name server and user, as they follow a command.
+    pub(super) fn connection(&self) -> String {
+        self.connection_words().iter().map(|word| format!(" {}", quoted(word))).collect()
+    }
 }
 
 /// Groups of pods that a printed way back may name, and pods in them: more is no command to copy.
 const MOST_GROUPS: usize = 3;
 pub(super) const MOST_PODS: usize = 20;
 
-/// Returns the command that puts images back: one for the workload where all of its pods were changed, or one for each
-/// group of pods that came from other images; `None` where that would be no command for a person.
-pub(super) fn take_back(goal: &Goal, back: &[WayBack], global: &GlobalArgs, cluster: &Cluster) -> Option<String> {
-    let workload = &goal.workload;
-    let command = |targets: &str, images: &BTreeMap<ContainerName, String>| {
-        let images = images.iter().map(|(container, image)| quoted(&format!("{container}={image}")));
-        let images = images.collect::<Vec<_>>().join(" ");
-        format!("kubectl inplace apply {targets} {images} --pods-only{}", place(workload, global, cluster))
+/// What a rollout has that may not have been typed: a saved plan has its safeguards inside; the commands around each pod
+/// stand in no lock.
+fn of_goal(goal: &Goal, all: bool) -> Vec<Typed> {
+    let hooks = [("before_pod", HookPhase::Before), ("after_pod", HookPhase::After)];
+    let hooks = hooks.into_iter().filter_map(|(id, phase)| Some(Typed::new(id, [goal.hooks.command(phase)?])));
+    let policy = &goal.policy;
+    let number = |id: &str, value: Option<String>| value.map(|value| Typed::new(id, [value]));
+    let seconds = |value: Option<u64>| value.map(|seconds| format!("{seconds}s"));
+    let order = policy.container_order.iter().map(ContainerName::as_str);
+    let more = [
+        number("max_unavailable", Some(policy.max_unavailable.to_string())),
+        number("min_ready_seconds", policy.min_ready_seconds_given.map(|seconds| seconds.to_string())),
+        number("timeout", seconds(policy.timeout_given)),
+        number("total_timeout", seconds(policy.total_timeout)),
+        number("pause_after", policy.pause_after.map(|pods| pods.to_string())),
+        (goal.pre_pull != PrePull::default()).then(|| Typed::new("pre_pull", [goal.pre_pull.word()])),
+        match policy.drain_seconds {
+            None => Some(Typed::new("drain", [DrainBy::None.word()])),
+            Some(seconds) => Some(Typed::new("drain_seconds", [seconds.to_string()])),
+        },
+        (!policy.container_order.is_empty()).then(|| Typed::new("container_order", order)),
+    ];
+    hooks.chain(more.into_iter().flatten().filter(|_| all)).collect()
+}
+
+/// The words of an `apply` of pods alone.
+fn task(targets: Vec<String>, images: &BTreeMap<ContainerName, String>) -> Vec<String> {
+    let images = images.iter().map(|(container, image)| format!("{container}={image}"));
+    targets.into_iter().chain(images).chain(["--pods-only".to_owned()]).collect()
+}
+
+/// Returns a command of this program: its task, and of what was typed the flags that it has and that are carried on.
+fn command(verb: Verb, task: Vec<String>, typed: &[Typed], carried: &[Carry]) -> Printed {
+    let root = root();
+    let known = root.find_subcommand(verb.word());
+    let words = ["kubectl", "inplace", verb.word()].map(str::to_owned);
+    let flags = known.map(|known| flags(known, typed, carried)).unwrap_or_default();
+    Printed { words: words.into_iter().chain(task).chain(flags).collect() }
+}
+
+fn flags(command: &Command, typed: &[Typed], carried: &[Carry]) -> Vec<String> {
+    let is_carried = |typed: &&Typed| carry(&typed.id).is_none_or(|carry| carried.contains(&carry));
+    let mut kept: Vec<&Typed> = typed.iter().filter(is_carried).collect();
+    // The task first, then how, then where.
+    kept.sort_by_key(|typed| carried.iter().position(|known| Some(*known) == carry(&typed.id)));
+    kept.into_iter().filter_map(|typed| without_secrets(typed).words(command)).flatten().collect()
+}
+
+fn without_secrets(typed: &Typed) -> Typed {
+    let shown = |value: &String| match typed.id.as_str() {
+        "token" => "...".to_owned(),
+        "before_pod" | "after_pod" => mask::text(value),
+        _ => address::without_credentials(value),
     };
-    let pods: usize = back.iter().map(|(pods, _)| pods.len()).sum();
-    let are_all = u32::try_from(pods).is_ok_and(|pods| pods >= goal.replicas);
-    if let ([(_, images)], true) = (back, are_all) {
-        return Some(command(&workload.to_string(), images));
-    }
-    if back.len() > MOST_GROUPS || pods > MOST_PODS {
-        return None;
-    }
-    let targets = |pods: &[PodKey]| pods.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    Some(back.iter().map(|(pods, images)| command(&targets(pods), images)).collect::<Vec<_>>().join(" && "))
-}
-
-/// Returns the command that carries out a saved plan.
-pub(super) fn apply_saved(file: &Path, global: &GlobalArgs) -> String {
-    format!("kubectl inplace apply --plan {}{}", quoted(&file.to_string_lossy()), connection(global))
-}
-
-/// Returns the command that does something with a workload.
-pub(super) fn of_workload(verb: &str, workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> String {
-    format!("kubectl inplace {verb} {workload}{}", place(workload, global, cluster))
-}
-
-/// Returns what is held back of a workload that somebody else has changed meanwhile, and the commands to choose from:
-/// one starts their rollout, which replaces pods; the other goes back to the images from before. Nothing where nothing waits.
-pub(super) fn held_back(found: &Workload, goal: &Goal, global: &GlobalArgs) -> Vec<(&'static str, String)> {
-    let Some(owner) = &goal.owner else { return Vec::new() };
-    let workload = &goal.workload;
-    let flags = kubectl_flags(workload, global);
-    let images = owner.lock.change.images.iter().map(|(name, image)| quoted(&format!("{name}={}", image.from)));
-    let back = format!("kubectl set image {workload} {}{flags}", images.collect::<Vec<_>>().join(" "));
-    let start = match workload.kind {
-        WorkloadKind::Deployment if found.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) => {
-            format!("kubectl rollout resume {workload}{flags}")
-        }
-        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet
-            if owner.lock.strategy.is_some()
-                && found.object.pointer("/spec/updateStrategy") != owner.lock.strategy.as_ref() =>
-        {
-            let spec = serde_json::json!({"spec": {"updateStrategy": owner.lock.strategy}});
-            format!("kubectl patch {workload} -p {}{flags}", quoted(&spec.to_string()))
-        }
-        WorkloadKind::Deployment
-        | WorkloadKind::StatefulSet
-        | WorkloadKind::DaemonSet
-        | WorkloadKind::ReplicaSet
-        | WorkloadKind::Pod => return Vec::new(),
-    };
-    let note = format!("{workload} has somebody else's template, which does not roll out yet");
-    vec![
-        ("note:", note),
-        ("To let it roll out, which replaces pods:", start.clone()),
-        ("To go back to the images from before:", format!("{back} && {start}")),
-    ]
-}
-
-/// The flags that lead kubectl to the same place.
-fn kubectl_flags(workload: &WorkloadRef, global: &GlobalArgs) -> String {
-    format!(" -n {}{}", quoted(&workload.namespace), connection(global))
-}
-
-/// Returns the command that watches a workload's update.
-pub(super) fn follow(workload: &WorkloadRef, global: &GlobalArgs, cluster: &Cluster) -> String {
-    of_workload("follow", workload, global, cluster)
+    Typed { id: typed.id.clone(), values: typed.values.iter().map(shown).collect() }
 }
 
 /// Returns the command whose help fits a usage error: the first word typed that is one. A flag's value that is spelled
@@ -186,46 +450,4 @@ pub(super) fn command_of(arguments: &[String]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_next_command_is_the_same_without_what_only_plan_has() {
-        let typed = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let cases = [
-            ("x plan deploy/web side=a:1 -o json", "kubectl inplace apply deploy/web side=a:1"),
-            ("x plan deploy/plan side=a:1 -ojson --detailed-exitcode", "kubectl inplace apply deploy/plan side=a:1"),
-            ("x plan deploy -l a=b --output=json *=a:1", "kubectl inplace apply deploy -l a=b '*=a:1'"),
-            ("x -n plan -q plan deploy/web side=a:1", "kubectl inplace -n plan -q apply deploy/web side=a:1"),
-            ("x plan deploy/web --token secret side=a:1", "kubectl inplace apply deploy/web --token=... side=a:1"),
-        ];
-        for (line, expected) in cases {
-            assert_eq!(apply_as_typed(&typed(line)), expected);
-        }
-    }
-
-    #[test]
-    fn after_a_pause_nothing_is_a_canary_any_more() {
-        let typed = |line: &str| go_on(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
-        let expected = "kubectl inplace apply deploy/web side=a:1 --pods-only --pause-after 2";
-        for flag in ["--canary 1 ", "--canary=2 ", ""] {
-            assert_eq!(typed(&format!("x apply deploy/web side=a:1 {flag}--pods-only --pause-after 2")), expected);
-        }
-    }
-
-    #[test]
-    fn a_word_is_quoted_for_a_shell() {
-        assert_eq!(quoted("side=acme/side:1.2@sha256:ab"), "side=acme/side:1.2@sha256:ab");
-        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
-        assert_eq!(quoted(""), "''");
-    }
-
-    #[test]
-    fn a_usage_error_names_its_command() {
-        let typed = |line: &str| command_of(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
-        assert_eq!(typed("x plan --nope"), "kubectl inplace plan");
-        assert_eq!(typed("x -n prod watch -o yml"), "kubectl inplace follow");
-        assert_eq!(typed("x nope"), "kubectl inplace");
-        assert_eq!(typed("x __complete"), "kubectl inplace");
-    }
-}
+mod tests;

@@ -80,7 +80,12 @@ impl Shared {
                     self.warned.store(true, Ordering::SeqCst);
                     (Meaning::Waiting, "Warning:", text)
                 }
-                ServerNotice::Retrying { .. } if self.quiet => continue,
+                ServerNotice::Retrying { .. } | ServerNotice::Silent { .. } if self.quiet => continue,
+                ServerNotice::Silent { server, after } => {
+                    let text =
+                        format!("the server {server} has not answered for {}; still waiting", duration::human(after));
+                    (Meaning::Plain, "note:", text)
+                }
                 ServerNotice::Retrying { after, why } => {
                     (Meaning::Plain, "note:", format!("{why}; trying again in {}", duration::human(after)))
                 }

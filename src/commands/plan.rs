@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::io;
 
 use super::planning::Planned;
-use super::{Shell, next, planning, saved};
+use super::{Shell, planning, saved};
 use crate::cli::{GlobalArgs, PlanArgs};
 use crate::cluster::Nodes;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::Plan;
 use crate::engine::reason::Warning;
 use crate::error::CommandError;
-use crate::render::{self, OutputFormat};
+use crate::render::{self, Guide, OutputFormat};
 
 pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let nodes = match args.output {
@@ -24,9 +24,9 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         warn_of_nodes(&mut planned);
     }
     let next = match &args.out {
-        _ if planned.plan.result() != EndResult::Changes => None,
-        Some(file) => Some(next::apply_saved(file, global)),
-        None => Some(next::apply_as_typed(&shell.arguments)),
+        _ if !planned.plan.is_applyable() => None,
+        Some(file) => Some(shell.typing(&planned.cluster).apply_saved(file)),
+        None => Some(shell.typing(&planned.cluster).apply_planned()),
     };
     if let Some(file) = &args.out {
         saved::write(&planned, &args.field_manager, file)?;
@@ -50,7 +50,9 @@ fn warn_of_nodes(planned: &mut Planned) {
 /// Shows a plan: the result on stdout, warnings on stderr.
 pub(super) fn show(plan: &Plan, output: OutputFormat, next: Option<&str>, shell: &Shell) -> Result<(), CommandError> {
     let plan = &*as_shown(plan, output);
-    render::plan(output, plan, next, &shell.terminal.stdout, &mut io::stdout().lock())?;
+    let connection = shell.connection();
+    let guide = Guide { next, connection: &connection };
+    render::plan(output, plan, &guide, &shell.terminal.stdout, &mut io::stdout().lock())?;
     if !shell.is_quiet() {
         render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
     }

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::stream::{self, StreamExt};
 
 use super::Shell;
+use super::next::Verb;
+use super::permitted::Permitted;
 use super::pulls;
 use super::reading;
 use super::targets::{self, Wish};
@@ -17,16 +19,18 @@ use crate::engine::hook::{HookPhase, Hooks};
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
+use crate::engine::outcome::EndResult;
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
-use crate::engine::permissions::{AccessAnswer, Asked, ClusterCommand, Need, Permission};
 use crate::engine::plan::{
-    self, ContainerOrderError, Denied, LiveWorkload, Options, Plan, PodVerdict, Subset, Verdict, WorkloadPlan,
+    self, ContainerOrderError, Denied, Hold, LiveWorkload, Options, Plan, PodVerdict, Subset, Verdict, WorkloadPlan,
+    offline,
 };
 use crate::engine::pod::{Pod, PodSpec};
 use crate::engine::pre_pull::Lacking;
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::workload::{Workload, WorkloadKind};
 use crate::error::CommandError;
+use crate::render::Meaning;
 
 /// Patches that the server is asked about, at most: more pods of one workload have the same spec anyway.
 const ASKED_AT_MOST: usize = 50;
@@ -43,6 +47,36 @@ pub(super) struct Planned {
     pub(super) id: RolloutId,
 }
 
+impl Planned {
+    /// Ends a command whose plan cannot be carried out. Where a rollout holds a workload, the commands that lead on are
+    /// printed, the one that keeps most first.
+    pub(super) fn refuse(&self, shell: &Shell) -> EndResult {
+        let typing = shell.typing(&self.cluster);
+        for (plan, live) in self.plan.workloads.iter().zip(&self.lives) {
+            let command = |verb| typing.of_workload(verb, &plan.workload, None).to_string();
+            let Some(hold) = plan.hold(live) else { continue };
+            let commands = match hold {
+                Hold::AtWork => vec![("To watch it:", command(Verb::Follow))],
+                Hold::PerhapsAtWork => vec![
+                    ("To watch it:", command(Verb::Follow)),
+                    ("To resume in its place, if it is gone:", format!("{} --take-over", command(Verb::Resume))),
+                ],
+                Hold::LeftBehind => {
+                    vec![("To resume:", command(Verb::Resume)), ("To roll back:", command(Verb::Abort))]
+                }
+                Hold::WithoutLock => vec![
+                    ("To finish it in place:", format!("{} --take-over", command(Verb::Resume))),
+                    ("To roll it back in place:", format!("{} --take-over", command(Verb::Abort))),
+                ],
+            };
+            for (label, command) in commands {
+                shell.say(Meaning::Plain, label, &command);
+            }
+        }
+        self.plan.refusal()
+    }
+}
+
 /// Reads, compares, and asks the server whether it would take the very patches.
 pub(super) async fn make(
     args: &TargetArgs,
@@ -56,8 +90,13 @@ pub(super) async fn make(
     let options = options(policy)?;
     let asked = targets::read(args, true, shell)?;
     let cluster = shell.connect(global).await?;
-    let found = targets::find(asked, args, global, &cluster).await?;
-    make_for(found, cluster, &options, (field_manager, ask_server, nodes), shell).await
+    let found = targets::find_or_new(asked, args, global, &cluster).await?;
+    let new: Vec<WorkloadPlan> =
+        found.to_create().map(|(reference, manifest)| offline::new(reference, manifest, &options)).collect();
+    let mut planned = make_for(found.workloads, cluster, &options, (field_manager, ask_server, nodes), shell).await?;
+    // Behind the others, which are paired with what was read of them.
+    planned.plan.workloads.extend(new);
+    Ok(planned)
 }
 
 /// The same for workloads that were found.
@@ -81,8 +120,10 @@ pub(super) async fn make_for(
     );
     let mut read = read?;
     let server = server.ok().and_then(|version| version.parse().ok());
+    let now = shell.clock();
     for (_, live) in &mut read {
         live.surroundings.server = server;
+        live.surroundings.now = Some(now.clone());
         if let Some(facts) = facts.get(&live.workload.reference.namespace) {
             add_facts(live, facts);
         }
@@ -90,22 +131,19 @@ pub(super) async fn make_for(
     if options.drain != Some(DrainBy::None) {
         cluster.selecting(read.iter_mut().map(|(_, live)| live)).await;
     }
+    let mut permitted = Permitted::new(&cluster);
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
     for (desired, live) in read {
         let mut plan = plan::build(&desired, &live, options);
+        permitted.note(&mut plan).await;
         if ask_server {
             let goal = plan.goal(&id, field_manager);
-            let missing = missing_for_the_owner(&plan, &cluster);
             let lacking = pulls::find(&goal.pods, &live, options.pre_pull, &cluster);
             let checked = check(&mut plan, &live, &cluster, &id, field_manager);
-            let (missing, lacking, checked) = futures::join!(missing, lacking, checked);
+            let (lacking, checked) = futures::join!(lacking, checked);
             checked?;
-            if !missing.is_empty() {
-                plan.verdict = Verdict::NotEligible;
-                plan.reasons.extend(missing);
-            }
-            note_pulls(&mut plan, lacking);
+            note_pulls(&mut plan, &live, lacking);
         }
         workloads.push(plan);
         lives.push(live);
@@ -119,34 +157,8 @@ pub(super) async fn make_for(
     Ok(Planned { plan, lives, cluster, id })
 }
 
-/// Asks whether the caller may write what a durable rollout writes to the owner: found out in the middle, it would leave a
-/// Deployment paused. A server that does not tell is no obstacle.
-fn missing_for_the_owner<'c>(plan: &WorkloadPlan, cluster: &'c Cluster) -> impl Future<Output = Vec<Reason>> + use<'c> {
-    let (kind, namespace) = (plan.workload.kind, plan.workload.namespace.clone());
-    let asked = Asked { command: ClusterCommand::Apply, kinds: vec![kind], pods_only: false };
-    let of_the_owner = |permission: &Permission| {
-        // What pods need has been asked for the whole namespace.
-        permission.need == Need::Required && permission.resource.plural != WorkloadKind::Pod.facts().plural
-    };
-    let questions: Vec<Permission> = match plan.durable.is_some() && plan.verdict == Verdict::InPlace {
-        true => asked.permissions().into_iter().filter(of_the_owner).collect(),
-        false => Vec::new(),
-    };
-    async move {
-        let answers = cluster.access(questions, Some(&namespace)).await.unwrap_or_default();
-        let denied = answers.into_iter().filter(|answer| !answer.allowed);
-        let reason = |answer: AccessAnswer| Reason::PermissionMissing {
-            verb: answer.permission.verb.word().to_owned(),
-            resource: answer.permission.resource.to_string(),
-            namespace: namespace.clone(),
-            message: answer.message,
-        };
-        denied.map(reason).collect()
-    }
-}
-
 /// Says what is pulled first, and on which nodes that cannot be.
-fn note_pulls(plan: &mut WorkloadPlan, lacking: Lacking) {
+fn note_pulls(plan: &mut WorkloadPlan, live: &LiveWorkload, lacking: Lacking) {
     if plan.verdict != Verdict::InPlace {
         return;
     }
@@ -156,43 +168,31 @@ fn note_pulls(plan: &mut WorkloadPlan, lacking: Lacking) {
             "node {node} is not Ready: a container there would not come back, and nothing can be pulled there first"
         ),
     }));
-    plan.pulls = lacking.pulls;
+    plan.pulls_first(lacking.pulls, &live.surroundings);
 }
 
 /// Asks each namespace once, whatever the number of its workloads.
 async fn namespaces(found: &[(Workload, Wish)], cluster: &Cluster) -> BTreeMap<String, NamespaceFacts> {
-    let mut asked: BTreeMap<&str, Vec<&Workload>> = BTreeMap::new();
-    for (workload, _) in found {
-        asked.entry(&workload.reference.namespace).or_default().push(workload);
-    }
-    let questions = asked.into_iter().map(|(namespace, workloads)| async move {
-        let pod = match workloads.as_slice() {
-            [workload] if workload.reference.kind == WorkloadKind::Pod => Some(workload.reference.name.as_str()),
-            _ => None,
-        };
-        (namespace.to_owned(), cluster.namespace_facts(namespace, pod).await)
-    });
+    let asked: BTreeSet<&str> = found.iter().map(|(workload, _)| workload.reference.namespace.as_str()).collect();
+    let questions = asked
+        .into_iter()
+        .map(|namespace| async move { (namespace.to_owned(), cluster.namespace_facts(namespace).await) });
     stream::iter(questions).buffered(AT_ONCE).collect().await
 }
 
-/// What may not be done is told once, though both the review and a refused list say it.
 fn add_facts(live: &mut LiveWorkload, facts: &NamespaceFacts) {
     let surroundings = &mut live.surroundings;
     surroundings.budgets.clone_from(&facts.surroundings.budgets);
     surroundings.services.clone_from(&facts.surroundings.services);
     surroundings.autoscalers.clone_from(&facts.surroundings.autoscalers);
-    for denied in &facts.surroundings.denied {
-        let is_known = |known: &Denied| known.verb == denied.verb && known.resource == denied.resource;
-        if !surroundings.denied.iter().any(is_known) {
-            surroundings.denied.push(denied.clone());
-        }
-    }
+    surroundings.quotas.clone_from(&facts.surroundings.quotas);
+    surroundings.quotas_not_read.clone_from(&facts.surroundings.quotas_not_read);
     live.not_read.extend(facts.not_read.iter().cloned());
 }
 
 /// Reads what a drain needs of a workload that is gone on with.
 pub(super) async fn read_services(live: &mut LiveWorkload, cluster: &Cluster) {
-    let facts = cluster.namespace_facts(&live.workload.reference.namespace, None).await;
+    let facts = cluster.namespace_facts(&live.workload.reference.namespace).await;
     add_facts(live, &facts);
     cluster.selecting(std::iter::once(live)).await;
 }
@@ -261,8 +261,8 @@ fn check_order(plan: &Plan, found: &[(Workload, Wish)], options: &Options) -> Re
         match wish {
             Wish::Images(images) if images.all.is_some() => named.extend(options.container_order.iter().cloned()),
             Wish::Images(images) => named.extend(images.by_container.keys().cloned()),
-            Wish::Restart { containers, .. } => named.extend(containers.iter().cloned()),
-            Wish::Manifest(_) | Wish::Undo { .. } => {}
+            Wish::Restart { containers } => named.extend(containers.iter().cloned()),
+            Wish::Manifest { .. } | Wish::Undo { .. } => {}
         }
     }
     plan.check_order(&options.container_order, &named).map_err(|error| order_error(&error))
@@ -315,10 +315,17 @@ async fn check(
         .buffered(AT_ONCE)
         .collect()
         .await;
+    let mut is_checked = true;
     for (question, answer) in answers {
         let reason = match answer {
             Ok(pod) => plan.admitted(&question.patch.key, &pod),
-            Err(error) => match refusal(&error, &question.patch.key.namespace) {
+            // The change may be all right: this caller may not ask.
+            Err(ClusterError::Forbidden { message, .. }) => {
+                is_checked = false;
+                plan.lacks(&[Denied { verb: "patch".into(), resource: WorkloadKind::Pod.facts().resource(), message }]);
+                None
+            }
+            Err(error) => match refusal(&error) {
                 Some(reason) => Some(reason),
                 // The pod moved since it was listed: the rollout looks at it afresh before it sends anything.
                 None if has_moved(&error) => {
@@ -338,12 +345,7 @@ async fn check(
         let what = format!("the server was asked about {ASKED_AT_MOST} kinds of pods, and there are more");
         plan.warnings.push(Warning::NotRead { what });
     }
-    // Whoever may list and patch but not watch would change a pod and never see what came of it.
-    if let Err(ClusterError::Forbidden { message, .. }) = cluster.check_watch(&plan.workload.namespace).await {
-        plan.reasons.push(missing("watch", &plan.workload.namespace, message));
-        plan.verdict = Verdict::NotEligible;
-    }
-    plan.checked_by_server = true;
+    plan.checked_by_server = is_checked;
     Ok(())
 }
 
@@ -384,13 +386,8 @@ fn questions(plan: &WorkloadPlan, live: &LiveWorkload, id: &RolloutId, field_man
     order.iter().filter_map(|kind| questions.remove(kind)).collect()
 }
 
-fn missing(verb: &str, namespace: &str, message: String) -> Reason {
-    Reason::PermissionMissing { verb: verb.into(), resource: "pods".into(), namespace: namespace.into(), message }
-}
-
-fn refusal(error: &ClusterError, namespace: &str) -> Option<Reason> {
+fn refusal(error: &ClusterError) -> Option<Reason> {
     match error {
-        ClusterError::Forbidden { message, .. } => Some(missing("patch", namespace, message.clone())),
         ClusterError::AdmissionDenied { message }
         | ClusterError::Invalid { message, is_bare_test_failure: false, .. }
         | ClusterError::Rejected { message, .. } => Some(Reason::AdmissionRefused { message: message.clone() }),

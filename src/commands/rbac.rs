@@ -6,6 +6,7 @@ use super::Shell;
 use crate::cli::{GlobalArgs, RbacArgs};
 use crate::engine::outcome::EndResult;
 use crate::engine::permissions::{self, AccessAnswer, Asked};
+use crate::engine::shell_words::quoted;
 use crate::engine::workload::WorkloadKind;
 use crate::error::CommandError;
 use crate::render::{self, Meaning, OutputFormat, Role};
@@ -55,7 +56,7 @@ async fn check(
 ) -> Result<EndResult, CommandError> {
     let cluster = shell.connect(global).await?;
     let namespace = (!args.all_namespaces).then(|| cluster.namespace());
-    let answers = cluster.access(asked.permissions(), namespace).await?;
+    let answers = cluster.access(asked.permissions(), namespace, None).await?;
     let missing = permissions::missing(&answers);
     let result = if missing.is_empty() { EndResult::Complete } else { EndResult::NotEligible };
     let mut out = io::stdout().lock();
@@ -80,8 +81,8 @@ fn tell(missing: &[&AccessAnswer], args: &RbacArgs, namespace: Option<&str>, she
         shell.say(Meaning::Failing, "missing:", &format!("{} {place}{server}", answer.permission));
     }
     if !missing.is_empty() {
-        let place = namespace.map_or_else(|| " -A".to_owned(), |name| format!(" -n {}", super::next::quoted(name)));
+        let place = namespace.map_or_else(|| " -A".to_owned(), |name| format!(" -n {}", quoted(name)));
         let command = format!("kubectl inplace rbac {}{place}", words(args, " "));
-        shell.say(Meaning::Plain, "hint:", &format!("the Role that gives it is printed by: {command}"));
+        shell.hint(&format!("the Role that gives it is printed by: {command}"));
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::targets::Wish;
-use crate::cluster::{Cluster, Nodes};
+use crate::cluster::error::ClusterError;
+use crate::cluster::{Cluster, Nodes, merged_here};
 use crate::engine::plan::{self, Desired, LiveWorkload, RestartError, UndoError};
 use crate::engine::target::Images;
 use crate::engine::workload::Workload;
@@ -50,32 +51,51 @@ async fn one(
     field_manager: &str,
     nodes: Nodes,
 ) -> Result<(Desired, LiveWorkload), CommandError> {
+    let mut not_asked = None;
     let desired = async {
         match wish {
             Wish::Images(images) => Ok(Some(Desired::Images(images.clone()))),
-            Wish::Manifest(manifest) => cluster.desired(&workload, manifest, field_manager).await.map(Some),
+            Wish::Manifest { object, validation } => {
+                match cluster.desired(&workload, object, (field_manager, *validation)).await {
+                    Err(error @ ClusterError::Forbidden { .. }) => {
+                        not_asked = Some(format!(
+                            "the server could not be asked what the manifest would store ({error}), so it was merged here: what admission would make of it is not known"
+                        ));
+                        merged_here(&workload, object).map(Some)
+                    }
+                    answer => answer.map(Some),
+                }
+            }
             Wish::Undo { .. } | Wish::Restart { .. } => Ok(None),
         }
     };
-    let (desired, live) = futures::try_join!(desired, cluster.live(workload.clone(), nodes))?;
+    let (desired, mut live) = futures::try_join!(desired, cluster.live(workload.clone(), nodes))?;
+    live.not_read.extend(not_asked);
     match (desired, wish) {
         (Some(desired), _) => Ok((desired, live)),
         (None, Wish::Undo { to, pin_digest }) => {
             let desired = plan::undo(&live, to.as_deref(), *pin_digest);
             Ok((desired.map_err(|error| nothing_to_undo(&live, &error))?, live))
         }
-        (None, Wish::Restart { containers, now }) => {
-            let desired = plan::restart(&live, containers, now);
+        (None, Wish::Restart { containers }) => {
+            let desired = plan::restart(&live, containers);
             Ok((desired.map_err(|error| not_restartable(&live, &error))?, live))
         }
-        (None, Wish::Images(_) | Wish::Manifest(_)) => Ok((Desired::Images(Images::default()), live)),
+        (None, Wish::Images(_) | Wish::Manifest { .. }) => Ok((Desired::Images(Images::default()), live)),
     }
 }
 
 fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
     let workload = &live.workload.reference;
-    CommandError::usage(format!("{workload}: {error}"))
-        .hint(format!("see what was done in place: kubectl inplace history {workload} -n {}", workload.namespace))
+    let error_of = CommandError::usage(format!("{workload}: {error}"));
+    let error_of = match error {
+        UndoError::ChangedSince { id, .. } => error_of.hint(format!(
+            "go back from that update all the same: kubectl inplace undo {workload} --to {id} -n {}",
+            workload.namespace
+        )),
+        UndoError::NothingRecorded | UndoError::NotRecorded { .. } => error_of,
+    };
+    error_of.hint(format!("see what was done in place: kubectl inplace history {workload} -n {}", workload.namespace))
 }
 
 fn not_restartable(live: &LiveWorkload, error: &RestartError) -> CommandError {

@@ -1,12 +1,11 @@
 //! `--record FILE`: the file is made anew by the first rollout of a run, and further ones are added to it, also those that
 //! are under way at the same time.
 
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Shell;
+use super::{Shell, private_file};
 use crate::error::{CommandError, ErrorKind};
 use crate::record::Recorder;
 use crate::render::Meaning;
@@ -15,8 +14,8 @@ use crate::render::Meaning;
 #[derive(Clone)]
 pub(super) struct RecordTo {
     path: Option<PathBuf>,
-    /// Rollouts so far.
-    opened: Arc<AtomicU64>,
+    /// The file, once it is open, and the rollouts so far.
+    opened: Arc<Mutex<(Option<File>, u64)>>,
 }
 
 /// The recording of one rollout.
@@ -29,32 +28,26 @@ impl RecordTo {
         Self { path: path.map(Path::to_owned), opened: Arc::default() }
     }
 
-    /// Opens the file, which only its owner can read.
+    /// Opens the file, which only its owner can read, whatever stood under its name.
     pub(super) fn open(&self, shell: &Shell) -> Result<Recording, CommandError> {
         let Some(path) = &self.path else { return Ok(Recording { recorder: Recorder::default() }) };
-        let number = self.opened.fetch_add(1, Ordering::SeqCst);
-        let is_first = number == 0;
-        let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            options.mode(0o600);
-        }
-        let opened = options.open(path).and_then(|file| {
-            if is_first {
-                file.set_len(0)?;
-            }
-            Ok(file)
-        });
-        let file = opened.map_err(|error| {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let (kept, number) = &mut *opened;
+        let is_first = kept.is_none();
+        let file = match kept {
+            Some(file) => file.try_clone(),
+            None => private_file::create(path).and_then(|file| kept.insert(file).try_clone()),
+        };
+        let file = file.map_err(|error| {
             let message = format!("{} cannot be written: {error}", path.display());
             CommandError::new(ErrorKind::Output, message).hint("nothing was changed; name another file with --record")
         })?;
+        let this = *number;
+        *number += 1;
         if is_first {
             shell.note(&format!("recording to {}", path.display()));
         }
-        Ok(Recording { recorder: Recorder::to(Box::new(file), number) })
+        Ok(Recording { recorder: Recorder::to(Box::new(file), this) })
     }
 }
 

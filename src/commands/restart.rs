@@ -18,7 +18,6 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
     let asked = targets::read(&args.targets, false, shell)?;
     let cluster = shell.connect(global).await?;
     let mut found = targets::find(asked, &args.targets, global, &cluster).await?;
-    let now = shell.clock();
     for (_, wish) in &mut found {
         if matches!(wish, Wish::Images(images) if !images.is_empty()) {
             return Err(CommandError::usage(
@@ -27,16 +26,15 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
             .hint("for another image: kubectl inplace apply"));
         }
         let containers = args.container.iter().map(|name| ContainerName::from(name.as_str())).collect();
-        *wish = Wish::Restart { containers, now: now.clone() };
+        *wish = Wish::Restart { containers };
     }
     let ask_server = args.dry_run != DryRun::Client;
     let reading = (args.field_manager.as_str(), ask_server, Nodes::WhereDecisive);
     let planned = planning::make_for(found, cluster, &options, reading, shell).await?;
     show(&planned, args, shell)?;
     shell.tell_notices();
-    match planned.plan.result() {
-        EndResult::Changes => {}
-        result => return Ok(result),
+    if !planned.plan.is_applyable() {
+        return Ok(planned.plan.refusal());
     }
     if args.dry_run != DryRun::None {
         return Ok(EndResult::Complete);
@@ -45,13 +43,13 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
     let writer = (args.output, args.yes, args.field_manager.as_str());
-    let mut rolling = Rolling::new(&planned.cluster, global, &args.rollout, writer, shell).await;
+    let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
     rolling.is_restart = true;
     rolling.each(&planned, shell).await
 }
 
 fn show(planned: &Planned, args: &RestartArgs, shell: &Shell) -> Result<(), CommandError> {
-    let acts = args.dry_run == DryRun::None && planned.plan.result() == EndResult::Changes;
+    let acts = args.dry_run == DryRun::None && planned.plan.is_applyable();
     match args.output {
         OutputFormat::Json if acts => Ok(()),
         output => plan::show(&planned.plan, output, None, shell),

@@ -2,21 +2,22 @@
 
 use std::collections::BTreeSet;
 
+use super::next::Verb;
 use super::rolling::Rolling;
 use super::several::Job;
 use super::targets::{self, Wish};
 use super::{Shell, approve, planning, pulls};
-use crate::cli::{GlobalArgs, ResumeArgs};
+use crate::cli::{DryRun, GlobalArgs, PolicyArgs, ResumeArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::change::Direction;
-use crate::engine::durable::lock::RolloutLock;
+use crate::engine::durable::deployment;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{self, ContainerOrderError, LiveWorkload, ResumeError, Start};
+use crate::engine::plan::{self, ContainerOrderError, LiveWorkload, PodOrder, ResumeError, Start};
 use crate::engine::rollout::{self, Goal, Policy};
 use crate::engine::workload::Workload;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::render::{Meaning, OutputFormat};
 
 pub(super) async fn run(
@@ -30,9 +31,13 @@ pub(super) async fn run(
     let cluster = shell.connect(global).await?;
     let found = targets::find(asked, &args.targets, global, &cluster).await?;
     let writer = (args.output, args.yes, args.field_manager.as_str());
-    let mut rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
+    let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.start.pre_pull = options.pre_pull;
     rolling.start.hooks = options.hooks.clone();
+    refuse_what_the_rollout_has(&args.policy)?;
+    rolling.no_hooks = args.no_hooks;
+    rolling.dry_run = args.dry_run;
+    rolling.start.take_over = options.take_over;
     go_on(found, direction, &options, &rolling, writer, shell).await
 }
 
@@ -49,36 +54,48 @@ pub(super) async fn go_on(
     let mut goals = Vec::new();
     for (workload, wish) in found {
         if !matches!(&wish, Wish::Images(images) if images.is_empty()) {
-            return Err(CommandError::usage("a rollout that is gone on with has its images; name the workload alone"));
+            return Err(CommandError::usage(
+                "resume and abort use the images recorded in the rollout; pass only the workload",
+            ));
         }
         let mut live = cluster.live(workload, Nodes::WhereDecisive).await?;
         planning::read_services(&mut live, cluster).await;
+        live.surroundings.now = Some(shell.clock());
         let mut goal = match goal(&live, direction, options, &rolling.start) {
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {
-                remove_pull_pods(&live, cluster, field_manager, shell).await;
+                if rolling.dry_run == DryRun::None {
+                    remove_pull_pods(&live, cluster, field_manager, shell).await;
+                    remove_leftover(&live, cluster, field_manager, shell).await;
+                }
                 let (id, policy) = (shell.rollout_id(), plan::policy_of(&live, options));
                 if let Some(goal) = plan::put_back(&live, policy, &id, &rolling.start) {
-                    let pods = goal.pods.len();
-                    shell.note(&format!("{}: what was left off is put back ({pods})", goal.workload));
+                    rolling.preview(&goal, &live, shell).await?;
                     goals.push((goal, live));
                     continue;
                 }
                 shell.say(Meaning::Plain, "note:", &format!("{}: {}", live.workload.reference, ResumeError::NoRollout));
                 continue;
             }
-            Err(error @ ResumeError::Unreadable) => {
-                let message = format!("{}: {error}", live.workload.reference);
-                return Err(CommandError::new(ErrorKind::Cluster, message)
-                    .hint("put another rollout in its place: kubectl inplace apply ... --take-over"));
+            Err(error) => {
+                let verb = Verb::of(direction.unwrap_or(Direction::Forward));
+                return Err(rolling.not_resumed(&live.workload.reference, verb, &error));
             }
         };
         check_order(&goal, options)?;
-        if !approve(&live, &goal, cluster, yes, shell)? {
+        if !rolling.no_hooks {
+            check_hooks(&goal, rolling)?;
+        }
+        rolling.preview(&goal, &live, shell).await?;
+        warn_of_back_off(&live, &goal, shell);
+        if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
         goal.pulls = pulls::find(&goal.pods, &live, options.pre_pull, cluster).await.pulls;
         goals.push((goal, live));
+    }
+    if rolling.dry_run != DryRun::None {
+        return Ok(if goals.is_empty() { EndResult::NothingToDo } else { EndResult::Complete });
     }
     let jobs = goals.iter().map(|(goal, live)| Job { goal: Some(goal.clone()), live });
     rolling.all(jobs.collect(), shell).await
@@ -87,12 +104,28 @@ pub(super) async fn go_on(
 /// A run that was killed while nodes pulled has left no lock, only the pods that pull.
 async fn remove_pull_pods(live: &LiveWorkload, cluster: &Cluster, field_manager: &str, shell: &Shell) {
     let workload = &live.workload.reference;
-    let found = cluster.pull_pods(&workload.namespace, &rollout::pull_pods_of(workload)).await.unwrap_or_default();
-    for pod in &found {
-        match cluster.write(&rollout::delete_pull_pod(pod), field_manager).await {
+    let found = match cluster.pull_pods(&workload.namespace, &rollout::pull_pods_of(workload)).await {
+        Ok(found) => found,
+        Err(error) => {
+            shell.note(&format!("{workload}: it is not known whether pods that pulled images are left: {error}"));
+            return;
+        }
+    };
+    for delete in found.iter().filter_map(rollout::delete_pull_pod) {
+        match cluster.write(&delete, field_manager).await {
             Ok(()) => shell.note(&format!("{workload}: a pod that pulled images for a run that is gone was deleted")),
             Err(error) => shell.note(&format!("{workload}: a pod that pulled images could not be deleted: {error}")),
         }
+    }
+}
+
+/// A create of a run that is gone may have come once its rollout had been taken back.
+async fn remove_leftover(live: &LiveWorkload, cluster: &Cluster, field_manager: &str, shell: &Shell) {
+    let workload = &live.workload.reference;
+    let Some(delete) = deployment::leftover(&live.workload.object, &live.surroundings.owned, None) else { return };
+    match cluster.write(&delete, field_manager).await {
+        Ok(()) => shell.note(&format!("{workload}: a ReplicaSet without pods of an aborted rollout was deleted")),
+        Err(error) => shell.note(&format!("{workload}: a ReplicaSet of an aborted rollout was not deleted: {error}")),
     }
 }
 
@@ -111,6 +144,8 @@ fn goal(
         min_ready_seconds_given: options.min_ready_seconds.or(known.min_ready_seconds_given),
         timeout_given: options.timeout.or(known.timeout_given),
         total_timeout: options.total_timeout.or(known.total_timeout),
+        pause_after: options.pause_after.or(known.pause_after),
+        respects_budgets: known.respects_budgets && !options.ignores_budgets,
         drain_seconds: match options.drain {
             None => options.drain_seconds.or(known.drain_seconds),
             Some(DrainBy::Auto) => options.drain_seconds.or(known.drain_seconds).or(given.drain_seconds),
@@ -128,6 +163,45 @@ fn goal(
     Ok(goal)
 }
 
+/// Which pods, and in which order, the rollout knows itself: to ignore a flag would be to promise something.
+fn refuse_what_the_rollout_has(policy: &PolicyArgs) -> Result<(), CommandError> {
+    let given = [
+        ("--pods-only", policy.pods_only),
+        ("--canary", policy.canary.is_some()),
+        ("--partition", policy.partition.is_some()),
+        ("--pods", !policy.pods.is_empty()),
+        ("--node", policy.node.is_some()),
+        ("--order", policy.order != PodOrder::default()),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(CommandError::usage(format!(
+            "resume and abort use the pods recorded in the rollout: {flag} cannot be used with them"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The commands around each pod are in no lock. To leave out one that takes pods out of a load balancer, unsaid, would
+/// drop requests.
+fn check_hooks(goal: &Goal, rolling: &Rolling<'_>) -> Result<(), CommandError> {
+    let Some(owner) = &goal.owner else { return Ok(()) };
+    let missing = owner.lock.missing_hooks(&goal.hooks);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let (verb, workload) = (Verb::of(owner.lock.direction), &goal.workload);
+    let command = rolling.typing.of_workload(verb, workload, Some(goal));
+    let flags: Vec<String> = missing.iter().map(|phase| format!(" {} COMMAND", phase.flag())).collect();
+    let names: Vec<&str> = missing.iter().map(|phase| phase.flag()).collect();
+    Err(CommandError::usage(format!(
+        "{workload}: rollout {} began with {}, and a command is not stored in the cluster",
+        goal.id,
+        names.join(" and ")
+    ))
+    .hint(format!("give it again: {command}{}", flags.concat()))
+    .hint(format!("without it: {command} --no-hooks")))
+}
+
 /// An order that is given names what the rollout changes.
 fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError> {
     let Some(owner) = &goal.owner else { return Ok(()) };
@@ -136,30 +210,19 @@ fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError>
         .map_err(|error| planning::order_error(&error))
 }
 
-fn approve(
-    live: &LiveWorkload,
-    goal: &Goal,
-    cluster: &Cluster,
-    yes: bool,
-    shell: &Shell,
-) -> Result<bool, CommandError> {
+/// Says which containers the kubelet is expected to leave down for a while.
+fn warn_of_back_off(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
+    for warning in plan::held_back(live, goal) {
+        let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
+        shell.say(Meaning::Waiting, "Warning:", &text);
+    }
+}
+
+fn approve(goal: &Goal, cluster: &Cluster, yes: bool, shell: &Shell) -> Result<bool, CommandError> {
     let Some(owner) = &goal.owner else { return Ok(true) };
-    let lock: &RolloutLock = &owner.lock;
-    let images = lock.change.images.iter().map(|(name, image)| match lock.direction {
-        Direction::Forward => format!("{name}: {} -> {}", image.from, image.to),
-        Direction::Back => format!("{name}: back to {}", image.from),
-    });
-    let images = images.collect::<Vec<_>>().join(", ");
-    let verb = match lock.direction {
-        Direction::Forward => "Go on with",
-        Direction::Back => "Take back",
+    let verb = match owner.lock.direction {
+        Direction::Forward => "Resume",
+        Direction::Back => "Abort",
     };
-    let found = RolloutLock::of(&live.workload.object).ok().flatten();
-    let state = found.map_or("left behind", |lock| lock.state.word());
-    shell.note(&format!(
-        "{}: rollout {} of {} since {} ({state}); {images}",
-        goal.workload, lock.id, lock.who, lock.since
-    ));
-    let question = format!("{verb} the rollout of {}", goal.workload);
-    approve::question(&question, cluster, yes, shell)
+    approve::question(&format!("{verb} the rollout of {}", goal.workload), cluster, yes, shell)
 }

@@ -2,64 +2,82 @@
 
 use std::collections::BTreeSet;
 
+use super::next::{MOST_PODS, Typing, Verb};
 use super::planning::{self, Planned};
 use super::recording::RecordTo;
 use super::several::Job;
 use super::witness::Witness;
-use super::{Shell, approve, next as commands};
-use crate::cli::{GlobalArgs, OnFailure, RolloutArgs};
+use super::{Shell, approve};
+use crate::cli::{DryRun, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
-use crate::engine::durable::{self, change::Direction};
+use crate::engine::durable::{self, change::Direction, lock::RolloutLock};
 use crate::engine::hook::Hooks;
-use crate::engine::names::ContainerName;
+use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{self, LiveWorkload, ResumeError, Start, Verdict, way_back};
 use crate::engine::pre_pull::PrePull;
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::{Outcome, PodEnd, PodPhase};
 use crate::engine::rollout::{Goal, Mode};
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
+use crate::process;
 use crate::render::{Listener, Meaning, NextSteps, OutputFormat};
 
 /// What one command carries out its goals with.
 #[derive(Clone)]
 pub(super) struct Rolling<'a> {
     pub(super) cluster: &'a Cluster,
-    pub(super) global: &'a GlobalArgs,
     pub(super) rollout: &'a RolloutArgs,
     pub(super) output: OutputFormat,
     pub(super) start: Start,
-    /// The command that goes on after an end that is none.
-    pub(super) go_on: Option<String>,
+    pub(super) typing: Typing,
     pub(super) recording: RecordTo,
     /// Other workloads are under way at the same time: lines say whose they are, and nobody is asked at a pause.
     pub(super) side_by_side: bool,
     /// The same bits again: there is nothing to take back.
     pub(super) is_restart: bool,
+    /// `--no-hooks`: without the commands that the rollout began with.
+    pub(super) no_hooks: bool,
+    /// `--dry-run` of `resume` and `abort`.
+    pub(super) dry_run: DryRun,
 }
 
 impl<'a> Rolling<'a> {
     pub(super) async fn new(
         cluster: &'a Cluster,
-        global: &'a GlobalArgs,
         rollout: &'a RolloutArgs,
         (output, yes, field_manager): (OutputFormat, bool, &str),
         shell: &Shell,
     ) -> Self {
         let start = Start {
             run: shell.rollout_id().to_string(),
+            continues: None,
             who: cluster.who_am_i().await.unwrap_or_else(|| "unknown".into()),
-            clock: shell.clock(),
+            process: process::this(),
+            clock: cluster.now().unwrap_or_else(|| shell.clock()),
             reason: rollout.reason.clone(),
             field_manager: field_manager.to_owned(),
             keep_field_ownership: rollout.keep_field_ownership,
             release: yes,
+            take_over: false,
             pre_pull: PrePull::Auto,
             hooks: Hooks::default(),
         };
         let recording = RecordTo::new(rollout.record.as_deref());
-        Self { cluster, global, rollout, output, start, go_on: None, recording, side_by_side: false, is_restart: false }
+        let typing = shell.typing(cluster);
+        Self {
+            cluster,
+            rollout,
+            output,
+            start,
+            typing,
+            recording,
+            side_by_side: false,
+            is_restart: false,
+            no_hooks: false,
+            dry_run: DryRun::None,
+        }
     }
 
     /// Carries out a plan, in its order.
@@ -84,7 +102,7 @@ impl<'a> Rolling<'a> {
             let live = self.reread(&goal).await?;
             let start = self.another_run(&goal, shell);
             let next = plan::resume(&live, None, None, &start);
-            goal = next.map_err(|error| CommandError::usage(format!("{}: {error}", goal.workload)))?;
+            goal = next.map_err(|error| self.not_resumed(&goal.workload, Verb::Resume, &error))?;
             goal.policy.goes_on_after_failure = self.rollout.on_failure == OnFailure::Continue;
             outcome = self.drive(&goal, &live, shell).await?;
         }
@@ -104,15 +122,14 @@ impl<'a> Rolling<'a> {
     fn tell_the_others(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
         let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, PodPhase::Waiting);
         let pods: Vec<&str> = outcome.pods.iter().filter(waits).map(|end| end.pod.name.as_str()).collect();
-        if pods.is_empty() || pods.len() > commands::MOST_PODS {
+        if pods.is_empty() || pods.len() > MOST_PODS {
             return;
         }
         let containers: BTreeSet<&str> =
             goal.pods.iter().flat_map(|pod| pod.containers.keys()).map(ContainerName::as_str).collect();
-        let containers = containers.into_iter().collect::<Vec<_>>().join(",");
-        let command = commands::of_workload("restart", &goal.workload, self.global, self.cluster);
-        let others = format!("{command} -c {containers} --pods {}", pods.join(","));
-        shell.say(Meaning::Plain, "To restart the others:", &others);
+        let containers: Vec<&str> = containers.into_iter().collect();
+        let others = self.typing.restart_pods(&goal.workload, &containers, &pods);
+        shell.say(Meaning::Plain, "To restart the others:", &others.to_string());
     }
 
     /// At a pause a terminal is asked; without one the run ends here, and the command to go on was printed.
@@ -133,7 +150,9 @@ impl<'a> Rolling<'a> {
 
     fn another_run(&self, goal: &Goal, shell: &Shell) -> Start {
         let (run, hooks) = (shell.rollout_id().to_string(), goal.hooks.clone());
-        Start { run, clock: shell.clock(), hooks, ..self.start.clone() }
+        let continues = goal.owner.as_ref().map(|owner| owner.lock.run.clone());
+        let clock = self.cluster.now().unwrap_or_else(|| shell.clock());
+        Start { run, continues, clock, hooks, take_over: false, ..self.start.clone() }
     }
 
     /// Takes a goal back that has failed; how that ends is told, and the exit code stays that of the failure.
@@ -148,9 +167,7 @@ impl<'a> Rolling<'a> {
                     shell.note(&format!("{}: nothing was changed, so there is nothing to take back", goal.workload));
                     return Ok(());
                 }
-                Err(error @ ResumeError::Unreadable) => {
-                    return Err(CommandError::usage(format!("{} cannot be taken back: {error}", goal.workload)));
-                }
+                Err(error) => return Err(self.not_resumed(&goal.workload, Verb::Abort, &error)),
             }
         } else if live.pods.iter().all(|pod| UpdateRecord::of(pod).is_none_or(|record| record.id != goal.id)) {
             shell.note(&format!("{}: no pod was changed, so there is nothing to take back", goal.workload));
@@ -168,6 +185,22 @@ impl<'a> Rolling<'a> {
         self.drive(&back, &live, shell).await.map(drop)
     }
 
+    /// Why a rollout cannot be gone on with or taken back, and what a person can do.
+    pub(super) fn not_resumed(&self, workload: &WorkloadRef, verb: Verb, error: &ResumeError) -> CommandError {
+        let command = |verb: Verb| self.typing.of_workload(verb, workload, None);
+        let message = format!("{workload}: {error}");
+        match error {
+            ResumeError::AtWork(_) => CommandError::new(ErrorKind::Held, message)
+                .hint(format!("watch it: {}", command(Verb::Follow)))
+                .hint(format!("to act in its place all the same: {} --take-over", command(verb))),
+            ResumeError::Unreadable | ResumeError::LockLost(_) => CommandError::new(ErrorKind::Cluster, message)
+                .hint(format!("to finish it in place: {} --take-over", command(Verb::Resume)))
+                .hint(format!("to roll it back in place: {} --take-over", command(Verb::Abort))),
+            ResumeError::NoWayOn(_) => CommandError::new(ErrorKind::Cluster, message),
+            ResumeError::NoRollout => CommandError::usage(message),
+        }
+    }
+
     async fn drive(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<Outcome, CommandError> {
         let next = self.next(goal);
         let mut recording = self.recording.open(shell)?;
@@ -175,11 +208,7 @@ impl<'a> Rolling<'a> {
         witness.start(goal, &next)?;
         let scope = Cluster::scope(&live.workload);
         let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recording.recorder).await?;
-        match witness.end(self.cluster, &mut outcome).await {
-            // Nobody reads any more: that is why it was stopped.
-            Err(_) if outcome.result == EndResult::Terminated => {}
-            ended => ended?,
-        }
+        witness.end(self.cluster, &mut outcome).await?;
         shell.tell_notices();
         recording.tell_trouble(shell);
         if outcome.result == EndResult::Superseded && goal.owner.is_some() {
@@ -192,6 +221,10 @@ impl<'a> Rolling<'a> {
     async fn settle_what_is_held_back(&self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
         // What cannot be read now was told as the end already.
         let Ok(found) = self.cluster.workload(&goal.workload).await else { return Ok(()) };
+        // Another run that is at work has its own pause.
+        if RolloutLock::text_of(&found.object).is_some() {
+            return Ok(());
+        }
         let kind = goal.workload.kind;
         let release = goal.owner.as_ref().and_then(|owner| durable::release(owner, kind, &found.object));
         if let Some(release) = release
@@ -207,32 +240,41 @@ impl<'a> Rolling<'a> {
                 return Ok(());
             }
         }
-        let commands = commands::held_back(&found, goal, self.global);
-        for (word, command) in commands {
+        for (word, command) in self.typing.held_back(&found, goal) {
             shell.say(Meaning::Waiting, word, &command);
         }
         Ok(())
     }
 
     fn next(&self, goal: &Goal) -> NextSteps {
-        let command = |verb: &str| commands::of_workload(verb, &goal.workload, self.global, self.cluster);
+        let command = |verb| self.typing.of_workload(verb, &goal.workload, Some(goal)).to_string();
+        let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
+        let undoes_failures = self.rollout.on_failure == OnFailure::Undo && !is_back;
         match goal.mode {
+            // On the way back there is one way on.
+            Mode::Durable if is_back => NextSteps {
+                go_on: Some(command(Verb::Abort)),
+                follow: Some(command(Verb::Follow)),
+                ..NextSteps::default()
+            },
             Mode::Durable => NextSteps {
-                take_back: Some(command("undo")),
-                go_on: Some(command("resume")),
-                abort: Some(command("abort")),
-                follow: Some(command("follow")),
+                take_back: Some(command(Verb::Undo)),
+                go_on: Some(command(Verb::Resume)),
+                abort: Some(command(Verb::Abort)),
+                follow: Some(command(Verb::Follow)),
+                undoes_failures,
             },
             Mode::PodsOnly | Mode::Follow => NextSteps {
                 take_back: if self.is_restart { None } else { self.images_back(goal) },
-                go_on: self.go_on.clone(),
+                go_on: if self.is_restart { None } else { self.typing.go_on(goal) },
                 abort: None,
-                follow: Some(command("follow")),
+                follow: Some(command(Verb::Follow)),
+                undoes_failures,
             },
         }
     }
 
     fn images_back(&self, goal: &Goal) -> Option<String> {
-        way_back(goal).and_then(|back| commands::take_back(goal, &back, self.global, self.cluster))
+        way_back(goal).and_then(|back| self.typing.images_back(goal, &back))
     }
 }

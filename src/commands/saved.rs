@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 
-use super::Shell;
+use super::permitted::Permitted;
 use super::planning::Planned;
+use super::{Shell, private_file};
 use crate::cli::GlobalArgs;
 use crate::cluster::Nodes;
 use crate::engine::outcome::EndResult;
@@ -23,23 +24,15 @@ pub(super) fn write(planned: &Planned, field_manager: &str, file: &Path) -> Resu
     };
     let saved = SavedPlan::new(&planned.plan, &planned.lives, planned.cluster.server(), field_manager);
     let text = serde_json::to_vec_pretty(&saved).map_err(|error| failed(&error))?;
+    if private_file::is_special(file) {
+        let written = private_file::create(file).and_then(|mut out| out.write_all(&text));
+        return written.map_err(|error| failed(&error));
+    }
     // Whole or not at all: a half-written plan must not stand under the name.
-    let draft = file.with_extension("partial");
-    let written = create(&draft)
-        .and_then(|mut out| out.write_all(&text).and_then(|()| out.sync_all()))
-        .and_then(|()| fs::rename(&draft, file));
+    let written = private_file::draft(file).and_then(|(draft, mut out)| {
+        out.write_all(&text).and_then(|()| out.sync_all()).and_then(|()| fs::rename(&draft, file))
+    });
     written.map_err(|error| failed(&error))
-}
-
-#[cfg(unix)]
-fn create(file: &Path) -> std::io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    File::options().write(true).create(true).truncate(true).mode(0o600).open(file)
-}
-
-#[cfg(not(unix))]
-fn create(file: &Path) -> std::io::Result<File> {
-    File::create(file)
 }
 
 /// What became of a saved plan.
@@ -73,9 +66,13 @@ pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) ->
         let owner = cluster.workload(&workload.plan.workload).await?;
         lives.push(cluster.live(owner, Nodes::WhereDecisive).await?);
     }
-    let plan = saved.held_against(&lives);
+    let mut plan = saved.held_against(&lives);
     if plan.result() == EndResult::Superseded {
         return Ok(Reread::Stale(plan));
+    }
+    let mut permitted = Permitted::new(&cluster);
+    for workload in &mut plan.workloads {
+        permitted.note(workload).await;
     }
     let planned = Planned { plan, lives, cluster, id: shell.rollout_id() };
     Ok(Reread::Fresh(Box::new(planned), saved.field_manager))

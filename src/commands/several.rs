@@ -59,8 +59,18 @@ impl Rolling<'_> {
         });
         let result = EndResult::worst(ends.iter().filter_map(|end| end.result).chain(signal));
         let elapsed = shared.session.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
-        render::workload_ends(self.output, &ends, (result, elapsed), &shell.terminal.stdout, &mut io::stdout().lock())?;
-        Ok(result)
+        let shown = render::workload_ends(
+            self.output,
+            &ends,
+            (result, elapsed),
+            &shell.terminal.stdout,
+            &mut io::stdout().lock(),
+        );
+        match shown {
+            // Where nobody reads any more the end is what it is.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+            _ => Ok(result),
+        }
     }
 
     async fn job(&self, job: Job<'_>, shared: &Shared, shell: &Shell) -> WorkloadEnd {

@@ -2,33 +2,40 @@
 #![expect(clippy::disallowed_methods, reason = "reads the wall clock once, for the rollout's id")]
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use tokio::sync::mpsc;
 
-use super::next;
+use super::next::{self, Typing};
 use super::notices::Notices;
-use crate::cli::GlobalArgs;
+use crate::cli::{GlobalArgs, Typed};
 use crate::cluster::Cluster;
-use crate::cluster::connect::{ConnectOptions, Environment};
+use crate::cluster::connect::{ConnectOptions, Environment, REQUEST_TIMEOUT};
 use crate::engine::duration;
 use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{self, ColorChoice, Listener, Meaning, OutputFormat, Terminal, Writer};
+use crate::render::{self, ColorChoice, Listener, Meaning, OutputFormat, SharedScreen, Terminal, Writer};
 
 /// Streams, terminal and environment of one run.
 pub struct Shell {
     /// The words as they were typed, the program's name first.
     pub arguments: Vec<String>,
+    /// The same, flag by flag.
+    pub(super) typed: Vec<Typed>,
     /// What the two streams can show.
     pub terminal: Terminal,
     /// Standard input was read as a manifest.
     pub standard_input_was_read: bool,
+    /// The exit code says what was done or found.
+    pub(super) is_answer: bool,
     environment: Environment,
     quiet: bool,
     is_silent: bool,
     warnings_as_errors: bool,
     notices: Option<Notices>,
+    /// Where several rollouts draw, once there are some.
+    screen: OnceLock<SharedScreen>,
 }
 
 impl Shell {
@@ -36,20 +43,24 @@ impl Shell {
     pub fn of_process() -> Self {
         Self {
             arguments: Vec::new(),
+            typed: Vec::new(),
             terminal: Terminal::read(ColorChoice::Auto),
             standard_input_was_read: false,
+            is_answer: false,
             environment: Environment::of_process(),
             quiet: false,
             is_silent: false,
             warnings_as_errors: false,
             notices: None,
+            screen: OnceLock::new(),
         }
     }
 
     /// Takes in the flags of every command.
-    pub(super) fn configure(&mut self, global: &GlobalArgs, arguments: &[String]) {
+    pub(super) fn configure(&mut self, global: &GlobalArgs, arguments: &[String], typed: Vec<Typed>) {
         self.terminal = Terminal::read(global.color);
         self.arguments = arguments.to_vec();
+        self.typed = typed;
         self.quiet = global.quiet;
         self.warnings_as_errors = global.warnings_as_errors;
         trace(global.verbosity);
@@ -66,9 +77,10 @@ impl Shell {
     /// # Errors
     /// When a flag, the kubeconfig or the credentials do not give a way to a server.
     pub(super) async fn connect(&mut self, global: &GlobalArgs) -> Result<Cluster, CommandError> {
-        let given = global.request_timeout.as_deref().unwrap_or("0");
-        let timeout =
-            duration::parse(given).map_err(|error| CommandError::usage(format!("--request-timeout: {error}")))?;
+        let timeout = match global.request_timeout.as_deref().map(duration::parse) {
+            None => REQUEST_TIMEOUT,
+            Some(given) => given.map_err(|error| CommandError::usage(format!("--request-timeout: {error}")))?,
+        };
         let (sender, receiver) = mpsc::unbounded_channel();
         self.notices = Some(Notices::of(receiver, self.terminal.stderr, self.quiet));
         let options = ConnectOptions {
@@ -110,7 +122,16 @@ impl Shell {
     /// Writes a line to stderr; a closed stderr is nobody's loss.
     pub fn say(&self, meaning: Meaning, word: &str, text: &str) {
         let text = self.terminal.stderr.show(text);
-        drop(writeln!(io::stderr().lock(), "{} {text}", self.terminal.stderr.paint(meaning, word)));
+        let line = format!("{} {text}", self.terminal.stderr.paint(meaning, word));
+        self.aside(|| drop(writeln!(io::stderr().lock(), "{line}")));
+    }
+
+    /// Writes to the terminal by itself, with what rollouts draw there out of the way.
+    fn aside(&self, write: impl FnOnce()) {
+        match self.screen.get() {
+            Some(screen) => screen.aside(write),
+            None => write(),
+        }
     }
 
     /// Writes a note to stderr, unless `--quiet`.
@@ -127,20 +148,34 @@ impl Shell {
 
     /// Tells what the server has said on the side so far.
     pub(super) fn tell_notices(&self) {
-        if let Some(notices) = &self.notices {
-            notices.tell();
+        let Some(notices) = &self.notices else { return };
+        self.aside(|| notices.tell());
+        // Others may still draw.
+        if self.screen.get().is_some() {
+            notices.hold();
         }
     }
 
     /// Returns what shows a rollout: results on stdout, progress on stderr.
-    /// Of several side by side each line says whose it is, and nothing is drawn.
+    /// Of several side by side each line says whose it is.
     pub(super) fn listener(&self, output: OutputFormat, side_by_side: bool) -> Box<dyn Listener + Send> {
-        let terminal = Terminal { live: self.terminal.live && !self.quiet && !side_by_side, ..self.terminal };
+        let terminal = Terminal { live: self.terminal.live && !self.quiet, ..self.terminal };
         if let Some(notices) = self.notices.as_ref().filter(|_| terminal.live) {
             notices.hold();
         }
         let progress: Writer<'static> = if self.quiet { Box::new(io::sink()) } else { Box::new(io::stderr()) };
-        render::listener(output, &terminal, side_by_side, Box::new(io::stdout()), progress)
+        let screen = side_by_side.then(|| self.screen.get_or_init(|| SharedScreen::new(render::draw_target())));
+        render::listener(output, &terminal, screen, Box::new(io::stdout()), progress)
+    }
+
+    /// Returns what the commands that are printed are made from.
+    pub(super) fn typing(&self, cluster: &Cluster) -> Typing {
+        Typing::new(&self.typed, cluster.namespace())
+    }
+
+    /// Returns the flags that name server and user, as they follow a command.
+    pub(super) fn connection(&self) -> String {
+        Typing::new(&self.typed, "").connection()
     }
 
     /// Returns the time by the wall clock (RFC 3339, whole seconds).
@@ -172,12 +207,12 @@ impl Shell {
     pub(super) fn tell_error(&self, error: &CommandError) -> EndResult {
         self.tell_notices();
         if error.closed_pipe {
-            return EndResult::Complete;
+            return if self.is_answer { EndResult::Terminated } else { EndResult::Complete };
         }
         // The snippet of a manifest stands on lines of its own; whatever else breaks a line is shown as an escape.
         let (message, snippet) = match error.kind {
             ErrorKind::Manifest => error.message.split_once('\n').unwrap_or((&error.message, "")),
-            ErrorKind::Usage | ErrorKind::Cluster | ErrorKind::Output | ErrorKind::Interrupted => {
+            ErrorKind::Usage | ErrorKind::Cluster | ErrorKind::Output | ErrorKind::Interrupted | ErrorKind::Held => {
                 (error.message.as_str(), "")
             }
         };
@@ -186,12 +221,18 @@ impl Shell {
             self.say(Meaning::Plain, " ", line);
         }
         for hint in &error.hints {
-            self.say(Meaning::Plain, "hint:", hint);
+            self.hint(hint);
         }
         match error.kind {
             ErrorKind::Interrupted => EndResult::Interrupted,
+            ErrorKind::Held => EndResult::Superseded,
             ErrorKind::Usage | ErrorKind::Manifest | ErrorKind::Cluster | ErrorKind::Output => EndResult::Error,
         }
+    }
+
+    /// Shows a hint; a command in it leads to the same server as the same user.
+    pub(super) fn hint(&self, hint: &str) {
+        self.say(Meaning::Plain, "hint:", &Typing::new(&self.typed, "").connected(hint));
     }
 
     /// Ends a command that did what it was asked to.

@@ -9,14 +9,16 @@ use futures::future::{Either, select};
 use tokio::time::Instant;
 
 use super::Shell;
+use super::next::Verb;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, StatusArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
+use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::rollout::Stop;
 use crate::engine::status::{WorkloadStatus, status};
 use crate::error::CommandError;
-use crate::render::{self, OutputFormat, Redrawn};
+use crate::render::{self, HeldCommands, OutputFormat, Redrawn, StatusContext};
 use crate::signals::Signals;
 
 /// The shortest time between two looks.
@@ -114,7 +116,22 @@ impl Look<'_> {
     async fn text(&self, shell: &Shell) -> Result<(String, Vec<String>), CommandError> {
         let (workloads, notes) = self.read().await?;
         let mut text = Vec::new();
-        render::status(self.output, &workloads, self.asked.is_some(), &shell.terminal.stdout, &mut text)?;
+        let typing = shell.typing(&self.cluster);
+        let command = |verb: Verb, workload: &WorkloadRef| typing.of_workload(verb, workload, None).to_string();
+        let commands = |workload: &WorkloadRef| HeldCommands {
+            follow: command(Verb::Follow, workload),
+            resume: command(Verb::Resume, workload),
+            abort: command(Verb::Abort, workload),
+        };
+        let now = shell.clock();
+        let context = StatusContext {
+            asked_for: self.asked.is_some(),
+            namespace: (!self.words.all_namespaces).then(|| self.cluster.namespace()),
+            not_read: &notes,
+            now: &now,
+            commands: &commands,
+        };
+        render::status(self.output, &workloads, &context, &shell.terminal.stdout, &mut text)?;
         Ok((String::from_utf8_lossy(&text).into_owned(), notes))
     }
 
@@ -122,6 +139,10 @@ impl Look<'_> {
         let Some(asked) = &self.asked else {
             let namespace = (!self.words.all_namespaces).then(|| self.cluster.namespace());
             let overview = self.cluster.overview(namespace).await?;
+            if let (true, Some(forbidden)) = (overview.workloads.is_empty(), overview.forbidden) {
+                // What may not be listed is not known to be empty.
+                return Err(forbidden.into());
+            }
             return Ok((overview.workloads.iter().map(status).collect(), overview.not_read));
         };
         let found = targets::find(asked.clone(), &self.words, self.global, &self.cluster).await?;

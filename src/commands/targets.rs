@@ -10,13 +10,17 @@ use super::Shell;
 use crate::cli::{GlobalArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
+use crate::engine::api_schema::{self, Scope, Validation};
+use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::plan::LiveWorkload;
+use crate::engine::shell_words::quoted;
 use crate::engine::suggest;
 use crate::engine::target::{self, Images};
 use crate::engine::workload::{Workload, WorkloadKind};
 use crate::error::{CommandError, ErrorKind};
-use crate::manifest::{self, Packed};
+use crate::manifest::{self, Finding, Findings, ManifestError, Packed};
+use crate::render::Meaning;
 
 /// Workloads that are read at once: the API server's own limits are meant for many clients.
 const AT_ONCE: usize = 8;
@@ -36,7 +40,12 @@ pub(super) enum Wish {
     /// Images by hand; none for `follow`.
     Images(Images),
     /// The object of a manifest.
-    Manifest(Value),
+    Manifest {
+        /// The object.
+        object: Value,
+        /// What the server does with fields that it does not know.
+        validation: Validation,
+    },
     /// What was before an update.
     Undo {
         /// The update; the last one unless given.
@@ -48,8 +57,6 @@ pub(super) enum Wish {
     Restart {
         /// The containers; the only one unless some are named.
         containers: BTreeSet<ContainerName>,
-        /// The wall clock (RFC 3339).
-        now: String,
     },
 }
 
@@ -78,7 +85,11 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
         ));
     }
     shell.standard_input_was_read = args.filename.iter().any(|name| name == "-");
-    let manifests = manifest::read(&args.filename, args.recursive, &mut io::stdin().lock(), is_workload)?;
+    let manifests =
+        manifest::read(&args.filename, args.recursive, &mut io::stdin().lock(), is_workload, Scope::Partial)?;
+    if args.validate == Validation::Warn {
+        warn_of_unknown(&manifests, shell);
+    }
     let mut workloads = Vec::new();
     for manifest in manifests {
         match WorkloadKind::from_manifest(&manifest.api_version, &manifest.kind) {
@@ -120,13 +131,112 @@ pub(super) async fn read_side_by_side(
 pub(super) fn note_left_out(manifest: &Packed, shell: &Shell) {
     let Packed { api_version, kind, name, source, .. } = manifest;
     shell.note(&format!(
-        "{source}: {api_version} {kind}/{name} has no containers that this program can update in place; it is left out"
+        "{source}: {api_version} {kind}/{name}: skipped: not a workload{}",
+        // What is served no longer is no other kind.
+        match WorkloadKind::ALL.into_iter().find(|known| known.facts().kind == kind) {
+            Some(known) => format!(" of {}", known.facts().api_version()),
+            None => String::new(),
+        }
     ));
+}
+
+/// Names the fields that this build does not know.
+pub(super) fn warn_of_unknown(manifests: &[Packed], shell: &Shell) {
+    for finding in manifests.iter().flat_map(|manifest| &manifest.unknown).filter(|_| !shell.is_quiet()) {
+        let text = finding.to_string();
+        shell.say(Meaning::Waiting, "Warning:", text.lines().next().unwrap_or_default());
+    }
+}
+
+/// Refuses fields that this build does not know.
+pub(super) fn refuse_unknown<'m>(manifests: impl Iterator<Item = &'m Packed>) -> Result<(), CommandError> {
+    let findings: Vec<Finding> = manifests.flat_map(|manifest| manifest.unknown.clone()).collect();
+    if findings.is_empty() {
+        return Ok(());
+    }
+    let known = api_schema::KNOWN;
+    Err(CommandError::from(ManifestError::Schema(Findings(findings))).hint(format!(
+        "the fields are those of Kubernetes {known}; --validate=warn accepts others, as in kubectl apply"
+    )))
+}
+
+/// A server that is newer than this build may have fields that are unknown here: it is asked itself, by the dry run.
+async fn refuse_unknown_unless_newer(
+    manifests: &[(WorkloadKind, Packed)],
+    validation: Validation,
+    cluster: &Cluster,
+) -> Result<(), CommandError> {
+    let manifests = manifests.iter().map(|(_, manifest)| manifest);
+    if validation != Validation::Strict || manifests.clone().all(|manifest| manifest.unknown.is_empty()) {
+        return Ok(());
+    }
+    let server = cluster.server_version().await.ok().and_then(|version| version.parse::<KubeletVersion>().ok());
+    if server.is_some_and(|server| server > api_schema::KNOWN) { Ok(()) } else { refuse_unknown(manifests) }
 }
 
 /// Returns whether an object has containers that this program can update in place.
 pub(super) fn is_workload(api_version: &str, kind: &str) -> bool {
     WorkloadKind::from_manifest(api_version, kind).is_some()
+}
+
+/// What was found of what was asked.
+pub(super) struct Found {
+    /// Workloads that are there.
+    pub(super) workloads: Vec<(Workload, Wish)>,
+    /// Those of manifests that are not, with the manifest and the server's answer.
+    new: Vec<(WorkloadRef, Value, ClusterError)>,
+}
+
+impl Found {
+    /// Returns the workloads that the manifests would make.
+    pub(super) fn to_create(&self) -> impl Iterator<Item = (&WorkloadRef, &Value)> {
+        self.new.iter().map(|(reference, manifest, _)| (reference, manifest))
+    }
+}
+
+/// Finds the workloads as [`find`] does; of several manifests some may be of workloads that are still to be made.
+pub(super) async fn find_or_new(
+    asked: Asked,
+    args: &TargetArgs,
+    global: &GlobalArgs,
+    cluster: &Cluster,
+) -> Result<Found, CommandError> {
+    let Asked::Manifests(manifests) = asked else {
+        let workloads = find(asked, args, global, cluster).await?;
+        return Ok(Found { workloads, new: Vec::new() });
+    };
+    let mut found = of_manifests(manifests, args, global, cluster).await?;
+    match found.new.pop() {
+        Some((reference, _, error)) if found.workloads.is_empty() => Err(missing(error, &reference, cluster).await),
+        last => {
+            found.new.extend(last);
+            Ok(found)
+        }
+    }
+}
+
+async fn of_manifests(
+    manifests: Vec<(WorkloadKind, Packed)>,
+    args: &TargetArgs,
+    global: &GlobalArgs,
+    cluster: &Cluster,
+) -> Result<Found, CommandError> {
+    refuse_unknown_unless_newer(&manifests, args.validate, cluster).await?;
+    let mut found = Found { workloads: Vec::new(), new: Vec::new() };
+    for (kind, manifest) in manifests {
+        let reference = reference_of(kind, &manifest, global, cluster)?;
+        let object = manifest.object();
+        match cluster.workload(&reference).await {
+            Ok(workload) => found.workloads.push((workload, Wish::Manifest { object, validation: args.validate })),
+            Err(error @ ClusterError::NotFound { .. })
+                if cluster.has_namespace(&reference.namespace).await != Some(false) =>
+            {
+                found.new.push((reference, object, error));
+            }
+            Err(error) => return Err(missing(error, &reference, cluster).await),
+        }
+    }
+    Ok(found)
 }
 
 /// Finds the workloads in the cluster, in the order in which they were named; what a selector picks by namespace, kind
@@ -172,11 +282,11 @@ pub(super) async fn find(
             }
         }
         Asked::Manifests(manifests) => {
-            for (kind, manifest) in manifests {
-                let reference = reference_of(kind, &manifest, global, cluster)?;
-                let workload = workload(&reference, cluster).await?;
-                found.push((workload, Wish::Manifest(manifest.object())));
+            let of_manifests = of_manifests(manifests, args, global, cluster).await?;
+            if let Some((reference, _, error)) = of_manifests.new.into_iter().next() {
+                return Err(missing(error, &reference, cluster).await);
             }
+            found = of_manifests.workloads;
         }
     }
     Ok(found)
@@ -230,6 +340,6 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
         None => error,
     };
     let kind = reference.kind.facts().plural;
-    let namespace = super::next::quoted(&reference.namespace);
+    let namespace = quoted(&reference.namespace);
     error.hint(format!("see what there is with: kubectl get {kind} --namespace={namespace}"))
 }

@@ -8,7 +8,7 @@ use crate::cli::{DryRun, GlobalArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::durable::change::Direction;
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::is_left_behind;
+use crate::engine::plan::{LiveWorkload, is_left_behind, undone};
 use crate::engine::workload::Workload;
 use crate::error::CommandError;
 use crate::render::OutputFormat;
@@ -28,11 +28,11 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
         for (workload, _) in &found {
             shell.note(&format!("{}: its last rollout was left in the middle and is taken back", workload.reference));
         }
-        if args.dry_run != DryRun::None {
-            return Ok(EndResult::Complete);
-        }
-        let mut rolling = Rolling::new(&cluster, global, &args.rollout, writer, shell).await;
+        let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
         rolling.start.pre_pull = options.pre_pull;
+        rolling.start.hooks = options.hooks.clone();
+        rolling.dry_run = args.dry_run;
+        rolling.start.take_over = options.take_over;
         return resume::go_on(found, Some(Direction::Back), &options, &rolling, writer, shell).await;
     }
     for (_, wish) in &mut found {
@@ -41,10 +41,13 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     let ask_server = args.dry_run != DryRun::Client;
     let reading = (args.field_manager.as_str(), ask_server, Nodes::WhereDecisive);
     let planned = planning::make_for(found, cluster, &options, reading, shell).await?;
+    for live in &planned.lives {
+        tell(live, args, shell);
+    }
     show(&planned, args, shell)?;
     shell.tell_notices();
-    if planned.plan.result() != EndResult::Changes {
-        return Ok(planned.plan.refusal());
+    if !planned.plan.is_applyable() {
+        return Ok(planned.refuse(shell));
     }
     if args.dry_run != DryRun::None {
         return Ok(EndResult::Complete);
@@ -52,7 +55,19 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
-    Rolling::new(&planned.cluster, global, &args.rollout, writer, shell).await.each(&planned, shell).await
+    Rolling::new(&planned.cluster, &args.rollout, writer, shell).await.each(&planned, shell).await
+}
+
+/// Says which update is undone: which images that means the plan shows.
+fn tell(live: &LiveWorkload, args: &UndoArgs, shell: &Shell) {
+    // Why there is none was told before.
+    let Ok(Some(update)) = undone(live, args.to.as_deref()) else { return };
+    let who = update.who.map(|who| format!(" by {who}")).unwrap_or_default();
+    let when = update.ended.or(update.began).map(|at| format!(" at {at}")).unwrap_or_default();
+    let images = update.images.iter().map(|image| format!("{}: {} -> {}", image.container, image.from, image.to));
+    let images = images.collect::<Vec<_>>().join(", ");
+    let images = if images.is_empty() { String::new() } else { format!(": {images}") };
+    shell.note(&format!("{}: this command undoes update {}{who}{when}{images}", live.workload.reference, update.id));
 }
 
 /// Whether every workload is held by a rollout that ended before its time: to undo that is to take it back.
@@ -63,7 +78,7 @@ async fn are_left_behind(found: &[(Workload, Wish)], cluster: &Cluster) -> Resul
 }
 
 fn show(planned: &Planned, args: &UndoArgs, shell: &Shell) -> Result<(), CommandError> {
-    let acts = args.dry_run == DryRun::None && planned.plan.result() == EndResult::Changes;
+    let acts = args.dry_run == DryRun::None && planned.plan.is_applyable();
     match args.output {
         OutputFormat::Json if acts => Ok(()),
         output => plan::show(&planned.plan, output, None, shell),

@@ -17,7 +17,12 @@ pub(super) fn short(shell: &Shell) -> Result<EndResult, CommandError> {
 }
 
 pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
-    let server = if args.client { None } else { Some(shell.connect(global).await?.server_version().await?) };
+    // The client's version is known without a server, and is often what an unreachable one is asked about.
+    let asked = if args.client { None } else { Some(server_version(global, shell).await) };
+    let (server, error) = match asked.transpose() {
+        Ok(server) => (server, None),
+        Err(error) => (None, Some(error)),
+    };
     let text = match args.output {
         OutputFormat::Json => format!("{}\n", json!({ "clientVersion": VERSION, "serverVersion": server })),
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
@@ -28,5 +33,9 @@ pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut She
         }
     };
     shell.print(&text)?;
-    Ok(EndResult::Complete)
+    error.map_or(Ok(EndResult::Complete), Err)
+}
+
+async fn server_version(global: &GlobalArgs, shell: &mut Shell) -> Result<String, CommandError> {
+    Ok(shell.connect(global).await?.server_version().await?)
 }

@@ -24,8 +24,16 @@ impl Witness {
         Self { listener, seen: Vec::new() }
     }
 
-    /// Reads what is still to be known, and tells the end. After a signal nothing is read: a person wants to leave.
-    pub(super) async fn end(mut self, cluster: &Cluster, outcome: &mut Outcome) -> io::Result<()> {
+    /// Reads what is still to be known, and tells the end. Where nobody reads any more the end is what it is.
+    pub(super) async fn end(self, cluster: &Cluster, outcome: &mut Outcome) -> io::Result<()> {
+        match self.tell(cluster, outcome).await {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            told => told,
+        }
+    }
+
+    /// After a signal nothing is read: a person wants to leave.
+    async fn tell(mut self, cluster: &Cluster, outcome: &mut Outcome) -> io::Result<()> {
         if !matches!(outcome.result, EndResult::Interrupted | EndResult::Terminated) {
             cluster.complete_proof(outcome).await;
             let time_line = |key: &PodKey| {

@@ -62,6 +62,15 @@ pub enum Bound {
     },
     /// It says neither minAvailable nor maxUnavailable, or one that cannot be read: it allows none.
     NoRule,
+    /// Its rule leaves no room however many pods are healthy.
+    NoRoom {
+        /// `minAvailable 2`, `maxUnavailable 25%`.
+        rule: String,
+        /// So many pods there are to be.
+        expected: usize,
+        /// So many must stay healthy.
+        desired: usize,
+    },
     /// Its rule, applied to our own count.
     Counted {
         /// `minAvailable 2`, `maxUnavailable 25%`.
@@ -99,6 +108,13 @@ impl fmt::Display for Bound {
             Self::NotObserved => f.write_str("the disruption controller has not seen it as it is now"),
             Self::SyncFailed { message } => write!(f, "the disruption controller cannot work it out: {message}"),
             Self::NoRule => f.write_str("it has no minAvailable or maxUnavailable that can be read"),
+            Self::NoRoom { rule, expected, desired } => {
+                write!(
+                    f,
+                    "of {expected} {} {desired} must be healthy ({rule})",
+                    if *expected == 1 { "pod" } else { "pods" }
+                )
+            }
             Self::Counted { rule, healthy, desired } => {
                 let is = if *healthy == 1 { "pod is" } else { "pods are" };
                 write!(f, "{healthy} {is} healthy and {desired} must be ({rule})")
@@ -138,6 +154,42 @@ pub fn limits(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Ve
         limit.overlaps = overlaps.into_iter().filter(|name| *name != limit.budget).map(str::to_owned).collect();
     }
     limits
+}
+
+impl BudgetLimit {
+    /// Returns whether the budget selects a pod with these labels.
+    pub fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
+        selector::matches(&self.selector, labels)
+    }
+}
+
+/// Returns the budgets that allow no pod to be down even when all of them are healthy, as many as their owners want: only
+/// another rule, or more replicas, can make room. What the disruption controller has not seen as it is now, or cannot work
+/// out, is not among them.
+pub fn never(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Vec<BudgetLimit> {
+    let never = |budget: &&Value| {
+        let generation = |pointer: &str| budget.pointer(pointer).and_then(Value::as_i64);
+        let is_observed = generation("/status/observedGeneration") >= generation("/metadata/generation");
+        is_observed && sync_failed(budget).is_none()
+    };
+    let known: Vec<Value> = budgets.iter().filter(never).cloned().collect();
+    let limit = |(limit, budget): (BudgetLimit, &Value)| {
+        let Some(rule) = Rule::of(budget) else { return Some(BudgetLimit { why: Bound::NoRule, ..limit }) };
+        let selected = pods.iter().filter(|pod| limit.selects(pod.labels) && !pod.terminating).count();
+        // With pods that are missing now it may have room once they are there.
+        let expected = number(budget, "/status/expectedPods").max(selected).max(replicas);
+        let desired = rule.desired(expected);
+        let why = Bound::NoRoom { rule: rule.to_string(), expected, desired };
+        (desired >= expected).then_some(BudgetLimit { why, ..limit })
+    };
+    let named = |limit: BudgetLimit| {
+        let is_it = |budget: &&Value| {
+            budget.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default() == limit.budget
+        };
+        let budget = known.iter().find(is_it)?;
+        Some((limit, budget))
+    };
+    limits(&known, replicas, pods).into_iter().filter_map(named).filter_map(limit).collect()
 }
 
 /// Returns the budget that keeps one more ready pod with these labels from going down: of several the one that allows the

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::duration;
+use super::mask;
 use super::names::{ContainerName, Uid};
 
 /// One event.
@@ -21,7 +22,7 @@ pub struct Event {
     pub kind: String,
     /// CamelCase, such as `BackOff`.
     pub reason: String,
-    /// Sentence.
+    /// Sentence, without credentials.
     pub message: String,
     /// When it happened last (RFC 3339).
     pub time: String,
@@ -42,7 +43,7 @@ impl Event {
             container: container.map(ContainerName::from),
             kind: text("/type").to_owned(),
             reason: text("/reason").to_owned(),
-            message: text("/message").to_owned(),
+            message: mask::text(text("/message")),
             time: times.into_iter().map(text).find(|time| !time.is_empty()).unwrap_or_default().to_owned(),
             count: number("/series/count").or_else(|| number("/count")).unwrap_or(1).max(1),
         }

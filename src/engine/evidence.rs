@@ -7,7 +7,7 @@
 
 use super::image::ImageReference;
 use super::names::ContainerName;
-use super::pod::{ContainerStatus, ImageSet, Pod};
+use super::pod::{ContainerList, ContainerStatus, ImageSet, Pod, Terminated};
 use super::record::{ContainerRecord, UpdateRecord};
 
 /// What a container's present state is measured against.
@@ -38,7 +38,7 @@ impl Baseline {
     /// Finds what a container of the pod is to be measured against.
     pub fn of(pod: &Pod, name: &ContainerName) -> Self {
         let record = UpdateRecord::of(pod);
-        match record.as_ref().and_then(|record| record.container(pod, name)) {
+        match record.as_ref().and_then(|record| record.baseline(pod, name)) {
             Some(record) => Self::Recorded(record.clone()),
             None if is_as_created(pod, name) => Self::Created,
             None => pod.image_set.get(name).cloned().map_or(Self::Unknown, Self::Set),
@@ -58,6 +58,21 @@ impl Baseline {
             },
             Self::Created => Some(true),
             Self::Unknown => None,
+        }
+    }
+
+    /// Returns whether a container that has ended came after the change; `None` when it cannot be told. One that was in
+    /// flight at the patch came after it as well, and was stopped by it.
+    pub fn ended_after(&self, ended: &Terminated) -> Option<bool> {
+        let was_in_flight = match self {
+            Self::Recorded(record) => record.in_flight.is_some(),
+            Self::Set(_) | Self::Created | Self::Unknown => false,
+        };
+        match self.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) {
+            Some(true) if was_in_flight && ended.was_stopped() => Some(false),
+            // In the very second of the change: what was stopped, was stopped by it.
+            None if ended.was_stopped() => Some(false),
+            is_newer => is_newer,
         }
     }
 
@@ -121,6 +136,67 @@ impl Baseline {
             }
         }
     }
+}
+
+/// Returns what a running container's proof rests on where no other status and no event tells: it came after the change,
+/// and what was there before was stopped from outside after it. `None`: that does not show either.
+///
+/// The kubelet stops containers for a changed definition, a failed liveness probe, pressure on its node, and for the pod's
+/// end; a container that crashes ends with a code of its own. Assumes that nothing else stops a container, and that none
+/// ends with 0 by itself, in the moment between the patch and the kubelet's sight of it. A container in flight at the patch
+/// is stopped as well and may have been another one: then nothing is shown.
+pub fn rests_on_restart(pod: &Pod, name: &ContainerName) -> Option<String> {
+    let (_, _, status) = pod.container_status(name)?;
+    let set = pod.image_set.get(name)?.time.as_str();
+    let started = status.state.running.as_ref()?.started_at.as_deref()?;
+    let before = status.last_state.terminated.as_ref().filter(|before| before.was_stopped())?;
+    let stopped = before.finished_at.as_deref()?;
+    if stopped < set || started < stopped {
+        return None;
+    }
+    let (count, code) = (status.restart_count, before.exit_code);
+    let counted = match Baseline::of(pod, name) {
+        Baseline::Recorded(record) => {
+            let restarts = record.restarts.filter(|restarts| count > *restarts && record.in_flight.is_none())?;
+            let is_other = record.container_id.is_some() && record.container_id != status.container_id;
+            is_other.then(|| format!("its restart count rose from {restarts} to {count}"))?
+        }
+        Baseline::Set(_) if count > 0 => format!("its restart count is {count}"),
+        Baseline::Set(_) | Baseline::Created | Baseline::Unknown => return None,
+    };
+    Some(format!(
+        "it started at {started}, the image was set at {set}, {counted}, and the container before it was stopped at \
+         {stopped} (exit code {code}); no event of the kubelet tells more"
+    ))
+}
+
+/// Whether the kubelet has compared a container with the image that the pod asks for, and let it be or made it anew: another
+/// container of the pod was made of a spec that had that image already. In one sync the kubelet stops every container
+/// whose definition has changed before it starts any (`computePodActions` and `SyncPod` in pkg/kubelet/kuberuntime).
+pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
+    let record = UpdateRecord::of(pod);
+    let set = pod.image_set.get(name);
+    // The update that is recorded did not set this image, and neither has its field manager since.
+    let older = record
+        .as_ref()
+        .filter(|record| !record.containers.contains_key(name) && set.is_some_and(|set| set.manager == record.manager));
+    let mut others = pod
+        .all_containers()
+        .filter(|(list, other)| other.name != *name && (*list == ContainerList::Containers || other.is_sidecar()));
+    others.any(|(_, other)| {
+        let Some((_, _, status)) = pod.container_status(&other.name) else { return false };
+        if Baseline::of(pod, &other.name).proof(status, &other.image, false, None) != Proof::New {
+            return false;
+        }
+        let started_at = status.state.running.as_ref().and_then(|running| running.started_at.as_deref());
+        older.is_some_and(|record| record.container(pod, &other.name).is_some())
+            || set.zip(started_at).is_some_and(|(set, started_at)| {
+                // Its own image came later, so the spec that it was made of had this one; a start alone tells nothing, since
+                // a sync that takes long makes it of an older spec.
+                let is_later = pod.image_set.get(&other.name).is_some_and(|other| other.time > set.time);
+                is_later && started_at > set.time.as_str()
+            })
+    })
 }
 
 /// Whether the status shows an image that the container from before cannot have been made of.

@@ -127,6 +127,17 @@ pub fn judge(
     }
 }
 
+/// Returns what the kubelet calls it and about when its back-off ends (RFC 3339), of a container that it holds: so long after
+/// the last end as its message says (`doBackOff`, "back-off 10s restarting failed container=...").
+pub fn back_off(status: &ContainerStatus) -> Option<(String, String)> {
+    let waiting = status.state.waiting.as_ref().filter(|waiting| waiting.reason == "CrashLoopBackOff")?;
+    let length = waiting.message.strip_prefix("back-off ")?.split_whitespace().next()?;
+    let length = super::duration::parse(length).ok()?;
+    let ended = status.last_state.terminated.as_ref()?.finished_at.as_deref()?;
+    let until = ended.parse::<jiff::Timestamp>().ok()?.checked_add(length).ok()?;
+    Some((waiting.reason.clone(), until.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()))
+}
+
 /// A container that has ended and is not started again is in back-off, whatever the kubelet calls it: it may go on showing the
 /// end itself, and CrashLoopBackOff only when it looks at the pod once more (`pkg/kubelet/kuberuntime`, `doBackOff`).
 fn ended_for_long(
@@ -237,6 +248,23 @@ mod tests {
         let new = |ended: &Terminated| Some(ended.container_id.as_deref() == Some("containerd://new"));
         assert_eq!(judge(&status, new, None, "x").and_then(|(failure, _)| failure.exit_code), Some(3));
         assert_eq!(judge(&status, |_| Some(false), None, "x"), None);
+    }
+
+    #[test]
+    fn a_back_off_says_until_when() {
+        let ended = |at: &str| Terminated { finished_at: Some(at.into()), ..Default::default() };
+        for (message, expected) in [
+            ("back-off 10s restarting failed container=side pod=web-0_prod(1)", Some("2026-03-01T12:03:10Z")),
+            ("back-off 1m20s restarting failed container=side", Some("2026-03-01T12:04:20Z")),
+            ("back-off 5m0s restarting failed container=side", Some("2026-03-01T12:08:00Z")),
+            ("back-off some time", None),
+            ("", None),
+        ] {
+            let mut status = waiting("CrashLoopBackOff", message);
+            status.last_state.terminated = Some(ended("2026-03-01T12:03:00Z"));
+            assert_eq!(back_off(&status).map(|(_, until)| until).as_deref(), expected, "{message}");
+        }
+        assert_eq!(back_off(&waiting("CrashLoopBackOff", "back-off 10s restarting")), None);
     }
 
     #[test]

@@ -199,14 +199,14 @@ impl FailedPod {
             node: pod.as_ref().map(|pod| pod.spec.node_name.clone()).filter(|node| !node.is_empty()),
             image: of_container.map(|(_, _, container)| container.image.clone()),
             reason,
-            message: mask::line(&message),
+            message: mask::text(&message),
             exit_code: exit_code.or(ended.map(|ended| ended.exit_code)),
             signal: ended.and_then(|ended| ended.signal).filter(|signal| *signal != 0),
             restarts: status.map(|status| status.restart_count),
             log: log.map(|(instance, text)| Log { instance, lines: last_lines(&text) }),
             events: events::newest(events, MOST_EVENTS)
                 .into_iter()
-                .map(|event| Event { message: mask::line(&event.message), ..event })
+                .map(|event| Event { message: mask::text(&event.message), ..event })
                 .collect(),
             time_line: time_line.into_iter().skip(skipped).map(without_credentials).collect(),
             not_read,
@@ -240,6 +240,9 @@ fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (St
     if let Some(waiting) = status.and_then(|status| status.state.waiting.as_ref()) {
         return (waiting.reason.clone(), waiting.message.clone(), None);
     }
+    if let Some(node) = pod.and_then(Pod::unready_node) {
+        return ("NodeNotReady".into(), format!("node {node} is not ready"), None);
+    }
     let ready = pod.and_then(Pod::ready_condition).filter(|ready| ready.status != "True");
     let said = |text: Option<&String>, other: &str| {
         text.filter(|text| !text.is_empty()).map_or(other.to_owned(), Clone::clone)
@@ -254,16 +257,15 @@ fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (St
 
 /// The last lines of a log that may begin in the middle of a line.
 fn last_lines(text: &str) -> Vec<String> {
-    let lines: Vec<&str> = text.lines().collect();
     // Masked before it is cut: what is a private key is told by its first line.
-    let mut masked = mask::lines(lines);
+    let mut masked: Vec<String> = mask::text(text).lines().map(str::to_owned).collect();
     masked.split_off(masked.len().saturating_sub(MOST_LINES))
 }
 
 fn without_credentials(moment: Moment) -> Moment {
     let phase = match moment.phase {
         PodPhase::Failing(failure) => {
-            let message = mask::line(&failure.message);
+            let message = mask::text(&failure.message);
             PodPhase::Failing(super::failure::Failure { message, ..failure })
         }
         phase => phase,

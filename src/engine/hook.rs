@@ -30,6 +30,11 @@ impl Hooks {
         *self == Self::default()
     }
 
+    /// Returns the phases that have a command.
+    pub fn phases(&self) -> impl Iterator<Item = HookPhase> {
+        [HookPhase::Before, HookPhase::After].into_iter().filter(|phase| self.command(*phase).is_some())
+    }
+
     /// Returns the command of a phase, if there is one.
     pub fn command(&self, phase: HookPhase) -> Option<&str> {
         match phase {
@@ -157,7 +162,7 @@ impl HookEnd {
             HookPhase::Before => "; the pod was not touched",
             HookPhase::After => "",
         };
-        let message = match mask::line(&self.message) {
+        let message = match mask::text(&self.message) {
             said if said.is_empty() => format!("{what}{untouched}"),
             said => format!("{what}{untouched}: {said}"),
         };

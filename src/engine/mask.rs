@@ -1,10 +1,18 @@
-//! Takes what looks like a credential out of words that somebody else wrote: log lines, messages of registries.
+//! Takes what looks like a credential out of words that somebody else wrote: log lines, messages of containers, registries,
+//! events, servers, and the output of a person's own commands.
 //!
-//! Promise: a text without one comes out as it is; masking twice is masking once. It is a net and no wall: a secret that
-//! nothing marks as one passes.
+//! Where such words come in, they are masked, and nowhere else: [`super::pod`] and [`super::events`] do it while they read
+//! the API's objects, the cluster's errors and warnings while they are sorted, a hook's output line by line. So no output has
+//! to think of it, and neither has a recording.
+//!
+//! Promise: a text without a credential comes out as it is; masking twice is masking once. It is a net and no wall: a secret
+//! that nothing marks as one passes.
 
 /// What stands in place of a credential.
 pub const MASK: &str = "***";
+
+/// What stands in place of a private key.
+const MASKED_KEY: &str = "*** (a private key)";
 
 /// Ends of names whose value is a secret, without `-` and `_`, in lower case.
 const SECRET_NAMES: [&str; 14] = [
@@ -40,26 +48,96 @@ const SHAPES: [(&str, usize); 12] = [
     ("AIza", 30),
 ];
 
-/// Returns the lines with credentials masked; between the first and the last line of a private key nothing is left.
-pub fn lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let mut in_key = false;
-    let mut masked: Vec<String> = Vec::new();
-    for text in lines {
-        let (begins, ends) = (text.contains("-----BEGIN ") && text.contains("PRIVATE KEY"), text.contains("-----END "));
-        if in_key || begins {
-            if !in_key {
-                masked.push(format!("{MASK} (a private key)"));
-            }
-            in_key = !ends;
-        } else {
-            masked.push(line(text));
-        }
+/// What stands before and after the name of what a block of PEM holds.
+const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+const DASHES: &str = "-----";
+
+/// What the content of a block of PEM is made of; a log in JSON has its line breaks as `\n`.
+fn is_pem(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '\\' | '\n' | '\r')
+}
+
+/// Returns the text, of one line or several, with credentials masked.
+pub fn text(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
     }
+    let without_keys = keys(text);
+    let lines: Vec<String> = without_keys.split('\n').map(line).collect();
+    lines.join("\n")
+}
+
+/// Masks private keys, also those of which a cut has left only one end.
+fn keys(text: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((begin, end)) = block(rest) {
+        masked.push_str(rest.get(..begin).unwrap_or_default());
+        masked.push_str(MASKED_KEY);
+        rest = rest.get(end..).unwrap_or_default();
+    }
+    masked.push_str(rest);
     masked
 }
 
+/// Finds the first private key: where it begins and ends.
+fn block(text: &str) -> Option<(usize, usize)> {
+    let (begins, ends) = (header(text, BEGIN), header(text, END));
+    match (begins, ends) {
+        // Its beginning was cut off.
+        (begins, Some((end, after))) if begins.is_none_or(|(begin, _)| end < begin) => {
+            let before = text.get(..end).unwrap_or_default();
+            Some((before.trim_end_matches(is_pem).len(), after))
+        }
+        (Some((begin, after)), _) => {
+            let rest = text.get(after..).unwrap_or_default();
+            // Its end was cut off.
+            let end = rest.find(END).map_or(text.len(), |at| {
+                let name = after + at + END.len();
+                let tail = text.get(name..).unwrap_or_default();
+                name + tail.find(DASHES).map_or(tail.len(), |at| at + DASHES.len())
+            });
+            Some((begin, end))
+        }
+        (None, _) => None,
+    }
+}
+
+/// Finds the first line that begins or ends a private key: its two ends.
+fn header(text: &str, mark: &str) -> Option<(usize, usize)> {
+    text.match_indices(mark).find_map(|(at, _)| {
+        let name = at + mark.len();
+        let tail = text.get(name..)?;
+        let length = tail.find(DASHES)?;
+        tail.get(..length)?.contains("PRIVATE KEY").then_some((at, name + length + DASHES.len()))
+    })
+}
+
+/// Masks an output as it comes, line by line: within a private key nothing comes out.
+#[derive(Debug, Default)]
+pub struct Lines {
+    in_key: bool,
+}
+
+impl Lines {
+    /// Returns a line with credentials masked; `None` within a private key.
+    pub fn next(&mut self, line: &str) -> Option<String> {
+        let was_in_key = self.in_key;
+        let (begin, end) = (header(line, BEGIN).map(|(at, _)| at), line.rfind(END));
+        if was_in_key && end.is_none() {
+            return None;
+        }
+        self.in_key = begin.is_some_and(|begin| end.is_none_or(|end| end < begin));
+        if was_in_key && !self.in_key {
+            return None;
+        }
+        Some(text(line))
+    }
+}
+
 /// Returns one line with credentials masked.
-pub fn line(text: &str) -> String {
+fn line(text: &str) -> String {
     shaped(&in_addresses(&named(text)))
 }
 
@@ -72,9 +150,13 @@ fn named(text: &str) -> String {
         let (before, from) = rest.split_at(at);
         let (name, after) = from.split_at(from.find(|c| !is_name(c)).unwrap_or(from.len()));
         masked.push_str(before);
+        let is_image = is_image(&masked, after);
         masked.push_str(name);
         rest = after;
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+        if is_image {
+            continue;
+        }
         let is_scheme = plain == "bearer";
         let header = plain.ends_with("authorization");
         if !(is_scheme || header || SECRET_NAMES.iter().any(|secret| plain.ends_with(secret))) {
@@ -95,6 +177,12 @@ fn named(text: &str) -> String {
     }
     masked.push_str(rest);
     masked
+}
+
+/// Whether a name is the end of an image's repository, and what follows it a tag: `acme/token:v1`, `image "token:v1"`.
+fn is_image(before: &str, after: &str) -> bool {
+    let tagged = after.strip_prefix(':').is_some_and(|tag| tag.starts_with(|c: char| c.is_ascii_alphanumeric()));
+    tagged && (before.ends_with('/') || before.ends_with("mage \""))
 }
 
 fn is_name(c: char) -> bool {
@@ -229,10 +317,47 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_an_image_is_no_credential() {
+        for kept in
+            ["pull acme/token:v1: not found", "Back-off pulling image \"secret:v1\"", "r/a/client-secret:1.2@sha256:ab"]
+        {
+            assert_eq!(line(kept), kept);
+        }
+        assert_eq!(line("GET /oauth?token=abc"), "GET /oauth?token=***");
+    }
+
+    #[test]
     fn nothing_is_left_of_a_private_key() {
-        let text = ["before", "-----BEGIN RSA PRIVATE KEY-----", "MIIE", "-----END RSA PRIVATE KEY-----", "after"];
-        assert_eq!(lines(text), ["before", "*** (a private key)", "after"]);
-        assert_eq!(lines(["-----BEGIN PRIVATE KEY-----", "MIIE"]), ["*** (a private key)"], "the end was cut off");
+        let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
+        for (whole, masked) in [
+            (format!("before\n{begin}\nMIIE\nabc=\n{end}\nafter"), "before\n*** (a private key)\nafter"),
+            (format!("key={begin}\\nMIIE\\n{end}\\n, port 1"), "key=***\\n, port 1"),
+            (format!("{begin}\nMIIE, the end was cut off"), "*** (a private key)"),
+            (
+                format!("the beginning was cut off: \nMIIE\nabc=\n{end}\nafter"),
+                "the beginning was cut off: *** (a private key)\nafter",
+            ),
+            (format!("{begin}MII{end} {begin}MII{end} x"), "*** (a private key) *** (a private key) x"),
+            (
+                "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----".to_owned(),
+                "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+            ),
+        ] {
+            let once = text(&whole);
+            assert!(!once.contains("MII") || once.contains("CERTIFICATE"), "{once}");
+            assert_eq!(text(&once), once);
+            if !whole.starts_with("key=") {
+                assert_eq!(once, masked);
+            }
+        }
+    }
+
+    #[test]
+    fn an_output_that_comes_line_by_line_loses_its_key() {
+        let mut lines = Lines::default();
+        let output = ["a", "-----BEGIN PRIVATE KEY-----", "MIIE", "-----END PRIVATE KEY-----", "token=abc"];
+        let shown: Vec<String> = output.iter().filter_map(|line| lines.next(line)).collect();
+        assert_eq!(shown, ["a", "*** (a private key)", "token=***"]);
     }
 
     proptest! {
@@ -244,7 +369,16 @@ mod tests {
 
         #[test]
         fn no_text_is_too_strange(text in any::<String>()) {
-            line(&text);
+            super::text(&text);
+        }
+
+        #[test]
+        fn nothing_within_a_key_is_shown(before in "[ -~\\n]{0,20}", key in "[A-Za-z0-9+/\n]{1,60}", cut in 0_usize..100) {
+            let whole = format!("{before}\n-----BEGIN PRIVATE KEY-----\nQQQQ{key}\n-----END PRIVATE KEY-----\n");
+            let text: String = whole.chars().skip(cut.min(before.len() + 1)).collect();
+            let masked = super::text(&text);
+            prop_assert!(!masked.contains("QQQQ"), "{}", masked);
+            prop_assert_eq!(super::text(&masked), masked);
         }
     }
 }

@@ -7,6 +7,7 @@
 //! what the kubelet does to one container.
 
 pub mod address;
+pub mod api_schema;
 pub mod budget;
 pub mod container_hash;
 pub mod defaults;
@@ -41,6 +42,7 @@ pub mod report;
 pub mod restart;
 pub mod rollout;
 pub mod selector;
+pub mod shell_words;
 pub mod status;
 pub mod strategic_merge;
 pub mod suggest;

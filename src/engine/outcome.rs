@@ -103,16 +103,39 @@ impl EndResult {
         Self::Terminated,
     ];
 
+    /// Returns what to do about it, one sentence without a full stop.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Complete | Self::NothingToDo | Self::Aborted => "nothing has to be done",
+            Self::Paused => "look at the pods that are done, then resume or abort with the command that was printed",
+            Self::Error => "mend what the error and its hints name; nothing was changed unless it says so",
+            Self::Changes => "carry the plan out with the command that was printed",
+            Self::NotEligible => "see the reasons: each has a hint, and more with explain CODE",
+            Self::Failed => {
+                "read the failure that was printed, then abort (the pods that were changed go back) or resume"
+            }
+            Self::TimedOut => {
+                "look at what was waited for, then resume, with a longer --timeout if it only needs time, or abort"
+            }
+            Self::Superseded => "see who changed what (status, history), then plan again",
+            Self::Interrupted | Self::Terminated => "resume or abort with the command that was printed",
+        }
+    }
+
     /// Returns what it means, in one sentence for the README's table.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Complete => "every pod runs what was asked for, proven by another container that stayed ready",
+            Self::Complete => {
+                "every pod runs what was asked for, proven by another container that stayed ready; `plan` without `--detailed-exitcode`: a plan was made, whatever it says"
+            }
             Self::NothingToDo => "every pod already runs it",
             Self::Paused => "stopped where it was asked to",
             Self::Aborted => "taken back",
             Self::Error => "error, wrong usage, prompt declined, or no terminal and no `--yes`",
             Self::Changes => "only `plan --detailed-exitcode`: there are changes, all of them in place",
-            Self::NotEligible => "something cannot be done in place; `rbac --check`: something required is not allowed",
+            Self::NotEligible => {
+                "something cannot be done in place (`plan --detailed-exitcode`, `apply`, `restart`, `undo`); `rbac --check`: something required is not allowed"
+            }
             Self::Failed => "a pod failed; the reason was found",
             Self::TimedOut => "a deadline passed, or it could not be proven in time",
             Self::Superseded => "stale plan, another writer, or the pod is gone or another one",

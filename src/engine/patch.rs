@@ -2,6 +2,7 @@
 
 mod drained;
 mod hooked;
+mod taken_over;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ use super::record::{ContainerRecord, LaterChange, UPDATE_ANNOTATION, UpdateRecor
 
 pub use drained::{drain_patch, gate_off_patch, restore_patch};
 pub use hooked::after_pod_patch;
+pub use taken_over::taken_over_patch;
 
 /// A JSON patch of one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,7 +87,8 @@ pub enum PatchError {
 /// It tests uid, controller, absent deletionTimestamp, and each container's name, old image and containerID, and
 /// writes the record into the pod's annotation: a pod that moved in any of these is refused by the server (422 without
 /// details), never half patched. Labels and annotations go with it, each tested for its value before. A patch of these
-/// alone leaves the record of the last update as it is: that is still what the containers' evidence rests on.
+/// alone leaves the record of the last update as it is: that is still what the containers' evidence rests on. It is tested
+/// all the same: a run that takes over changes it.
 ///
 /// # Errors
 /// When a container is not in the pod.
@@ -131,20 +134,25 @@ pub fn step_patch(
         id: id.clone(),
         manager: field_manager.to_owned(),
         containers: earlier_steps(pod, id),
+        earlier: BTreeMap::new(),
         drained: UpdateRecord::drained(pod),
         later: later(pod, step.later)?,
         owes_after_pod: step.owes_after_pod,
+        taken_over: None,
     };
     for image in images {
         let (name, container) = operations.container(pod, image)?;
         record.containers.insert(name, container);
     }
+    record.earlier = earlier_updates(pod, &record.containers);
     operations.metadata(MetadataMap::Labels, &pod.labels, &metadata.left_in(pod).labels);
     let mut annotations = metadata.left_in(pod).annotations;
     if !images.is_empty() {
         let record = serde_json::to_string(&record).unwrap_or_default();
         let from = pod.annotations.get(UPDATE_ANNOTATION).cloned();
         annotations.insert(UPDATE_ANNOTATION.into(), ValueChange { from, to: Some(record) });
+    } else if !annotations.contains_key(UPDATE_ANNOTATION) {
+        operations.record_as_it_is(pod);
     }
     operations.metadata(MetadataMap::Annotations, &pod.annotations, &annotations);
     Ok(operations.of(pod, PodPart::Pod, field_manager))
@@ -156,6 +164,17 @@ fn earlier_steps(pod: &Pod, id: &RolloutId) -> BTreeMap<ContainerName, Container
     let explained =
         before.containers.keys().filter_map(|name| Some((name.clone(), before.container(pod, name)?.clone())));
     explained.collect()
+}
+
+/// What earlier rollouts have recorded of containers that this one does not change, where that still explains what the
+/// pod asks for.
+fn earlier_updates(
+    pod: &Pod,
+    changed: &BTreeMap<ContainerName, ContainerRecord>,
+) -> BTreeMap<ContainerName, ContainerRecord> {
+    let Some(before) = UpdateRecord::of(pod) else { return BTreeMap::new() };
+    let names = before.containers.keys().chain(before.earlier.keys()).filter(|name| !changed.contains_key(*name));
+    names.filter_map(|name| Some((name.clone(), before.baseline(pod, name)?.clone()))).collect()
 }
 
 fn later(pod: &Pod, images: &[NewImage]) -> Result<BTreeMap<ContainerName, LaterChange>, PatchError> {
@@ -172,7 +191,7 @@ fn later(pod: &Pod, images: &[NewImage]) -> Result<BTreeMap<ContainerName, Later
 fn never_ran(pod: &Pod, status: &ContainerStatus) -> bool {
     let Some(waiting) = status.state.waiting.as_ref() else { return false };
     let record = UpdateRecord::of(pod);
-    let before = record.as_ref().and_then(|record| record.container(pod, &status.name));
+    let before = record.as_ref().and_then(|record| record.baseline(pod, &status.name));
     let is_older =
         before.is_some_and(|before| before.container_id.is_some() && before.container_id == status.container_id);
     is_older || failure::is_pull(&waiting.reason)
@@ -182,7 +201,7 @@ fn never_ran(pod: &Pod, status: &ContainerStatus) -> bool {
 /// which the pod asks for now: the kubelet may be about to make that one.
 fn in_flight(pod: &Pod, status: &ContainerStatus) -> Option<String> {
     let record = UpdateRecord::of(pod)?;
-    let before = record.container(pod, &status.name)?;
+    let before = record.baseline(pod, &status.name)?;
     let is_older = before.container_id.is_some() && before.container_id == status.container_id;
     is_older.then(|| before.in_flight.as_ref().unwrap_or(&before.from).clone())
 }
@@ -212,6 +231,7 @@ impl Operations {
             to: image.to.clone(),
             image_id: String::new(),
             container_id: None,
+            restarts: None,
             waiting: None,
             never_ran: false,
             in_flight: None,
@@ -225,6 +245,7 @@ impl Operations {
                 self.test(path("containerID"), json!(status.container_id));
                 record.image_id.clone_from(&status.image_id);
                 record.container_id.clone_from(&status.container_id);
+                record.restarts = status.container_id.is_some().then_some(status.restart_count);
                 record.waiting = status.state.waiting.as_ref().map(|waiting| waiting.reason.clone());
                 record.never_ran = never_ran(pod, status);
                 record.in_flight = in_flight(pod, status);
@@ -333,6 +354,40 @@ mod tests {
         let before = pod(&json!({"annotations": {UPDATE_ANNOTATION: "{}"}}));
         let after = patched(&before, &[], &wanted).unwrap();
         assert_eq!(after["metadata"]["annotations"], before["metadata"]["annotations"]);
+    }
+
+    #[test]
+    fn an_update_keeps_what_earlier_ones_have_recorded_of_other_containers() {
+        let mut object = pod(&json!({}));
+        object["spec"]["containers"].as_array_mut().unwrap().push(json!({"name": "app", "image": "app:1"}));
+        let mut set = |id: &str, container: &str, to: &str| {
+            let seen = Pod::from_object(&object).unwrap();
+            let images = [NewImage { container: container.into(), to: to.into() }];
+            let none = MetadataChange::default();
+            let patch = pod_patch(&seen, &images, &none, &RolloutId::from(id), "kubectl-inplace").unwrap();
+            json_patch::patch(&mut object, &tolerant(&patch.operations)).unwrap();
+            let record = UpdateRecord::of(&Pod::from_object(&object).unwrap()).unwrap();
+            let names = |records: &BTreeMap<ContainerName, ContainerRecord>| {
+                records.iter().map(|(name, record)| format!("{name} {}", record.to)).collect::<Vec<_>>().join(",")
+            };
+            (names(&record.containers), names(&record.earlier))
+        };
+        let text = |this: &str, earlier: &str| (this.to_owned(), earlier.to_owned());
+        assert_eq!(set("one", "side", "side:2"), text("side side:2", ""));
+        assert_eq!(set("two", "app", "app:2"), text("app app:2", "side side:2"));
+        assert_eq!(
+            set("two", "side", "side:3"),
+            text("app app:2,side side:3", ""),
+            "a further step of the same update"
+        );
+        assert_eq!(set("three", "side", "side:4"), text("side side:4", "app app:2"));
+        object["spec"]["containers"][1]["image"] = "app:9".into();
+        let seen = Pod::from_object(&object).unwrap();
+        assert!(earlier_updates(&seen, &BTreeMap::new()).contains_key(&"side".into()));
+        assert!(
+            !earlier_updates(&seen, &BTreeMap::new()).contains_key(&"app".into()),
+            "somebody has set another image"
+        );
     }
 
     #[test]

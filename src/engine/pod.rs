@@ -12,6 +12,7 @@ use serde_json::Value;
 
 pub use environment::{EnvFrom, EnvVar, EnvVarSource, FieldRef, NameRef};
 
+use super::mask;
 use super::names::{ContainerName, PodKey, Uid};
 
 /// One pod as last observed.
@@ -121,11 +122,25 @@ pub struct Container {
     pub image_pull_policy: String,
     /// What runs before it is stopped.
     pub lifecycle: Lifecycle,
+    /// The ports that it says it listens on: information only, since it may listen on others.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<ContainerPort>,
     /// The environment variables that come from elsewhere; those with a value of their own are not kept.
     #[serde(deserialize_with = "environment::variables_from_elsewhere")]
     pub env: Vec<EnvVar>,
     /// ConfigMaps and Secrets that the environment has as a whole.
     pub env_from: Vec<EnvFrom>,
+}
+
+/// A port that a container says it listens on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContainerPort {
+    /// Its name, by which a Service may refer to it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Its number.
+    pub container_port: u32,
 }
 
 /// The part of a container's hooks that is read.
@@ -196,7 +211,8 @@ pub struct Condition {
     pub last_transition_time: Option<String>,
     /// CamelCase reason.
     pub reason: Option<String>,
-    /// Sentence.
+    /// Sentence, without credentials.
+    #[serde(deserialize_with = "masked_if_any")]
     pub message: Option<String>,
 }
 
@@ -254,7 +270,8 @@ pub struct Running {
 pub struct Waiting {
     /// Such as `ErrImagePull`.
     pub reason: String,
-    /// The kubelet's or the registry's words.
+    /// The kubelet's or the registry's words, without credentials.
+    #[serde(deserialize_with = "masked")]
     pub message: String,
 }
 
@@ -268,7 +285,8 @@ pub struct Terminated {
     pub signal: Option<i64>,
     /// Such as `Error`, `Completed`, `StartError`.
     pub reason: String,
-    /// The runtime's words.
+    /// The runtime's or the container's own words, without credentials.
+    #[serde(deserialize_with = "masked")]
     pub message: String,
     /// RFC 3339, whole seconds.
     pub started_at: Option<String>,
@@ -279,9 +297,26 @@ pub struct Terminated {
     pub container_id: Option<String>,
 }
 
+impl Terminated {
+    /// Returns whether it looks as a container does that was stopped: it ended with 0, by SIGTERM, or by SIGKILL that the
+    /// kernel did not send for want of memory.
+    pub fn was_stopped(&self) -> bool {
+        matches!(self.exit_code, 0 | 137 | 143) && self.reason != "OOMKilled"
+    }
+}
+
 /// Reads `null` as nothing, as Go does.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Reads words of others without the credentials in them.
+fn masked<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(mask::text(&or_default::<D, String>(deserializer)?))
+}
+
+fn masked_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.map(|text| mask::text(&text)))
 }
 
 /// In which list of the pod a container stands.
@@ -381,6 +416,11 @@ impl Pod {
         })
     }
 
+    /// Returns whether a node was found for it.
+    pub fn is_scheduled(&self) -> bool {
+        !self.spec.node_name.is_empty()
+    }
+
     /// Returns the managing owner.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owners.iter().find(|owner| owner.controller)
@@ -439,6 +479,16 @@ impl Pod {
         self.ready_condition().is_some_and(|condition| condition.status == "True")
     }
 
+    /// Returns the node that is not ready, where that alone makes the pod so: the node lifecycle controller sets `Ready` and
+    /// nothing else (`MarkPodsNotReady`), while a kubelet sets it with `ContainersReady` and the readiness gates.
+    pub fn unready_node(&self) -> Option<&str> {
+        let is_true = |kind: &str| self.condition(kind).is_some_and(|condition| condition.status == "True");
+        let is_set = self.ready_condition().is_some_and(|ready| ready.status != "True");
+        let gates = self.spec.readiness_gates.iter().all(|gate| is_true(&gate.condition_type));
+        let is_by_node = is_set && is_true("ContainersReady") && gates && !self.is_finished();
+        Some(self.spec.node_name.as_str()).filter(|node| is_by_node && !node.is_empty())
+    }
+
     /// Returns why the pod is taken away, where its condition `DisruptionTarget` says so (eviction, preemption, a node that
     /// is lost, pressure on its node).
     pub fn disruption(&self) -> Option<String> {
@@ -463,7 +513,9 @@ impl Pod {
 
     /// Returns the seconds between SIGTERM and SIGKILL.
     pub fn termination_grace_seconds(&self) -> u64 {
-        self.spec.termination_grace_period_seconds.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or(30)
+        // A server takes any number; what is reckoned with it has to stay within bounds.
+        let seconds = self.spec.termination_grace_period_seconds.and_then(|seconds| u64::try_from(seconds).ok());
+        seconds.unwrap_or(30).min(u64::from(u32::MAX))
     }
 }
 
@@ -472,6 +524,42 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_node_that_is_not_ready_is_told_from_a_pod_that_is_not() {
+        let pod = |ready: &str, containers: &str, gate: Option<&str>| {
+            let conditions = [("Ready", Some(ready)), ("ContainersReady", Some(containers)), ("gate", gate)];
+            let conditions =
+                conditions.iter().filter_map(|(kind, status)| Some(json!({"type": kind, "status": status.as_ref()?})));
+            let gates = if gate.is_some() { json!([{"conditionType": "gate"}]) } else { json!([]) };
+            Pod::from_object(
+                &json!({"metadata": {"name": "p"}, "spec": {"nodeName": "node-3", "readinessGates": gates},
+                "status": {"conditions": conditions.collect::<Vec<_>>()}}),
+            )
+            .unwrap()
+        };
+        for (ready, containers, gate, expected) in [
+            ("False", "True", None, Some("node-3")),
+            ("Unknown", "True", None, Some("node-3")),
+            ("False", "True", Some("True"), Some("node-3")),
+            ("False", "True", Some("False"), None),
+            ("False", "False", None, None),
+            ("True", "True", None, None),
+        ] {
+            assert_eq!(pod(ready, containers, gate).unready_node(), expected, "{ready} {containers} {gate:?}");
+        }
+    }
+
+    #[test]
+    fn words_of_others_come_without_credentials() {
+        let message = "token=hunter2\n-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----";
+        let state =
+            json!({"terminated": {"exitCode": 1, "message": message}, "waiting": {"reason": "X", "message": message}});
+        let pod = json!({"metadata": {"name": "p"}, "status": {"conditions": [{"type": "Ready", "message": message}],
+            "containerStatuses": [{"name": "a", "state": state, "lastState": state}]}});
+        let read = serde_json::to_string(&Pod::from_object(&pod).unwrap()).unwrap();
+        assert!(!read.contains("hunter2") && read.contains("token=***"), "{read}");
+    }
 
     #[test]
     fn null_is_nothing() {

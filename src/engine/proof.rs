@@ -187,6 +187,7 @@ mod tests {
                 times: ContainerTimes {
                     ended_at: Some("2026-01-01T00:00:10Z".into()),
                     started_at: Some("2026-01-01T00:00:14Z".into()),
+                    running_since: None,
                     pull_seconds: None,
                     ready_seconds: Some(down + 1),
                 },
@@ -201,7 +202,7 @@ mod tests {
             namespace: "d".into(),
             name: "web".into(),
         };
-        Outcome { workload, result: EndResult::Complete, pods, why: None, seconds: 1.0, held: false }
+        Outcome { workload, result: EndResult::Complete, pods, why: None, seconds: 1.0, held: false, standing: vec![] }
     }
 
     fn pulled(name: &str, time: &str, message: &str) -> Event {

@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::names::{ContainerName, RolloutId};
 use super::pod::Pod;
 
+/// How every annotation and label begins in which this program keeps its books.
+pub const OWN_PREFIX: &str = "kubectl-inplace.io/";
+
 /// The annotation's key.
 pub const UPDATE_ANNOTATION: &str = "kubectl-inplace.io/update";
 
@@ -24,6 +27,10 @@ pub struct UpdateRecord {
     pub manager: String,
     /// The changed containers; none while a pod that was never updated is drained.
     pub containers: BTreeMap<ContainerName, ContainerRecord>,
+    /// Containers that earlier updates changed and this one did not: the field manager's next write moves the time that
+    /// stands in the managed fields, and without these the proof of the earlier updates would be lost with it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub earlier: BTreeMap<ContainerName, ContainerRecord>,
     /// What is off the pod, so that its Services do not list it. Of a readiness gate it is noted before the gate goes off,
     /// since pod and status are two requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,6 +41,19 @@ pub struct UpdateRecord {
     /// `--after-pod` was asked for and has not ended well for this pod yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub owes_after_pod: bool,
+    /// Another run has taken the pod over: what the one before has on its way rests on the record without this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_over: Option<TakenOver>,
+}
+
+/// Which run has taken over from which rollout's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakenOver {
+    /// The rollout of the run that held the owner before.
+    pub rollout: RolloutId,
+    /// The run that holds it since.
+    pub run: String,
 }
 
 /// What an update will change of a container whose turn has not come.
@@ -93,6 +113,9 @@ pub struct ContainerRecord {
     /// `status.containerStatuses[].containerID` before; absent when none had been created.
     #[serde(rename = "containerID", default, skip_serializing_if = "Option::is_none")]
     pub container_id: Option<String>,
+    /// `status.containerStatuses[].restartCount` before, where a container was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<i64>,
     /// The waiting reason before, if it waited: the kubelet goes on showing it for a moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<String>,
@@ -115,6 +138,25 @@ impl fmt::Display for Drained {
 }
 
 impl UpdateRecord {
+    /// Returns the record of a pod that was never updated.
+    pub fn of_no_update(field_manager: &str) -> Self {
+        Self {
+            id: "".into(),
+            manager: field_manager.to_owned(),
+            containers: BTreeMap::new(),
+            earlier: BTreeMap::new(),
+            drained: None,
+            later: BTreeMap::new(),
+            owes_after_pod: false,
+            taken_over: None,
+        }
+    }
+
+    /// Returns whether it says nothing any more.
+    pub fn is_empty(&self) -> bool {
+        self.containers.is_empty() && self.drained.is_none() && self.taken_over.is_none()
+    }
+
     /// Reads the record of a pod; an annotation that is not ours to understand counts as none.
     pub fn of(pod: &Pod) -> Option<Self> {
         serde_json::from_str(pod.annotations.get(UPDATE_ANNOTATION)?).ok()
@@ -133,7 +175,20 @@ impl UpdateRecord {
     /// Returns the record of one container if it still explains the image that the pod asks for now: nobody has
     /// set another image since, nor the same one again.
     pub fn container<'r>(&'r self, pod: &Pod, name: &ContainerName) -> Option<&'r ContainerRecord> {
-        let record = self.containers.get(name)?;
+        self.explained(pod, name, self.containers.get(name)?)
+    }
+
+    /// Returns what a container is to be measured against: this update's record of it, or that of an earlier one.
+    pub fn baseline<'r>(&'r self, pod: &Pod, name: &ContainerName) -> Option<&'r ContainerRecord> {
+        self.container(pod, name).or_else(|| self.explained(pod, name, self.earlier.get(name)?))
+    }
+
+    fn explained<'r>(
+        &self,
+        pod: &Pod,
+        name: &ContainerName,
+        record: &'r ContainerRecord,
+    ) -> Option<&'r ContainerRecord> {
         let (_, _, container) = pod.container(name)?;
         let ours = pod.image_set.get(name).is_none_or(|set| set.manager == self.manager);
         (container.image == record.to && ours).then_some(record)

@@ -40,6 +40,9 @@ pub enum PodPhase {
     Restarting {
         /// What the kubelet says it waits for, if it says so.
         waiting: Option<String>,
+        /// About when the kubelet's back-off ends (RFC 3339), where that is what holds a container that has not crashed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<String>,
     },
     /// The new container runs; the pod is not ready yet.
     Starting,
@@ -92,6 +95,11 @@ pub enum Notice {
     /// A PodDisruptionBudget allows no further pod to be taken down now.
     DisruptionBudgetHolds {
         /// Which, and why.
+        why: String,
+    },
+    /// The PodDisruptionBudgets may not be read, and so they are not respected.
+    BudgetsUnreadable {
+        /// The server's words.
         why: String,
     },
     /// A node begins to pull what it lacks, before anything is touched.
@@ -147,6 +155,15 @@ pub enum Notice {
         #[serde(flatten)]
         end: HookEnd,
     },
+    /// What shows that a container is the one asked for, where neither its status nor an event says it outright.
+    Evidence {
+        /// The pod.
+        pod: PodKey,
+        /// The container.
+        container: ContainerName,
+        /// What it rests on.
+        why: String,
+    },
     /// The server refused a patch, or the answer was lost; it is looked at again.
     Retrying {
         /// The pod.
@@ -196,8 +213,36 @@ pub struct Outcome {
     /// The rollout's lock stays on the owner: it can be gone on with, or taken back.
     #[serde(default)]
     pub held: bool,
+    /// Of each container that was to change: what the template and the pods ask for.
+    #[serde(default)]
+    pub standing: Vec<Standing>,
     /// Seconds from the first turn to the end.
     pub seconds: f64,
+}
+
+/// What is asked for of one container when a run ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Standing {
+    /// The container.
+    pub container: ContainerName,
+    /// The image of the owner's template, which every new pod gets; `None` where it was not read since the last write, or
+    /// is not the run's business.
+    pub template: Option<String>,
+    /// How many of the owner's pods ask for which image.
+    pub pods: Vec<StandingImage>,
+}
+
+/// Pods that ask for the same image.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StandingImage {
+    /// The image.
+    pub image: String,
+    /// How many pods.
+    pub pods: usize,
+    /// How many of them are ready.
+    pub ready: usize,
 }
 
 /// How one of several workloads ended.
@@ -278,6 +323,9 @@ pub struct ContainerTimes {
     pub ended_at: Option<String>,
     /// When the new one started (RFC 3339, whole seconds).
     pub started_at: Option<String>,
+    /// Of an update that is followed: when the one that runs started, whether or not the API still tells of the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running_since: Option<String>,
     /// Seconds that the kubelet pulled the image, by its event; `None` also where the node had it.
     pub pull_seconds: Option<f64>,
     /// Seconds from the start of the new container until the pod's condition `Ready` turned `True`, from the API's whole

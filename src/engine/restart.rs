@@ -6,9 +6,8 @@
 //! turns. The repository is always the one that the pod's spec writes. Whether the registry still has the digest under it is
 //! not known here: a runtime may show the digest that it got from another repository. Pre-pull finds out before the kill.
 //!
-//! The kubelet's crash back-off goes by container name and image text (`GetBackoffKey`, 1.34 and later) and forgets after ten
-//! minutes. So the third restart within that time, the first that writes a text again, leaves the container down for ten
-//! seconds, the fifth for twenty.
+//! The kubelet's crash back-off goes by container name and image text, so that a text which is written again soon meets it
+//! (`plan/back_off.rs`).
 
 use super::image::{ImageError, ImageReference, repo_digest};
 

@@ -5,6 +5,7 @@ use std::io;
 
 use thiserror::Error;
 
+use super::finding::Findings;
 use super::snippet::{Snippet, escape};
 use super::source::{Position, Source};
 use super::{MAX_DEPTH, MAX_INPUT_BYTES};
@@ -33,6 +34,15 @@ pub enum ManifestError {
         /// The folder as given.
         path: String,
     },
+    /// Files without a single object: empty, or of comments alone.
+    #[error("no objects in {name}; an empty manifest is often the output of a command that failed")]
+    NoObjects {
+        /// What was given, quoted; or `standard input`.
+        name: String,
+    },
+    /// Fields that the API does not have so.
+    #[error("{0}")]
+    Schema(Findings),
     /// A file name pattern that cannot be understood, such as one with an open bracket.
     #[error("the pattern \"{}\" is not valid", escape(pattern))]
     InvalidPattern {

@@ -12,6 +12,7 @@ use crate::engine::address;
 use super::MAX_INPUT_BYTES;
 use super::error::ManifestError;
 use super::pattern::Pattern;
+use super::snippet::escape;
 
 /// What standard input is called in errors and sources.
 const STANDARD_INPUT: &str = "standard input";
@@ -58,24 +59,34 @@ fn bounded(reader: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// What one file name stands for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Given {
+    /// What errors call all of it.
+    pub(super) name: String,
+    pub(super) inputs: Vec<Input>,
+}
+
 /// Finds the inputs that the file names stand for, in order; see [`super::read`].
-pub(super) fn find(filenames: &[String], recursive: bool) -> Result<Vec<Input>, ManifestError> {
-    let mut inputs = Vec::new();
+pub(super) fn find(filenames: &[String], recursive: bool) -> Result<Vec<Given>, ManifestError> {
+    let mut found: Vec<Given> = Vec::new();
     for filename in filenames {
+        let mut given = Given { name: format!("\"{}\"", escape(filename)), inputs: Vec::new() };
         if filename == "-" {
-            if inputs.contains(&Input::StandardInput) {
+            if found.iter().any(|given| given.inputs.contains(&Input::StandardInput)) {
                 return Err(ManifestError::StandardInputTwice);
             }
-            inputs.push(Input::StandardInput);
+            given = Given { name: STANDARD_INPUT.to_owned(), inputs: vec![Input::StandardInput] };
         } else if is_url(filename) {
             return Err(ManifestError::Url { url: for_a_person(filename) });
         } else {
             for path in matches(filename)? {
-                add_path(path, recursive, &mut inputs)?;
+                add_path(path, recursive, &mut given.inputs)?;
             }
         }
+        found.push(given);
     }
-    Ok(inputs)
+    Ok(found)
 }
 
 fn is_url(filename: &str) -> bool {

@@ -1,8 +1,11 @@
 //! JSON text, one object after another, to documents.
 
+use std::cell::Cell;
+
 use serde::de::{DeserializeSeed as _, IgnoredAny};
 
 use super::error::{Format, ManifestError};
+use super::locate::{At, Find};
 use super::packed::Packer;
 use super::snippet::{Snippet, mentions_secret};
 use super::source::{Position, Source};
@@ -22,7 +25,8 @@ pub(super) fn documents(name: &str, text: &str, packer: &mut Packer) -> Result<(
     while let Some(extent) = extents.next() {
         extent.map_err(|error| input.stream_error(start, &error))?;
         let end = extents.byte_offset();
-        let value = text.get(start..end).unwrap_or_default();
+        let range = start..end;
+        let value = text.get(range.clone()).unwrap_or_default();
         let first_line = line.at(start + (value.len() - value.trim_start().len()));
         start = end;
         number += 1;
@@ -35,6 +39,10 @@ pub(super) fn documents(name: &str, text: &str, packer: &mut Packer) -> Result<(
         if !value.is_null() {
             let source = Source { name: name.into(), document: number, line: first_line };
             list::expand(value, reading.take_items(), &source, packer)?;
+            for finding in packer.unlocated() {
+                let position = input.locate(first_line, text.get(range.clone()).unwrap_or_default(), &finding.way());
+                finding.locate(position, text, input.withheld);
+            }
         }
     }
     Ok(())
@@ -69,6 +77,16 @@ impl Input<'_> {
         let message = (start > 0 && separator)
             .then(|| "YAML after JSON; begin the input with --- to have all of it read as YAML".to_owned());
         self.error(1, error, message)
+    }
+
+    /// Finds where a field stands in a value that begins at this line.
+    fn locate(&self, first_line: usize, value: &str, way: &[At]) -> Option<Position> {
+        let found = Cell::new(false);
+        let mut deserializer = serde_json::Deserializer::from_str(value.trim_start());
+        let error = Find::new(way, &found).deserialize(&mut deserializer).err().filter(|_| found.get())?;
+        let line = first_line + error.line().max(1) - 1;
+        let column = Some(self.column(line, error.column()));
+        Some(Position { name: self.name.to_owned(), line, column })
     }
 
     /// Says serde_json's error, whose line counts from `first_line` and whose column counts bytes.

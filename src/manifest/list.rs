@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use crate::engine::api_schema::type_name;
+
 use super::MAX_DEPTH;
 use super::error::{ManifestError, Place};
-use super::object;
 use super::packed::Packer;
 use super::source::Source;
 
@@ -36,7 +37,7 @@ fn expand_at(
     }
     let mut fields = match value {
         Value::Object(fields) => fields,
-        other => return Err(ManifestError::NotAnObject { place: Box::new(place()), found: object::type_name(&other) }),
+        other => return Err(ManifestError::NotAnObject { place: Box::new(place()), found: type_name(&other) }),
     };
     let Some(list) = ListType::of(&fields) else {
         // The items of what is no list: a field of a custom resource.
@@ -52,7 +53,7 @@ fn expand_at(
             return Err(ManifestError::WrongType {
                 place: Box::new(place()),
                 field: "items",
-                found: object::type_name(&other),
+                found: type_name(&other),
                 expected: "an array",
                 hint: "",
             });

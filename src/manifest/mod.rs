@@ -11,8 +11,11 @@
 //!
 //! Objects are kept as compact JSON text, and of those that the caller does not want only the identity.
 //!
-//! Not done here: no URL is fetched, no kustomization is built, nothing is validated against a schema, and no default
-//! namespace is filled in.
+//! What is wanted of [`read`] is held against the API's types: a wrong type or a missing field is an error that names its
+//! line, and a field that this build does not know is noted at its object ([`Packed::unknown`]), since a newer server may
+//! know it. An input without a single object is an error too.
+//!
+//! Not done here: no URL is fetched, no kustomization is built, and no default namespace is filled in.
 //!
 //! Known differences from kubectl, each in the table of the tests: a boolean word in odd case (`tRUE`, `yEs`) is a boolean
 //! here and a string there; `_` in a float, twice in a row or at the end makes a string here and a number there; `1e400`
@@ -22,8 +25,10 @@
 mod decode;
 mod error;
 mod files;
+mod finding;
 mod json;
 mod list;
+mod locate;
 mod number;
 mod object;
 mod packed;
@@ -44,7 +49,10 @@ use std::thread;
 
 use packed::Packer;
 
+use crate::engine::api_schema::Scope;
+
 pub use error::{EncodingProblem, Format, ManifestError, Place};
+pub use finding::{Finding, Findings};
 pub use packed::Packed;
 pub use snippet::Snippet;
 pub use source::{Manifest, Position, Source};
@@ -100,7 +108,7 @@ pub type Wanted = fn(&str, &str) -> bool;
 ///
 /// A name is a file, a folder (its `.json`, `.yaml` and `.yml` files sorted by name, those of its sub-folders only if
 /// `recursive`), a pattern in the last path element when no such file exists, or `-` for `stdin`. Comma-separated lists
-/// are the command line's matter. An input without objects adds nothing, so the result may be empty.
+/// are the command line's matter. What is wanted must be of the API's types, as far as `scope` says.
 ///
 /// Rests on `visitor.go` and `builder.go` of Kubernetes' cli-runtime.
 ///
@@ -112,26 +120,34 @@ pub fn read(
     recursive: bool,
     stdin: &mut dyn Read,
     wanted: Wanted,
+    scope: Scope,
 ) -> Result<Vec<Packed>, ManifestError> {
-    let mut packer = Packer::new(wanted);
-    for input in files::find(filenames, recursive)? {
-        let bytes = input.bytes(stdin)?;
-        parse_objects(&input.name(), bytes, &mut packer)?;
+    let mut packer = Packer::new(wanted, Some(scope));
+    for given in files::find(filenames, recursive)? {
+        let before = packer.len();
+        for input in &given.inputs {
+            let bytes = input.bytes(stdin)?;
+            parse_objects(&input.name(), bytes, &mut packer)?;
+        }
+        if packer.len() == before {
+            return Err(ManifestError::NoObjects { name: given.name });
+        }
     }
-    let objects = packer.finish();
+    let objects = packer.finish()?;
     object::reject_duplicates(&objects)?;
     Ok(objects)
 }
 
-/// Parses the bytes of one input, with the contents of every object; `name` is what errors and sources call it.
+/// Parses the bytes of one input, with the contents of every object, of whatever types its fields are; `name` is what
+/// errors and sources call it.
 ///
 /// # Errors
 ///
 /// A [`ManifestError`] with the position where it is known.
 pub fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
-    let mut packer = Packer::new(|_, _| true);
+    let mut packer = Packer::new(|_, _| true, None);
     parse_objects(name, bytes.to_vec(), &mut packer)?;
-    let objects = packer.finish();
+    let objects = packer.finish()?;
     object::reject_duplicates(&objects)?;
     Ok(objects.into_iter().map(|packed| Manifest { object: packed.object(), source: packed.source }).collect())
 }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::engine::api_schema::type_name;
+
 use super::error::{ManifestError, Place};
 use super::packed::Packed;
 use super::source::Source;
@@ -81,16 +83,4 @@ pub(super) fn reject_duplicates(objects: &[Packed]) -> Result<(), ManifestError>
         }
     }
     Ok(())
-}
-
-/// Names a value's type with its article, in JSON's terms.
-pub(super) fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use crate::engine::api_schema::{self, Scope};
+
 use super::error::{ManifestError, Place};
+use super::finding::{Finding, Findings};
 use super::source::Source;
 use super::value::{KEY_MEMORY, MAPPING_MEMORY, TEXT_MEMORY, VALUE_MEMORY};
 use super::{
@@ -28,6 +31,8 @@ pub struct Packed {
     pub json: Box<str>,
     /// Where it stood. The objects of one list share it.
     pub source: Source,
+    /// Fields that this build does not know.
+    pub unknown: Vec<Finding>,
 }
 
 impl Packed {
@@ -45,7 +50,14 @@ pub(super) struct Packer {
     pairs: usize,
     count: usize,
     packed: Vec<Packed>,
+    /// How much of an object a wanted one must be; `None` where types do not matter.
+    scope: Option<Scope>,
+    /// What is wrong, with the index of the object.
+    findings: Vec<(usize, Finding)>,
 }
+
+/// Bounds what is told of one reading.
+const MAX_FINDINGS: usize = 20;
 
 /// Says which bound an object or a reading is beyond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,16 +95,36 @@ impl Limit {
 }
 
 impl Packer {
-    pub(super) fn new(wanted: Wanted) -> Self {
-        Self { wanted, bytes: MAX_KEPT_BYTES, pairs: MAX_KEPT_PAIRS, count: MAX_OBJECTS, packed: Vec::new() }
+    pub(super) fn new(wanted: Wanted, scope: Option<Scope>) -> Self {
+        let (packed, findings) = (Vec::new(), Vec::new());
+        Self { wanted, bytes: MAX_KEPT_BYTES, pairs: MAX_KEPT_PAIRS, count: MAX_OBJECTS, packed, scope, findings }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.packed.len()
+    }
+
+    /// Returns what was found in the last document, its place in the text still to be looked up.
+    pub(super) fn unlocated(&mut self) -> impl Iterator<Item = &mut Finding> {
+        self.findings.iter_mut().map(|(_, finding)| finding).filter(|finding| !finding.is_located())
     }
 
     pub(super) fn wanted(&self) -> Wanted {
         self.wanted
     }
 
-    pub(super) fn finish(self) -> Vec<Packed> {
-        self.packed
+    /// Returns the objects, unless one of them is not what the API's types say; then all that is wrong is told.
+    pub(super) fn finish(mut self) -> Result<Vec<Packed>, ManifestError> {
+        if self.findings.iter().any(|(_, finding)| !finding.is_unknown_field()) {
+            let findings = self.findings.into_iter().map(|(_, finding)| finding).collect();
+            return Err(ManifestError::Schema(Findings(findings)));
+        }
+        for (index, finding) in self.findings {
+            if let Some(object) = self.packed.get_mut(index) {
+                object.unknown.push(finding);
+            }
+        }
+        Ok(self.packed)
     }
 
     /// Takes an object that has its identity, or refuses it.
@@ -109,6 +141,12 @@ impl Packer {
         if is_wanted {
             self.pairs = self.pairs.checked_sub(pairs(&value)).ok_or_else(|| refused(Limit::Pairs))?;
         }
+        if let (true, Some(scope)) = (is_wanted, self.scope) {
+            let found = api_schema::check(&kind, &value, scope).into_iter();
+            let index = self.packed.len();
+            let findings = found.map(|problem| (index, Finding::new(place(), problem)));
+            self.findings.extend(findings.take(MAX_FINDINGS.saturating_sub(self.findings.len())));
+        }
         let value = if is_wanted { value } else { identity(value) };
         let json = value.to_string().into_boxed_str();
         drop(value);
@@ -116,7 +154,15 @@ impl Packer {
             return Err(refused(Limit::RequestBytes));
         }
         self.charge(json.len()).map_err(refused)?;
-        self.packed.push(Packed { api_version, kind, namespace, name, json, source: place().source });
+        self.packed.push(Packed {
+            api_version,
+            kind,
+            namespace,
+            name,
+            json,
+            source: place().source,
+            unknown: Vec::new(),
+        });
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 mod bounds;
 mod files;
 mod scalars;
+mod schema;
 
 use serde_json::Value;
 

@@ -10,6 +10,7 @@ use serde_saphyr::{DefaultMessageFormatter, Error, MessageFormatter as _, Option
 
 use super::error::{Format, ManifestError};
 use super::list;
+use super::locate::{At, Find};
 use super::packed::Packer;
 use super::snippet::{Snippet, escape, mentions_secret};
 use super::source::{Position, Source};
@@ -85,10 +86,30 @@ impl Input<'_> {
             Ok(value) => {
                 let line = document.first_line + blank;
                 let source = Source { name: self.name.into(), document: document.number, line };
-                list::expand(value, reading.take_items(), &source, packer)
+                list::expand(value, reading.take_items(), &source, packer)?;
+                for finding in packer.unlocated() {
+                    let position = self.locate(document, text, &finding.way());
+                    finding.locate(position, self.text, self.withheld);
+                }
+                Ok(())
             }
             Err(error) => Err(self.parser_error(document, &error, reading.take_reason().as_ref())),
         }
+    }
+
+    /// Finds where a field stands that the document has; `None` for one that a merge brought.
+    fn locate(&self, document: &Document, text: &str, way: &[At]) -> Option<Position> {
+        let found = Cell::new(false);
+        let kept = self.kept.get();
+        let parsed = serde_saphyr::with_deserializer_from_str_with_options(text, self.options(), |deserializer| {
+            Find::new(way, &found).deserialize(deserializer)
+        });
+        self.kept.set(kept);
+        let error = parsed.err().filter(|_| found.get())?;
+        let location = error.location().filter(|location| location.line() > 0)?;
+        let line = usize::try_from(location.line()).ok()?;
+        let column = usize::try_from(location.column()).ok();
+        Some(Position { name: self.name.to_owned(), line: document.first_line + line - 1, column })
     }
 
     /// The parser's settings. The bounds that [`Reading`] does not hold are set here; those that it holds are set beyond it,

@@ -41,7 +41,7 @@ impl Redaction {
                         // Words of a command line of the person's own.
                         ("beforePod" | "afterPod", value @ Value::String(_)) => self.replace(value),
                         (LAST_APPLIED, value) => self.replace(value),
-                        ("message" | "why", Value::String(text)) => *text = mask::line(text),
+                        ("message" | "why", Value::String(text)) => *text = mask::text(text),
                         (_, value) => self.redact(value),
                     }
                 }

@@ -61,7 +61,8 @@ impl<'d> Unified<'d> {
             | Effect::SidecarRestarts(_)
             | Effect::NoRestart
             | Effect::NoEffectNow
-            | Effect::LeftAlone => false,
+            | Effect::LeftAlone
+            | Effect::New => false,
         };
         unified.unseen = marks.iter().filter(is_missed).copied().collect();
         unified
@@ -171,7 +172,7 @@ fn changed(
 fn meaning(effect: &Effect) -> Meaning {
     match effect {
         Effect::Restarts(_) | Effect::SidecarRestarts(_) => Meaning::Ok,
-        Effect::NoRestart | Effect::NoEffectNow | Effect::LeftAlone => Meaning::Waiting,
+        Effect::NoRestart | Effect::NoEffectNow | Effect::LeftAlone | Effect::New => Meaning::Waiting,
         Effect::NotInPlace(_) => Meaning::Failing,
     }
 }

@@ -7,20 +7,19 @@
 mod durable;
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::engine::hook::Hooks;
 use crate::engine::names::{ContainerName, WorkloadRef};
-use crate::engine::outcome::EndResult;
 use crate::engine::plan::{
     ContainerPlan, Effect, ImageChange, PLAN_API_VERSION, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan,
 };
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::record::Drained;
 use crate::engine::rollout::Policy;
-use crate::engine::workload::WorkloadKind;
 
 use super::escape;
 use super::metadata::{self, ValueView};
@@ -60,7 +59,7 @@ impl<'a> Document<'a> {
             api_version: PLAN_API_VERSION,
             kind: "Plan",
             result: result.word(),
-            applyable: result == EndResult::Changes,
+            applyable: plan.is_applyable(),
             summary: plan.workloads.iter().map(Summary::of).fold(Summary::default(), Summary::and),
             workloads: plan.workloads.iter().map(WorkloadView::of).collect(),
         }
@@ -131,13 +130,15 @@ struct WorkloadView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     durable: Option<durable::DurableView<'a>>,
     checked_by_server: bool,
-    estimate_seconds: u64,
+    estimate_seconds: Value,
     policy: PolicyView<'a>,
     #[serde(skip_serializing_if = "Hooks::is_empty")]
     hooks: &'a Hooks,
     summary: Summary,
     reasons: Vec<ReasonView>,
     warnings: Vec<WarningView>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing_permissions: Vec<ReasonView>,
     containers: Vec<ContainerView<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     metadata: Vec<ValueView<'a>>,
@@ -160,16 +161,25 @@ impl<'a> WorkloadView<'a> {
             restarts_the_same: plan.restarts_the_same,
             durable: plan.durable.as_ref().map(|durable| durable::view(plan, durable)),
             checked_by_server: plan.checked_by_server,
-            estimate_seconds: plan.estimate_seconds,
+            estimate_seconds: seconds(plan.estimate_seconds),
             policy: PolicyView::of(&plan.policy),
             hooks: &plan.hooks,
             summary: Summary::of(plan),
-            reasons: reasons(&plan.reasons, plan.workload.kind),
+            reasons: reasons(&plan.reasons, &plan.workload),
             warnings: plan.warnings.iter().map(WarningView::of).collect(),
+            missing_permissions: reasons(&plan.missing_permissions, &plan.workload),
             containers: plan.containers.iter().map(ContainerView::of).collect(),
             metadata: metadata::views(&plan.metadata),
-            pods: plan.pods.iter().map(|pod| PodView::of(pod, plan.workload.kind)).collect(),
+            pods: plan.pods.iter().map(|pod| PodView::of(pod, &plan.workload)).collect(),
         }
+    }
+}
+
+/// Whole seconds stay whole in every format.
+fn seconds(seconds: f64) -> Value {
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(whole) if whole.subsec_nanos() == 0 => whole.as_secs().into(),
+        Ok(_) | Err(_) => seconds.into(),
     }
 }
 
@@ -211,15 +221,15 @@ struct ReasonView {
 }
 
 impl ReasonView {
-    fn of(reason: &Reason, kind: WorkloadKind) -> Self {
+    fn of(reason: &Reason, workload: &WorkloadRef) -> Self {
         let fields = fields(reason, &["code", "path", "hint"]);
-        let (message, hint) = (reason.sentence(), reason.hint_for(kind));
+        let (message, hint) = (reason.sentence(), reason.hint_for(workload));
         Self { code: reason.code(), path: reason.path(), message, hint, fields }
     }
 }
 
-fn reasons(reasons: &[Reason], kind: WorkloadKind) -> Vec<ReasonView> {
-    reasons.iter().map(|reason| ReasonView::of(reason, kind)).collect()
+fn reasons(reasons: &[Reason], workload: &WorkloadRef) -> Vec<ReasonView> {
+    reasons.iter().map(|reason| ReasonView::of(reason, workload)).collect()
 }
 
 #[derive(Serialize)]
@@ -309,7 +319,7 @@ fn label_or_gate(drained: &Drained) -> (Option<&str>, Option<&str>) {
 }
 
 impl<'a> PodView<'a> {
-    fn of(plan: &'a PodPlan, kind: WorkloadKind) -> Self {
+    fn of(plan: &'a PodPlan, workload: &WorkloadRef) -> Self {
         let (left_off, gate_left_off) = plan.left_off.as_ref().map(label_or_gate).unwrap_or_default();
         Self {
             namespace: &plan.pod.namespace,
@@ -332,7 +342,7 @@ impl<'a> PodView<'a> {
             }),
             left_off,
             gate_left_off,
-            reasons: reasons(&plan.reasons, kind),
+            reasons: reasons(&plan.reasons, workload),
         }
     }
 }

@@ -14,10 +14,9 @@ use crate::engine::durable::OwnerStep;
 use crate::engine::failure::Failure;
 use crate::engine::failure_report::FailureReport;
 use crate::engine::hook::{HookEnd, HookPhase};
-use crate::engine::mask;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::proof;
-use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, PodPhase};
+use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, PodPhase, Standing};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 
 use super::json::WorkloadName;
@@ -115,6 +114,7 @@ impl Listener for JsonLines<'_> {
                 self.steps.push((*step, elapsed));
                 self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() })
             }
+            Notice::BudgetsUnreadable { why } => self.write("budgetsUnreadable", elapsed, &Message { message: why }),
             Notice::DisruptionBudgetHolds { .. }
             | Notice::PullBegins { .. }
             | Notice::Pulled { .. }
@@ -124,11 +124,15 @@ impl Listener for JsonLines<'_> {
                 self.write("hookBegins", elapsed, &HookLine { pod: PodName::of(pod), hook: *hook, end: None })
             }
             Notice::HookEnded { pod, hook, end } => {
-                let end = Some(HookEnd { message: mask::line(&end.message), ..end.clone() });
+                let end = Some(end.clone());
                 self.write("hookEnded", elapsed, &HookLine { pod: PodName::of(pod), hook: *hook, end })
             }
             Notice::Drain { pod, why } => {
                 self.write("drain", elapsed, &Retrying { pod: PodName::of(pod), message: why })
+            }
+            Notice::Evidence { pod, container, why } => {
+                let line = EvidenceLine { pod: PodName::of(pod), container: container.as_str(), message: why };
+                self.write("evidence", elapsed, &line)
             }
             Notice::Retrying { pod, why } => {
                 self.write("retrying", elapsed, &Retrying { pod: PodName::of(pod), message: why })
@@ -184,6 +188,7 @@ impl Listener for JsonLines<'_> {
             replaced: outcome.pods.iter().filter(|end| end.replaced).count(),
             untouched: tally.untouched,
             pods: outcome.pods.iter().map(End::of).collect(),
+            standing: &outcome.standing,
             proof: ends::Proof::of(&proof),
             steps: self.steps.iter().map(|(step, at)| ends::Step::of(*step, *at)).collect(),
             take_back: next.take_back,
@@ -298,6 +303,8 @@ struct Phase<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     hold_seconds: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     services: Option<&'a [String]>,
@@ -322,7 +329,9 @@ impl<'a> Phase<'a> {
             PodPhase::Draining { services } => Self { services: Some(services), ..Self::named("draining") },
             PodPhase::Restoring { services } => Self { services: Some(services), ..Self::named("restoring") },
             PodPhase::Patched => Self::named("patched"),
-            PodPhase::Restarting { waiting } => Self { reason: waiting.as_deref(), ..Self::named("restarting") },
+            PodPhase::Restarting { waiting, until } => {
+                Self { reason: waiting.as_deref(), until: until.as_deref(), ..Self::named("restarting") }
+            }
             PodPhase::Starting => Self::named("starting"),
             PodPhase::Settling { hold_seconds } => {
                 Self { hold_seconds: Some(*hold_seconds), ..Self::named("settling") }
@@ -351,6 +360,13 @@ impl<'a> Phase<'a> {
 #[derive(Serialize)]
 struct OwnerLine<'a> {
     step: OwnerStep,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct EvidenceLine<'a> {
+    pod: PodName<'a>,
+    container: &'a str,
     message: &'a str,
 }
 
@@ -397,6 +413,7 @@ struct Summary<'a> {
     replaced: usize,
     untouched: usize,
     pods: Vec<End<'a>>,
+    standing: &'a [Standing],
     proof: ends::Proof<'a>,
     steps: Vec<ends::Step>,
     take_back: Option<String>,
@@ -425,6 +442,8 @@ struct Ended<'a> {
     to: Option<&'a str>,
     ended_at: Option<&'a str>,
     started_at: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    running_since: Option<&'a str>,
     pull_seconds: Option<f64>,
     down_seconds: Option<i64>,
     ready_seconds: Option<i64>,
@@ -438,6 +457,7 @@ impl<'a> End<'a> {
             to: end.to.as_deref(),
             ended_at: end.times.ended_at.as_deref(),
             started_at: end.times.started_at.as_deref(),
+            running_since: end.times.running_since.as_deref(),
             pull_seconds: end.times.pull_seconds,
             down_seconds: end.down_seconds,
             ready_seconds: end.times.ready_seconds,

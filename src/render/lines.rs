@@ -1,7 +1,7 @@
 //! The listener for pipes, files and CI logs: one line a change of state, never the same twice for a pod.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use crate::engine::durable::OwnerStep;
@@ -30,7 +30,7 @@ impl<'a> Lines<'a> {
     /// Says on each line whose it is.
     #[must_use]
     pub fn side_by_side(mut self, side_by_side: bool) -> Self {
-        self.narrator.names_workload = side_by_side;
+        self.narrator = self.narrator.side_by_side(side_by_side);
         self
     }
 
@@ -73,9 +73,7 @@ impl Listener for Lines<'_> {
 
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
         if self.narrator.names_workload {
-            let (workload, style) = (&outcome.workload, &self.out_style);
-            let name = format!("{} {}:", style.show(&workload.namespace), words::workload(style, workload));
-            writeln!(self.out, "{}", style.paint(Meaning::Heading, &name))?;
+            whose(outcome, &self.out_style, &mut self.out)?;
         }
         summary::write(self.narrator.run(), outcome, &self.out_style, &mut self.out)?;
         self.out.flush()
@@ -96,6 +94,11 @@ pub(super) struct Narrator {
 impl Narrator {
     pub(super) fn new(style: Style) -> Self {
         Self { style, run: None, said: BTreeMap::new(), since: BTreeMap::new(), names_workload: false }
+    }
+
+    /// Says on each line whose it is.
+    pub(super) fn side_by_side(self, side_by_side: bool) -> Self {
+        Self { names_workload: side_by_side, ..self }
     }
 
     pub(super) fn style(&self) -> &Style {
@@ -131,6 +134,10 @@ impl Narrator {
             Notice::DisruptionBudgetHolds { why } => {
                 (Meaning::Waiting, format!("no further pod is taken down now: {}", self.style.show(why)))
             }
+            Notice::BudgetsUnreadable { why } => (
+                Meaning::Waiting,
+                format!("PodDisruptionBudgets are not respected: they could not be read: {}", self.style.show(why)),
+            ),
             Notice::PullBegins { node, images } => {
                 let images = words::first_of(images.iter().map(|image| self.style.show(image)), NAMED_PODS);
                 (Meaning::Plain, format!("{}  pulls {images} first", self.style.show(node)))
@@ -146,6 +153,10 @@ impl Narrator {
             Notice::Drain { pod, why } => (Meaning::Waiting, format!("{}  {}", self.name(pod), self.style.show(why))),
             // The phases say both already; a failure is one of them.
             Notice::HookBegins { .. } | Notice::HookEnded { .. } => return None,
+            Notice::Evidence { pod, container, why } => {
+                let (pod, container) = (self.name(pod), self.style.show(container.as_str()));
+                (Meaning::Quiet, format!("{pod}  {container} counts as restarted: {}", self.style.show(why)))
+            }
             Notice::Retrying { pod, why } => {
                 (Meaning::Waiting, format!("{}  looked at again: {}", self.name(pod), self.style.show(why)))
             }
@@ -230,4 +241,11 @@ impl Narrator {
 pub(super) fn budget(down: u32, allowed: u32) -> String {
     let is_are = if down == 1 { "is" } else { "are" };
     format!("no further pod is taken down now: {down} {is_are} down, {allowed} may be")
+}
+
+/// Writes whose end comes next, where there are several.
+pub(super) fn whose(outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let workload = &outcome.workload;
+    let name = format!("{} {}:", style.show(&workload.namespace), words::workload(style, workload));
+    writeln!(out, "{}", style.paint(Meaning::Heading, &name))
 }

@@ -85,8 +85,19 @@ fn section(plan: &WorkloadPlan) -> String {
         );
     }
     reasons(plan, &mut text);
+    missing_permissions(plan, &mut text);
     warnings(plan, &mut text);
     text
+}
+
+fn missing_permissions(plan: &WorkloadPlan, text: &mut String) {
+    if plan.missing_permissions.is_empty() {
+        return;
+    }
+    text.push_str("\n**Missing permissions**: whoever made this plan is not allowed to apply it.\n\n");
+    for reason in plan.missing_permissions.iter().take(MAX_ITEMS) {
+        let _ = writeln!(text, "- {}: {}", code(reason.code()), prose(&words::sentence(&reason.sentence())));
+    }
 }
 
 /// Whether the owner goes along, to which revision, and how.
@@ -157,7 +168,7 @@ fn reasons(plan: &WorkloadPlan, text: &mut String) {
         let path = reason.path().map(|path| format!("{} ", code(&path))).unwrap_or_default();
         let sentence = prose(&words::sentence(&reason.sentence()));
         let _ = writeln!(text, "- {pod}{path}**{}**: {sentence}", reason.code());
-        let hint = reason.hint_for(plan.workload.kind);
+        let hint = reason.hint_for(&plan.workload);
         if hints.insert(hint.clone()) {
             let _ = writeln!(text, "  *Hint: {}*", prose(&hint));
         }
@@ -198,14 +209,48 @@ fn code(name: &str) -> String {
 /// Returns a sentence in which nothing is markup, a link, a shortcode or a mention.
 fn prose(sentence: &str) -> String {
     // A colon before a blank ends a clause; any other may be part of an address or a shortcode.
-    let clauses: Vec<String> = Style::PLAIN
-        .show(sentence)
+    let clauses: Vec<String> = unlinked(&Style::PLAIN.show(sentence))
         .split(": ")
         .map(|clause| referenced(clause, |c| c.is_alphanumeric() || " -.,;()[]/%'\"?=".contains(c)))
         .collect();
     // A character that takes no room keeps hosts from seeing a name, a number or an address there.
     let text = clauses.join(": ").replace("](", "]&#40;");
     text.replace("&#64;", "&#64;&#8203;").replace("&#35;", "&#35;&#8203;").replace("www.", "www&#8203;.")
+}
+
+/// A character that takes no room.
+const NO_ROOM: char = '\u{200b}';
+
+/// Hosts take as many hexadecimal digits in a row for a commit.
+const COMMIT: usize = 7;
+
+/// Returns the text without words that hosts make links of: `GH-1` is an issue, hexadecimal digits are a commit.
+fn unlinked(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
+        let (before, from) = rest.split_at(at);
+        let (word, after) = from.split_at(from.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(from.len()));
+        written.push_str(before);
+        let is_commit = word.len() >= COMMIT && word.chars().all(|c| c.is_ascii_hexdigit());
+        for (index, character) in word.chars().enumerate() {
+            if is_commit && index > 0 && index % (COMMIT - 1) == 0 {
+                written.push(NO_ROOM);
+            }
+            written.push(character);
+        }
+        rest = after;
+        let is_number = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+        if let Some(number) =
+            rest.strip_prefix('-').filter(|number| word.eq_ignore_ascii_case("gh") && is_number(number))
+        {
+            written.push('-');
+            written.push(NO_ROOM);
+            rest = number;
+        }
+    }
+    written.push_str(rest);
+    written
 }
 
 /// Returns the text with every character but the plain ones as a character reference.
@@ -248,6 +293,8 @@ mod tests {
                 "[x](http://y) <b> *c* _d_ `e` |f|",
                 "[x]&#40;http&#58;//y) &#60;b&#62; &#42;c&#42; &#95;d&#95; &#96;e&#96; &#124;f&#124;",
             ),
+            ("GH-1 and gh-22, graph-1", "GH-&#8203;1 and gh-&#8203;22, graph-1"),
+            ("6b867cfc99 abcdef deadbeef", "6b867c&#8203;fc99 abcdef deadbe&#8203;ef"),
             (":tada: #12 www.x.y", "&#58;tada: &#35;&#8203;12 www&#8203;.x.y"),
         ];
         for (sentence, expected) in sentences {

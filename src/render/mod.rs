@@ -21,11 +21,14 @@ mod lines;
 mod live;
 mod markdown;
 mod metadata;
+mod missing;
 mod name;
 mod offline;
+mod preview;
 mod proof;
 pub mod reasons;
 mod redrawn;
+mod refusal;
 mod run;
 mod status;
 mod style;
@@ -49,6 +52,7 @@ use crate::engine::names::PodKey;
 use crate::engine::plan::Plan;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
+use crate::engine::shell_words::connected;
 
 pub use access::{Role, access_json, access_table, role_json, role_yaml};
 pub use diff::{diff, yaml};
@@ -56,15 +60,31 @@ pub use hash::{HashFormat, hashes};
 pub use history::history;
 pub use json_lines::JsonLines;
 pub use lines::Lines;
-pub use live::{Live, Screen};
+pub use live::{Columns, Live, Screen, SharedScreen};
+pub use preview::{Preview, preview};
 pub use redrawn::Redrawn;
 pub use run::NextSteps;
-pub use status::status;
+pub use status::{HeldCommands, StatusContext, status};
 pub use style::{Meaning, Style};
-pub use terminal::{ColorChoice, Terminal};
+pub use terminal::{ColorChoice, Narrower, Terminal, draw_target};
 pub use workloads::workload_ends;
 
 use wide::Detail;
+
+/// What a plan tells a person to type. Documents have the hints without it: whoever reads them may be somebody else.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Guide<'a> {
+    /// The command that carries the plan out; named where it can be carried out.
+    pub next: Option<&'a str>,
+    /// The flags that name server and user, as they follow a command.
+    pub connection: &'a str,
+}
+
+impl Guide<'_> {
+    fn hint(&self, hint: &str) -> String {
+        connected(hint, self.connection)
+    }
+}
 
 /// How output is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -89,21 +109,20 @@ impl OutputFormat {
     pub const ALL: [Self; 6] = [Self::Text, Self::Wide, Self::Json, Self::Yaml, Self::Name, Self::Markdown];
 }
 
-/// Writes a plan: a result, for stdout. `next` is the command that carries it out; the text names it where the plan
-/// can be carried out.
+/// Writes a plan: a result, for stdout.
 ///
 /// # Errors
 /// The writer's; a closed pipe among them.
 pub fn plan(
     format: OutputFormat,
     plan: &Plan,
-    next: Option<&str>,
+    guide: &Guide<'_>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        OutputFormat::Text => text::plan(plan, next, Detail::Short, style, out),
-        OutputFormat::Wide => text::plan(plan, next, Detail::Wide, style, out),
+        OutputFormat::Text => text::plan(plan, guide, Detail::Short, style, out),
+        OutputFormat::Wide => text::plan(plan, guide, Detail::Wide, style, out),
         OutputFormat::Json => json::plan(plan, out),
         OutputFormat::Yaml => yaml::plan(plan, out),
         OutputFormat::Name => name::plan(plan, style, out),
@@ -177,24 +196,27 @@ pub type Writer<'a> = Box<dyn Write + Send + 'a>;
 
 /// Returns the listener for a format and a terminal; what is of a plan alone is written as text. Results go to `out`,
 /// all else to `err`, which must be stderr where `terminal.live` says that lines can be drawn again. Where several
-/// rollouts run side by side each line says whose it is.
+/// rollouts run side by side each line says whose it is, and they draw on the screen that they share.
 pub fn listener<'a>(
     format: OutputFormat,
     terminal: &Terminal,
-    side_by_side: bool,
+    side_by_side: Option<&SharedScreen>,
     out: Writer<'a>,
     err: Writer<'a>,
 ) -> Box<dyn Listener + Send + 'a> {
     match format {
-        OutputFormat::Json => Box::new(JsonLines::new(out).side_by_side(side_by_side).progress(err)),
+        OutputFormat::Json => Box::new(JsonLines::new(out).side_by_side(side_by_side.is_some()).progress(err)),
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
             match terminal.live {
                 true => {
-                    let screen =
-                        Screen { target: terminal::draw_target(), columns: Box::new(terminal::stderr_columns) };
+                    let columns = Box::new(terminal::stderr_columns);
+                    let screen = match side_by_side {
+                        Some(shared) => shared.screen(columns),
+                        None => Screen::new(draw_target(), columns),
+                    };
                     Box::new(Live::new(screen, terminal, out, err))
                 }
-                false => Box::new(Lines::new(terminal, out, err).side_by_side(side_by_side)),
+                false => Box::new(Lines::new(terminal, out, err).side_by_side(side_by_side.is_some())),
             }
         }
     }

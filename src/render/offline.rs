@@ -1,4 +1,5 @@
-//! What the text of a plan of two manifests says where that of a live one speaks of pods.
+//! What the text of a plan of manifests alone says where that of a live one speaks of pods: of two manifests, or of one
+//! whose workload is new.
 //!
 //! Promise: it claims nothing about pods, nodes or the server, which nobody has asked.
 
@@ -16,7 +17,8 @@ pub(super) fn heading(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -
     if !plan.workload.namespace.is_empty() {
         write!(out, "  namespace {}", style.show(&plan.workload.namespace))?;
     }
-    writeln!(out, "   two manifests")
+    let is_new = plan.warnings.contains(&Warning::WorkloadAdded);
+    writeln!(out, "   {}", if is_new { "new" } else { "two manifests" })
 }
 
 /// Writes what the plan comes to.
@@ -35,10 +37,8 @@ pub(super) fn closing(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut 
             let later = if later.is_empty() { later } else { format!("; {later} when a pod is next made") };
             writeln!(out, "{heading} {restarts}{later}. Pods and nodes were not asked.")
         }
-        Verdict::NotEligible => {
-            let heading = style.paint(Meaning::Failing, "Not eligible:");
-            writeln!(out, "{heading} as long as anything is in the way, nothing of {name} is changed in place.")
-        }
+        // Its verdict came first.
+        Verdict::NotEligible => Ok(()),
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) fn closing(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut 
 pub(super) fn nothing(plan: &WorkloadPlan, name: &str) -> String {
     let has = |warning: &Warning| plan.warnings.contains(warning);
     if has(&Warning::WorkloadAdded) {
-        format!("{name} is new: there is nothing to do in place.")
+        format!("{name} is new: kubectl apply creates it.")
     } else if has(&Warning::WorkloadRemoved) {
         format!("{name} is removed: there is nothing to do in place.")
     } else if plan.workload.kind == WorkloadKind::Pod {

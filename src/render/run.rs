@@ -18,19 +18,27 @@ pub struct NextSteps {
     pub abort: Option<String>,
     /// Watches what goes on without this program.
     pub follow: Option<String>,
+    /// What fails is taken back by the run itself (`--on-failure=undo`): no command is needed for it.
+    pub undoes_failures: bool,
 }
 
 impl NextSteps {
     /// Leaves the commands that can be carried out after a durable rollout: a lock that was left is gone on with or taken
     /// back; only what is complete and recorded can be undone.
     pub(super) fn that_fit(&self, outcome: &Outcome) -> Self {
-        let held = |command: &Option<String>| command.clone().filter(|_| outcome.held);
+        let held = |command: &Option<String>| command.clone().filter(|_| outcome.held && !self.undoes(outcome.result));
         Self {
             take_back: self.take_back.clone().filter(|_| outcome.result == EndResult::Complete),
             go_on: held(&self.go_on),
             abort: held(&self.abort),
             follow: self.follow.clone(),
+            undoes_failures: self.undoes_failures,
         }
+    }
+
+    /// Whether the run itself takes back what ended so.
+    pub(super) fn undoes(&self, result: EndResult) -> bool {
+        self.undoes_failures && matches!(result, EndResult::Failed | EndResult::TimedOut)
     }
 }
 

@@ -6,10 +6,15 @@ mod document;
 mod tests;
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use comfy_table::{ContentArrangement, Table, presets};
 
+use crate::engine::durable::change::Direction;
+use crate::engine::durable::holder::Life;
+use crate::engine::duration;
 use crate::engine::image::display_short;
+use crate::engine::names::WorkloadRef;
 use crate::engine::status::{Held, OwnerState, PodState, PodStatus, WorkloadStatus};
 
 use super::style::{Meaning, Style};
@@ -22,24 +27,49 @@ const MANY_PODS: usize = 50;
 /// How much of a message stands in a table.
 const MESSAGE_CHARACTERS: usize = 200;
 
-/// Writes where workloads stand: a result, for stdout. `asked_for` says that each was named, so that each is shown; else
-/// text and names are of those on which there is something to say.
+/// What a status is shown with besides the workloads.
+pub struct StatusContext<'a> {
+    /// Each workload was named, so that each is shown; else text and names are of those on which there is something to say.
+    pub asked_for: bool,
+    /// Where was looked; `None` is all namespaces.
+    pub namespace: Option<&'a str>,
+    /// What could not be read of the namespace as a whole, and what follows from it.
+    pub not_read: &'a [String],
+    /// The wall clock (RFC 3339).
+    pub now: &'a str,
+    /// Gives the commands for a workload that a rollout holds.
+    pub commands: &'a dyn Fn(&WorkloadRef) -> HeldCommands,
+}
+
+/// What can be done about a rollout that holds a workload.
+pub struct HeldCommands {
+    /// Watches it.
+    pub follow: String,
+    /// Goes on with it.
+    pub resume: String,
+    /// Takes it back.
+    pub abort: String,
+}
+
+/// Writes where workloads stand: a result, for stdout.
 ///
 /// # Errors
 /// The writer's.
 pub fn status(
     format: OutputFormat,
     workloads: &[WorkloadStatus],
-    asked_for: bool,
+    context: &StatusContext<'_>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let asked_for = context.asked_for;
     match format {
         OutputFormat::Json => {
-            let text = serde_json::to_string_pretty(&document::of(workloads)?).map_err(io::Error::other)?;
+            let text =
+                serde_json::to_string_pretty(&document::of(workloads, context.not_read)?).map_err(io::Error::other)?;
             writeln!(out, "{}", escape::json(&text))
         }
-        OutputFormat::Yaml => out.write_all(diff::yaml(&document::of(workloads)?).as_bytes()),
+        OutputFormat::Yaml => out.write_all(diff::yaml(&document::of(workloads, context.not_read)?).as_bytes()),
         OutputFormat::Name => {
             for workload in workloads.iter().filter(|workload| asked_for || workload.is_notable()) {
                 writeln!(out, "{}", style.whole(&workload.workload.to_string()))?;
@@ -47,22 +77,25 @@ pub fn status(
             // Without a workload nothing is written; a closed pipe is still told.
             out.flush()
         }
-        OutputFormat::Text | OutputFormat::Markdown => text(workloads, asked_for, Detail::Short, style, out),
-        OutputFormat::Wide => text(workloads, asked_for, Detail::Wide, style, out),
+        OutputFormat::Text | OutputFormat::Markdown => text(workloads, context, Detail::Short, style, out),
+        OutputFormat::Wide => text(workloads, context, Detail::Wide, style, out),
     }
 }
 
 fn text(
     workloads: &[WorkloadStatus],
-    asked_for: bool,
+    context: &StatusContext<'_>,
     detail: Detail,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let is_shown = |workload: &&WorkloadStatus| asked_for || workload.is_notable();
+    let is_shown = |workload: &&WorkloadStatus| context.asked_for || workload.is_notable();
     let shown: Vec<&WorkloadStatus> = workloads.iter().filter(is_shown).collect();
     if workloads.is_empty() {
-        return writeln!(out, "There is no workload.");
+        return match context.namespace {
+            Some(namespace) => writeln!(out, "No workloads found in {} namespace.", style.show(namespace)),
+            None => writeln!(out, "No workloads found."),
+        };
     }
     if shown.is_empty() {
         return workloads.iter().try_for_each(|workload| heading(workload, style, out));
@@ -71,11 +104,12 @@ fn text(
         if index > 0 {
             writeln!(out)?;
         }
-        workload(status, detail, style, out)?;
+        workload(status, context, detail, style, out)?;
     }
     let others = workloads.len() - shown.len();
     if others > 0 {
-        writeln!(out, "\nNothing to say of {}.", words::count(others, "other workload"))?;
+        let verb = if others == 1 { "is" } else { "are" };
+        writeln!(out, "\n{} {verb} up to date.", words::count(others, "other workload"))?;
     }
     Ok(())
 }
@@ -102,9 +136,15 @@ fn summary(status: &WorkloadStatus) -> String {
     if counts.is_empty() { all } else { format!("{all}: {}", counts.join(", ")) }
 }
 
-fn workload(status: &WorkloadStatus, detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn workload(
+    status: &WorkloadStatus,
+    context: &StatusContext<'_>,
+    detail: Detail,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     heading(status, style, out)?;
-    held(&status.held, style, out)?;
+    held(status, context, style, out)?;
     for state in &status.owner {
         let meaning = match state {
             OwnerState::Stuck { .. } => Meaning::Failing,
@@ -130,34 +170,61 @@ fn workload(status: &WorkloadStatus, detail: Detail, style: &Style, out: &mut dy
     Ok(())
 }
 
-fn held(held: &Held, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    match held {
-        Held::No => Ok(()),
+fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let lock = match &status.held {
+        Held::No => return Ok(()),
         Held::Unreadable { text } => {
-            let heading = style.paint(Meaning::Failing, "held:");
+            let heading = style.paint(Meaning::Failing, "rollout in progress:");
             let text = escape::cut(&style.whole(text), MESSAGE_CHARACTERS);
-            writeln!(out, "  {heading} by a note that cannot be read (made by another version, or edited): {text}")
+            return writeln!(out, "  {heading} its note cannot be read (made by another version, or edited): {text}");
         }
-        Held::By(lock) => {
-            writeln!(
-                out,
-                "  {} by rollout {} of {} since {}: {}, {}",
-                style.paint(Meaning::Waiting, "held:"),
-                style.show(lock.id.as_str()),
-                style.show(&lock.who),
-                style.show(&lock.since),
-                lock.state.word(),
-                words::direction(lock.direction)
-            )?;
-            for (name, image) in &lock.change.images {
-                let pair = display_short(&image.from, &image.to);
-                writeln!(out, "        {}", words::image_change(style, name, &pair))?;
-            }
-            match &lock.reason {
-                Some(reason) => writeln!(out, "        reason: {}", style.show(reason)),
-                None => Ok(()),
-            }
-        }
+        Held::By(lock) => lock,
+    };
+    let back = match lock.direction {
+        Direction::Forward => "",
+        Direction::Back => ", rolling back",
+    };
+    writeln!(
+        out,
+        "  {} {}, started by {} {}, {}{back}",
+        style.paint(Meaning::Waiting, "rollout in progress:"),
+        style.show(lock.id.as_str()),
+        style.show(&lock.who),
+        style.show(&since(&lock.since, context.now)),
+        lock.state.word(),
+    )?;
+    if let Some(life) = status.life.as_ref().filter(|life| **life != Life::Ended) {
+        let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
+        writeln!(out, "        {}{}", style.show(&by), life.sentence())?;
+    }
+    for (name, image) in &lock.change.images {
+        let pair = display_short(&image.from, &image.to);
+        writeln!(out, "        {}", words::image_change(style, name, &pair))?;
+    }
+    if let Some(reason) = &lock.reason {
+        writeln!(out, "        reason: {}", style.show(reason))?;
+    }
+    let HeldCommands { follow, resume, abort } = (context.commands)(&status.workload);
+    let (watch, go_on) = (("Watch:", follow), [("Resume:", resume), ("Abort:", abort)]);
+    let shown = match status.life {
+        // Whoever takes over a run that is alive must mean it.
+        Some(Life::Alive(_)) => vec![watch],
+        Some(Life::Silent(_) | Life::Unknown(_)) => std::iter::once(watch).chain(go_on).collect(),
+        Some(Life::Ended | Life::Gone) | None => go_on.to_vec(),
+    };
+    for (label, command) in shown {
+        writeln!(out, "  {label} {}", style.whole(&command))?;
+    }
+    Ok(())
+}
+
+/// How long ago it began, as kubectl shows ages; by clocks that differ it may be none.
+fn since(began: &str, now: &str) -> String {
+    let seconds = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+    let age = seconds(now).zip(seconds(began)).and_then(|(now, began)| u64::try_from(now.checked_sub(began)?).ok());
+    match age {
+        Some(age) => format!("{} ago", duration::human(Duration::from_secs(age))),
+        None => format!("at {began}"),
     }
 }
 

@@ -10,8 +10,9 @@ use crate::engine::hook::HookPhase;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
 use crate::engine::proof::Proof;
-use crate::engine::report::{Outcome, PodEnd, PodPhase};
+use crate::engine::report::{ContainerEnd, Outcome, PodEnd, PodPhase};
 use crate::engine::rollout::Mode;
+use crate::engine::workload::WorkloadKind;
 
 use super::run::Run;
 use super::style::{Meaning, Style};
@@ -87,7 +88,10 @@ pub(super) fn write(run: Option<&Run>, outcome: &Outcome, style: &Style, out: &m
         | EndResult::TimedOut
         | EndResult::Superseded
         | EndResult::Interrupted
-        | EndResult::Terminated => ending.all_pods(out)?,
+        | EndResult::Terminated => {
+            ending.all_pods(out)?;
+            ending.standing(out)?;
+        }
     }
     ending.next_steps(out)
 }
@@ -103,6 +107,11 @@ struct Ending<'a> {
 impl Ending<'_> {
     fn follows(&self) -> bool {
         self.run.is_some_and(|run| run.mode == Mode::Follow)
+    }
+
+    /// What was followed is gone, and the reason says who replaces it.
+    fn is_replaced(&self) -> bool {
+        self.outcome.why.is_some() && self.tally.gone > 0
     }
 
     /// Everything that was wanted has come about.
@@ -178,16 +187,19 @@ impl Ending<'_> {
         } else if self.follows() && self.done_containers().next().is_none() {
             writeln!(
                 out,
-                "{} {name}: {} with the containers of their creation, which stayed ready, seen within {seconds}.",
+                "{} {name}: {} ready, no container updated in place (watched for {seconds}).",
                 ok("Complete:"),
                 pods(number)
             )
         } else if self.follows() {
+            let last = self.done_ends().filter_map(|end| end.times.running_since.as_deref()).max();
+            let last = last.map(|at| format!(", the last container started at {}", self.style.show(at)));
             writeln!(
                 out,
-                "{} {name}: {} with new containers that stayed ready, seen within {seconds}.{}",
+                "{} {name}: {} updated and ready{} (watched for {seconds}).{}",
                 ok("Complete:"),
                 pods(number),
+                last.unwrap_or_default(),
                 self.restarted()
             )
         } else {
@@ -206,7 +218,7 @@ impl Ending<'_> {
         let restarted = self.in_pods(restarted.map(|(_, container)| container));
         let restarted = if restarted.is_empty() { "nothing".into() } else { restarted };
         if self.follows() {
-            return format!(" Restarted: {restarted}.");
+            return format!(" Updated in place: {restarted}.");
         }
         let unplanned = self.in_pods(self.outcome.pods.iter().flat_map(|pod| &pod.unplanned));
         let others = if unplanned.is_empty() {
@@ -227,6 +239,12 @@ impl Ending<'_> {
             .into_iter()
             .map(|(name, number)| format!("{} in {}", self.style.show(name.as_str()), words::count(number, "pod")));
         counts.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The containers that were changed, of pods that are done.
+    fn done_ends(&self) -> impl Iterator<Item = &ContainerEnd> {
+        let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done));
+        done.flat_map(|pod| pod.containers.iter().filter(|end| end.changed))
     }
 
     fn done_containers(&self) -> impl Iterator<Item = (&PodEnd, &ContainerName)> {
@@ -324,6 +342,30 @@ impl Ending<'_> {
         writeln!(out, "Of {}: {}.", words::count(self.outcome.pods.len(), "pod"), counts.join(", "))
     }
 
+    /// What the template asks for, which every new pod gets, and how many pods ask for which image.
+    fn standing(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Some(run) = self.run.filter(|run| run.mode != Mode::Follow) else { return Ok(()) };
+        for standing in &self.outcome.standing {
+            let name = self.style.show(standing.container.as_str());
+            let template = match (&standing.template, run.mode) {
+                (Some(image), _) => format!("the template, and so every new pod, has {}", self.style.show(image)),
+                (None, Mode::Durable) => "what the template asks for was not read after the last write".into(),
+                (None, Mode::PodsOnly | Mode::Follow) => "the template is unchanged, and new pods get its image".into(),
+            };
+            let template =
+                if self.outcome.workload.kind == WorkloadKind::Pod { String::new() } else { template + "; " };
+            let pods = standing.pods.iter().map(|of_image| {
+                let unready = of_image.pods.saturating_sub(of_image.ready);
+                let unready = if unready == 0 { String::new() } else { format!(" ({unready} not ready)") };
+                format!("{}{unready} with {}", words::count(of_image.pods, "pod"), self.style.show(&of_image.image))
+            });
+            let pods = pods.collect::<Vec<_>>().join(", ");
+            let pods = if pods.is_empty() { "no pod".into() } else { pods };
+            writeln!(out, "{name}: {template}{pods}.")?;
+        }
+        Ok(())
+    }
+
     fn proof(&self) -> Proof {
         Proof::of(self.outcome, |pod, container| self.restarts(pod, container))
     }
@@ -347,12 +389,16 @@ impl Ending<'_> {
         };
         let touched = self.tally.patched > 0 || self.tally.in_hand > 0 || self.follows();
         if !touched && !self.is_whole() {
-            writeln!(out, "This run has changed no pod.")?;
+            writeln!(out, "No pods were changed.")?;
+        }
+        if run.next.undoes(self.outcome.result) {
+            return Ok(());
         }
         let steps = [
             ("To take it back:", &run.next.take_back, take_back && touched),
             ("To go on:", &run.next.go_on, go_on),
-            ("To watch it:", &run.next.follow, follow),
+            // Where the owner's controller has taken over, another command watches it.
+            ("To watch it:", &run.next.follow, follow && !(self.follows() && self.is_replaced())),
         ];
         self.commands(steps.iter().filter(|(_, _, wanted)| *wanted).map(|(label, command, _)| (*label, *command)), out)
     }
@@ -360,14 +406,18 @@ impl Ending<'_> {
     /// Of a rollout that took the owner along: what was left behind is gone on with, or taken back as a whole.
     fn durable_next_steps(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
         if self.tally.patched == 0 && !self.is_whole() {
-            writeln!(out, "This run has changed no pod.")?;
+            writeln!(out, "No pods were changed.")?;
         }
         let next = run.next.that_fit(self.outcome);
-        let steps = [
+        let mut steps = [
             ("To take it back:", &next.take_back),
             ("To go on:", &next.go_on),
             ("To take back what was done:", &next.abort),
         ];
+        // The same images would fail again.
+        if self.outcome.result == EndResult::Failed {
+            steps.swap(1, 2);
+        }
         self.commands(steps.into_iter(), out)
     }
 

@@ -2,11 +2,14 @@
 #![expect(clippy::disallowed_methods, reason = "this file asks for the environment so that no other renderer has to")]
 
 use std::env;
-use std::io::{IsTerminal, stderr, stdout};
+use std::io::{self, IsTerminal, stderr, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
-use indicatif::ProgressDrawTarget;
+use console::Term;
+use indicatif::{ProgressDrawTarget, TermLike};
 
+use super::live::MARGIN;
 use super::style::Style;
 
 /// When to write colours.
@@ -63,14 +66,82 @@ impl Terminal {
         Self {
             stdout: style(color, out, out.then(|| columns_of(stdout())).flatten(), environment),
             stderr: style(color, err, stderr_columns(), environment),
-            live: !draw_target().is_hidden(),
+            live: !ProgressDrawTarget::stderr().is_hidden(),
         }
     }
 }
 
-/// Returns where the live view draws; hidden where stderr is no terminal or cannot draw a line again.
-pub(super) fn draw_target() -> ProgressDrawTarget {
-    ProgressDrawTarget::stderr_with_hz(DRAWS_A_SECOND)
+/// Returns where live views draw: stderr, which must be able to draw a line again.
+pub fn draw_target() -> ProgressDrawTarget {
+    ProgressDrawTarget::term_like_with_hz(Box::new(Narrower::new(Term::buffered_stderr())), DRAWS_A_SECOND)
+}
+
+/// A terminal without its last columns. indicatif fills each line up to the last column that it knows and lets the terminal
+/// wrap: there the `^C` that the terminal itself writes would wrap too, and what was drawn would stay. Here lines are
+/// broken instead, and behind the last one is room.
+#[derive(Debug)]
+pub struct Narrower<T> {
+    terminal: T,
+    /// A line was filled, and the next one begins below it.
+    filled: AtomicBool,
+}
+
+impl<T: TermLike> Narrower<T> {
+    /// Takes a terminal.
+    pub fn new(terminal: T) -> Self {
+        Self { terminal, filled: AtomicBool::new(false) }
+    }
+
+    fn moved(&self) -> &T {
+        self.filled.store(false, Ordering::SeqCst);
+        &self.terminal
+    }
+}
+
+impl<T: TermLike> TermLike for Narrower<T> {
+    fn width(&self) -> u16 {
+        self.terminal.width().saturating_sub(MARGIN).max(1)
+    }
+
+    fn height(&self) -> u16 {
+        self.terminal.height()
+    }
+
+    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
+        self.moved().move_cursor_up(n)
+    }
+
+    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
+        self.moved().move_cursor_down(n)
+    }
+
+    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
+        self.moved().move_cursor_right(n)
+    }
+
+    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
+        self.moved().move_cursor_left(n)
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.moved().write_line(text)
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        let is_filler = text.chars().all(|character| character == ' ');
+        if self.filled.swap(is_filler, Ordering::SeqCst) && !is_filler {
+            self.terminal.write_line("")?;
+        }
+        self.terminal.write_str(text)
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.moved().clear_line()
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.terminal.flush()
+    }
 }
 
 /// Returns the columns of stderr as they are now: a window may be resized while a rollout runs.

@@ -9,13 +9,12 @@ use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{Effect, HistoryPlan, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
-use crate::engine::reason::Reason;
 use crate::engine::workload::WorkloadKind;
 
 use super::containers::Row;
 use super::style::{Meaning, Style};
 use super::wide::{self, Detail};
-use super::{around, containers, metadata, offline, words};
+use super::{Guide, around, containers, metadata, missing, offline, refusal, words};
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
@@ -30,13 +29,13 @@ const NAME_COLUMNS: usize = 60;
 const VERDICTS: [PodVerdict; 5] =
     [PodVerdict::Update, PodVerdict::InProgress, PodVerdict::AlreadyThere, PodVerdict::Blocked, PodVerdict::Skipped];
 
-/// Writes the plan. `next` is the command that carries it out, written only where there is something to carry out.
+/// Writes the plan. The next command is written only where there is something to carry out.
 ///
 /// # Errors
 /// The writer's.
 pub(super) fn plan(
     plan: &Plan,
-    next: Option<&str>,
+    guide: &Guide<'_>,
     detail: Detail,
     style: &Style,
     out: &mut dyn Write,
@@ -48,21 +47,21 @@ pub(super) fn plan(
         if index > 0 {
             writeln!(out)?;
         }
-        self::workload(workload, detail, style, out)?;
+        self::workload(workload, guide, detail, style, out)?;
     }
     if plan.workloads.len() > 1 {
-        let order = if plan.workloads.iter().any(WorkloadPlan::is_offline) { "" } else { ", taken in this order" };
+        let order = if plan.workloads.iter().all(WorkloadPlan::is_offline) { "" } else { " (in the order shown)" };
         let verdicts = |verdict| plan.workloads.iter().filter(|workload| workload.verdict == verdict).count();
         writeln!(
             out,
-            "\nIn all: {}{order}: {} to update in place, {} with nothing to do, {} not eligible.",
+            "\nTotal: {}: {} to update in place, {} up to date, {} not eligible{order}.",
             words::count(plan.workloads.len(), "workload"),
             verdicts(Verdict::InPlace),
             verdicts(Verdict::NothingToDo),
             verdicts(Verdict::NotEligible)
         )?;
     }
-    if let Some(next) = next.filter(|_| plan.result() == EndResult::Changes) {
+    if let Some(next) = guide.next.filter(|_| plan.result() == EndResult::Changes) {
         writeln!(out, "Next: {}", style.whole(next))?;
     }
     Ok(())
@@ -83,7 +82,16 @@ pub(super) fn warnings(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-fn workload(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn workload(
+    plan: &WorkloadPlan,
+    guide: &Guide<'_>,
+    detail: Detail,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if plan.verdict == Verdict::NotEligible {
+        return refused(plan, guide, detail, style, out);
+    }
     let name = words::workload(style, &plan.workload);
     write!(out, "{}", style.paint(Meaning::Heading, &name))?;
     if plan.is_offline() {
@@ -93,16 +101,42 @@ fn workload(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Wr
     let number = words::count(plan.pods.len(), "pod");
     write!(out, "   {}", if words::pods_not_listed(plan) { "pods could not be listed" } else { &number })?;
     writeln!(out, "{}", reach(plan))?;
-    let hints = containers_and_reasons(plan, style, out)?;
+    changes(plan, style, out)?;
     owner_steps(plan, style, out)?;
     restart(plan, out)?;
     around::text(plan, style, out)?;
     if !plan.pods.is_empty() {
         writeln!(out)?;
-        pods(plan, hints, detail, style, out)?;
+        pods(plan, detail, style, out)?;
     }
     writeln!(out)?;
-    closing(plan, &name, style, out)
+    closing(plan, &name, style, out)?;
+    match plan.verdict {
+        Verdict::InPlace => missing::text(plan, style, out),
+        Verdict::NothingToDo | Verdict::NotEligible => Ok(()),
+    }
+}
+
+/// Nothing in it may read like consent: what the change would be, and to which pods, is for those who ask for more.
+fn refused(
+    plan: &WorkloadPlan,
+    guide: &Guide<'_>,
+    detail: Detail,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    refusal::text(plan, guide, style, out)?;
+    match detail {
+        Detail::Short => Ok(()),
+        Detail::Wide => {
+            changes(plan, style, out)?;
+            if !plan.pods.is_empty() {
+                writeln!(out)?;
+                pods(plan, detail, style, out)?;
+            }
+            Ok(())
+        }
+    }
 }
 
 /// Whether the owner goes along, and to which revision.
@@ -153,26 +187,18 @@ fn owner_steps(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::R
 /// A plan of two manifests: there are no pods to list.
 fn offline_workload(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     offline::heading(plan, style, out)?;
-    containers_and_reasons(plan, style, out)?;
+    changes(plan, style, out)?;
     writeln!(out)?;
     offline::closing(plan, name, style, out)
 }
 
-/// Returns the hints that were given.
-fn containers_and_reasons(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<BTreeSet<String>> {
+/// What changes: images, labels and annotations.
+fn changes(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     if !plan.containers.is_empty() {
         writeln!(out)?;
         container_table(plan, style, out)?;
     }
-    metadata::text(&plan.metadata, style, out)?;
-    let mut hints = BTreeSet::new();
-    if !plan.reasons.is_empty() {
-        writeln!(out, "\n  {}", style.paint(Meaning::Failing, "Not in place:"))?;
-        for reason in &plan.reasons {
-            workload_reason(reason, plan.workload.kind, &mut hints, style, out)?;
-        }
-    }
-    Ok(hints)
+    metadata::text(&plan.metadata, style, out)
 }
 
 fn container_table(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -200,34 +226,6 @@ fn container_table(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> i
     Ok(())
 }
 
-/// The path that is in the way, marked, and below it why and what to do.
-fn workload_reason(
-    reason: &Reason,
-    kind: WorkloadKind,
-    hints: &mut BTreeSet<String>,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut indent = "    ";
-    if let Some(path) = reason.path() {
-        let mark = if reason.is_of_the_template() { "# not changeable in place" } else { "# in the way" };
-        writeln!(out, "{indent}{}  {}", style.show(&path), style.paint(Meaning::Failing, mark))?;
-        indent = "      ";
-    }
-    writeln!(out, "{indent}{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
-    hint(&reason.hint_for(kind), hints, style, out)
-}
-
-/// Writes a reason's hint unless it has been given: the same advice forty times is noise.
-fn hint(hint: &str, given: &mut BTreeSet<String>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    if given.contains(hint) {
-        return Ok(());
-    }
-    writeln!(out, "      hint: {}", style.show(hint))?;
-    given.insert(hint.to_owned());
-    Ok(())
-}
-
 /// How the lines of pods are laid out, and which hints have been given.
 struct Pods<'a> {
     plan: &'a WorkloadPlan,
@@ -236,16 +234,9 @@ struct Pods<'a> {
     containers: Vec<Row<'a>>,
     name_columns: usize,
     node_columns: usize,
-    hints: BTreeSet<String>,
 }
 
-fn pods(
-    plan: &WorkloadPlan,
-    hints: BTreeSet<String>,
-    detail: Detail,
-    style: &Style,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn pods(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let columns = |text: &dyn Fn(&PodPlan) -> String| {
         plan.pods.iter().map(|pod| text(pod).chars().count()).max().unwrap_or(0).min(NAME_COLUMNS)
     };
@@ -256,7 +247,6 @@ fn pods(
         containers: containers::rows(plan),
         name_columns: columns(&|pod| style.show(&pod.pod.name)),
         node_columns: columns(&|pod| node(pod, style)),
-        hints,
     };
     if plan.pods.len() <= MANY_PODS {
         for pod in &plan.pods {
@@ -314,9 +304,9 @@ impl Pods<'_> {
                 texts.push(format!("gets {} back", off.collect::<String>()));
             }
             PodVerdict::InProgress => {
-                texts.push(format!("{}: asked for already, {}", self.changes(pod), self.waiting(pod)));
+                texts.push(format!("{}: already requested, {}", self.changes(pod), self.waiting(pod)));
             }
-            PodVerdict::AlreadyThere => texts.push("already there".into()),
+            PodVerdict::AlreadyThere => texts.push("up to date".into()),
             PodVerdict::Blocked | PodVerdict::Skipped => {}
         }
         let reasons = pod
@@ -334,9 +324,6 @@ impl Pods<'_> {
         )?;
         for text in texts {
             writeln!(out, "      {text}")?;
-        }
-        for reason in &pod.reasons {
-            hint(&reason.hint_for(self.plan.workload.kind), &mut self.hints, style, out)?;
         }
         match self.detail {
             Detail::Short => Ok(()),
@@ -366,7 +353,7 @@ impl Pods<'_> {
         let reasons: BTreeSet<&str> =
             pod.changes.values().filter_map(|change| change.evidence.waiting.as_deref()).collect();
         if reasons.is_empty() {
-            return "not proven yet".into();
+            return "not confirmed yet".into();
         }
         let reasons: Vec<String> = reasons.into_iter().map(|reason| self.style.show(reason)).collect();
         format!("waiting: {}", reasons.join(", "))
@@ -416,10 +403,10 @@ fn symbol(verdict: PodVerdict) -> &'static str {
 fn meaning_of(verdict: PodVerdict) -> &'static str {
     match verdict {
         PodVerdict::Update => "update in place",
-        PodVerdict::InProgress => "under way already",
-        PodVerdict::AlreadyThere => "already there",
+        PodVerdict::InProgress => "in progress",
+        PodVerdict::AlreadyThere => "up to date",
         PodVerdict::Blocked => "blocked",
-        PodVerdict::Skipped => "left out",
+        PodVerdict::Skipped => "skipped",
     }
 }
 
@@ -438,13 +425,13 @@ fn closing(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dyn Write) 
             let heading = style.paint(Meaning::Ok, "No changes.");
             let skipped = plan.count(PodVerdict::Skipped) > 0;
             let why = match plan.workload.kind {
-                WorkloadKind::Pod if skipped => format!("{name} is left out."),
+                WorkloadKind::Pod if skipped => format!("{name} is skipped."),
                 WorkloadKind::Pod => format!("{name} runs these images already."),
                 WorkloadKind::Deployment
                 | WorkloadKind::StatefulSet
                 | WorkloadKind::DaemonSet
                 | WorkloadKind::ReplicaSet => {
-                    let others = if skipped { " that is not left out" } else { "" };
+                    let others = if skipped { " that is not skipped" } else { "" };
                     format!("Every pod of {name}{others} runs these images already.")
                 }
             };
@@ -457,23 +444,19 @@ fn closing(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dyn Write) 
                 out,
                 "{heading} {counts}; {}, about {}.",
                 pace(plan),
-                words::whole_seconds(plan.estimate_seconds)
+                words::whole_seconds(words::from_seconds(plan.estimate_seconds + 0.5).as_secs().max(1))
             )?;
             let asked = if plan.checked_by_server {
-                "The server would take the patches (dry run)."
+                "Server-side dry run succeeded."
+            } else if !plan.missing_permissions.is_empty() {
+                "Not validated by the server: you are not allowed to ask it."
             } else {
-                "The server has not been asked whether it would take the patches."
+                "Not validated by the server (--dry-run=client)."
             };
             writeln!(out, "{asked}")
         }
-        Verdict::NotEligible => {
-            let heading = style.paint(Meaning::Failing, "Not eligible:");
-            let rule = format!("as long as anything is in the way, nothing of {name} is changed.");
-            match plan.pods.len() {
-                0 => writeln!(out, "{heading} {rule}"),
-                _ => writeln!(out, "{heading} {}; {rule}", counts(plan, "could be updated in place")),
-            }
-        }
+        // Its verdict came first.
+        Verdict::NotEligible => Ok(()),
     }
 }
 
@@ -482,7 +465,7 @@ fn counts(plan: &WorkloadPlan, update: &str) -> String {
     let mut counts = format!("{} {update}", words::count(number(PodVerdict::Update), "pod"));
     let under_way = number(PodVerdict::InProgress);
     if under_way > 0 {
-        counts.push_str(&format!(", {under_way} under way already"));
+        counts.push_str(&format!(", {under_way} in progress"));
     }
     counts.push_str(&format!(
         ", {} unchanged, {} blocked",
@@ -491,7 +474,7 @@ fn counts(plan: &WorkloadPlan, update: &str) -> String {
     ));
     let skipped = number(PodVerdict::Skipped);
     if skipped > 0 {
-        counts.push_str(&format!(", {skipped} left out"));
+        counts.push_str(&format!(", {skipped} skipped"));
     }
     counts
 }

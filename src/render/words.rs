@@ -117,8 +117,13 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
             (Meaning::Waiting, format!("proven; goes back into {}", self::services(style, services)))
         }
         PodPhase::Patched => (Meaning::Waiting, patched(style, goal)),
-        PodPhase::Restarting { waiting: None } => (Meaning::Waiting, with("restarting")),
-        PodPhase::Restarting { waiting: Some(reason) } => {
+        PodPhase::Restarting { until: Some(until), .. } => {
+            let clock = until.get(11..19).unwrap_or(until);
+            let held = format!("held by the kubelet's back-off until about {} UTC", style.show(clock));
+            (Meaning::Waiting, if containers.is_empty() { held } else { format!("{containers}: {held}") })
+        }
+        PodPhase::Restarting { waiting: None, .. } => (Meaning::Waiting, with("restarting")),
+        PodPhase::Restarting { waiting: Some(reason), .. } => {
             (Meaning::Waiting, format!("{}: {}", with("restarting"), style.show(reason)))
         }
         PodPhase::Starting => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),

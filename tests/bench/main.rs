@@ -3,6 +3,7 @@
 //! Figures, no verdicts: each with its number of runs, median and worst, and the machine's size.
 #![expect(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a benchmark takes times and prints them")]
 
+mod estimate;
 #[path = "../real/support/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the tests use more of it")]
 mod support;
@@ -23,6 +24,10 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_kubectl-inplace");
 const RUNS: usize = 20;
 
 fn main() {
+    // `-- estimate` makes that table alone.
+    if std::env::args().any(|word| word == "estimate") {
+        return estimate::table();
+    }
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     println!("machine: {cores} cores");
     let size = std::fs::metadata(PROGRAM).map_or(0, |file| file.len());
@@ -31,6 +36,7 @@ fn main() {
     latency();
     plan_against_kubectl_diff();
     twenty_pods();
+    estimate::table();
 }
 
 /// Prints one row: what, how many, median, worst.

@@ -135,12 +135,51 @@ fn what_both_sides_do_not_have_is_said_and_no_failure() {
     let other = OLD.replace("name: web", "name: api");
     let output = plan(&["--against", "old.yaml", "-f", "new.yaml", "--detailed-exitcode"], OLD, &other);
     assert_eq!(output.code, Some(0), "{output:?}");
-    assert!(output.stdout.contains("deployment/api is new: there is nothing to do in place."), "{output:?}");
+    assert!(output.stdout.contains("deployment/api is new: kubectl apply creates it."), "{output:?}");
     assert!(output.stdout.contains("deployment/web is removed: there is nothing to do in place."), "{output:?}");
-    // A pull request may bring the first manifest, take the last one away, or have no workload at all.
-    for (old, new) in [("", OLD), (OLD, ""), ("", "")] {
+}
+
+#[test]
+fn an_empty_side_is_no_side() {
+    // What a command left that failed, such as helm template, is no manifest without workloads.
+    for (old, new, name) in [("", OLD, "old.yaml"), (OLD, "", "new.yaml"), (OLD, "# only\n---\n", "new.yaml")] {
+        let output = plan(&["--against", "old.yaml", "-f", "new.yaml"], old, new);
+        assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{output:?}");
+        assert!(output.stderr.starts_with(&format!("error: no objects in \"{name}\"")), "{output:?}");
+    }
+    let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n";
+    let output = plan(&["--against", "old.yaml", "-f", "new.yaml", "--detailed-exitcode"], settings, settings);
+    assert_eq!(output.code, Some(0), "objects that are no workloads are objects: {output:?}");
+    assert!(output.stderr.contains("new.yaml:1: v1 ConfigMap/settings: skipped: not a workload"), "{output:?}");
+}
+
+#[test]
+fn both_sides_are_of_the_apis_types() {
+    let five = OLD.replace("'acme/app:9.3'", "5");
+    let said = "yaml:14:21: spec.template.spec.containers[0].image is a number, not a string; put it in quotes";
+    for (old, new, side) in [(OLD, five.as_str(), "new."), (&five, OLD, "old.")] {
         let output = plan(&["--against", "old.yaml", "-f", "new.yaml", "--detailed-exitcode"], old, new);
-        assert_eq!(output.code, Some(0), "{output:?}");
+        assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{output:?}");
+        assert!(output.stderr.contains(&format!("error: {side}{said}")), "{output:?}");
+    }
+    let typo = OLD.replace("containers:", "contianers:");
+    let output = plan(&["--against", "old.yaml", "-f", "new.yaml"], OLD, &typo);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert!(
+        output.stderr.contains("unknown field spec.template.spec.contianers; did you mean containers?"),
+        "{output:?}"
+    );
+    // A field of a newer version may be let through, and is compared like any other.
+    let newer = image().replace("      containers:", "      fieldOfTomorrow: 1\n      containers:");
+    for (flag, code, said) in [
+        ("--validate=strict", 1, "error: new.yaml:13:7: unknown field spec.template.spec.fieldOfTomorrow"),
+        ("--validate=warn", 3, "Warning: new.yaml:13:7: unknown field spec.template.spec.fieldOfTomorrow\n"),
+        ("--validate=ignore", 3, "ConfigMap"),
+    ] {
+        let output = plan(&["--against", "old.yaml", "-f", "new.yaml", "--detailed-exitcode", flag], OLD, &newer);
+        assert_eq!(output.code, Some(code), "{output:?}");
+        assert!(output.stderr.contains(said), "{output:?}");
+        assert!(code == 1 || output.stdout.contains("spec.fieldOfTomorrow"), "{output:?}");
     }
 }
 

@@ -114,8 +114,13 @@ fn a_pod_of_an_owner_needs_pods_only_and_a_bare_pod_does_not() {
     server.insert(two_containers(Workload::pod("one")).objects());
     let name = pods_of(&server, "web")[0].clone();
     let line = format!("apply pod/{name} side=:v2 --yes");
-    run(&server, &line).ends_with(1).says("from its owner's template").says("deployment/web").says("--pods-only");
-    run(&server, &format!("{line} --pods-only=false")).ends_with(1).says("--pods-only");
+    for line in [
+        line.as_str(),
+        &format!("{line} --pods-only=false"),
+        &line.replace("apply", "plan").replace("--yes", "--detailed-exitcode"),
+    ] {
+        run(&server, line).ends_with(3).prints("PodIsControlled").prints("deployment/web").prints("--pods-only");
+    }
     assert!(server.writes().is_empty());
     run(&server, "apply pod/one side=:v2 --yes").ends_with(0);
     run(&server, &format!("{line} --pods-only")).ends_with(0);
@@ -177,7 +182,7 @@ fn one_patch_a_pod_tests_everything_it_rests_on() {
     let record: Value = serde_json::from_str(record).expect("the record is JSON");
     let container = |name: &str| {
         let (from, to) = (format!("acme/{name}:v1"), format!("acme/{name}:v2"));
-        json!({"from": from, "to": to, "imageID": image_id(&from), "containerID": id(name)})
+        json!({"from": from, "to": to, "imageID": image_id(&from), "containerID": id(name), "restarts": 0})
     };
     assert_eq!(record["manager"], "kubectl-inplace");
     assert_eq!(record["containers"], json!({"app": container("app"), "side": container("side")}));
@@ -430,6 +435,15 @@ fn a_pod_whose_container_has_no_probe_is_said_to_have_none() {
     let server = server_with([Workload::deployment("web")
         .container_with("app", "acme/app:v1", probe())
         .container("side", "acme/side:v1")]);
+    run(&server, "plan deploy/web side=:v2").ends_with(0).omits("NoReadinessProbe");
+    // The Service sends to a port that no container declares: the first one is taken for it.
+    server.insert([json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}})]);
+    run(&server, "plan deploy/web side=:v2").ends_with(0).omits("NoReadinessProbe");
+    server.edit("services", "web", |service| service["spec"]["ports"][0]["targetPort"] = 9090.into());
+    for pod in pods_of(&server, "web") {
+        server.edit("pods", &pod, |pod| pod["spec"]["containers"][1]["ports"] = json!([{"containerPort": 9090}]));
+    }
     run(&server, "plan deploy/web side=:v2").ends_with(0).says("NoReadinessProbe");
     run(&server, "plan deploy/web app=:v2").ends_with(0).omits("NoReadinessProbe");
 }

@@ -18,6 +18,13 @@ fn budget(name: &str, min_available: u64) -> Value {
     budget
 }
 
+/// A budget that has room, but not now: one of its pods is being evicted.
+fn busy(name: &str) -> Value {
+    let mut busy = budget(name, 2);
+    busy["status"]["disruptionsAllowed"] = 0.into();
+    busy
+}
+
 fn with_budgets(budgets: impl IntoIterator<Item = Value>) -> ApiServer {
     let server = web();
     server.insert(budgets);
@@ -36,10 +43,10 @@ const BLOCKED: &str = "no further pod is taken down now: poddisruptionbudget/str
 
 #[test]
 fn a_budget_that_blocks_is_named_and_waited_for() {
-    let server = with_budgets([budget("strict", 3)]);
+    let server = with_budgets([busy("strict")]);
     let running = typed(&server, APPLY).spawn();
     running.wait_for_stderr(BLOCKED);
-    running.wait_for_stderr("3 pods are healthy and 3 must be (minAvailable 3)");
+    running.wait_for_stderr("its status allows 0 disruptions");
     assert!(patches(&server).is_empty());
     loosen(&server, "strict");
     running.wait().ends_with(0);
@@ -47,16 +54,35 @@ fn a_budget_that_blocks_is_named_and_waited_for() {
 }
 
 #[test]
-fn a_budget_that_never_allows_it_ends_the_wait_with_its_name() {
+fn a_budget_that_can_never_allow_it_is_refused_before_anything_is_written() {
+    for verb in ["apply", "plan"] {
+        for more in ["--pods-only", ""] {
+            let server = with_budgets([budget("strict", 3)]);
+            let yes = if verb == "plan" { "--detailed-exitcode" } else { "--yes" };
+            let output = run(&server, &format!("{verb} deploy/web side=:v2 {yes} {more}")).ends_with(3);
+            output
+                .prints("DisruptionBudgetBlocks: poddisruptionbudget/strict never allows any of 3 pods to be down")
+                .prints("of 3 pods 3 must be healthy (minAvailable 3)")
+                .prints("--disruption-budget=ignore");
+            assert!(server.writes().is_empty(), "{verb} {more}");
+        }
+    }
+    // What only reads as strict has room: the pods of another owner count, too.
+    let mut shared = budget("shared", 3);
+    shared["status"]["expectedPods"] = 5.into();
+    shared["status"]["currentHealthy"] = 5.into();
+    shared["status"]["disruptionsAllowed"] = 2.into();
+    run(&with_budgets([shared]), APPLY).ends_with(0);
+}
+
+#[test]
+fn a_budget_that_does_not_allow_it_in_time_ends_the_wait_with_its_name() {
     let mut unseen = budget("strict", 1);
     unseen["status"]["observedGeneration"] = 0.into();
-    let mut busy = budget("strict", 1);
-    busy["status"]["disruptionsAllowed"] = 0.into();
-    for (budget, why) in [
-        (budget("strict", 3), "3 pods are healthy and 3 must be"),
-        (unseen, "the disruption controller has not seen it as it is now"),
-        (busy, "its status allows 0 disruptions"),
-    ] {
+    let busy = busy("strict");
+    for (budget, why) in
+        [(unseen, "the disruption controller has not seen it as it is now"), (busy, "its status allows 0 disruptions")]
+    {
         let server = with_budgets([budget]);
         let output = run(&server, &format!("{APPLY} --timeout 2s")).ends_with(5).says(BLOCKED);
         output.prints("poddisruptionbudget/strict allows no pod to be down now").prints(why);
@@ -68,7 +94,7 @@ fn a_budget_that_never_allows_it_ends_the_wait_with_its_name() {
 
 #[test]
 fn of_two_budgets_the_stricter_one_counts() {
-    let server = with_budgets([budget("loose", 1), budget("strict", 3)]);
+    let server = with_budgets([budget("loose", 1), busy("strict")]);
     let output = run(&server, &format!("{APPLY} --timeout 2s")).ends_with(5).says(BLOCKED);
     output.says("poddisruptionbudget/loose selects the same pods, and only one of them is kept up to date");
     assert!(patches(&server).is_empty());

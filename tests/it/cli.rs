@@ -192,13 +192,6 @@ fn completion_can_be_installed_beside_the_program() {
 }
 
 #[test]
-fn scripts_exist_for_three_shells() {
-    for shell in ["bash", "zsh", "fish"] {
-        run(&format!("completion {shell}")).ends_with(0).prints("kubectl-inplace").prints("detailed-exitcode");
-    }
-}
-
-#[test]
 fn hostile_words_end_with_a_sentence_and_never_a_panic() {
     let long = "x".repeat(100_000);
     for words in [

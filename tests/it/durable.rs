@@ -1,9 +1,11 @@
 //! Durable rollouts against the simulated controllers: the template, the history and the pods end up saying the same, no
 //! pod is another one, and nothing of the rollout is left behind.
 
+mod alive;
 mod faults;
 mod holds;
 mod rollouts;
+mod ways_out;
 
 use std::sync::{Mutex, PoisonError};
 

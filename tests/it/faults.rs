@@ -36,10 +36,13 @@ fn deny(webhook: &str, message: &str) -> Effect {
 fn a_missing_permission_to_patch_is_told_by_the_plan() {
     let server = web();
     server.fault(When::verb("patch").of("pods"), Effect::Forbid);
-    let plan = run(&server, "plan deploy/web side=:v2 --detailed-exitcode").ends_with(3);
-    plan.prints("PermissionMissing: you may not patch pods").prints("kubectl auth can-i patch pods -n default");
-    let json = run(&server, "plan deploy/web side=:v2 -o json").ends_with(0);
-    let reason = json.json()["workloads"][0]["reasons"][0].clone();
+    // The verdict is about the change; what the caller could not do stands beside it.
+    let plan = run(&server, "plan deploy/web side=:v2 --detailed-exitcode").ends_with(2).omits("Next:");
+    plan.prints("PermissionMissing: you may not patch pods").prints("kubectl inplace rbac apply deployment -n default");
+    let json = run(&server, "plan deploy/web side=:v2 -o json").ends_with(0).json();
+    let reason = json["workloads"][0]["missingPermissions"][0].clone();
+    assert_eq!(json["workloads"][0]["reasons"], json!([]));
+    assert_eq!((&json["result"], &json["applyable"]), (&json!("changes"), &json!(false)));
     assert_eq!(
         (&reason["code"], &reason["verb"], &reason["resource"]),
         (&json!("PermissionMissing"), &json!("patch"), &json!("pods"))
@@ -80,7 +83,7 @@ fn what_may_not_be_listed_is_a_reason_that_names_verb_and_resource() {
 fn pods_that_may_not_be_listed_are_not_counted_as_none() {
     let server = web();
     server.fault(When::verb("list").of("pods"), Effect::Forbid);
-    run(&server, "plan deploy/web side=:v2").ends_with(0).prints("   pods could not be listed   ").omits("0 pods");
+    run(&server, "plan deploy/web side=:v2").ends_with(0).prints("you may not list pods").omits("0 pods");
     let comment = run(&server, "plan deploy/web side=:v2 -o markdown").ends_with(0);
     comment.prints("\nThe pods could not be listed.\n").omits("0 pods");
 }
@@ -334,7 +337,7 @@ fn a_bad_image_hits_one_pod_and_is_named_with_the_way_back() {
     for (tag, code, texts) in cases {
         let server = web();
         let output =
-            run(&server, &format!("apply deploy/web side=:{tag} --pods-only --yes --timeout 2s --pre-pull=never"))
+            run(&server, &format!("apply deploy/web side=:{tag} --pods-only --yes --timeout 5s --pre-pull=never"))
                 .ends_with(code);
         assert!(texts.iter().all(|text| output.stdout.contains(text)), "{tag}: {texts:?}\n{}", output.block());
         let first = pods(&server)[0].clone();
@@ -422,7 +425,7 @@ fn a_signal_stops_it_before_the_next_pod() {
         output
             .prints("Interrupted")
             .prints("the kubelet goes on with the pods in hand")
-            .prints("To go on: kubectl inplace apply deploy/web side=acme/side:v2 --pods-only --yes")
+            .prints("To go on: kubectl inplace apply deploy/web side=acme/side:v2 --pods-only\n")
             .prints("kubectl inplace follow deployment/web");
         assert_eq!(patches(&server).len(), 1, "nothing is sent after the signal");
         server.kubelet(Times::default());

@@ -37,7 +37,7 @@ fn an_update_of_its_own_is_followed_by_its_record() {
     first.wait().ends_with(130);
     run(&server, "follow pod/none").ends_with(1).says("not found");
     let output = run(&server, &format!("follow pod/{name} --min-ready-seconds 0")).ends_with(0);
-    output.prints("Complete:").prints("Restarted: side in 1 pod");
+    output.prints("Complete:").prints("Updated in place: side in 1 pod");
     assert_eq!(patches(&server).len(), 1, "following sent nothing");
 }
 
@@ -132,4 +132,84 @@ fn an_interrupt_only_ends_the_watching() {
             .prints("Only the watching has ended")
             .prints("kubectl inplace follow deployment/web");
     }
+}
+
+/// Sets an image of a container in every pod, and leaves the field manager's time of it in the past of what starts then.
+fn set_of(server: &ApiServer, container: &str, image: &str) {
+    for pod in server.objects("pods") {
+        let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+        server.edit("pods", name, |pod| {
+            let containers = pod["spec"]["containers"].as_array_mut().into_iter().flatten();
+            containers.filter(|one| one["name"] == container).for_each(|one| one["image"] = image.into());
+        });
+    }
+}
+
+#[test]
+fn what_the_pods_ask_for_decides_and_no_note_of_an_earlier_update() {
+    for noted in ["app", "side", ""] {
+        for changed in ["app", "side"] {
+            let server = web();
+            slower(&server);
+            if !noted.is_empty() {
+                let line = format!("apply deploy/web {noted}=acme/{noted}:v2 --pods-only --yes --min-ready-seconds 0");
+                run(&server, &line).ends_with(0);
+            }
+            set_of(&server, changed, &format!("acme/{changed}:v3"));
+            let output = run(&server, "follow deploy/web --min-ready-seconds 0 --timeout 20s").ends_with(0);
+            output.prints("Complete: deployment/web: 3 pods updated and ready").prints(&format!("{changed} in 3 pods"));
+            set_of(&server, changed, &format!("acme/{changed}:missing"));
+            let output = run(&server, "follow deploy/web --min-ready-seconds 0 --timeout 20s").ends_with(4);
+            output.prints(&format!("FAILED: {changed}: ErrImagePull"));
+        }
+    }
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the API's times are whole seconds: the second image is set in a later one"
+)]
+fn a_note_of_one_pod_says_nothing_of_the_others_once_somebody_else_has_set_images() {
+    let server = web();
+    slower(&server);
+    let name = server.objects("pods")[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    run(&server, &format!("apply pod/{name} side=acme/side:v2 --pods-only --yes --min-ready-seconds 0")).ends_with(0);
+    std::thread::sleep(Duration::from_millis(2100));
+    set_of(&server, "app", "acme/app:v2");
+    run(&server, "follow deploy/web --min-ready-seconds 0 --timeout 20s").ends_with(0).prints("app in 3 pods");
+}
+
+#[test]
+fn a_rollout_of_the_owners_controller_is_named_and_none_of_ours() {
+    let server = web();
+    // A newer ReplicaSet whose first pod does not come up.
+    let mut newer = server.objects("replicasets").remove(0);
+    let metadata = &mut newer["metadata"];
+    (metadata["name"], metadata["uid"]) = (json!("web-newer"), json!("uid-newer"));
+    metadata["annotations"]["deployment.kubernetes.io/revision"] = json!("9");
+    server.insert([newer]);
+    server.edit("deployments", "web", |web| {
+        (web["status"]["replicas"], web["status"]["updatedReplicas"]) = (json!(4), json!(1));
+    });
+    let output = run(&server, "follow deploy/web").ends_with(6);
+    output
+        .prints("Stopped")
+        .prints("ts controller is replacing pods, which is no update in place: ")
+        .prints("To watch it: kubectl rollout status deployment/web -n default")
+        .omits("GONE");
+    let last = run(&server, "follow deploy/web -o json").ends_with(6).json_lines().pop().unwrap_or_default();
+    assert_eq!((&last["type"], &last["result"]), (&json!("summary"), &json!("superseded")), "{last}");
+    wrote_nothing(&server);
+}
+
+#[test]
+fn an_update_of_long_ago_says_when_it_was() {
+    let server = web();
+    run(&server, &format!("{APPLY} --min-ready-seconds 0")).ends_with(0);
+    let pod = server.objects("pods").remove(0);
+    let started = pod["status"]["containerStatuses"][1]["state"]["running"]["startedAt"].as_str().unwrap_or_default();
+    let day = started.get(..10).unwrap_or("no time");
+    let output = run(&server, "follow deploy/web --min-ready-seconds 0").ends_with(0);
+    output.prints(&format!("updated and ready, the last container started at {day}")).prints("(watched for ");
 }

@@ -5,8 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::CommandFactory;
-use kubectl_inplace::cli::{Cli, CompletionShell};
-use kubectl_inplace::commands::completion_script;
+use kubectl_inplace::cli::Cli;
 use kubectl_inplace::render::{reasons, tables};
 
 fn path(name: &str) -> PathBuf {
@@ -30,22 +29,6 @@ fn assert_readme(part: &str, expected: &str) {
     let (before, rest) = readme.split_once(&begin).unwrap_or_else(|| panic!("README.md has no {begin:?}"));
     let (_, after) = rest.split_once(&end).unwrap_or_else(|| panic!("README.md has no {end:?}"));
     assert_file("README.md", &format!("{before}{begin}{}\n{end}{after}", expected.trim_end()));
-}
-
-#[test]
-fn the_completion_scripts_are_up_to_date() {
-    for shell in CompletionShell::ALL {
-        let name = match shell {
-            CompletionShell::Bash => "inplace.bash",
-            CompletionShell::Zsh => "inplace.zsh",
-            CompletionShell::Fish => "inplace.fish",
-        };
-        assert_file(&format!("completions/{name}"), &completion_script(shell));
-    }
-    assert_file(
-        "completions/kubectl_complete-inplace",
-        "#!/bin/sh\n# kubectl runs this to complete `kubectl inplace ...`: put it on the PATH.\nexec kubectl inplace __complete \"$@\"\n",
-    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::api_server::ApiServer;
 use crate::support::clock;
 use crate::support::run::{Binary, Output};
-use crate::support::scene::{APPLY, images, patched, typed, web, with_controllers};
+use crate::support::scene::{APPLY, images, patched, run, typed, web, with_controllers};
 
 const NOTE: &str = "echo $KUBECTL_INPLACE_PHASE $KUBECTL_INPLACE_NAMESPACE/$KUBECTL_INPLACE_POD $KUBECTL_INPLACE_NODE $KUBECTL_INPLACE_WORKLOAD $KUBECTL_INPLACE_CONTAINERS >> log";
 
@@ -172,13 +172,39 @@ fn whoever_goes_on_brings_the_commands_and_makes_up_for_what_is_owed() {
     let running = Binary::against(&server, apply.split_whitespace().chain(["--after-pod", stays.as_str()])).spawn();
     running.wait_for_stderr("after] waiting");
     running.signal("INT");
-    assert!(is_gone(&running.wait().ends_with(130), "id"));
+    let stopped = running.wait().ends_with(130);
+    let printed = format!("kubectl inplace resume deployment/web --min-ready-seconds 0 --after-pod '{stays}'");
+    assert_eq!(stopped.after("To go on: "), printed);
+    assert!(is_gone(&stopped, "id"));
     let resume = "resume deploy/web --yes --min-ready-seconds 0";
+    let writes = server.writes().len();
+    for line in [resume, "abort deploy/web --yes", "undo deploy/web --yes", &format!("{resume} --before-pod true")] {
+        let refused = run(&server, line).ends_with(1);
+        refused
+            .says("began with --after-pod, and a command is not stored")
+            .says(" --after-pod COMMAND\n")
+            .says("--no-hooks");
+    }
+    assert_eq!(server.writes().len(), writes, "nothing is dropped in silence, and nothing written");
     let words = resume.split_whitespace().chain(["--after-pod", NOTE]);
     let output = Binary::against(&server, words).run().ends_with(0);
     assert_eq!(lines(&output, "log").len(), 3, "{:?}", lines(&output, "log"));
     assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
     typed(&server, "resume deploy/web --yes").run().ends_with(0);
+}
+
+#[test]
+fn a_rollout_goes_on_without_its_commands_only_where_that_is_said() {
+    let server = with_controllers();
+    let words = "apply deploy/web side=acme/side:v2 --yes --min-ready-seconds 0 --before-pod".split_whitespace();
+    Binary::against(&server, words.chain(["false"]))
+        .run()
+        .ends_with(4)
+        .prints("abort deployment/web --min-ready-seconds 0 --before-pod false");
+    run(&server, "resume deploy/web --yes").ends_with(1);
+    let back = run(&server, "abort deploy/web --yes --no-hooks --min-ready-seconds 0").ends_with(0);
+    back.omits("HookFailed");
+    assert_eq!(images(&server, "side"), ["acme/side:v1"; 3]);
 }
 
 /// The folder of a run is where its commands run.

@@ -5,6 +5,7 @@ mod apply;
 mod architecture;
 mod budgets;
 mod cli;
+mod completion;
 mod connection;
 mod container_hash;
 mod container_order;
@@ -19,9 +20,12 @@ mod formats;
 mod generated;
 mod history;
 mod hooks;
+mod machine;
 mod memory;
 mod plan;
 mod pre_pull;
+mod printed;
+mod printed_texts;
 mod rbac;
 #[cfg(test)]
 mod render;
@@ -36,4 +40,5 @@ mod status;
 mod strategic_merge;
 #[path = "../support/mod.rs"]
 mod support;
+mod transcripts;
 mod watch;

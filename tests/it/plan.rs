@@ -230,7 +230,7 @@ fn manifests_come_from_files_folders_lists_and_standard_input() {
         let output = binary.run().ends_with(0);
         assert_eq!(told(&output), wanted, "{line}\n{}", output.stderr);
         assert_eq!(
-            output.stderr.contains("v1 Service/web has no containers"),
+            output.stderr.contains("v1 Service/web: skipped: not a workload"),
             line.contains("all.yaml"),
             "{}",
             output.stderr
@@ -285,7 +285,11 @@ fn the_detailed_exit_code_tells_nothing_in_place_and_not() {
         typed(&server, line).file("env.yaml", &env).run().ends_with(code);
     }
     let blocked = typed(&server, "plan -f env.yaml").file("env.yaml", &env).run().ends_with(0);
-    let blocked = blocked.prints("TemplateFieldNotInPlace").prints("env").prints("Not eligible:").omits("Next:");
+    let blocked = blocked
+        .prints("TemplateFieldNotInPlace")
+        .prints("env")
+        .prints("deployment/web: cannot be updated in place: 1 problem")
+        .omits("Next:");
     assert!(blocked.stdout.contains("hint:"), "{}", blocked.stdout);
     let refused = typed(&server, "apply -f env.yaml --pods-only --yes").file("env.yaml", &env).run();
     refused.ends_with(3).prints("TemplateFieldNotInPlace");

@@ -16,8 +16,10 @@ use indicatif::ProgressDrawTarget;
 use kubectl_inplace::engine::outcome::EndResult;
 use kubectl_inplace::engine::plan::PLAN_API_VERSION;
 use kubectl_inplace::engine::reason::{ReasonCode, WarningCode};
+use kubectl_inplace::engine::report::{Notice, PodPhase};
 use kubectl_inplace::render::{
-    JsonLines, Lines, Listener, Live, NextSteps, OutputFormat, Screen, Style, Terminal, plan, plan_warnings,
+    Guide, JsonLines, Lines, Listener, Live, Narrower, NextSteps, OutputFormat, Screen, SharedScreen, Style, Terminal,
+    plan, plan_warnings,
 };
 use serde_json::Value;
 
@@ -61,7 +63,8 @@ fn format_name(format: OutputFormat) -> &'static str {
 
 fn written_plan(format: OutputFormat, sample: &plans::Sample, style: &Style) -> (String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    plan(format, &sample.plan, Some("kubectl inplace apply -f web.yaml"), style, &mut out).unwrap();
+    let guide = Guide { next: Some("kubectl inplace apply -f web.yaml"), connection: " --as jane" };
+    plan(format, &sample.plan, &guide, style, &mut out).unwrap();
     plan_warnings(format, &sample.plan, style, &mut err).unwrap();
     (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
@@ -99,6 +102,7 @@ fn next_steps() -> NextSteps {
         go_on: Some("kubectl inplace apply -f web.yaml".into()),
         abort: Some("kubectl inplace abort deploy/web -n prod".into()),
         follow: Some("kubectl inplace follow deploy/web -n prod".into()),
+        undoes_failures: false,
     }
 }
 
@@ -123,10 +127,8 @@ fn json_lines(rollout: &Rollout) -> String {
 }
 
 fn live_on<'a>(terminal: &FakeTerminal, out: &Bytes, style: Style) -> Live<'a> {
-    let screen = Screen {
-        target: ProgressDrawTarget::term_like(Box::new(terminal.clone())),
-        columns: Box::new(|| Some(COLUMNS)),
-    };
+    let target = ProgressDrawTarget::term_like(Box::new(Narrower::new(terminal.clone())));
+    let screen = Screen::new(target, terminal.columns());
     let styles = Terminal { stdout: style, stderr: style, live: true };
     Live::new(screen, &styles, Box::new(out.clone()), Box::new(terminal.clone()))
 }
@@ -328,11 +330,89 @@ fn a_live_view_that_is_dropped_leaves_nothing() {
     listener.start(&rollout.goal, &next_steps()).unwrap();
     listener.tick(Duration::from_secs(1)).unwrap();
     assert!(terminal.contents().contains(" done  "));
-    listener.aside(|| terminal.clone().write_all(b"a log line\n")).unwrap();
-    assert!(terminal.contents().contains("a log line\n"), "{}", terminal.contents());
-    assert_eq!(terminal.contents().matches(" done  ").count(), 1, "{}", terminal.contents());
     drop(listener);
     assert!(!terminal.contents().contains(" done  "), "{}", terminal.contents());
+}
+
+/// A rollout whose only pod, of such a name, is restarting.
+fn restarting(name: &str) -> Rollout {
+    let mut rollout = rollouts::samples().into_iter().find(|rollout| rollout.name == "many-in-hand").unwrap();
+    rollout.goal.pods.truncate(1);
+    let pod = rollout.goal.pods.first_mut().unwrap();
+    pod.key.name = name.into();
+    let phase = PodPhase::Restarting { waiting: Some("ContainerCreating".into()), until: None };
+    rollout.notices = vec![(Duration::ZERO, Notice::Pod { pod: pod.key.clone(), phase })];
+    rollout
+}
+
+#[test]
+fn the_key_of_an_interrupt_leaves_no_view_behind() {
+    for columns in [40, 80, 120] {
+        let rollout = restarting(&"x".repeat(150));
+        let (terminal, out) = (FakeTerminal::new(columns), Bytes::default());
+        let mut listener = live_on(&terminal, &out, Style::PLAIN);
+        listener.start(&rollout.goal, &next_steps()).unwrap();
+        listener.notice(&rollout.notices[0].1, Duration::ZERO).unwrap();
+        listener.tick(Duration::from_secs(1)).unwrap();
+        // The terminal itself writes this where the cursor stands.
+        terminal.clone().write_all(b"^C").unwrap();
+        listener.notice(&Notice::Stopping, Duration::from_secs(2)).unwrap();
+        terminal.clone().write_all(b"^C").unwrap();
+        listener.outcome(&rollout.outcome).unwrap();
+        let left = terminal.contents();
+        assert!(!left.contains("done  ") && !left.contains("restarting") && !left.contains("^C"), "{columns}:\n{left}");
+        assert!(left.contains("stopping"), "{left}");
+    }
+}
+
+#[test]
+fn on_a_narrow_terminal_the_phase_stays_and_the_name_is_elided() {
+    for (columns, expected) in [
+        (40, "  web-..x4zq  side restarting: Contai"),
+        (80, "  web-with-a-name-that..d-7d9f5b6c8-2x4zq  side restarting: ContainerCreatin"),
+        (120, "  web-with-a-name-that-is-long-indeed-7d9f5b6c8-2x4zq  side restarting: ContainerCreating  1.0 s"),
+    ] {
+        let rollout = restarting("web-with-a-name-that-is-long-indeed-7d9f5b6c8-2x4zq");
+        let (terminal, out) = (FakeTerminal::new(columns), Bytes::default());
+        let mut listener = live_on(&terminal, &out, Style::PLAIN);
+        listener.start(&rollout.goal, &next_steps()).unwrap();
+        listener.notice(&rollout.notices[0].1, Duration::ZERO).unwrap();
+        listener.tick(Duration::from_secs(1)).unwrap();
+        let shown = terminal.contents();
+        let line = shown.lines().find(|line| line.contains("restarting")).unwrap_or_else(|| panic!("{shown}"));
+        assert!(line.len() <= usize::from(columns) - 3, "{line}");
+        assert!(line.starts_with("  web-") && line.contains("x4zq  side restarting: Conta"), "{line}: {expected}");
+        assert_eq!(line.contains(".."), columns < 120, "{line}");
+    }
+}
+
+#[test]
+fn several_rollouts_share_a_screen() {
+    let (terminal, out) = (FakeTerminal::new(COLUMNS), Bytes::default());
+    let shared = SharedScreen::new(ProgressDrawTarget::term_like(Box::new(Narrower::new(terminal.clone()))));
+    let styles = Terminal { stdout: Style::PLAIN, stderr: Style::PLAIN, live: true };
+    let view = || {
+        let screen = shared.screen(Box::new(|| Some(COLUMNS)));
+        Live::new(screen, &styles, Box::new(out.clone()), Box::new(terminal.clone()))
+    };
+    let (mut first, mut second, rollout) = (view(), view(), restarting("web-0"));
+    let heads = || terminal.contents().matches(" of 1 pod done  ").count();
+    for listener in [&mut first, &mut second] {
+        listener.start(&rollout.goal, &next_steps()).unwrap();
+        listener.notice(&rollout.notices[0].1, Duration::ZERO).unwrap();
+        listener.tick(Duration::from_secs(1)).unwrap();
+    }
+    assert_eq!(heads(), 2, "{}", terminal.contents());
+    shared.aside(|| terminal.clone().write_all(b"a log line\n")).unwrap();
+    assert!(terminal.contents().contains("a log line\n") && heads() == 2, "{}", terminal.contents());
+    first.outcome(&rollout.outcome).unwrap();
+    assert_eq!(heads(), 1, "{}", terminal.contents());
+    assert!(out.text().starts_with("prod deployment/web:\n"), "{}", out.text());
+    second.notice(&Notice::Stopping, Duration::from_secs(2)).unwrap();
+    assert!(terminal.contents().contains("prod deployment/web: stopping"), "{}", terminal.contents());
+    drop(first);
+    second.outcome(&rollout.outcome).unwrap();
+    assert_eq!(heads(), 0, "{}", terminal.contents());
 }
 
 #[test]
@@ -351,7 +431,7 @@ fn a_broken_pipe_is_the_callers_to_judge() {
             if format == OutputFormat::Name && written_plan(format, &sample, &Style::PLAIN).0.is_empty() {
                 continue;
             }
-            let error = plan(format, &sample.plan, None, &Style::PLAIN, &mut Closed).unwrap_err();
+            let error = plan(format, &sample.plan, &Guide::default(), &Style::PLAIN, &mut Closed).unwrap_err();
             assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
         }
     }

@@ -40,13 +40,13 @@ fn the_same_bits_run_again_and_nothing_else_changes() {
 }
 
 #[test]
-fn every_restart_writes_another_text_and_the_third_may_meet_the_back_off() {
+fn every_restart_writes_another_text_and_the_first_three_never_meet_the_back_off() {
     let server = server_with([two_containers(Workload::deployment("web")).replicas(1)]);
     let texts = [format!("acme/side:v1@{}", digest()), format!("acme/side@{}", digest())];
-    for (turn, text) in [&texts[0], &texts[1], &texts[0]].into_iter().enumerate() {
+    for text in [&texts[0], &texts[1], &texts[0]] {
         let output: Output = run(&server, RESTART).ends_with(0);
         assert_eq!(images(&server, "side"), [text.as_str()]);
-        assert_eq!(output.stderr.contains("RestartBacksOff"), turn == 2, "{}", output.stderr);
+        assert!(!output.stderr.contains("RestartBacksOff"), "{}", output.stderr);
     }
     let restarts = server.objects("pods")[0]["status"]["containerStatuses"][1]["restartCount"].clone();
     assert_eq!(restarts, 3);

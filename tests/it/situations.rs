@@ -14,13 +14,13 @@ use folder::Folder;
 use kubectl_inplace::engine::plan::{Plan, SavedPlan, build, offline};
 use kubectl_inplace::engine::reason::{Reason, Warning, explanations};
 use kubectl_inplace::engine::workload::WorkloadKind;
-use kubectl_inplace::render::{self, OutputFormat, Style};
+use kubectl_inplace::render::{self, Guide, OutputFormat, Style};
 
 /// The kind of the cases that compare two manifests, without a cluster.
 const AGAINST: &str = "against";
 
 /// What stands in no plan that the engine alone makes: only a server says it.
-const SAID_BY_THE_SERVER: [&str; 2] = ["AdmissionRewrites", "ServerWarning"];
+const SAID_BY_THE_SERVER: [&str; 3] = ["AdmissionRewrites", "PullQuotaExceeded", "ServerWarning"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/situations")
@@ -53,7 +53,9 @@ fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
     let desired = folder.desired(&live)?;
     let options = folder.options()?;
     let saved_from = folder.saved_from(&live)?;
-    let plan = Plan { workloads: vec![build(&desired, saved_from.as_ref().unwrap_or(&live), &options)] };
+    let mut workload = build(&desired, saved_from.as_ref().unwrap_or(&live), &options);
+    workload.lacks(&folder.missing_permissions()?);
+    let plan = Plan { workloads: vec![workload] };
     let command = folder.command(&live);
     match saved_from {
         Some(then) => Ok((SavedPlan::new(&plan, &[then], "server", "manager").held_against(&[live]), command)),
@@ -64,9 +66,10 @@ fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
 /// The text as a pipe gets it, standard output and below it standard error; and the JSON document.
 fn rendered(plan: &Plan, next: &str) -> (String, String) {
     let (mut text, mut warnings, mut json) = (Vec::new(), Vec::new(), Vec::new());
-    render::plan(OutputFormat::Text, plan, Some(next), &Style::PLAIN, &mut text).unwrap();
+    let guide = Guide { next: Some(next), ..Guide::default() };
+    render::plan(OutputFormat::Text, plan, &guide, &Style::PLAIN, &mut text).unwrap();
     render::plan_warnings(OutputFormat::Text, plan, &Style::PLAIN, &mut warnings).unwrap();
-    render::plan(OutputFormat::Json, plan, Some(next), &Style::PLAIN, &mut json).unwrap();
+    render::plan(OutputFormat::Json, plan, &guide, &Style::PLAIN, &mut json).unwrap();
     if !warnings.is_empty() {
         text.extend_from_slice(b"--- stderr\n");
         text.extend(warnings);

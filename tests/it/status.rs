@@ -38,15 +38,18 @@ fn one_look_tells_what_runs_what_is_asked_and_who_holds_it() {
     annotate(&server, "deployments", "web", "kubectl-inplace.io/rollout", &lock("stopped"));
     let output = run(&server, "status deploy/web").ends_with(0);
     let output = output
-        .prints("deployment/web  namespace default   3 pods: 2 waiting for their turn, 1 in flight")
-        .prints("held: by rollout 20260301-120000-0000aa of jane since 2026-03-01T12:00:00Z: stopped, forward")
+        .prints("deployment/web  namespace default   3 pods: 2 pending, 1 updating")
+        .prints("rollout in progress: 20260301-120000-0000aa, started by jane ")
         .prints("side: acme/side v1 -> v2")
         .prints("reason: a CVE")
-        .prints("waits for its turn");
+        .prints(" ago, stopped\n")
+        .prints("Resume: kubectl inplace resume deployment/web")
+        .prints("Abort: kubectl inplace abort deployment/web")
+        .prints("; pending");
     assert_eq!(output.stderr, "");
     let document = run(&server, "status deploy web -o json").ends_with(0).json();
     let workload = &document["workloads"][0];
-    assert_eq!((&workload["summary"]["inFlight"], &workload["summary"]["pending"]), (&json!(1), &json!(2)));
+    assert_eq!((&workload["summary"]["updating"], &workload["summary"]["pending"]), (&json!(1), &json!(2)));
     assert_eq!((&workload["held"]["who"], &workload["held"]["state"]), (&json!("jane"), &json!("stopped")));
     assert!(server.writes().is_empty(), "{:?}", server.writes());
 }
@@ -92,9 +95,9 @@ fn without_a_target_trouble_is_shown_and_the_rest_counted() {
     run(&server, "status").ends_with(0).omits("statefulset");
     let all = run(&server, "status -A").ends_with(0);
     all.prints("statefulset/db  namespace data")
-        .prints("held: by a note that cannot be read")
+        .prints("rollout in progress: its note cannot be read")
         .prints("db-0")
-        .prints("Nothing to say of 4 other workloads.");
+        .prints("4 other workloads are up to date.");
     let document = run(&server, "status -A -o json").ends_with(0).json();
     let named: Vec<String> = document["workloads"]
         .as_array()
@@ -128,7 +131,7 @@ fn targets_are_named_as_everywhere() {
     run(&server, "status deploy/web -o markdown").ends_with(1).says("possible values: text, wide, json, yaml, name");
     let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}).to_string();
     typed(&server, "status -f web.yaml").file("web.yaml", &manifest).run().ends_with(0).prints("deployment/web");
-    run(&server, "status -n empty").ends_with(0).prints("There is no workload.");
+    run(&server, "status -n empty").ends_with(0).prints("No workloads found in empty namespace.");
 }
 
 #[test]
@@ -142,10 +145,29 @@ fn what_may_not_be_read_is_named_and_the_rest_shown() {
     server.clear_faults();
     server.fault(When::verb("list").of("daemonsets"), Effect::Forbid);
     run(&server, "status").ends_with(0).prints("deployment/web").says("the daemonsets could not be listed");
+    let document = run(&server, "status -o json").ends_with(0).json();
+    assert!(document["notRead"][0].as_str().is_some_and(|text| text.contains("daemonsets")), "{document}");
     server.clear_faults();
     server.fault(When::verb("list").of("pods"), Effect::Forbid);
     run(&server, "status deploy/web").ends_with(0).prints("not read: you may not list pods");
     run(&server, "status").ends_with(1).says("Forbidden");
+}
+
+#[test]
+fn of_what_may_not_be_listed_it_is_not_said_that_there_is_none() {
+    let server = web();
+    for kind in ["deployments", "statefulsets", "daemonsets", "replicasets", "controllerrevisions"] {
+        server.fault(When::verb("list").of(kind), Effect::Forbid);
+    }
+    for line in ["status", "status -A", "status -o json", "status -o name"] {
+        let output =
+            run(&server, line).ends_with(1).says("error: from server (Forbidden): ").omits("No workloads found");
+        assert_eq!(output.stdout, "");
+    }
+    // One kind is enough: what was found is none, and the rest is not known.
+    let empty = server_with([]);
+    empty.fault(When::verb("list").of("statefulsets"), Effect::Forbid);
+    run(&empty, "status").ends_with(1).says("Forbidden");
 }
 
 #[test]
@@ -157,7 +179,7 @@ fn a_watch_shows_what_changes_once_and_ends_with_the_signal() {
         running.wait_for_stdout("3 pods: 3 ready");
         let names = pod_names(&server);
         set_image(&server, &names[0], "acme/side:v2");
-        running.wait_for_stdout("1 in flight");
+        running.wait_for_stdout("1 updating");
         running.signal(signal);
         let output = running.wait().ends_with(code);
         assert_eq!(output.stdout.matches("deployment/web").count(), 2, "{}", output.stdout);
@@ -199,7 +221,7 @@ fn on_a_terminal_a_watch_is_drawn_in_its_place() {
     running.wait_for_stdout("3 pods: 3 ready");
     let names = pod_names(&server);
     set_image(&server, &names[0], "acme/side:v2");
-    running.wait_for_stdout("1 in flight");
+    running.wait_for_stdout("1 updating");
     running.type_in("\u{3}");
     let output = running.wait().ends_with(130);
     assert!(output.stdout.contains("\u{1b}[") && !output.stdout.contains("\u{1b}[2J"), "{:?}", output.stdout);

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use futures::stream::{self, StreamExt};
 use kubectl_inplace::cluster::Cluster;
 use kubectl_inplace::cluster::connect::{ConnectOptions, Environment};
+use kubectl_inplace::engine::api_schema::Validation;
 use kubectl_inplace::engine::plan::Desired;
 use kubectl_inplace::engine::workload::{Workload, WorkloadKind};
 use serde_json::{Value, json};
@@ -95,7 +96,7 @@ fn desired(lives: &[Value], manifests: &[Value], field_manager: &str) -> Vec<Des
         let questions = lives.iter().zip(manifests).enumerate().map(|(index, (live, manifest))| async move {
             let live =
                 Workload::from_object(KINDS[index % KINDS.len()], live.clone()).expect("a live object has a uid");
-            cluster.desired(&live, manifest, field_manager).await.expect("an answer")
+            cluster.desired(&live, manifest, (field_manager, Validation::Strict)).await.expect("an answer")
         });
         stream::iter(questions).buffered(8).collect().await
     })

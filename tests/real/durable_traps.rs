@@ -171,7 +171,8 @@ fn server_side(kind: Kind, name: &str) {
     let api = Api::open();
     let mut owner = Owner::new(&namespace, &api, kind, (1, 2), "");
     // Anew, so that no manager but the one is there.
-    namespace.kubectl(&["delete", &owner.reference()]);
+    // With its pods: one that is still there would be taken for the new one.
+    namespace.kubectl(&["delete", &owner.reference(), "--cascade=foreground"]);
     let manager = ["apply", "--server-side", "--field-manager=other", "-f", "-"];
     namespace.kubectl_input(&manager, &owner.manifest);
     owner.before = owner.wait_ready(1);

@@ -100,8 +100,10 @@ fn a_crash_in_a_pod_that_was_made_meanwhile_stops_the_rollout() {
     let namespace = Namespace::new("failure-made-anew");
     namespace.apply(&samples::deployment("web", 2));
     let before = namespace.wait_ready("app=web", 2);
-    // No pod may be taken down, so that the one that is made anew is the first with the new image.
-    namespace.kubectl(&["create", "pdb", "web", "--selector=app=web", "--min-available=2"]);
+    // No pod may be taken down while another one is not ready, so that the replacement pod is the first with the new image.
+    let probe = "readinessProbe: {tcpSocket: {port: 1}, periodSeconds: 1}";
+    namespace.apply(&samples::with_app_fields(&samples::pod("extra"), probe));
+    namespace.kubectl(&["create", "pdb", "web", "--selector=app in (web,extra)", "--min-available=2"]);
     let running = namespace.inplace_spawn(&["apply", "deploy/web", "app=:crash", "--yes", "--timeout", "100s"]);
     let template = ["get", "deploy/web", "-o", "jsonpath={.spec.template.spec.containers[0].image}"];
     poll(|| namespace.kubectl(&template).ends_with(":crash").then_some(())).expect("the template is set");

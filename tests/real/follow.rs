@@ -1,6 +1,8 @@
 //! `follow`: an update of its own, of somebody else, and none at all. It changes nothing.
 
-use crate::support::{Namespace, Running, container_status, image, images, name, registry, restarted, samples};
+use crate::support::{
+    Namespace, Running, container_status, image, images, name, registry, restarted, samples, side_by_side,
+};
 
 #[test]
 fn somebody_elses_update_is_followed_to_its_end() {
@@ -79,4 +81,72 @@ fn a_pod_whose_image_nobody_changed_is_complete() {
         pods.iter().map(|pod| pod["metadata"]["generation"].clone()).collect()
     };
     assert_eq!(versions(&before), versions(&after));
+}
+
+/// Three kinds, either container, with and without a note of an earlier update of the other one: first an image that is
+/// there, then one that is not.
+#[test]
+fn what_the_pods_ask_for_decides_and_no_note_of_an_earlier_update() {
+    let kinds = [
+        ("deployment", samples::deployment("web", 2), 2),
+        ("statefulset", samples::stateful_set("web", 2), 2),
+        ("daemonset", samples::daemon_set("web"), 1),
+    ];
+    let containers = [("app", "side"), ("side", "app")];
+    let runs = kinds
+        .iter()
+        .flat_map(|kind| containers.iter().flat_map(move |names| [(kind, names, true), (kind, names, false)]));
+    let runs: Vec<_> = runs.collect();
+    side_by_side(3, runs, |((kind, manifest, count), (changed, other), noted)| {
+        let run = format!("{kind}, {changed}, {}", if noted { "noted" } else { "without a note" });
+        let namespace = Namespace::new("follow-asked");
+        namespace.apply(manifest);
+        let before = namespace.wait_ready("app=web", *count);
+        let target = format!("{kind}/web");
+        if noted {
+            let image = format!("{other}=:v2");
+            let line = ["apply", &target, &image, "--pods-only", "--yes", "--min-ready-seconds", "0"];
+            let applied = namespace.inplace(&line);
+            assert_eq!(applied.code, 0, "{run}: {applied:#?}");
+        }
+        // The API's times are whole seconds: an image set in the second of a container's start proves nothing.
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        let set = |tag: &str| {
+            for pod in &before {
+                let image = format!("{changed}={}/{changed}:{tag}", registry());
+                namespace.kubectl(&["set", "image", &format!("pod/{}", name(pod)), &image]);
+            }
+        };
+        set("v2");
+        let good = namespace.inplace(&["follow", &target, "--min-ready-seconds", "0"]);
+        assert_eq!(good.code, 0, "{run}: {good:#?}");
+        assert!(good.stdout.contains(&format!("{changed} in {count} pod")), "{run}: {good:#?}");
+        let status = namespace.inplace(&["status", &target, "-o", "json"]);
+        assert!(!status.stdout.contains("unverified\","), "{run}: {status:#?}");
+        set("nope");
+        let bad = namespace.inplace(&["follow", &target, "--min-ready-seconds", "0"]);
+        assert_eq!(bad.code, 4, "{run}: {bad:#?}");
+        let named = bad.stdout.lines().any(|line| line.contains(changed) && line.contains("ImagePull"));
+        assert!(named, "{run}: {bad:#?}");
+        let uids = |pods: &[serde_json::Value]| -> Vec<serde_json::Value> {
+            pods.iter().map(|pod| pod["metadata"]["uid"].clone()).collect()
+        };
+        assert_eq!(uids(&before), uids(&namespace.pods("app=web")), "{run}: no pod was replaced");
+    });
+}
+
+#[test]
+fn a_rolling_update_of_the_controller_is_named() {
+    let namespace = Namespace::new("follow-rolling");
+    namespace.apply(&samples::deployment("web", 2));
+    namespace.wait_ready("app=web", 2);
+    namespace.kubectl(&["set", "image", "deployment/web", &format!("app={}/app:nope", registry())]);
+    namespace.wait_pods("app=web", |pods| pods.len() == 3);
+    let output = namespace.inplace(&["follow", "deployment/web"]);
+    assert_eq!(output.code, 6, "{output:#?}");
+    assert!(
+        output.stdout.contains("its controller is replacing pods") || output.stdout.contains("Its controller"),
+        "{output:#?}"
+    );
+    assert!(output.stdout.contains("kubectl rollout status deployment/web -n "), "{output:#?}");
 }

@@ -51,6 +51,8 @@ fn a_command_that_fails_stops_the_rollout_and_one_that_stays_is_ended_by_ctrl_c(
         "--yes",
         "--min-ready-seconds",
         "2",
+        "--before-pod",
+        "true",
         "--after-pod",
         "echo stays; sleep 300",
     ]);
@@ -67,6 +69,8 @@ fn a_command_that_fails_stops_the_rollout_and_one_that_stays_is_ended_by_ctrl_c(
         "--yes",
         "--min-ready-seconds",
         "2",
+        "--before-pod",
+        "true",
         "--after-pod",
         "echo once more",
     ]);

@@ -94,6 +94,34 @@ impl<'n> Account<'n> {
 }
 
 #[test]
+fn who_may_only_read_gets_the_verdict_and_what_is_missing() {
+    let namespace = Namespace::new("reads-only");
+    let manifest = samples::deployment("web", 2);
+    namespace.apply(&manifest);
+    let account = Account::new(&namespace, &["plan", "deployment"]);
+    let before = namespace.wait_ready("app=web", 2);
+    account.check(0);
+    let by_hand = account.inplace(&["plan", "deployment/web", "side=:v2", "--detailed-exitcode"]);
+    assert_eq!(by_hand.code, 2, "{by_hand:#?}");
+    for missing in ["patch deployments.apps", "patch pods", "create replicasets.apps"] {
+        assert!(by_hand.stdout.contains(&format!("PermissionMissing: you may not {missing}")), "{by_hand:#?}");
+    }
+    assert!(!by_hand.stdout.contains("Next:"), "{by_hand:#?}");
+    let changed = manifest.replace("/side:v1", "/side:v2");
+    let file = std::env::temp_dir().join(format!("{}.yaml", namespace.name()));
+    std::fs::write(&file, changed).expect("a temporary file");
+    let plan = ["plan", "-f", &file.to_string_lossy(), "--detailed-exitcode"].map(str::to_owned);
+    let of_manifest = account.inplace(&plan.iter().map(String::as_str).collect::<Vec<_>>());
+    drop(std::fs::remove_file(&file));
+    assert_eq!(of_manifest.code, 2, "{of_manifest:#?}");
+    assert!(of_manifest.stderr.contains("so it was merged here"), "{of_manifest:#?}");
+    let applied = account.inplace(&["apply", "deployment/web", "side=:v2", "--yes"]);
+    assert_eq!(applied.code, 3, "{applied:#?}");
+    assert_eq!(restarted(&before, &namespace.pods("app=web")), [""; 0]);
+    assert_eq!(namespace.kubectl(&["get", "deployment", "web", "-o", "jsonpath={.spec.paused}"]), "");
+}
+
+#[test]
 fn a_pod_is_updated_with_the_least_role_and_with_one_verb_less_nothing_is_written() {
     let namespace = Namespace::new("least-role-pod");
     namespace.apply(&samples::pod("web"));

@@ -59,3 +59,11 @@ fn a_crash() {
     namespace.wait_ready("app=alone", 1);
     recorded(&namespace, "pod-crash", "apply pod/alone app=:crash --yes", 4);
 }
+
+#[test]
+fn a_crash_in_a_deployment() {
+    let namespace = Namespace::new("recording-bad");
+    namespace.apply(&samples::with_app_fields(&samples::deployment("bad", 2), WITH_SECRET));
+    namespace.wait_ready("app=bad", 2);
+    recorded(&namespace, "deployment-crash", "apply deploy/bad app=:crash --yes", 4);
+}

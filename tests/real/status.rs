@@ -42,7 +42,7 @@ fn what_runs_is_told_from_what_is_asked() {
     // The API's times are whole seconds: an image set in the second of a container's start proves nothing.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     namespace.kubectl(&["set", "image", "pod/alone", &format!("side={}/side:v2", registry())]);
-    watching.wait_for("in flight");
+    watching.wait_for("updating");
     watching.wait_for("1 ready\n");
     watching.signal("INT");
     assert_eq!(watching.wait().code, 130);

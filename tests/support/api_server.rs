@@ -167,6 +167,11 @@ impl ApiServer {
         }
     }
 
+    /// Sets how far its clock is ahead of the clients'.
+    pub(crate) fn set_clock(&self, seconds_ahead: i64) {
+        self.change(|state| state.seconds_ahead = seconds_ahead);
+    }
+
     /// Sets how fast the kubelet works.
     pub(crate) fn kubelet(&self, times: Times) {
         self.change(|state| state.kubelet.times = times);

@@ -10,3 +10,4 @@ pub(crate) mod redact;
 pub(crate) mod run;
 pub(crate) mod scene;
 pub(crate) mod snapshot;
+pub(crate) mod transcript;

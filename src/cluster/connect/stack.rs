@@ -3,6 +3,8 @@
 //! They are kube's own, but for one: small writes are sent at once (`TCP_NODELAY`, as Go's net package has it). With kube's
 //! connector the first request after a resumed TLS handshake waits for an acknowledgement that Linux delays by 40 ms.
 
+use std::time::Duration;
+
 use hyper_timeout::TimeoutConnector;
 use hyper_util::{
     client::legacy::{Client as HttpClient, connect::HttpConnector},
@@ -15,6 +17,12 @@ use kube::{
 use tower::{BoxError, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
+/// How long a TCP connection may take.
+pub(in crate::cluster) const TCP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a connection may take, its TLS handshake included: three tries are as long as kubectl's five of ten seconds.
+pub(in crate::cluster) const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+
 /// Returns what sends requests to the server of a configuration. Through a proxy it is kube's own.
 pub(super) fn client(config: Config) -> Result<Client, kube::Error> {
     if config.proxy_url.is_some() {
@@ -23,6 +31,7 @@ pub(super) fn client(config: Config) -> Result<Client, kube::Error> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(TCP_TIMEOUT));
     let mut connector = TimeoutConnector::new(config.rustls_https_connector_with_connector(tcp)?);
     connector.set_connect_timeout(config.connect_timeout);
     connector.set_read_timeout(config.read_timeout);

@@ -11,7 +11,14 @@
     reason = "sends the requests; waits between tries and measures them; knows when a credential expires"
 )]
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use http::{HeaderValue, Request, Response, StatusCode, header::AUTHORIZATION, request::Parts};
 use jiff::{SignedDuration, Timestamp};
@@ -22,6 +29,7 @@ use super::{
     KubeconfigError, ServerNotice,
     credential_plugin::{Credential, CredentialPlugin},
     retry::{self, RequestKind, Try},
+    server_clock::ServerClock,
     stack,
     warnings::Warnings,
 };
@@ -36,13 +44,15 @@ const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 pub(super) struct Limits {
     /// One request with its repetitions; `None` is no limit.
     request: Option<Duration>,
+    /// After so long without an answer a person hears of it.
+    pub(super) silence: Duration,
     /// The first pause before a repetition; each next one is four times as long.
     pub(super) backoff: Duration,
 }
 
 impl Limits {
     pub(super) fn new(request: Option<Duration>) -> Self {
-        Self { request, backoff: Duration::from_millis(250) }
+        Self { request, silence: Duration::from_secs(5), backoff: Duration::from_millis(250) }
     }
 }
 
@@ -55,6 +65,9 @@ pub(super) struct Transport {
     session: Mutex<Session>,
     limits: Limits,
     warnings: Warnings,
+    clock: ServerClock,
+    /// It was told that the server is silent, and it has not answered since.
+    is_silent: AtomicBool,
 }
 
 /// With what requests are sent at present.
@@ -75,7 +88,7 @@ impl Transport {
         config: Config,
         plugin: Option<CredentialPlugin>,
         limits: Limits,
-        warnings: Warnings,
+        (warnings, clock): (Warnings, ServerClock),
     ) -> Result<Self, ClusterError> {
         let session = match &plugin {
             Some(plugin) => session(&config, plugin.run(&warnings).await?, 1)?,
@@ -91,7 +104,16 @@ impl Transport {
             Some(authority) => address::host(authority.as_str()).to_owned(),
             None => config.cluster_url.to_string(),
         };
-        Ok(Self { config, server, plugin, session: Mutex::new(session), limits, warnings })
+        Ok(Self {
+            config,
+            server,
+            plugin,
+            session: Mutex::new(session),
+            limits,
+            warnings,
+            clock,
+            is_silent: AtomicBool::new(false),
+        })
     }
 
     /// Sends a request of kube's, and gives the server's answer, whatever its status.
@@ -109,7 +131,8 @@ impl Transport {
                 deadline = self.limits.request.and_then(|limit| Instant::now().checked_add(limit));
             }
             tries += 1;
-            let ended = self.send(&session, parts.clone(), current, kind, deadline).await;
+            let sent = self.send(&session, parts.clone(), current, kind, deadline);
+            let ended = self.tell_silence(sent).await;
             if self.plugin.is_some() && matches!(&ended, Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED) {
                 self.reject(session.number).await;
                 if kind != RequestKind::Write && !renewed && next.is_some() {
@@ -126,6 +149,28 @@ impl Transport {
             body = Some(next);
         }
         Err(ClusterError::NotSent { why: "the request has no body left".to_owned() })
+    }
+
+    /// Waits for an answer, and tells when it does not come for a while.
+    async fn tell_silence(
+        &self,
+        sent: impl Future<Output = Result<Response<Body>, ClusterError>>,
+    ) -> Result<Response<Body>, ClusterError> {
+        let mut sent = pin!(sent);
+        let ended = match tokio::time::timeout(self.limits.silence, sent.as_mut()).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                if !self.is_silent.swap(true, Ordering::SeqCst) {
+                    let (server, after) = (self.server.clone(), self.limits.silence);
+                    self.warnings.tell(ServerNotice::Silent { server, after });
+                }
+                sent.await
+            }
+        };
+        if ended.is_ok() {
+            self.is_silent.store(false, Ordering::SeqCst);
+        }
+        ended
     }
 
     /// Sends once, and reads the answer to its end unless it has none.
@@ -146,6 +191,7 @@ impl Transport {
         let exchange = async {
             let response = session.client.send(request).await.map_err(|error| self.failure(&error))?;
             self.warnings.read(response.headers());
+            self.clock.read(response.headers());
             if kind == RequestKind::Stream && response.status().is_success() {
                 return Ok(response);
             }

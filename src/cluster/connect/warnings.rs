@@ -9,6 +9,7 @@ use http::HeaderMap;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::ServerNotice;
+use crate::engine::mask;
 
 /// Remembers which warnings were told, and tells the others.
 #[derive(Clone)]
@@ -42,7 +43,7 @@ impl Warnings {
     pub(super) fn read(&self, headers: &HeaderMap) {
         for value in headers.get_all(http::header::WARNING) {
             for text in parse(&String::from_utf8_lossy(value.as_bytes())) {
-                self.tell_once(text);
+                self.tell_once(mask::text(&text));
             }
         }
     }

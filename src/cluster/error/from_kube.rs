@@ -5,6 +5,8 @@ use std::{error::Error as StdError, io, time::Duration};
 use kube::{client::AuthError, core::Status};
 
 use super::{ClusterError, CredentialPluginError, RequestDescription, Unreached};
+use crate::cluster::connect::stack;
+use crate::engine::mask;
 
 /// How kube marks an answer that was not a `Status` object: a proxy's page, or a path the server does not know.
 const NOT_A_STATUS: &str = "Failed to parse error data";
@@ -53,8 +55,16 @@ pub(in crate::cluster) fn of_transport(error: &(dyn StdError + 'static), server:
     if !refused && !connecting {
         return ClusterError::ConnectionLost { why };
     }
+    let late = io_errors(error).any(|kind| kind == io::ErrorKind::TimedOut);
     let why = if refused {
         Unreached::Refused
+    } else if late {
+        // kubectl's words for either, which is what people search for.
+        let (what, limit) = match why.contains("tcp connect error") {
+            true => ("dial tcp: i/o timeout", stack::TCP_TIMEOUT),
+            false => ("TLS handshake timeout", stack::CONNECT_TIMEOUT),
+        };
+        Unreached::Other(format!("{what} (no connection within {limit:?})"))
     } else if why.contains("InvalidContentType") {
         Unreached::Certificate("it does not speak TLS (https)".to_owned())
     } else if ["certificate", "corrupt message", "fatal alert"].iter().any(|word| why.contains(word)) {
@@ -155,15 +165,15 @@ fn not_found(status: &Status, name: Option<String>, what: &RequestDescription) -
 
 fn message_of(status: &Status) -> String {
     if status.reason != NOT_A_STATUS {
-        return status.message.clone();
+        return mask::text(&status.message);
     }
     let first = status.message.lines().find(|line| !line.trim().is_empty()).unwrap_or("no message").trim();
-    first.chars().take(200).collect()
+    mask::text(first).chars().take(200).collect()
 }
 
 fn causes_of(status: &Status) -> Vec<(String, String)> {
     let causes = status.details.as_ref().map(|details| details.causes.as_slice()).unwrap_or_default();
-    causes.iter().map(|cause| (cause.field.clone(), cause.message.clone())).collect()
+    causes.iter().map(|cause| (cause.field.clone(), mask::text(&cause.message))).collect()
 }
 
 fn retry_after(status: &Status) -> Option<Duration> {

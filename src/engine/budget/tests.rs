@@ -207,3 +207,35 @@ fn of_several_budgets_the_least_counts_and_a_foreign_one_does_not() {
     );
     assert_eq!(most_allowed(&limits[1..], &labels(&[("app", "api")])), None);
 }
+
+#[test]
+fn only_a_rule_that_can_never_have_room_blocks_for_good() {
+    for (rule, status, replicas, letters, expected) in [
+        (json!({"minAvailable": 3}), json!({}), 3, "rrr", Some("of 3 pods 3 must be healthy (minAvailable 3)")),
+        (json!({"minAvailable": "100%"}), json!({}), 3, "rrr", Some("of 3 pods 3 must be healthy (minAvailable 100%)")),
+        (json!({"minAvailable": "67%"}), json!({}), 3, "rrr", Some("of 3 pods 3 must be healthy (minAvailable 67%)")),
+        (json!({"maxUnavailable": 0}), json!({}), 1, "r", Some("of 1 pod 1 must be healthy (maxUnavailable 0)")),
+        (json!({}), json!({}), 3, "rrr", Some("it has no minAvailable or maxUnavailable that can be read")),
+        // One that is not ready, or missing, or another owner's may make room.
+        (json!({"minAvailable": 2}), json!({}), 3, "rrn", None),
+        (json!({"minAvailable": 2}), json!({}), 3, "rr", None),
+        (json!({"minAvailable": 3}), json!({"expectedPods": 4}), 3, "rrr", None),
+        (json!({"maxUnavailable": "1%"}), json!({}), 3, "rrr", None),
+        // What is not known is no reason to refuse.
+        (json!({"minAvailable": 3}), json!({"observedGeneration": 0}), 3, "rrr", None),
+        (
+            json!({"minAvailable": 3}),
+            json!({"conditions": [{"type": "DisruptionAllowed", "reason": "SyncFailed"}]}),
+            3,
+            "rrr",
+            None,
+        ),
+    ] {
+        let web = labels(&[("app", "web")]);
+        let found = never(&[budget("web", &rule, &status)], replicas, &pods(letters, &web));
+        let why = found.first().map(|limit| limit.why.to_string());
+        assert_eq!(why.as_deref(), expected, "{rule} {status} {letters}");
+    }
+    let other = labels(&[("app", "other")]);
+    assert_eq!(never(&[budget("web", &json!({"minAvailable": 3}), &json!({}))], 3, &pods("rrr", &other)), []);
+}

@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 
 use super::change::{Direction, same};
-use super::lock::{HistoryStep, ROLLOUT_ANNOTATION, RolloutLock};
-use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite};
+use super::history::{self, HISTORY_POINTER};
+use super::lock::{CHANGE_CAUSE, HistoryStep, ROLLOUT_ANNOTATION, RolloutLock};
+use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite, version_of};
 use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, is, is_paused, text};
 use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;
@@ -82,7 +83,7 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     if !paused {
         return pods(step, current);
     }
-    if let Some(phase) = history(step, lock, current) {
+    if let Some(phase) = other_is_taken_over(step, lock).or_else(|| keep_or_drop_history(step, lock, current)) {
         return phase;
     }
     if !has_target {
@@ -129,16 +130,19 @@ fn set_template(step: &Step<'_>, set: &Value, template: &Value) -> OwnerPhase {
     if !same(&template_of(set), step.goal.source()) {
         return close_superseded(step, "the template of its ReplicaSet was changed by somebody else");
     }
-    OwnerPhase::Do(OwnerStep::SetReplicaSetTemplate, replica_set_template(set, template).write())
+    let patch = replica_set_template(set, template).annotate(&[(CHANGE_CAUSE, step.goal.lock.cause())]);
+    OwnerPhase::Do(OwnerStep::SetReplicaSetTemplate, patch.write())
 }
 
 fn replica_set_template<'a>(set: &'a Value, template: &Value) -> Guarded<'a> {
     let patch = Guarded::of(REPLICA_SET, set).set("/spec/template", Some(with_hash(template, hash_of(set))));
+    // One that comes late finds a copy of the lock that followed, or of the history in which its rollout has ended.
+    let patch = patch.test(HISTORY_POINTER);
     patch.annotate(&[(ROLLOUT_ANNOTATION, None)])
 }
 
 /// Keeps the outgoing template in the history, or takes it out again on the way back.
-fn history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<OwnerPhase> {
+fn keep_or_drop_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<OwnerPhase> {
     match step.goal.lock.direction {
         Direction::Forward => keep_history(step, lock, current),
         Direction::Back => drop_history(step, lock).map(|(step, write)| OwnerPhase::Do(step, write)),
@@ -149,17 +153,20 @@ fn keep_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<
     let revision = lock.outgoing.as_ref().map_or(0, |outgoing| outgoing.revision);
     let write = match &lock.history {
         HistoryStep::Keep => return None,
-        HistoryStep::Create { name } => {
-            let is_there = step.owned.iter().any(|set| named(set, name));
-            (!is_there).then(|| create(step, current, name, revision))?
-        }
+        HistoryStep::Create { name } => match kept(step, name) {
+            Kept::No => create(step, current, name, revision),
+            Kept::Yes => return None,
+            Kept::Changed => return Some(close_superseded(step, KEPT_CHANGED)),
+        },
         HistoryStep::Swap { uid, .. } => {
             let Some(other) = step.owned.iter().find(|set| is(set, uid)) else {
                 // It was deleted meanwhile: one is made in its place.
                 let name = format!("{}-{}", text(step.object, "/metadata/name"), history_hash(step.goal.id()));
-                let is_there = step.owned.iter().any(|set| named(set, &name));
-                return (!is_there)
-                    .then(|| OwnerPhase::Do(OwnerStep::KeepHistory, create(step, current, &name, revision)));
+                return match kept(step, &name) {
+                    Kept::No => Some(OwnerPhase::Do(OwnerStep::KeepHistory, create(step, current, &name, revision))),
+                    Kept::Yes => None,
+                    Kept::Changed => Some(close_superseded(step, KEPT_CHANGED)),
+                };
             };
             if same(&template_of(other), &step.goal.before) {
                 return None;
@@ -173,12 +180,70 @@ fn keep_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<
     Some(OwnerPhase::Do(OwnerStep::KeepHistory, write))
 }
 
+/// Whether the ReplicaSet that is made for the outgoing template is there, with that content: a create that comes twice is
+/// done once.
+enum Kept {
+    Yes,
+    No,
+    Changed,
+}
+
+const KEPT_CHANGED: &str = "the ReplicaSet that keeps its outgoing template was changed by somebody else";
+
+fn kept(step: &Step<'_>, name: &str) -> Kept {
+    match step.owned.iter().find(|set| named(set, name)) {
+        None => Kept::No,
+        Some(set) if same(&template_of(set), &step.goal.before) => Kept::Yes,
+        Some(_) => Kept::Changed,
+    }
+}
+
+/// On the way back: an older ReplicaSet that was to take the outgoing template and has not yet could still take it from a
+/// request of the run before, and, being the older one, then all the pods. A copy of the lock changes it; the copy goes with
+/// the others, and the version that the request tests is past.
+fn other_is_taken_over(step: &Step<'_>, lock: &RolloutLock) -> Option<OwnerPhase> {
+    let HistoryStep::Swap { uid, .. } = &lock.history else { return None };
+    let is_due = step.goal.take_over.is_some() && lock.direction == Direction::Back;
+    let other = step.owned.iter().find(|set| is_due && is(set, uid) && same(&template_of(set), &step.goal.after))?;
+    if matches!(RolloutLock::of(other), Ok(Some(copy)) if copy.is_same_run(lock)) {
+        return None;
+    }
+    let write = Guarded::of(REPLICA_SET, other).annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))]).write();
+    Some(OwnerPhase::Do(OwnerStep::TakeLock, write))
+}
+
+/// Returns the delete of a ReplicaSet that a rollout made for the outgoing template and that was taken back since: a create
+/// that came late. It is known by the name that follows from the rollout's id, has no pods, and keeps a template that an
+/// older one of the same owner has.
+///
+/// `gone` is a rollout that nothing is recorded of, and whose lock is gone.
+pub fn leftover(owner: &Value, owned: &[Value], gone: Option<&RolloutId>) -> Option<ObjectWrite> {
+    let ended = history::union(std::iter::once(owner).chain(owned)).into_iter();
+    let ended = ended.filter(|entry| matches!(entry.outcome, EndResult::Aborted | EndResult::Superseded));
+    let hashes: Vec<String> = ended.map(|entry| history_hash(&entry.id)).chain(gone.map(history_hash)).collect();
+    let made = |set: &&Value| {
+        let (name, hash) = (text(set, "/metadata/name"), hash_of(set));
+        hashes.iter().any(|known| known == hash) && name.strip_suffix(hash).is_some_and(|begin| begin.ends_with('-'))
+    };
+    let created = |set: &Value| text(set, "/metadata/creationTimestamp").to_owned();
+    let is_spare = |set: &&Value| {
+        let elder = |other: &Value| {
+            !is(other, &ObjectKey::of(REPLICA_SET, set).uid)
+                && created(other) <= created(set)
+                && same(&template_of(other), &template_of(set))
+        };
+        is_empty(set) && owned.iter().any(elder)
+    };
+    let set = owned.iter().filter(made).find(is_spare)?;
+    Some(ObjectWrite::Delete { object: ObjectKey::of(REPLICA_SET, set), version: version_of(set) })
+}
+
 fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, ObjectWrite)> {
     let made = format!("{}-{}", text(step.object, "/metadata/name"), history_hash(step.goal.id()));
     let made = step.owned.iter().find(|set| named(set, &made)).filter(|set| is_empty(set));
     if let Some(made) = made {
         let object = ObjectKey::of(REPLICA_SET, made);
-        return Some((OwnerStep::DropHistory, ObjectWrite::Delete { object }));
+        return Some((OwnerStep::DropHistory, ObjectWrite::Delete { object, version: version_of(made) }));
     }
     let HistoryStep::Swap { uid, revision, .. } = &lock.history else { return None };
     let other = step.owned.iter().find(|set| is(set, uid)).filter(|set| is_empty(set))?;
@@ -196,7 +261,12 @@ fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, Objec
 fn swap(set: &Value, template: &Value, annotations: &[(String, String)]) -> ObjectWrite {
     let values: Vec<(&str, Option<String>)> =
         annotations.iter().map(|(key, value)| (key.as_str(), Some(value.clone()))).collect();
+    // The cause of another template would be a false one.
+    let cause = annotations.iter().find(|(key, _)| key == CHANGE_CAUSE);
+    let values = values.into_iter().chain(cause.is_none().then_some((CHANGE_CAUSE, None))).collect::<Vec<_>>();
     let patch = replica_set_template(set, template).test("/spec/replicas").test("/status/replicas");
+    // Nobody writes to it meanwhile, and nothing of it may tell one time from another.
+    let patch = patch.test("/metadata/resourceVersion");
     patch.annotate(&values).write()
 }
 
@@ -270,7 +340,8 @@ fn changed_by_another(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> O
     let ours_is_held = is_paused(step.object) && !lock.released;
     if never_ran {
         if ours_is_held && same(&template_of(current), &step.goal.after) {
-            let write = replica_set_template(current, &step.goal.before).write();
+            let patch = replica_set_template(current, &step.goal.before);
+            let write = patch.annotate(&[(CHANGE_CAUSE, lock.cause.clone())]).write();
             return cleanup(OwnerStep::SetReplicaSetTemplate, write);
         }
         if same(&template_of(current), &step.goal.before)

@@ -1,6 +1,6 @@
 //! What was done to a workload in place: the annotation on the owner, and the union over what the controller copied.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,6 +26,9 @@ pub struct HistoryEntry {
     pub id: RolloutId,
     /// Who began it: the user as the server knows it.
     pub who: String,
+    /// Who ended it, where that was somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<String>,
     /// When it began (RFC 3339).
     pub began: String,
     /// When it ended (RFC 3339).
@@ -40,6 +43,14 @@ pub struct HistoryEntry {
     pub metadata: MetadataChange,
     /// How it ended.
     pub outcome: EndResult,
+}
+
+impl HistoryEntry {
+    /// Says who ended it, as in "aborted by another run (...)"; empty where that is not known.
+    pub fn by(&self) -> String {
+        let who = self.ended_by.as_ref().unwrap_or(&self.who);
+        if who.is_empty() { String::new() } else { format!(" ({who})") }
+    }
 }
 
 /// One container's images.
@@ -64,17 +75,38 @@ pub fn of(object: &Value) -> Vec<HistoryEntry> {
 /// Returns the union by id over the owner and its ReplicaSets, the oldest first.
 ///
 /// `kubectl rollout undo` replaces a Deployment's annotations by those of a ReplicaSet (kubectl
-/// `polymorphichelpers/rollback.go`), so what the Deployment says alone may be an older state.
+/// `polymorphichelpers/rollback.go`), so what the Deployment says alone may be an older state. The order is that of the
+/// annotations, to which each run appends: times are those of whoever wrote them.
 pub fn union<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Vec<HistoryEntry> {
-    let mut entries: Vec<HistoryEntry> = Vec::new();
-    for entry in objects.into_iter().flat_map(of) {
-        if !entries.iter().any(|known| known.id == entry.id) {
-            entries.push(entry);
+    objects.into_iter().map(of).fold(Vec::new(), merged)
+}
+
+/// Merges two lists, each in its own order. Only of entries that no common one stands between the times tell which came
+/// first.
+fn merged(known: Vec<HistoryEntry>, other: Vec<HistoryEntry>) -> Vec<HistoryEntry> {
+    let mut merged: Vec<HistoryEntry> = Vec::new();
+    let mut known = VecDeque::from(known);
+    let mut pending: VecDeque<HistoryEntry> = VecDeque::new();
+    for entry in other {
+        let is_it = |known: &HistoryEntry| known.id == entry.id;
+        if let Some(at) = known.iter().position(is_it) {
+            let rest = known.split_off(at);
+            by_time(&mut merged, std::mem::replace(&mut known, rest), std::mem::take(&mut pending));
+            merged.extend(known.pop_front());
+        } else if !merged.iter().chain(&pending).any(is_it) {
+            pending.push_back(entry);
         }
     }
-    // Stable: of two in the same second the annotation itself says which came first; ids do not.
-    entries.sort_by(|a, b| a.ended.cmp(&b.ended));
-    entries
+    by_time(&mut merged, known, pending);
+    merged
+}
+
+fn by_time(merged: &mut Vec<HistoryEntry>, mut a: VecDeque<HistoryEntry>, mut b: VecDeque<HistoryEntry>) {
+    while let (Some(first), Some(second)) = (a.front(), b.front()) {
+        let earlier = if second.ended < first.ended { &mut b } else { &mut a };
+        merged.extend(earlier.pop_front());
+    }
+    merged.extend(a.into_iter().chain(b));
 }
 
 /// Writes the annotation's value: the last [`KEPT`] entries.
@@ -93,6 +125,7 @@ mod tests {
         HistoryEntry {
             id: id.into(),
             who: "jane".into(),
+            ended_by: None,
             began: "2026-03-01T10:00:00Z".into(),
             ended: ended.into(),
             reason: None,
@@ -120,6 +153,34 @@ mod tests {
             object(std::slice::from_ref(&two)),
         ];
         assert_eq!(union(&objects), [one, two, three]);
+    }
+
+    /// Two clients whose clocks differ: the one that came later says that it ended earlier.
+    #[test]
+    fn the_order_of_the_annotations_is_the_truth_whatever_the_clocks_said() {
+        let entries = |ids: &[(&str, u32)]| -> Value {
+            let entries: Vec<HistoryEntry> =
+                ids.iter().map(|(id, minute)| entry(id, &format!("2026-03-01T10:{minute:02}:00Z"))).collect();
+            object(&entries)
+        };
+        type Lists<'a> = &'a [&'a [(&'a str, u32)]];
+        let cases: &[(Lists<'_>, &str)] = &[
+            (&[&[("a", 1), ("b", 9), ("c", 4)]], "abc"),
+            (&[&[("a", 1), ("b", 9), ("c", 4)], &[("a", 1), ("b", 9)]], "abc"),
+            (&[&[("a", 1)], &[("a", 1), ("b", 9), ("c", 4)]], "abc"),
+            (&[&[("b", 9), ("d", 2)], &[("a", 8), ("b", 9), ("c", 4), ("d", 2)]], "abcd"),
+            // No common entry stands between: the times are all there is.
+            (&[&[("a", 1), ("c", 3)], &[("b", 2)]], "abc"),
+            (&[&[("a", 1), ("c", 3)], &[("a", 1), ("b", 2)]], "abc"),
+            // Edited, so that the two contradict each other: each is there once.
+            (&[&[("a", 1), ("b", 2)], &[("b", 2), ("a", 1)]], "ab"),
+            (&[&[], &[("a", 1)], &[]], "a"),
+        ];
+        for (lists, expected) in cases {
+            let objects: Vec<Value> = lists.iter().map(|list| entries(list)).collect();
+            let order: String = union(&objects).iter().map(|entry| entry.id.as_str().to_owned()).collect();
+            assert_eq!(order, *expected, "{lists:?}");
+        }
     }
 
     #[test]

@@ -9,8 +9,10 @@ pub mod change;
 mod daemon_set;
 pub mod deployment;
 pub mod history;
+pub mod holder;
 pub mod lock;
 mod objects;
+mod own_lock;
 mod replica_set;
 pub mod revisions;
 pub mod stateful_set;
@@ -22,13 +24,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::names::{RolloutId, Uid};
+use super::record::TakenOver;
 use super::workload::WorkloadKind;
 use change::Direction;
+use holder::BEAT_LABEL;
 use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use objects::Guarded;
 use step::{CHANGED_MEANWHILE, Step, integer, is_paused, text};
 
 pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
+pub use own_lock::{OwnLock, Stored};
 
 /// What is wanted of the owner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +45,14 @@ pub struct OwnerGoal {
     pub lock: RolloutLock,
     /// The annotation's text that this run's lock replaces: of the run that it goes on from. `None`: there must be none.
     pub replaces: Option<String>,
+    /// There is no lock that can be read, and this run's is made from what else there is: it goes on from whatever step
+    /// the objects show, also under a pause.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adopts: bool,
+    /// That lock's run was taken for gone when it had given this sign of life last, or none: one that gives another is at
+    /// work. `None`: it goes on whatever that run does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unless_alive: Option<LastBeat>,
     /// The template before; of a run that goes on, worked out from the revision that the lock names.
     pub before: Value,
     /// The template wanted.
@@ -50,6 +63,12 @@ pub struct OwnerGoal {
     pub field_manager: String,
     /// Stay owner of the changed fields for server-side apply.
     pub keep_field_ownership: bool,
+    /// The pods are taken over first: requests of the run that held the owner before may still arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub take_over: Option<TakenOver>,
+    /// The user who begins this run, as the server knows it.
+    #[serde(default)]
+    pub who: String,
     /// Started by the person's word: when somebody else's change is found under a pause of ours, let it roll out.
     pub release: bool,
 }
@@ -75,7 +94,32 @@ impl OwnerGoal {
     pub fn id(&self) -> &RolloutId {
         &self.lock.id
     }
+
+    /// Whether the run whose lock this one replaces has given a sign of life since it was taken for gone.
+    fn has_come_alive(&self, object: &Value) -> bool {
+        self.unless_alive.as_ref().is_some_and(|seen| seen.0.as_deref() != holder::beat_of(object))
+    }
+
+    /// Says who holds the owner in place of this run.
+    pub fn taken_over(&self, by: &RolloutLock) -> String {
+        let who = by.holder.as_ref().map_or(by.who.as_str(), |holder| holder.who.as_str());
+        let host = by.holder.as_ref().map(|holder| format!(" from {}", holder.process.host)).unwrap_or_default();
+        if by.id != self.lock.id {
+            return format!("rollout {} of {who}{host} holds it; no further changes by this run", by.id);
+        }
+        let what = match (by.direction, self.lock.direction) {
+            (Direction::Back, Direction::Forward) => ", to abort it",
+            (Direction::Forward, Direction::Back) => ", to resume it",
+            (Direction::Forward, Direction::Forward) | (Direction::Back, Direction::Back) => "",
+        };
+        format!("rollout {} was taken over by {who}{host}{what}; no further changes by this run", by.id)
+    }
 }
+
+/// The label with the sign of life of a run, as it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LastBeat(pub Option<String>);
 
 /// The owner and what belongs to it, as last read; read in this order, so that what belongs to it is never older.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -85,6 +129,16 @@ pub struct OwnerView {
     pub object: Option<Value>,
     /// The ReplicaSets or ControllerRevisions that it controls.
     pub owned: Vec<Value>,
+    /// The server's time of the read (RFC 3339), where it told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<String>,
+}
+
+impl OwnerView {
+    /// Returns the owner's `metadata.generation`.
+    pub fn generation(&self) -> i64 {
+        self.object.as_ref().map_or(0, |object| integer(object, "/metadata/generation"))
+    }
 }
 
 /// What the pods say of the owner's goal.
@@ -94,6 +148,8 @@ pub struct PodsState {
     pub done: bool,
     /// Pods of the owner that are there and not going, as last seen.
     pub present: usize,
+    /// Those that are there say that this run has taken them over, where it has to.
+    pub taken_over: bool,
     /// Of those, how many carry each value of the label `controller-revision-hash`; empty of kinds without revisions.
     pub labels: BTreeMap<String, usize>,
 }
@@ -105,6 +161,8 @@ pub enum OwnerPhase {
     Do(OwnerStep, ObjectWrite),
     /// The owner's controller has to catch up.
     Await(Fence),
+    /// The lock is this run's; now the pods are taken over from the run before.
+    TakePods,
     /// The pods may be patched, with this label where the kind has revisions.
     PodsMayGo {
         /// `controller-revision-hash`, where the kind's pods carry it.
@@ -116,6 +174,11 @@ pub enum OwnerPhase {
         why: String,
         /// What is ours and still there.
         cleanup: Cleanup,
+    },
+    /// Another run holds the owner: nothing of it is this run's to touch.
+    TakenOver {
+        /// Its lock.
+        by: Box<RolloutLock>,
     },
     /// Nothing is left to do.
     Closed,
@@ -160,11 +223,13 @@ pub enum OwnerStep {
     DropRevision,
     /// The lock says that no run is at work any more.
     MarkStopped,
+    /// A sign of life.
+    Beat,
 }
 
 impl OwnerStep {
     /// Every step.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::TakeLock,
         Self::SetTemplate,
         Self::KeepHistory,
@@ -177,6 +242,7 @@ impl OwnerStep {
         Self::RemoveCopy,
         Self::DropRevision,
         Self::MarkStopped,
+        Self::Beat,
     ];
 
     /// Says what the write is for, as in "... was refused".
@@ -194,6 +260,7 @@ impl OwnerStep {
             Self::RemoveCopy => "removing a copy of the lock",
             Self::DropRevision => "removing a revision that nothing uses",
             Self::MarkStopped => "noting that the rollout has stopped",
+            Self::Beat => "noting that the rollout is at work",
         }
     }
 
@@ -212,6 +279,7 @@ impl OwnerStep {
             Self::RemoveCopy => "removed a copy of the lock",
             Self::DropRevision => "removed a revision that nothing uses",
             Self::MarkStopped => "noted that the rollout has stopped",
+            Self::Beat => "noted that the rollout is at work",
         }
     }
 }
@@ -254,13 +322,22 @@ impl Fence {
     }
 }
 
-/// Says what the owner's side needs next, from the objects alone. `ended` is the wall clock now (RFC 3339).
+/// What a run brings along to each decision.
+#[derive(Debug, Clone, Copy)]
+pub struct ThisRun<'a> {
+    /// The wall clock now (RFC 3339).
+    pub ended: &'a str,
+    /// What it knows of its own lock.
+    pub own_lock: OwnLock,
+}
+
+/// Says what the owner's side needs next: from the objects, and from whether this run has set its lock before.
 pub fn owner_phase(
     goal: &OwnerGoal,
     kind: WorkloadKind,
     view: &OwnerView,
     pods: &PodsState,
-    ended: &str,
+    run: ThisRun<'_>,
 ) -> OwnerPhase {
     let Some(object) = view.object.as_ref().filter(|object| is(object, &goal.uid)) else {
         return superseded("it was deleted, or made anew");
@@ -268,29 +345,37 @@ pub fn owner_phase(
     if object.pointer("/metadata/deletionTimestamp").is_some_and(|time| !time.is_null()) {
         return superseded("it is being deleted");
     }
-    let step = Step { goal, kind, object, owned: &view.owned, pods, ended };
+    let step = Step { goal, kind, object, owned: &view.owned, now: view.now.as_deref(), pods, run };
+    if let Some(entry) = step.recorded()
+        && !step.is_set_again()
+    {
+        return step.after_the_end(&entry);
+    }
     match RolloutLock::of(object) {
+        // Whatever follows, it must not be met by what the run before has on its way.
+        Ok(Some(lock)) if lock.is_same_run(&goal.lock) && goal.take_over.is_some() && !pods.taken_over => {
+            OwnerPhase::TakePods
+        }
         Ok(Some(lock)) if lock.is_same_run(&goal.lock) => match kind {
             WorkloadKind::Deployment => deployment::held(&step, &lock),
             WorkloadKind::StatefulSet => stateful_set::held(&step),
             WorkloadKind::DaemonSet => daemon_set::held(&step),
             WorkloadKind::ReplicaSet | WorkloadKind::Pod => replica_set::held(&step),
         },
-        _ if RolloutLock::text_of(object) != goal.replaces.as_deref() => match RolloutLock::text_of(object) {
-            None => step.without_lock(),
-            Some(_) if step.recorded().is_some() => step.without_lock(),
-            Some(_) => superseded("another run holds it"),
-        },
+        Ok(None) => step.without_lock(),
+        Ok(Some(by)) if run.own_lock == OwnLock::Held => OwnerPhase::TakenOver { by: Box::new(by) },
+        Err(_) if run.own_lock == OwnLock::Held => superseded("its lock was edited by somebody else"),
+        Ok(Some(by)) if RolloutLock::text_of(object) != goal.replaces.as_deref() => {
+            OwnerPhase::TakenOver { by: Box::new(by) }
+        }
+        Err(_) if RolloutLock::text_of(object) != goal.replaces.as_deref() => {
+            superseded("it is held by a lock that cannot be read (another version, or edited)")
+        }
+        // Nothing was written yet, and the run that was taken for gone is not.
+        Ok(Some(by)) if goal.has_come_alive(object) => OwnerPhase::TakenOver { by: Box::new(by) },
         Ok(Some(lock)) if lock.id == goal.lock.id => step.go_on(&lock),
-        Ok(_) | Err(_) if step.recorded().is_some() => step.without_lock(),
-        Ok(_) | Err(_) => step.begin(),
+        Ok(Some(_)) | Err(_) => step.begin(),
     }
-}
-
-/// Returns how the history says that the rollout of a goal ended, whoever ended it.
-pub fn recorded(goal: &OwnerGoal, view: &OwnerView) -> Option<super::outcome::EndResult> {
-    let object = view.object.as_ref().filter(|object| is(object, &goal.uid))?;
-    history::of(object).into_iter().find(|entry| entry.id == goal.lock.id).map(|entry| entry.outcome)
 }
 
 fn superseded(why: &str) -> OwnerPhase {
@@ -301,10 +386,17 @@ fn is(object: &Value, uid: &Uid) -> bool {
     object.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str())
 }
 
+/// Returns the lock of another run that holds the owner by now; `None` where there is none. What this run was to replace is
+/// its own matter.
+pub fn another_run(goal: &OwnerGoal, object: &Value) -> Option<RolloutLock> {
+    RolloutLock::text_of(object).filter(|text| Some(*text) != goal.replaces.as_deref())?;
+    RolloutLock::of(object).ok().flatten().filter(|lock| !lock.is_same_run(&goal.lock))
+}
+
 /// Returns the write that lets somebody else's template roll out, which a superseded rollout has left under its pause or
 /// strategy; `None` where nothing of ours holds it back. Nothing else of the owner is touched.
 pub fn release(goal: &OwnerGoal, kind: WorkloadKind, object: &Value) -> Option<ObjectWrite> {
-    let patch = Guarded::of(ObjectKind::Workload(kind), object).test("/spec/template");
+    let patch = Guarded::of(ObjectKind::Workload(kind), object).test("/spec/template").test(ROLLOUT_POINTER);
     match (kind, &goal.lock.strategy) {
         _ if !is(object, &goal.uid) => None,
         (WorkloadKind::Deployment, _) => is_paused(object).then(|| patch.set("/spec/paused", None).write()),
@@ -317,17 +409,35 @@ pub fn release(goal: &OwnerGoal, kind: WorkloadKind, object: &Value) -> Option<O
     }
 }
 
-/// Returns the patch of the lock that says that no run is at work any more; `None` when it is not this run's.
-pub fn mark(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView, state: LockState) -> Option<ObjectWrite> {
+/// Returns the patch of the lock that says that no run is at work any more, and whether requests may still arrive; `None`
+/// when it is not this run's.
+pub fn mark(
+    goal: &OwnerGoal,
+    kind: WorkloadKind,
+    view: &OwnerView,
+    state: LockState,
+    late: bool,
+) -> Option<ObjectWrite> {
     let object = view.object.as_ref().filter(|object| is(object, &goal.uid))?;
     let lock = RolloutLock::of(object).ok()??;
     if !lock.is_same_run(&goal.lock) || lock.state == state {
         return None;
     }
-    let text = RolloutLock { state, ..lock }.to_text();
+    let text = RolloutLock { state, late, ..lock }.to_text();
     let patch = Guarded::of(ObjectKind::Workload(kind), object).test(ROLLOUT_POINTER);
     Some(patch.annotate(&[(ROLLOUT_ANNOTATION, Some(text))]).write())
 }
 
+/// Returns the patch that gives a sign of life, where one is due; `None` where the lock is not this run's.
+pub fn beat(goal: &OwnerGoal, kind: WorkloadKind, view: &OwnerView) -> Option<ObjectWrite> {
+    let object = view.object.as_ref().filter(|object| is(object, &goal.uid))?;
+    let lock = RolloutLock::of(object).ok()?.filter(|lock| lock.is_same_run(&goal.lock))?;
+    let beat = holder::next_beat(&lock, object, view.now.as_deref())?;
+    let patch = Guarded::of(ObjectKind::Workload(kind), object).test(ROLLOUT_POINTER);
+    Some(patch.label(&[(BEAT_LABEL, Some(beat))]).write())
+}
+
 #[cfg(test)]
 mod simulation;
+#[cfg(test)]
+mod tests;

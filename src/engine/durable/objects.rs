@@ -69,7 +69,15 @@ pub enum ObjectWrite {
     Delete {
         /// The very object.
         object: ObjectKey,
+        /// Its resourceVersion, as one more precondition: it must not have changed since it was read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
     },
+}
+
+/// Returns an object's resourceVersion.
+pub(super) fn version_of(object: &Value) -> Option<String> {
+    object.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned)
 }
 
 /// Builds a guarded patch of one object as it was read.
@@ -125,20 +133,29 @@ impl<'a> Guarded<'a> {
 
     /// Sets or removes annotations, each tested; `add` into an absent map fails, so an absent map is tested for and
     /// added whole.
-    pub(super) fn annotate(mut self, values: &[(&str, Option<String>)]) -> Self {
-        let map = self.object.pointer("/metadata/annotations").and_then(Value::as_object);
+    pub(super) fn annotate(self, values: &[(&str, Option<String>)]) -> Self {
+        self.set_keys("/metadata/annotations", values)
+    }
+
+    /// The same for labels.
+    pub(super) fn label(self, values: &[(&str, Option<String>)]) -> Self {
+        self.set_keys("/metadata/labels", values)
+    }
+
+    fn set_keys(mut self, of: &str, values: &[(&str, Option<String>)]) -> Self {
+        let map = self.object.pointer(of).and_then(Value::as_object);
         if map.is_some_and(|map| !map.is_empty()) {
             for (key, value) in values {
-                let pointer = format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"));
+                let pointer = format!("{of}/{}", key.replace('~', "~0").replace('/', "~1"));
                 self = self.set(&pointer, value.clone().map(Value::from));
             }
             return self;
         }
         let added: serde_json::Map<String, Value> =
             values.iter().filter_map(|(key, value)| Some(((*key).to_owned(), Value::from(value.clone()?)))).collect();
-        self.test_value("/metadata/annotations", map.map_or(Value::Null, |_| json!({})));
+        self.test_value(of, map.map_or(Value::Null, |_| json!({})));
         if !added.is_empty() {
-            let path = path("/metadata/annotations");
+            let path = path(of);
             self.operations.push(PatchOperation::Add(AddOperation { path, value: Value::Object(added) }));
         }
         self

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::change::{Direction, same};
-use super::objects::{ObjectKey, ObjectKind, ObjectWrite};
+use super::objects::{ObjectKey, ObjectKind, ObjectWrite, version_of};
 use super::{OwnerPhase, OwnerStep, Step};
 
 /// Returns the template that a ControllerRevision holds.
@@ -46,5 +46,6 @@ pub(super) fn drop_unused(step: &Step<'_>, in_use: &[&str]) -> Option<OwnerPhase
     };
     let unused = step.owned.iter().find(is_unused)?;
     let object = ObjectKey::of(ObjectKind::ControllerRevision, unused);
-    Some(OwnerPhase::Do(OwnerStep::DropRevision, ObjectWrite::Delete { object }))
+    let version = version_of(unused);
+    Some(OwnerPhase::Do(OwnerStep::DropRevision, ObjectWrite::Delete { object, version }))
 }

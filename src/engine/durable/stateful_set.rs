@@ -20,7 +20,8 @@ pub fn partition_of(strategy: &Value) -> i64 {
 pub fn is_below_partition(strategy: &Value, set: &Value, pod: &str) -> bool {
     let partition = partition_of(strategy);
     let ordinal = pod.rsplit_once('-').and_then(|(_, ordinal)| ordinal.parse::<i64>().ok());
-    partition > 0 && ordinal.is_some_and(|ordinal| ordinal < integer(set, "/spec/ordinals/start") + partition)
+    partition > 0
+        && ordinal.is_some_and(|ordinal| ordinal < integer(set, "/spec/ordinals/start").saturating_add(partition))
 }
 
 fn is_on_delete(strategy: &Value) -> bool {
@@ -42,7 +43,8 @@ pub(super) fn working_strategy(step: &Step<'_>) -> Value {
 }
 
 fn above_all(step: &Step<'_>) -> i64 {
-    step.integer("/spec/ordinals/start") + step.object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1)
+    let replicas = step.object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
+    step.integer("/spec/ordinals/start").saturating_add(replicas)
 }
 
 fn saved_strategy(step: &Step<'_>) -> Value {
@@ -75,7 +77,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     if !made.is_some_and(|made| same(&revisions::template_of(made), step.goal.target())) {
         return OwnerPhase::Await(Fence::RevisionMade);
     }
-    let all = above_all(step) - step.integer("/spec/ordinals/start");
+    let all = above_all(step).saturating_sub(step.integer("/spec/ordinals/start"));
     let updated = step.integer("/status/updatedReplicas");
     if !step.pods.done && !step.has_seen_labels(revision, updated, all) {
         return OwnerPhase::Await(Fence::LabelsSeen);
@@ -84,7 +86,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
         return OwnerPhase::PodsMayGo { revision: Some(revision.to_owned()) };
     }
     // The partition is an index into the replicas, whatever ordinal they begin with (`updateMin`).
-    let wanted = (all - partition).max(0);
+    let wanted = all.saturating_sub(partition).max(0);
     if updated < wanted || partition == 0 && updated != wanted {
         return OwnerPhase::Await(Fence::AllUpdated);
     }

@@ -4,10 +4,12 @@ use serde_json::Value;
 
 use super::change::{Direction, same};
 use super::history::{self, HistoryEntry, HistoryImage};
-use super::lock::{ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
+use super::holder::{BEAT_LABEL, Holder, beat_of};
+use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use super::objects::Guarded;
 use super::{
-    Cleanup, Fence, ObjectKind, OwnerGoal, OwnerPhase, OwnerStep, PodsState, daemon_set, stateful_set, superseded,
+    Cleanup, Fence, ObjectKind, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, PodsState, ThisRun, daemon_set, deployment,
+    stateful_set, superseded,
 };
 use crate::engine::outcome::EndResult;
 use crate::engine::workload::WorkloadKind;
@@ -18,8 +20,10 @@ pub(super) struct Step<'a> {
     pub(super) kind: WorkloadKind,
     pub(super) object: &'a Value,
     pub(super) owned: &'a [Value],
+    /// The server's time of the read.
+    pub(super) now: Option<&'a str>,
     pub(super) pods: &'a PodsState,
-    pub(super) ended: &'a str,
+    pub(super) run: ThisRun<'a>,
 }
 
 impl<'a> Step<'a> {
@@ -44,15 +48,22 @@ impl<'a> Step<'a> {
         Guarded::of(self.object_kind(), self.object).test(ROLLOUT_POINTER)
     }
 
-    /// What the history says of this rollout.
+    /// What the history says of this rollout: the owner's own may be an older one, which came back.
     pub(super) fn recorded(&self) -> Option<HistoryEntry> {
-        history::of(self.object).into_iter().find(|entry| entry.id == self.goal.lock.id)
+        let known = history::union(std::iter::once(self.object).chain(self.owned));
+        known.into_iter().find(|entry| entry.id == self.goal.lock.id)
     }
 
     /// The first write: the template, the lock, and what keeps the controller from replacing pods, in one patch.
     pub(super) fn begin(&self) -> OwnerPhase {
+        if self.goal.adopts && same(self.template(), self.goal.target()) {
+            return self.take_lock();
+        }
         if !same(self.template(), self.goal.source()) {
             return superseded("its template changed meanwhile");
+        }
+        if self.goal.adopts {
+            return self.set_template();
         }
         if self.kind == WorkloadKind::Deployment && is_paused(self.object) {
             return superseded("it was paused meanwhile");
@@ -62,12 +73,17 @@ impl<'a> Step<'a> {
 
     pub(super) fn set_template(&self) -> OwnerPhase {
         // Whatever the lock of the run before said: this write pauses a Deployment anew.
-        let lock = &RolloutLock { released: false, ..self.goal.lock.clone() };
+        let lock = &RolloutLock { released: false, ..self.lock() };
         let mut annotations = vec![(ROLLOUT_ANNOTATION, Some(lock.to_text()))];
-        if let (Some(reason), Direction::Forward) = (&lock.reason, lock.direction) {
-            annotations.push((CHANGE_CAUSE, Some(reason.clone())));
+        // One that somebody else has set meanwhile is theirs.
+        let found = self.object.pointer(CAUSE_POINTER).and_then(Value::as_str);
+        if lock.direction == Direction::Forward || found == lock.reason.as_deref() {
+            annotations.push((CHANGE_CAUSE, lock.cause()));
         }
-        let patch = self.patch().set("/spec/template", Some(self.goal.target().clone())).annotate(&annotations);
+        // Without a lock to test, one that comes late could meet the owner as it was: the history tells them apart.
+        let patch = self.patch().test(history::HISTORY_POINTER);
+        let patch = patch.set("/spec/template", Some(self.goal.target().clone())).annotate(&annotations);
+        let patch = self.without_beat(patch);
         let patch = match self.kind {
             WorkloadKind::Deployment => patch.set("/spec/paused", Some(Value::Bool(true))),
             // A partition above all pods is one only for the number of them that was read.
@@ -86,26 +102,104 @@ impl<'a> Step<'a> {
         if turns && same(self.template(), self.goal.source()) {
             return self.set_template();
         }
-        let lock = RolloutLock { released: found.released && !turns, ..self.goal.lock.clone() };
+        let lock = RolloutLock { released: found.released && !turns, ..self.lock() };
         let patch = self.patch().annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))]);
-        OwnerPhase::Do(OwnerStep::TakeLock, patch.write())
+        OwnerPhase::Do(OwnerStep::TakeLock, self.without_beat(patch).write())
     }
 
-    /// The lock is gone, or is a stale copy that came back with a ReplicaSet's annotations.
-    pub(super) fn without_lock(&self) -> OwnerPhase {
-        let Some(entry) = self.recorded() else {
-            return match self.goal.replaces {
-                None => self.begin(),
-                Some(_) => self.cleaned_up("its lock was removed by somebody else", self.tidy_copies()),
-            };
+    /// A lock is set where there is none that can be read, over the template as it is.
+    fn take_lock(&self) -> OwnerPhase {
+        let patch = self.patch().test("/spec/template");
+        let patch = match self.kind {
+            WorkloadKind::Deployment => patch.test("/spec/paused"),
+            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => patch.test("/spec/updateStrategy"),
+            WorkloadKind::ReplicaSet | WorkloadKind::Pod => patch,
         };
-        if RolloutLock::text_of(self.object).is_some() {
+        let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(self.lock().to_text()))]);
+        OwnerPhase::Do(OwnerStep::TakeLock, self.without_beat(patch).write())
+    }
+
+    /// The lock of this run as it is written now: its first sign of life.
+    fn lock(&self) -> RolloutLock {
+        let lock = self.goal.lock.clone();
+        let holder = lock.holder.map(|holder| Holder { since: self.now.map(str::to_owned), ..holder });
+        RolloutLock { holder, ..lock }
+    }
+
+    /// The sign of life goes with the lock that it belongs to. One that comes meanwhile fails the test.
+    fn without_beat(&self, patch: Guarded<'a>) -> Guarded<'a> {
+        match beat_of(self.object) {
+            Some(_) => patch.label(&[(BEAT_LABEL, None)]),
+            None => patch,
+        }
+    }
+
+    /// There is no lock, and the history knows nothing of this rollout.
+    ///
+    /// A run that has set its lock never begins again: whoever took the lock away, with a PUT of the whole object as it
+    /// was before or by hand, has ended the rollout.
+    pub(super) fn without_lock(&self) -> OwnerPhase {
+        let why = match (self.run.own_lock, &self.goal.replaces) {
+            (OwnLock::Unwritten, None) => return self.begin(),
+            (OwnLock::Unclear { generation }, None)
+                if self.integer("/metadata/generation") <= generation.saturating_add(1) =>
+            {
+                return self.begin();
+            }
+            (OwnLock::Unclear { .. }, None) => "it was changed by somebody else after a write whose answer was lost",
+            (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) => "its lock was removed by somebody else",
+        };
+        self.cleaned_up(why, self.tidy_copies())
+    }
+
+    /// Somebody has put the whole owner back as it was in the middle: lock, and what keeps the controller from acting. That
+    /// is no stale copy, which comes back alone.
+    pub(super) fn is_set_again(&self) -> bool {
+        let Ok(Some(lock)) = RolloutLock::of(self.object) else { return false };
+        let strategy = self.object.pointer("/spec/updateStrategy");
+        let holds = is_paused(self.object) && !lock.released;
+        lock.id == self.goal.lock.id && (holds || lock.strategy.as_ref().is_some_and(|saved| Some(saved) != strategy))
+    }
+
+    /// The history says how the rollout ended, whoever ended it.
+    pub(super) fn after_the_end(&self, entry: &HistoryEntry) -> OwnerPhase {
+        if matches!(RolloutLock::of(self.object), Ok(Some(lock)) if lock.id == self.goal.lock.id) {
             let patch = self.patch().annotate(&[(ROLLOUT_ANNOTATION, None)]);
             return OwnerPhase::Do(OwnerStep::RemoveCopy, patch.write());
         }
-        match entry.outcome {
-            EndResult::Superseded => self.cleaned_up(CHANGED_MEANWHILE, self.tidy_copies()),
-            _ => self.tidy_copies(),
+        match self.otherwise(entry) {
+            Some(why) => self.cleaned_up(&why, self.tidy_copies()),
+            None => self.tidy_copies(),
+        }
+    }
+
+    /// How the rollout ended otherwise than this run was to end it; `None` where it did not.
+    fn otherwise(&self, entry: &HistoryEntry) -> Option<String> {
+        let own = self.run.own_lock == OwnLock::Closed;
+        let stands = own || same(self.template(), self.goal.target());
+        let changed = |end: &str| format!("it was {end} by another run{}, and changed since", entry.by());
+        match (self.goal.lock.direction, entry.outcome) {
+            (Direction::Forward, EndResult::Complete) | (Direction::Back, EndResult::Aborted) if stands => None,
+            (Direction::Forward, EndResult::Complete) => Some(changed("completed")),
+            (Direction::Back, EndResult::Aborted) => Some(changed("aborted")),
+            (Direction::Forward, EndResult::Aborted) => Some(format!("it was aborted by another run{}", entry.by())),
+            // What was complete before is not taken back by tidying up after it.
+            (Direction::Back, EndResult::Complete) => {
+                Some("it was complete already; kubectl inplace undo takes it back".into())
+            }
+            (_, EndResult::Superseded) => Some(CHANGED_MEANWHILE.into()),
+            (
+                _,
+                EndResult::NothingToDo
+                | EndResult::Changes
+                | EndResult::NotEligible
+                | EndResult::Error
+                | EndResult::Failed
+                | EndResult::TimedOut
+                | EndResult::Interrupted
+                | EndResult::Terminated
+                | EndResult::Paused,
+            ) => Some(format!("its history was edited: no rollout ends as {}", entry.outcome.word())),
         }
     }
 
@@ -114,7 +208,11 @@ impl<'a> Step<'a> {
         let cleanup = match next {
             OwnerPhase::Do(step, write) => Cleanup::Do(step, Box::new(write)),
             OwnerPhase::Await(fence) => Cleanup::Await(fence),
-            OwnerPhase::PodsMayGo { .. } | OwnerPhase::Superseded { .. } | OwnerPhase::Closed => Cleanup::Nothing,
+            OwnerPhase::TakePods
+            | OwnerPhase::PodsMayGo { .. }
+            | OwnerPhase::Superseded { .. }
+            | OwnerPhase::TakenOver { .. }
+            | OwnerPhase::Closed => Cleanup::Nothing,
         };
         OwnerPhase::Superseded { why: why.into(), cleanup }
     }
@@ -131,6 +229,10 @@ impl<'a> Step<'a> {
 
     /// The controller has copied the lock to ReplicaSets: the copies go once it has seen that the owner has none.
     pub(super) fn tidy_copies(&self) -> OwnerPhase {
+        // Whoever removes the lock by hand leaves the sign of life that goes with it.
+        if RolloutLock::text_of(self.object).is_none() && beat_of(self.object).is_some() {
+            return OwnerPhase::Do(OwnerStep::RemoveCopy, self.without_beat(self.patch()).write());
+        }
         if self.kind != WorkloadKind::Deployment {
             return OwnerPhase::Closed;
         }
@@ -141,7 +243,13 @@ impl<'a> Step<'a> {
         if !self.is_observed() && !self.owned.iter().any(|set| knows(&set)) {
             return OwnerPhase::Await(Fence::HistoryCopied);
         }
-        let Some(copy) = self.owned.iter().find(is_ours) else { return OwnerPhase::Closed };
+        let Some(copy) = self.owned.iter().find(is_ours) else {
+            let gone = self.recorded().is_none().then_some(&self.goal.lock.id);
+            return match deployment::leftover(self.object, self.owned, gone) {
+                Some(write) => OwnerPhase::Do(OwnerStep::DropHistory, write),
+                None => OwnerPhase::Closed,
+            };
+        };
         let patch = Guarded::of(ObjectKind::Workload(WorkloadKind::ReplicaSet), copy);
         OwnerPhase::Do(OwnerStep::RemoveCopy, patch.annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
     }
@@ -159,15 +267,16 @@ impl<'a> Step<'a> {
         entries.push(HistoryEntry {
             id: lock.id.clone(),
             who: lock.who.clone(),
+            ended_by: Some(self.goal.who.clone()).filter(|who| *who != lock.who),
             began: lock.since.clone(),
-            ended: self.ended.to_owned(),
+            ended: self.run.ended.to_owned(),
             reason: lock.reason.clone(),
             containers: containers.collect(),
             metadata: lock.change.metadata.clone(),
             outcome,
         });
         let annotations = [(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, Some(history::to_text(&entries)))];
-        self.without_ownership(self.patch().annotate(&annotations))
+        self.without_ownership(self.without_beat(self.patch().annotate(&annotations)))
     }
 
     /// The next server-side apply of another image would report a conflict with the manager of our patches.
@@ -203,9 +312,6 @@ pub(super) const CHANGED_MEANWHILE: &str = "its template was changed by somebody
 
 /// The default of `--field-manager`: an entry of another name may be somebody else's.
 const OUR_MANAGER: &str = "kubectl-inplace";
-
-/// What `kubectl rollout history` shows beside a revision.
-const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
 
 /// Returns a text of an object; empty where there is none.
 pub(super) fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {

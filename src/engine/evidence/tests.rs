@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::engine::names::PodKey;
-use crate::engine::pod::{Container, ContainerState, PodSpec, PodStatus, Running};
+use crate::engine::pod::{Container, ContainerState, PodSpec, PodStatus, Running, Terminated};
 use crate::engine::record::UPDATE_ANNOTATION;
 
 const BEFORE: &str = "registry.example/side:v1";
@@ -17,6 +17,7 @@ fn record() -> ContainerRecord {
         to: WANTED.into(),
         image_id: "sha256:a".into(),
         container_id: Some("containerd://old".into()),
+        restarts: Some(0),
         waiting: None,
         never_ran: false,
         in_flight: None,
@@ -171,6 +172,29 @@ fn an_ended_container_is_newer_by_its_id_or_its_start() {
 }
 
 #[test]
+fn a_container_that_the_change_itself_stopped_has_not_crashed() {
+    let set = Baseline::Set(ImageSet { manager: "somebody".into(), time: SET_AT.into() });
+    let recorded = Baseline::Recorded(record());
+    let in_flight = Baseline::Recorded(ContainerRecord { in_flight: Some(BEFORE.into()), ..record() });
+    for (case, baseline, id, exit_code, expected) in [
+        ("the recorded one", &recorded, "containerd://old", 0, Some(false)),
+        ("the new one ended by itself", &recorded, "containerd://new", 0, Some(true)),
+        ("the one in flight was stopped", &in_flight, "containerd://new", 0, Some(false)),
+        ("the one in flight or the new one crashed", &in_flight, "containerd://new", 3, Some(true)),
+        ("stopped, of the second of the change", &set, "containerd://new", 143, Some(false)),
+        ("crashed, of the second of the change", &set, "containerd://new", 3, None),
+    ] {
+        let ended = Terminated {
+            exit_code,
+            container_id: Some(id.into()),
+            started_at: Some(SET_AT.into()),
+            ..Terminated::default()
+        };
+        assert_eq!(baseline.ended_after(&ended), expected, "{case}");
+    }
+}
+
+#[test]
 fn the_record_counts_only_for_the_image_that_it_set() {
     let annotation = |to: &str| {
         let containers = BTreeMap::from([("side".into(), ContainerRecord { to: to.into(), ..record() })]);
@@ -178,9 +202,11 @@ fn the_record_counts_only_for_the_image_that_it_set() {
             id: "r".into(),
             manager: "kubectl-inplace".into(),
             containers,
+            earlier: BTreeMap::new(),
             drained: None,
             later: BTreeMap::new(),
             owes_after_pod: false,
+            taken_over: None,
         })
         .unwrap_or_default()
     };
@@ -232,4 +258,87 @@ fn a_pod_that_nobody_changed_runs_what_it_was_created_with() {
     assert_eq!(pod(2, "2026-01-01T00:00:00Z"), Baseline::Created);
     // Born before 1.33 with generation 0, and changed once since.
     assert!(matches!(pod(1, "2026-01-02T00:00:00Z"), Baseline::Set(_)));
+}
+
+/// A pod whose container came after another one, which ended so. `manager` set the image.
+fn restarted(record: Option<ContainerRecord>, restarts: i64, ended: (i64, &str, &str), started_at: &str) -> Pod {
+    let (exit_code, reason, finished_at) = ended;
+    let record = record.map(|record| UpdateRecord {
+        id: "r".into(),
+        manager: "kubectl-inplace".into(),
+        containers: [("side".into(), record)].into(),
+        earlier: BTreeMap::new(),
+        drained: None,
+        later: BTreeMap::new(),
+        owes_after_pod: false,
+        taken_over: None,
+    });
+    let annotations = record.map(|record| (UPDATE_ANNOTATION.to_owned(), serde_json::to_string(&record).unwrap()));
+    let mut status = running("containerd://new", BEFORE, "sha256:a", started_at);
+    status.restart_count = restarts;
+    status.last_state.terminated = Some(Terminated {
+        exit_code,
+        reason: reason.into(),
+        finished_at: Some(finished_at.into()),
+        container_id: Some("containerd://old".into()),
+        ..Terminated::default()
+    });
+    let container = Container { name: "side".into(), image: WANTED.into(), ..Container::default() };
+    Pod {
+        key: PodKey { namespace: "prod".into(), name: "web-0".into(), uid: "uid".into() },
+        created: "2026-01-01T00:00:00Z".into(),
+        resource_version: 1,
+        generation: Some(2),
+        labels: BTreeMap::new(),
+        annotations: annotations.into_iter().collect(),
+        owners: Vec::new(),
+        terminating: false,
+        image_set: [("side".into(), ImageSet { manager: "kubectl-inplace".into(), time: SET_AT.into() })].into(),
+        gate_writers: Default::default(),
+        spec: PodSpec { containers: vec![container], ..PodSpec::default() },
+        status: PodStatus { container_statuses: vec![status], ..PodStatus::default() },
+    }
+}
+
+#[test]
+fn a_restart_after_the_patch_is_evidence_where_nothing_else_could_have_caused_it() {
+    let (stopped, started) = ("2026-03-01T10:00:06Z", "2026-03-01T10:00:07Z");
+    let noted = |change: fn(&mut ContainerRecord)| {
+        let mut record = record();
+        change(&mut record);
+        Some(record)
+    };
+    let as_it_is = || noted(|_| {});
+    let cases = [
+        ("stopped by SIGTERM", as_it_is(), 1, (143, "Error", stopped), started, true),
+        ("stopped, and ended well", as_it_is(), 1, (0, "Completed", stopped), started, true),
+        ("stopped by SIGKILL", as_it_is(), 1, (137, "Error", stopped), started, true),
+        ("the second after the patch", as_it_is(), 2, (143, "Error", stopped), started, true),
+        ("somebody else's image in the same second", None, 1, (143, "Error", SET_AT), SET_AT, true),
+        ("a crash", as_it_is(), 1, (3, "Error", stopped), started, false),
+        ("out of memory", as_it_is(), 1, (137, "OOMKilled", stopped), started, false),
+        ("no restart", as_it_is(), 0, (143, "Error", stopped), started, false),
+        ("stopped before the patch", as_it_is(), 1, (143, "Error", "2026-03-01T10:00:04Z"), started, false),
+        ("an older record", noted(|record| record.restarts = None), 1, (143, "Error", stopped), started, false),
+        ("in flight", noted(|record| record.in_flight = Some("v1".into())), 1, (143, "Error", stopped), started, false),
+        (
+            "the container of before",
+            noted(|record| record.container_id = Some("containerd://new".into())),
+            1,
+            (143, "Error", stopped),
+            started,
+            false,
+        ),
+        ("the first container of a pod", None, 0, (143, "Error", stopped), started, false),
+    ];
+    for (case, record, restarts, ended, started_at, expected) in cases {
+        let found = rests_on_restart(&restarted(record, restarts, ended, started_at), &"side".into());
+        assert_eq!(found.is_some(), expected, "{case}: {found:?}");
+    }
+    let told = rests_on_restart(&restarted(as_it_is(), 1, (143, "Error", stopped), started), &"side".into());
+    assert_eq!(
+        told.unwrap_or_default(),
+        "it started at 2026-03-01T10:00:07Z, the image was set at 2026-03-01T10:00:05Z, its restart count rose from 0 to 1, \
+         and the container before it was stopped at 2026-03-01T10:00:06Z (exit code 143); no event of the kubelet tells more"
+    );
 }

@@ -26,14 +26,7 @@ pub fn drain_patch(pod: &Pod, by: &Drained, field_manager: &str) -> Option<PodPa
     if is_drained || !by.is_on(pod) {
         return None;
     }
-    let mut record = record.unwrap_or_else(|| UpdateRecord {
-        id: "".into(),
-        manager: field_manager.to_owned(),
-        containers: [].into(),
-        drained: None,
-        later: [].into(),
-        owes_after_pod: false,
-    });
+    let mut record = record.unwrap_or_else(|| UpdateRecord::of_no_update(field_manager));
     let mut operations = Operations::default();
     operations.test(["metadata", "uid"], json!(pod.key.uid));
     operations.test(["metadata", "deletionTimestamp"], Value::Null);
@@ -90,7 +83,7 @@ pub fn restore_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
         }
         Drained::Label(_) => {}
     }
-    operations.record(pod, Some(&record).filter(|record| !record.containers.is_empty()));
+    operations.record(pod, Some(&record).filter(|record| !record.is_empty()));
     Some(operations.of(pod, PodPart::Pod, field_manager))
 }
 
@@ -153,8 +146,19 @@ impl Operations {
         }
     }
 
+    /// Tests the record for what it is. The server refuses a test below a map that is not there.
+    pub(super) fn record_as_it_is(&mut self, pod: &Pod) {
+        match pod.annotations.is_empty() {
+            true => self.test(["metadata", "annotations"], Value::Null),
+            false => {
+                let record = pod.annotations.get(UPDATE_ANNOTATION);
+                self.test(["metadata", "annotations", UPDATE_ANNOTATION], json!(record));
+            }
+        }
+    }
+
     /// Changes the record, tested for what it was.
-    fn record(&mut self, pod: &Pod, record: Option<&UpdateRecord>) {
+    pub(super) fn record(&mut self, pod: &Pod, record: Option<&UpdateRecord>) {
         let change = ValueChange {
             from: pod.annotations.get(UPDATE_ANNOTATION).cloned(),
             to: record.map(|record| serde_json::to_string(record).unwrap_or_default()),

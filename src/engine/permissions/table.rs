@@ -69,6 +69,7 @@ const STATEFUL_SETS: Subject = Subject::Other(AccessResource::namespaced("apps",
 const DAEMON_SETS: Subject = Subject::Other(AccessResource::namespaced("apps", "daemonsets"));
 const NETWORK_POLICIES: Subject = Subject::Other(AccessResource::namespaced("networking.k8s.io", "networkpolicies"));
 const REVISIONS: Subject = Subject::Other(AccessResource::namespaced("apps", "controllerrevisions"));
+const QUOTAS: Subject = Subject::Other(AccessResource::namespaced("", "resourcequotas"));
 const BUDGETS: Subject = Subject::Other(AccessResource::namespaced("policy", "poddisruptionbudgets"));
 const AUTOSCALERS: Subject = Subject::Other(AccessResource::namespaced("autoscaling", "horizontalpodautoscalers"));
 const ENDPOINT_SLICES: Subject = Subject::Other(AccessResource::namespaced("discovery.k8s.io", "endpointslices"));
@@ -119,8 +120,8 @@ pub(super) const ROWS: &[Row] = &[
         (&[Plan], OWNERS, DURABLE),
         Subject::Workload,
         &[Patch],
-        Required,
-        "asks by a dry run whether the server would take the change; nothing is stored",
+        Optional,
+        "asks by a dry run what a manifest (-f) would store; nothing is stored",
     ),
     row(
         (&[Diff], OWNERS, BOTH),
@@ -145,16 +146,16 @@ pub(super) const ROWS: &[Row] = &[
         "finds the updates of pods alone, which are noted on the pods",
     ),
     row((&[Follow], KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
-    row((PLANNED, KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
+    row((ROLLOUTS, KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
     row((&[Status], KINDS, BOTH), PODS, &[Watch], Optional, "goes on looking (-w)"),
-    row((PLANNED, KINDS, BOTH), PODS, &[Get], Required, "reads a pod again after an answer that was lost"),
+    row((ROLLOUTS, KINDS, BOTH), PODS, &[Get], Required, "reads a pod again after an answer that was lost"),
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Patch], Required, "changes the images, one guarded patch a pod"),
     row(
         (&[Plan], KINDS, BOTH),
         PODS,
         &[Patch],
-        Required,
-        "asks by a dry run whether the server would take the patches",
+        Optional,
+        "asks by a dry run whether the server would take the patches; nothing is stored",
     ),
     row(
         (&[Plan, Follow, Status, History, Apply, Undo, Resume, Abort, Restart], &[Deployment], BOTH),
@@ -191,9 +192,10 @@ pub(super) const ROWS: &[Row] = &[
         Optional,
         "with --on-failure=undo: removes the ReplicaSet that was made for the history",
     ),
-    row((ROLLOUTS, WITH_REVISIONS, DURABLE), REVISIONS, &[List], Required, "tells which revision the pods belong to"),
+    row((PLANNED, WITH_REVISIONS, DURABLE), REVISIONS, &[List], Required, "tells which revision the pods belong to"),
+    row((&[Plan], WITH_REVISIONS, PODS_ONLY), REVISIONS, &[List], Optional, "tells which revision the pods belong to"),
     row(
-        (&[Plan, Follow, Status, History], WITH_REVISIONS, BOTH),
+        (&[Follow, Status, History], WITH_REVISIONS, BOTH),
         REVISIONS,
         &[List],
         Optional,
@@ -239,6 +241,13 @@ pub(super) const ROWS: &[Row] = &[
     row((PLANNED, KINDS, BOTH), STATEFUL_SETS, &[List], Optional, SELECTS),
     row((PLANNED, KINDS, BOTH), DAEMON_SETS, &[List], Optional, SELECTS),
     row((PLANNED, KINDS, BOTH), NETWORK_POLICIES, &[List], Optional, SELECTS),
+    row(
+        (PLANNED, KINDS, BOTH),
+        QUOTAS,
+        &[List],
+        Optional,
+        "sees whether pods that pull first may be made (--pre-pull)",
+    ),
     row(
         (ROLLOUTS, KINDS, BOTH),
         PODS,

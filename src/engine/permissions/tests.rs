@@ -22,9 +22,9 @@ fn what_each_command_requires() {
     use ClusterCommand as C;
     use WorkloadKind as K;
     let durable: [(C, K, &[&str]); 29] = [
-        (C::Plan, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list"]),
-        (C::Plan, K::StatefulSet, &["statefulsets.apps get,patch", PODS]),
-        (C::Plan, K::Pod, &[PODS]),
+        (C::Plan, K::Deployment, &["deployments.apps get", "pods list", "replicasets.apps list"]),
+        (C::Plan, K::StatefulSet, &["statefulsets.apps get", "pods list", "controllerrevisions.apps list"]),
+        (C::Plan, K::Pod, &["pods get"]),
         (C::Diff, K::Deployment, &["deployments.apps get,patch"]),
         (C::Diff, K::Pod, &["pods get"]),
         (C::Apply, K::Deployment, &["deployments.apps get,patch", PODS, "replicasets.apps list,create,patch"]),
@@ -56,7 +56,7 @@ fn what_each_command_requires() {
         assert_eq!(told(&asked(command, kind, false), Need::Required), expected, "{} {kind}", command.word());
     }
     let pods_only: [(C, K, &[&str]); 7] = [
-        (C::Plan, K::Deployment, &["deployments.apps get", PODS, "replicasets.apps list"]),
+        (C::Plan, K::Deployment, &["deployments.apps get", "pods list", "replicasets.apps list"]),
         (C::Apply, K::Deployment, &["deployments.apps get", PODS, "replicasets.apps list"]),
         (C::Apply, K::StatefulSet, &["statefulsets.apps get", PODS]),
         (C::Apply, K::ReplicaSet, &["replicasets.apps get", PODS]),
@@ -85,7 +85,7 @@ fn what_each_command_can_do_without() {
         all.extend(AROUND.iter().chain(&["events list"]).chain(&SERVICES).map(|line| (*line).to_owned()));
         all.push("pods/status patch".to_owned());
         all.extend(selecting(kinds));
-        all.extend([POLICIES, "nodes get,list", REVIEW].map(str::to_owned));
+        all.extend([POLICIES, "resourcequotas list", "nodes get,list", REVIEW].map(str::to_owned));
         all.push("selfsubjectreviews.authentication.k8s.io create".to_owned());
         all
     };
@@ -149,9 +149,9 @@ fn what_each_command_can_do_without() {
             ),
         ),
         (C::Plan, K::Pod, false, {
-            let mut all = lines(&[AROUND[0], AROUND[1], SERVICES[0], SERVICES[1]]);
+            let mut all = lines(&["pods list,patch", AROUND[0], AROUND[1], SERVICES[0], SERVICES[1]]);
             all.extend(selecting(&["deployments", "replicasets", "statefulsets", "daemonsets"]));
-            all.extend(lines(&[POLICIES, "nodes get,list", REVIEW]));
+            all.extend(lines(&[POLICIES, "resourcequotas list", "nodes get,list", REVIEW]));
             all
         }),
         (C::Follow, K::Pod, false, lines(&["events list", "nodes get,list", REVIEW])),

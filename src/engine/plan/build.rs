@@ -2,10 +2,13 @@
 
 use serde_json::Value;
 
+use super::availability;
+use super::back_off::BackOff;
 use super::durable;
+use super::estimate::estimate;
 use super::live::{Desired, LiveWorkload, Options, PodOrder, Subset};
 use super::pods::{effect, pod_plan};
-use super::policy::{estimate, policy};
+use super::policy::policy;
 use super::revision::CurrentRevision;
 use super::wanted::{Known, Wanted};
 use super::warnings::{order_waits, warnings};
@@ -30,6 +33,8 @@ pub(super) struct Context<'a> {
     pub(super) subset: &'a Subset,
     /// Pods are taken out of their Services first, where they can be.
     pub(super) drains: bool,
+    /// What the kubelets are expected to hold back.
+    pub(super) back_off: BackOff,
     /// Containers that change one after the other.
     pub(super) order: &'a [ContainerName],
 }
@@ -48,6 +53,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         durable: !options.pods_only && !wanted.is_by_pod(),
         subset: &options.subset,
         drains: options.drain != Some(DrainBy::None),
+        back_off: BackOff::of(live),
         order: &options.container_order,
     };
     let (mut policy, allowed) = policy(live, options);
@@ -73,21 +79,24 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     // Of several workloads each has its own.
     policy.container_order.retain(|name| containers.iter().any(|known| known.container == *name));
     of_the_owner(&context, &pods, &containers, allowed, &mut reasons);
+    reasons.extend(controlled_pod(&context, &pods));
     let asks = changes(&pods) || pods.is_empty();
     let durable = match options.pods_only || !asks {
         true => None,
         false => durable::durable(&context, options.take_over, &mut reasons),
     };
     if durable.is_none() && changes(&pods) {
-        reasons.extend(durable::held_by_another(&live.workload, &live.surroundings.owned, options.take_over));
+        reasons.extend(durable::held_by_another(live, options.take_over));
     }
     let mut warnings = warnings(desired, &context, &pods, &containers);
     warnings.extend(durable.as_ref().and_then(|plan| durable::evicted(plan, live)));
     warnings.extend(order_waits(live, &pods, policy.max_unavailable));
+    warnings.extend(availability::warnings(&context, &pods, &policy));
     warnings.sort();
+    reasons.extend(availability::never_allowed(&context, &pods, &policy));
     settle_holder(&mut reasons);
     let changes = changes(&pods);
-    let estimate_seconds = estimate(&pods, &policy);
+    let estimate_seconds = estimate(&context, &pods, &policy, durable.as_ref());
     let pods: Vec<PodPlan> = pods.into_iter().map(|(plan, _)| plan).collect();
     let blocked = !reasons.is_empty() || pods.iter().any(|pod| pod.verdict == PodVerdict::Blocked);
     let verdict = match (blocked, changes) {
@@ -102,6 +111,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         verdict,
         reasons,
         warnings,
+        missing_permissions: Vec::new(),
         containers,
         metadata: wanted.metadata().clone(),
         pods,
@@ -136,6 +146,26 @@ const OLDEST_SERVER: KubeletVersion = KubeletVersion::new(1, 23);
 fn too_old(live: &LiveWorkload) -> Option<Reason> {
     let server = live.surroundings.server.filter(|server| *server < OLDEST_SERVER)?;
     Some(Reason::ServerTooOld { server: server.to_string(), needs: OLDEST_SERVER.to_string() })
+}
+
+/// A pod that is named has an owner whose template stays as it is: that must be wanted (`--pods-only`).
+fn controlled_pod(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Reason> {
+    let (_, pod) = pods.first().filter(|_| context.live.workload.reference.kind == WorkloadKind::Pod)?;
+    let owner = pod.controller().filter(|_| context.durable && changes(pods))?;
+    Some(Reason::PodIsControlled { kind: owner.kind.clone(), name: owner.name.clone(), workload: workload_of(pod) })
+}
+
+/// Names the workload that a pod was made from. A ReplicaSet of a Deployment is called after it and the pods' label.
+fn workload_of(pod: &Pod) -> Option<String> {
+    let owner = pod.controller()?;
+    let workload = |kind: WorkloadKind, name: &str| format!("{}/{name}", kind.facts().singular);
+    let kind = WorkloadKind::ALL.into_iter().find(|kind| kind.facts().kind == owner.kind)?;
+    let hash = pod.labels.get("pod-template-hash");
+    let deployment = hash.and_then(|hash| owner.name.strip_suffix(&format!("-{hash}")));
+    match deployment.filter(|_| kind == WorkloadKind::ReplicaSet) {
+        Some(deployment) => Some(workload(WorkloadKind::Deployment, deployment)),
+        None => Some(workload(kind, &owner.name)),
+    }
 }
 
 fn denied(live: &LiveWorkload) -> Vec<Reason> {

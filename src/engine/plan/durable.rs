@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::adopt;
 use super::build::Context;
 use super::live::LiveWorkload;
+use super::{Verdict, WorkloadPlan};
 use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
+use crate::engine::durable::holder::Life;
 use crate::engine::durable::lock::{LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, history, revisions, stateful_set};
 use crate::engine::names::{ContainerName, Uid};
@@ -133,21 +136,19 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         only: only(context),
         replaces: RolloutLock::text_of(&workload.object).map(str::to_owned),
     };
-    let lock = RolloutLock::of(&workload.object).ok().flatten();
+    let lock = present(context.live);
     if let Some(lock) = lock.filter(|lock| !is_stale(workload, &context.live.surroundings.owned, lock)) {
         plan.strategy = lock.strategy.clone();
         plan.origin = origin(&lock);
         let settled = take_over || lock.state != LockState::Running;
         if !settled || deployment_is_unsettled(workload) {
-            reasons.push(held(&lock));
+            reasons.push(held(context.live, &lock));
         }
-    } else if plan.replaces.is_some() && lock_is_unreadable(workload) && !take_over {
-        reasons.push(Reason::RolloutHeld {
-            id: String::new(),
-            who: "somebody (the lock cannot be read)".into(),
-            since: String::new(),
-            state: String::new(),
-        });
+    } else if plan.replaces.is_some()
+        && lock_is_unreadable(workload)
+        && (!take_over || deployment_is_unsettled(workload))
+    {
+        reasons.push(held_by_somebody());
     }
     match kind {
         WorkloadKind::Deployment => of_deployment(context, &mut plan, reasons),
@@ -171,23 +172,91 @@ fn only(context: &Context<'_>) -> BTreeSet<String> {
 pub fn is_left_behind(live: &LiveWorkload) -> bool {
     let lock = RolloutLock::of(&live.workload.object).ok().flatten();
     lock.is_some_and(|lock| {
-        lock.state != LockState::Running && !is_stale(&live.workload, &live.surroundings.owned, &lock)
+        !life(live, &lock).may_be_at_work() && !is_stale(&live.workload, &live.surroundings.owned, &lock)
     })
 }
 
-/// Says that another run holds the workload, if one does; for rollouts that leave the owner alone.
-pub(super) fn held_by_another(workload: &Workload, owned: &[Value], take_over: bool) -> Option<Reason> {
-    let lock = RolloutLock::of(&workload.object).ok().flatten()?;
-    let holds = lock.state == LockState::Running && !take_over && !is_stale(workload, owned, &lock);
-    holds.then(|| held(&lock))
+/// What holds a workload, as far as a person can do something about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// A run that is at work.
+    AtWork,
+    /// A run of which it is not known whether it is at work.
+    PerhapsAtWork,
+    /// A rollout that ended before its time, or whose run is gone.
+    LeftBehind,
+    /// What a rollout has left whose lock cannot be read, or is gone.
+    WithoutLock,
 }
 
-fn held(lock: &RolloutLock) -> Reason {
+impl WorkloadPlan {
+    /// Returns what holds the workload where that stands against the plan, or is left though there is nothing to do.
+    pub fn hold(&self, live: &LiveWorkload) -> Option<Hold> {
+        let is_held = self.all_reasons().any(|reason| matches!(reason, Reason::RolloutHeld { .. }));
+        let is_done = self.verdict == Verdict::NothingToDo;
+        let is_paused = self.reasons.contains(&Reason::OwnerPaused);
+        let is_stale = |lock: &RolloutLock| is_stale(&live.workload, &live.surroundings.owned, lock);
+        match RolloutLock::of(&live.workload.object) {
+            Ok(Some(lock)) if is_held || is_done && !is_stale(&lock) => Some(match life(live, &lock) {
+                Life::Alive(_) => Hold::AtWork,
+                Life::Unknown(_) => Hold::PerhapsAtWork,
+                Life::Ended | Life::Gone | Life::Silent(_) => Hold::LeftBehind,
+            }),
+            Err(_) if is_held || is_done => Some(Hold::WithoutLock),
+            Ok(None) if (is_held || is_done) && adopt::copied(live).is_some() => Some(Hold::LeftBehind),
+            Ok(None) if is_paused && adopt::is_left_without_lock(live) => Some(Hold::WithoutLock),
+            Ok(_) | Err(_) => None,
+        }
+    }
+}
+
+/// Returns whether the run that holds a workload's lock is at work.
+pub(super) fn life(live: &LiveWorkload, lock: &RolloutLock) -> Life {
+    Life::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
+}
+
+/// Says that another run holds the workload, if one does; for rollouts that leave the owner alone.
+pub(super) fn held_by_another(live: &LiveWorkload, take_over: bool) -> Option<Reason> {
+    if lock_is_unreadable(&live.workload) {
+        return (!take_over).then(held_by_somebody);
+    }
+    let lock = present(live)?;
+    let is_stale = is_stale(&live.workload, &live.surroundings.owned, &lock);
+    let holds = lock.state == LockState::Running && !take_over && !is_stale;
+    holds.then(|| held(live, &lock))
+}
+
+/// The lock of a rollout that holds a workload, also one that was removed by hand and of which a copy is left.
+fn present(live: &LiveWorkload) -> Option<RolloutLock> {
+    match RolloutLock::text_of(&live.workload.object) {
+        Some(_) => RolloutLock::of(&live.workload.object).ok().flatten(),
+        None => adopt::copied(live),
+    }
+}
+
+/// By a lock that cannot be read: made by another version, or edited.
+fn held_by_somebody() -> Reason {
+    Reason::RolloutHeld {
+        id: String::new(),
+        who: "somebody (the lock cannot be read)".into(),
+        since: String::new(),
+        state: String::new(),
+        run: String::new(),
+    }
+}
+
+fn held(live: &LiveWorkload, lock: &RolloutLock) -> Reason {
+    let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
+    let run = match life(live, lock) {
+        Life::Ended => String::new(),
+        life => format!("{by}{}", life.sentence()),
+    };
     Reason::RolloutHeld {
         id: lock.id.to_string(),
         who: lock.who.clone(),
         since: lock.since.clone(),
         state: lock.state.word().into(),
+        run,
     }
 }
 
@@ -196,7 +265,7 @@ fn lock_is_unreadable(workload: &Workload) -> bool {
 }
 
 /// A lock whose rollout is in the history came back with a ReplicaSet's annotations (`kubectl rollout undo`).
-fn is_stale(workload: &Workload, owned: &[Value], lock: &RolloutLock) -> bool {
+pub(super) fn is_stale(workload: &Workload, owned: &[Value], lock: &RolloutLock) -> bool {
     history::union(std::iter::once(&workload.object).chain(owned)).iter().any(|entry| entry.id == lock.id)
 }
 
@@ -239,7 +308,7 @@ fn digests(context: &Context<'_>) -> BTreeMap<ContainerName, String> {
 }
 
 /// The ReplicaSet of a Deployment that holds a template.
-fn holder<'s>(sets: &'s [Value], template: &Value) -> Option<&'s Value> {
+pub(super) fn holder<'s>(sets: &'s [Value], template: &Value) -> Option<&'s Value> {
     let text = |set: &Value, pointer: &str| set.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     // The controller takes the oldest that matches (`FindNewReplicaSet`).
     let age = |set: &&Value| (text(set, "/metadata/creationTimestamp"), text(set, "/metadata/name"));
@@ -289,7 +358,7 @@ fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Ve
     };
     let revision = deployment::revision_of(current);
     plan.outgoing = Some(Outgoing { name: name(current), uid: uid(current), revision });
-    plan.revision = Some(sets.iter().map(deployment::revision_of).max().unwrap_or(revision) + 1);
+    plan.revision = Some(sets.iter().map(deployment::revision_of).max().unwrap_or(revision).saturating_add(1));
     let Some(after) = plan.change.apply(workload.template()) else { return };
     let limit = workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64).unwrap_or(10);
     plan.history = match holder(sets, &after) {
@@ -335,7 +404,7 @@ fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec
     let uid = current.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
     let name = revisions::name_of(current).to_owned();
     plan.outgoing = Some(Outgoing { name, uid: uid.into(), revision: number(current) });
-    plan.revision = Some(owned.iter().map(number).max().unwrap_or(0) + 1);
+    plan.revision = Some(owned.iter().map(number).max().unwrap_or(0).saturating_add(1));
     let after = plan.change.apply(workload.template());
     let known = after.and_then(|after| revisions::newest_with(owned, &after));
     plan.reuses = known.map(|revision| revisions::name_of(revision).to_owned());

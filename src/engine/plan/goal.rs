@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 
 use super::live::{LiveWorkload, Options};
 use super::policy::policy;
+use super::revision::CurrentRevision;
 use super::{Effect, PodVerdict, WorkloadPlan};
+use crate::engine::durable::lock::RolloutLock;
 use crate::engine::hook::Hooks;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
-use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::pre_pull::PrePull;
 use crate::engine::record::UpdateRecord;
-use crate::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
+use crate::engine::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal};
 use crate::engine::target::Images;
+use crate::engine::workload::WorkloadKind;
 
 impl WorkloadPlan {
     /// Returns the goal: exactly the pods and images that the plan shows, in its order.
@@ -51,24 +54,18 @@ impl WorkloadPlan {
     }
 }
 
-/// Returns the goal of `follow`: the pods that are there, until they run what is asked.
+/// Returns the goal of `follow`: the pods that are there, until each of their containers is what its pod asks for.
 ///
-/// Asked is, in this order: the images given; the images of the newest in-place update that the pods still carry;
-/// whatever each pod's spec says. Pods that are going or have ended are left out.
-pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, id: &RolloutId) -> Goal {
-    let mine = |pod: &&Pod| {
-        let controlled = match pod.controller() {
-            Some(owner) => live.controllers.contains(&owner.uid),
-            None => live.controllers.is_empty(),
-        };
-        controlled && !pod.terminating && !pod.is_finished()
-    };
-    let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
+/// What a pod does not ask for yet is waited for where it is known to come: the images given, those of the rollout that
+/// holds the workload, and those of an update of pods alone that may still be on its way. `now` is the wall clock
+/// (RFC 3339). Pods that are going or have ended are left out.
+pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, id: &RolloutId, now: &str) -> Goal {
+    let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_followed(live, pod)).collect();
     pods.sort_by(|a, b| live.workload.order(a, b));
-    let recorded = newest_record(&pods);
+    let coming = Coming::of(live, &pods, now);
     let goals = pods.iter().map(|pod| PodGoal {
         key: pod.key.clone(),
-        containers: followed(pod, images, recorded.as_ref()),
+        containers: followed(pod, images, &coming),
         metadata: MetadataChange::default(),
         drain: None,
     });
@@ -89,42 +86,115 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
     }
 }
 
-/// The newest record whose images its own pod still asks for; a later change of somebody else's makes it history.
-fn newest_record(pods: &[&Pod]) -> Option<UpdateRecord> {
+/// Returns how far the owner's controller is, where it replaces pods by itself: that is no update in place.
+pub fn replacing(live: &LiveWorkload) -> Option<String> {
+    if holding(live).is_some() {
+        return None;
+    }
+    let status = live.workload.rolling_out()?;
+    let revision = CurrentRevision::of(live);
+    live.pods.iter().any(|pod| is_followed(live, pod) && revision.another(pod).is_some()).then_some(status)
+}
+
+fn is_followed(live: &LiveWorkload, pod: &Pod) -> bool {
+    let controlled = match pod.controller() {
+        Some(owner) => live.controllers.contains(&owner.uid),
+        None => live.controllers.is_empty(),
+    };
+    controlled && !pod.terminating && !pod.is_finished()
+}
+
+/// The rollout that holds the workload. A ReplicaSet's lock is a copy that its Deployment's controller made.
+fn holding(live: &LiveWorkload) -> Option<RolloutLock> {
+    if live.workload.reference.kind == WorkloadKind::ReplicaSet && live.workload.controller().is_some() {
+        return None;
+    }
+    RolloutLock::of(&live.workload.object).ok().flatten()
+}
+
+/// Images that pods do not ask for yet, and will.
+enum Coming {
+    /// Those of the rollout that holds the workload.
+    ByRollout(Box<RolloutLock>),
+    /// Those of an update of pods alone, as its newest record has them.
+    ByRecord(Box<UpdateRecord>),
+    Nothing,
+}
+
+impl Coming {
+    fn of(live: &LiveWorkload, pods: &[&Pod], now: &str) -> Self {
+        match (holding(live), may_go_on(pods, now)) {
+            (Some(lock), _) => Self::ByRollout(Box::new(lock)),
+            (None, Some(record)) => Self::ByRecord(Box::new(record)),
+            (None, None) => Self::Nothing,
+        }
+    }
+
+    fn image(&self, pod: &Pod, container: &Container) -> Option<String> {
+        let change = match self {
+            Self::ByRollout(lock) if lock.only.is_empty() || lock.only.contains(&pod.key.name) => {
+                return lock.directed().images.get(&container.name).map(|change| change.to.clone());
+            }
+            Self::ByRollout(_) | Self::Nothing => None,
+            Self::ByRecord(record) => {
+                let change = record.containers.get(&container.name).map(|change| (&change.from, &change.to));
+                change.or_else(|| record.later.get(&container.name).map(|change| (&change.from, &change.to)))
+            }
+        };
+        // Whoever asks for neither has gone a way of its own.
+        change.filter(|(from, _)| **from == container.image).map(|(_, to)| to.clone())
+    }
+}
+
+/// The newest record, if the update that it is of may still come to other pods: nobody else has set an image since, and its
+/// last step is no longer ago than a run waits for one.
+fn may_go_on(pods: &[&Pod], now: &str) -> Option<UpdateRecord> {
     let current = pods.iter().filter_map(|pod| {
         let record = UpdateRecord::of(pod)?;
         // A record without containers is of a label that was taken off, not of an update.
         let whole = !record.containers.is_empty();
         (whole && record.containers.keys().all(|name| record.container(pod, name).is_some())).then_some(record)
     });
-    current.max_by(|a, b| a.id.cmp(&b.id))
+    let newest = current.max_by(|a, b| a.id.cmp(&b.id))?;
+    let of_it = |pod: &&&Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == newest.id);
+    let (ours, others): (Vec<_>, Vec<_>) =
+        pods.iter().flat_map(|pod| pod.image_set.values()).partition(|set| set.manager == newest.manager);
+    if others.iter().filter_map(|set| seconds(&set.time)).max() > ours.iter().filter_map(|set| seconds(&set.time)).max()
+    {
+        return None;
+    }
+    let last = pods.iter().filter(of_it).flat_map(|pod| times_of(pod)).max()?;
+    let patience = i64::try_from(DEFAULT_TIMEOUT_SECONDS).unwrap_or(i64::MAX);
+    (seconds(now)? <= last.saturating_add(patience)).then_some(newest)
 }
 
-fn followed(
-    pod: &Pod,
-    images: Option<&Images>,
-    recorded: Option<&UpdateRecord>,
-) -> BTreeMap<ContainerName, ContainerGoal> {
+/// When something of the pod's update happened last, as far as the API tells.
+fn times_of(pod: &Pod) -> impl Iterator<Item = i64> {
+    let set = pod.image_set.values().map(|set| set.time.as_str());
+    let started = pod.status.container_statuses.iter().filter_map(|status| status.state.running.as_ref());
+    let started = started.filter_map(|running| running.started_at.as_deref());
+    let ready = pod.ready_condition().and_then(|condition| condition.last_transition_time.as_deref());
+    set.chain(started).chain(ready).filter_map(seconds)
+}
+
+fn seconds(time: &str) -> Option<i64> {
+    time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+}
+
+fn followed(pod: &Pod, images: Option<&Images>, coming: &Coming) -> BTreeMap<ContainerName, ContainerGoal> {
     let mut containers = BTreeMap::new();
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
-        for container in pod.containers(list) {
-            let restarts = list == ContainerList::Containers || container.is_sidecar();
-            let to = match (images, recorded) {
-                (Some(images), _) => {
-                    let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
-                    let Some(argument) = images.by_container.get(&container.name).or(all) else { continue };
-                    argument.resolve(&container.image).ok()
-                }
-                (None, Some(record)) => {
-                    let now = record.containers.get(&container.name).map(|change| &change.to);
-                    let later = || record.later.get(&container.name).map(|change| &change.to);
-                    let Some(to) = now.or_else(later) else { continue };
-                    Some(to.clone())
-                }
-                // A plain init container does not run any more: there is nothing to follow.
-                (None, None) if !restarts => continue,
-                (None, None) => None,
-            };
+    for (list, container) in pod.all_containers() {
+        let restarts = list == ContainerList::Containers || container.is_sidecar();
+        let given = images.and_then(|images| {
+            let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
+            images.by_container.get(&container.name).or(all)
+        });
+        let to = match given {
+            Some(argument) => argument.resolve(&container.image).ok(),
+            None => coming.image(pod, container),
+        };
+        // A plain init container does not run any more: there is nothing to follow but what its pod asks for.
+        if restarts || to.is_some() {
             containers.insert(container.name.clone(), ContainerGoal { from: None, to, restarts });
         }
     }

@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::drain::DrainBy;
+use crate::engine::durable::holder::ProcessState;
 use crate::engine::hook::Hooks;
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{ContainerName, PodKey, Uid};
 use crate::engine::pod::Pod;
 use crate::engine::pre_pull::PrePull;
-use crate::engine::reason::{Reason, Warning};
+use crate::engine::reason::Reason;
 use crate::engine::target::Images;
 use crate::engine::workload::Workload;
 
@@ -56,8 +57,6 @@ pub struct ByPod {
     pub images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
     /// Why some pods cannot have theirs.
     pub reasons: BTreeMap<PodKey, Vec<Reason>>,
-    /// What is worth knowing.
-    pub warnings: Vec<Warning>,
 }
 
 /// What images by pod are for.
@@ -107,13 +106,23 @@ pub struct Surroundings {
     pub pod_status_denied: Option<String>,
     /// The HorizontalPodAutoscalers of the namespace.
     pub autoscalers: Vec<Value>,
+    /// The ResourceQuotas of the namespace, which count the pods that pull.
+    pub quotas: Vec<Value>,
+    /// Why they could not be read: it matters only where something is pulled first.
+    pub quotas_not_read: Option<String>,
+    /// The server's time when the workload was read (RFC 3339), where it told it.
+    pub server_now: Option<String>,
+    /// What this machine says of the process that holds the workload.
+    pub holder: ProcessState,
     /// The version of the API server; `None` where it is not known: then nothing is said about it.
     pub server: Option<KubeletVersion>,
+    /// The wall clock when the cluster was read (RFC 3339); `None` where it is not known.
+    pub now: Option<String>,
     /// Why the nodes could not be read: it matters only to sidecars and startup probes.
     pub nodes_not_read: Option<String>,
     /// The revisions of a StatefulSet or DaemonSet may not be listed: only a durable rollout needs them.
     pub revisions_denied: Option<Denied>,
-    /// What the caller may not do and would have to.
+    /// What the caller may not read, without which it is not known what would happen.
     pub denied: Vec<Denied>,
 }
 

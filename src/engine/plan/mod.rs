@@ -1,9 +1,13 @@
 //! The plan as a value: what would happen to each pod and container, what blocks it and why, in which order.
 
+mod adopt;
+mod availability;
+mod back_off;
 mod build;
 mod container_order;
 mod drains;
 mod durable;
+mod estimate;
 mod goal;
 mod live;
 pub mod offline;
@@ -29,16 +33,18 @@ use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
-use crate::engine::pre_pull::{PrePull, Pull};
+use crate::engine::pre_pull::{self, PrePull, Pull};
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::record::Drained;
 use crate::engine::rollout::{DrainGoal, Policy};
 
+pub use adopt::copied;
+pub use back_off::held_back;
 pub use build::build;
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
-pub use durable::{DurablePlan, HistoryPlan, is_behind, is_left_behind};
-pub use goal::{WayBack, follow, way_back};
+pub use durable::{DurablePlan, HistoryPlan, Hold, is_behind, is_left_behind};
+pub use goal::{WayBack, follow, replacing, way_back};
 pub use live::{
     ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Purpose, Revision, Subset, Surroundings,
 };
@@ -48,7 +54,7 @@ pub use resume::{ResumeError, Start, put_back, resume};
 pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
-pub use undo::{UndoError, undo};
+pub use undo::{UndoError, undo, undone};
 
 /// The version of the plan's JSON document.
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";
@@ -75,6 +81,9 @@ pub struct WorkloadPlan {
     pub reasons: Vec<Reason>,
     /// What is worth knowing.
     pub warnings: Vec<Warning>,
+    /// What the caller may not do, and `apply` would have to. The verdict is about the change alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_permissions: Vec<Reason>,
     /// Each container of the template, and each that is asked to change.
     pub containers: Vec<ContainerPlan>,
     /// Labels and annotations of the template that change: in place, without a restart.
@@ -105,8 +114,8 @@ pub struct WorkloadPlan {
     /// The named containers restart with the bits that they run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restarts_the_same: bool,
-    /// Roughly how long it takes, in seconds.
-    pub estimate_seconds: u64,
+    /// Roughly how long it takes, in seconds, pods left out that no node runs.
+    pub estimate_seconds: f64,
     /// The server has been asked whether it would take the patches.
     pub checked_by_server: bool,
 }
@@ -252,6 +261,41 @@ impl WorkloadPlan {
         self.verdict = Verdict::NotEligible;
     }
 
+    /// Notes what the caller may not do, each verb and resource once.
+    pub fn lacks(&mut self, denied: &[Denied]) {
+        for denied in denied {
+            let reason = denied.reason(&self.workload.namespace);
+            let is_known = self.missing_permissions.iter().any(|known| match (known, &reason) {
+                (
+                    Reason::PermissionMissing { verb, resource, .. },
+                    Reason::PermissionMissing { verb: other, resource: of, .. },
+                ) => verb == other && resource == of,
+                (_, _) => false,
+            });
+            if !is_known {
+                self.missing_permissions.push(reason);
+            }
+        }
+    }
+
+    /// Notes what nodes have to pull before anything is touched, and whether the pods that do it may be made.
+    pub fn pulls_first(&mut self, pulls: Vec<Pull>, surroundings: &Surroundings) {
+        if let (false, Some(error)) = (pulls.is_empty(), &surroundings.quotas_not_read) {
+            let what = format!(
+                "the ResourceQuotas could not be read ({error}), so it is not known whether pods that pull images first may be made"
+            );
+            self.warnings.push(Warning::NotRead { what });
+        }
+        let narrow = pre_pull::narrow(&surroundings.quotas, pulls.len());
+        self.warnings.extend(narrow.map(|narrow| Warning::PullQuotaExceeded {
+            quota: narrow.quota,
+            left: narrow.left,
+            needed: pulls.len(),
+        }));
+        self.estimate_seconds = estimate::with_pulls(self.estimate_seconds, !pulls.is_empty());
+        self.pulls = pulls;
+    }
+
     /// Looks at what the server would make of a pod: admission may have set another image than the one asked for.
     pub fn admitted(&self, pod: &PodKey, answer: &Pod) -> Option<Reason> {
         let plan = self.pods.iter().find(|known| known.pod == *pod)?;
@@ -272,6 +316,15 @@ impl WorkloadPlan {
 }
 
 impl Plan {
+    /// Returns whether the caller may carry it out: there are changes, all of them in place, and no permission is missing.
+    pub fn is_applyable(&self) -> bool {
+        self.result() == EndResult::Changes && !self.lacks_permissions()
+    }
+
+    fn lacks_permissions(&self) -> bool {
+        self.workloads.iter().any(|workload| !workload.missing_permissions.is_empty())
+    }
+
     /// Returns the word for a command that would have carried the plan out: what another run holds is superseded, whatever
     /// else is in the way while it is at work.
     pub fn refusal(&self) -> EndResult {
@@ -279,7 +332,11 @@ impl Plan {
             |plan: &WorkloadPlan| plan.all_reasons().any(|reason| matches!(reason, Reason::RolloutHeld { .. }));
         let mut refused = self.workloads.iter().filter(|plan| plan.verdict == Verdict::NotEligible).peekable();
         let all_held = refused.peek().is_some() && refused.all(is_held);
-        if all_held { EndResult::Superseded } else { self.result() }
+        match self.result() {
+            _ if all_held => EndResult::Superseded,
+            EndResult::Changes if self.lacks_permissions() => EndResult::NotEligible,
+            result => result,
+        }
     }
 
     /// Returns the word for the whole plan.

@@ -25,11 +25,14 @@ use super::rules;
 use super::warnings::of_the_reference;
 use super::{ContainerPlan, Effect, ImageChange, Plan, Verdict, WorkloadPlan};
 use crate::engine::defaults;
+use crate::engine::durable::history::HISTORY_ANNOTATION;
+use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::hook::Hooks;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, Uid, WorkloadRef};
 use crate::engine::pod::{Container, ContainerList};
 use crate::engine::reason::{Reason, Warning};
+use crate::engine::record::UPDATE_ANNOTATION;
 use crate::engine::strategic_merge::{self, Schema};
 use crate::engine::template::{self, TemplateDiff};
 use crate::engine::workload::{Workload, WorkloadKind};
@@ -49,6 +52,9 @@ const SET_BY_THE_SERVER: [&str; 8] = [
 /// Annotations that kubectl and the owners' controllers write.
 const ANNOTATIONS_SET_BY_OTHERS: [&str; 3] =
     [LAST_APPLIED, "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
+
+/// Annotations of this program's own: a manifest that was read from a cluster carries them.
+const KEPT_BY_US: [&str; 3] = [UPDATE_ANNOTATION, HISTORY_ANNOTATION, ROLLOUT_ANNOTATION];
 
 /// How much a plan may tell: reasons, warnings, containers, labels and annotations of all its workloads together.
 const MAX_TOLD: usize = 30_000;
@@ -204,6 +210,11 @@ fn stored(kind: WorkloadKind, old: &Value, new: &Value, reasons: &mut Vec<Reason
     (live, desired)
 }
 
+/// The plan of a workload that the cluster does not have: there is nothing to do in place.
+pub fn new(reference: &WorkloadRef, manifest: &Value, options: &Options) -> WorkloadPlan {
+    alone(reference, manifest, Warning::WorkloadAdded, options)
+}
+
 /// A workload that only one side has.
 fn alone(reference: &WorkloadRef, object: &Value, warning: Warning, options: &Options) -> WorkloadPlan {
     let object = defaults::fill(reference.kind.facts().kind, &written(object));
@@ -239,7 +250,8 @@ fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, opt
         hooks: Hooks::default(),
         pods_only: false,
         restarts_the_same: false,
-        estimate_seconds: 0,
+        missing_permissions: Vec::new(),
+        estimate_seconds: 0.0,
         checked_by_server: false,
     }
 }
@@ -252,7 +264,9 @@ fn written(manifest: &Value) -> Value {
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
         metadata.retain(|name, _| !SET_BY_THE_SERVER.contains(&name.as_str()));
         if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-            annotations.retain(|name, _| !ANNOTATIONS_SET_BY_OTHERS.contains(&name.as_str()));
+            annotations.retain(|name, _| {
+                !ANNOTATIONS_SET_BY_OTHERS.contains(&name.as_str()) && !KEPT_BY_US.contains(&name.as_str())
+            });
         }
         // The pair was found by it: as written in one manifest, as given by a flag for the other.
         metadata.shift_remove("namespace");
@@ -345,7 +359,9 @@ fn warnings(containers: &[ContainerPlan], template: &Value) -> BTreeSet<Warning>
         if plan.effect != Effect::Restart {
             continue;
         }
-        let unready = |container: &Container| container.name == *name && container.readiness_probe.is_none();
+        // No Service is known here: a container that declares no port is taken to serve nobody.
+        let serves = |container: &Container| !container.ports.is_empty() && container.readiness_probe.is_none();
+        let unready = |container: &Container| container.name == *name && serves(container);
         if written.iter().any(|(list, container)| *list == plan.list && unready(container)) {
             warnings.insert(Warning::NoReadinessProbe { container: name.clone() });
         }

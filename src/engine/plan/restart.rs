@@ -9,12 +9,8 @@ use super::wanted::Known;
 use crate::engine::evidence::{Baseline, Proof};
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerStatus, Pod};
-use crate::engine::reason::{Reason, Warning};
-use crate::engine::record::UpdateRecord;
+use crate::engine::reason::Reason;
 use crate::engine::restart::pinned_image;
-
-/// The kubelet forgets a back-off after so many seconds (`MaxContainerBackOff` twice, kubelet.go).
-const BACK_OFF_SECONDS: i64 = 600;
 
 /// Why it is not clear what is to be restarted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,30 +30,24 @@ pub enum RestartError {
 }
 
 /// Returns what is wanted of a workload whose named containers restart with the bits that they run. Without a name the
-/// only container is meant. `now` is the wall clock (RFC 3339).
+/// only container is meant.
 ///
 /// # Errors
 /// When no container is named and there are several, or a plain init container is.
-pub fn restart(live: &LiveWorkload, named: &BTreeSet<ContainerName>, now: &str) -> Result<Desired, RestartError> {
+pub fn restart(live: &LiveWorkload, named: &BTreeSet<ContainerName>) -> Result<Desired, RestartError> {
     let known = Known::of(live);
     let containers = if named.is_empty() { only_one(live, &known)? } else { named.clone() };
     if let Some(container) = containers.iter().find(|name| !may_restart(live, &known, name)) {
         return Err(RestartError::InitContainer { container: container.clone() });
     }
     let (images, reasons) = (BTreeMap::new(), BTreeMap::new());
-    let mut wanted = ByPod { purpose: Purpose::Restart, containers, images, reasons, warnings: Vec::new() };
-    let mut again: BTreeMap<ContainerName, usize> = BTreeMap::new();
+    let mut wanted = ByPod { purpose: Purpose::Restart, containers, images, reasons };
     for pod in live.pods.iter().filter(|pod| !pod.terminating && !pod.is_finished()) {
         for name in &wanted.containers {
             let Some((list, _, container)) = pod.container(name) else { continue };
             let template = known.template.get(name).map(|template| template.image.as_str());
             match pinned(pod, container, template) {
-                Ok(to) => {
-                    if is_soon_again(pod, name, &to, now) {
-                        *again.entry(name.clone()).or_default() += 1;
-                    }
-                    wanted.images.entry(pod.key.clone()).or_default().insert(name.clone(), to);
-                }
+                Ok(to) => drop(wanted.images.entry(pod.key.clone()).or_default().insert(name.clone(), to)),
                 Err(why) => {
                     let reason = Reason::DigestUnknown { list, container: name.clone(), why };
                     wanted.reasons.entry(pod.key.clone()).or_default().push(reason);
@@ -65,7 +55,6 @@ pub fn restart(live: &LiveWorkload, named: &BTreeSet<ContainerName>, now: &str) 
             }
         }
     }
-    wanted.warnings = again.into_iter().map(|(container, pods)| Warning::RestartBacksOff { container, pods }).collect();
     Ok(Desired::ByPod(wanted))
 }
 
@@ -113,15 +102,4 @@ fn is_of_the_spec(pod: &Pod, container: &Container, status: &ContainerStatus) ->
         Proof::New | Proof::Unproven(_) => false,
     };
     ran && observed && !is_old
-}
-
-/// Whether the text is the one before the present one, and was given up less than ten minutes ago.
-fn is_soon_again(pod: &Pod, name: &ContainerName, to: &str, now: &str) -> bool {
-    let Some(record) = UpdateRecord::of(pod) else { return false };
-    let was_before = record.container(pod, name).is_some_and(|record| record.from == to);
-    let status = pod.container_status(name).map(|(_, _, status)| status);
-    let started = status.and_then(|status| status.state.running.as_ref()?.started_at.as_deref());
-    let seconds = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
-    let (Some(started), Some(now)) = (started.and_then(seconds), seconds(now)) else { return false };
-    was_before && now.saturating_sub(started) < BACK_OFF_SECONDS
 }

@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::adopt;
 use super::drains::{drain_goal, left_off};
-use super::durable::{HistoryPlan, is_below_partition};
+use super::durable::{HistoryPlan, is_below_partition, is_stale, life};
 use super::live::LiveWorkload;
 use super::{DurablePlan, WorkloadPlan};
 use crate::engine::durable::change::Direction;
-use crate::engine::durable::lock::{HistoryStep, LockState, RolloutLock};
-use crate::engine::durable::{OwnerGoal, deployment, revisions};
+use crate::engine::durable::holder::{Holder, Process, beat_of};
+use crate::engine::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
+use crate::engine::durable::{LastBeat, OwnerGoal, deployment, revisions};
 use crate::engine::hook::Hooks;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::RolloutId;
 use crate::engine::pod::Pod;
 use crate::engine::pre_pull::PrePull;
-use crate::engine::record::UpdateRecord;
+use crate::engine::record::{TakenOver, UpdateRecord};
 use crate::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal, Policy};
 use crate::engine::workload::{Workload, WorkloadKind};
 
@@ -25,9 +27,13 @@ use crate::engine::workload::{Workload, WorkloadKind};
 pub struct Start {
     /// The run: another one of the same rollout has another.
     pub run: String,
+    /// The run of the same command that this one continues: its lock is its own.
+    pub continues: Option<String>,
     /// The user as the server knows it.
     pub who: String,
-    /// The wall clock (RFC 3339).
+    /// The process.
+    pub process: Process,
+    /// The time by the server's clock, or by this machine's where the server did not tell it (RFC 3339).
     pub clock: String,
     /// Why, in the person's words.
     pub reason: Option<String>,
@@ -41,6 +47,15 @@ pub struct Start {
     pub hooks: Hooks,
     /// Let somebody else's change roll out that is found under a pause of ours.
     pub release: bool,
+    /// `--take-over`: a run that is at work does not count.
+    pub take_over: bool,
+}
+
+impl Start {
+    /// When it took the lock is filled in by the write.
+    pub(super) fn holder(&self) -> Option<Holder> {
+        Some(Holder { who: self.who.clone(), process: self.process.clone(), since: None })
+    }
 }
 
 /// Why a rollout cannot be gone on with.
@@ -52,6 +67,17 @@ pub enum ResumeError {
     /// The lock cannot be read.
     #[error("the annotation kubectl-inplace.io/rollout cannot be read: it was edited, or is of another version")]
     Unreadable,
+    /// There is no lock, and the owner is held back as a rollout holds it.
+    #[error(
+        "it has no lock of this program, and {0}: a rollout whose lock was removed leaves it so, and so does a person"
+    )]
+    LockLost(&'static str),
+    /// What is there cannot be finished in place.
+    #[error("{0}")]
+    NoWayOn(&'static str),
+    /// Another run is at work on it, or may be.
+    #[error("{0}")]
+    AtWork(String),
 }
 
 impl WorkloadPlan {
@@ -65,9 +91,19 @@ impl WorkloadPlan {
         }
         let before = live.workload.template().clone();
         let after = plan.change.apply(&before).unwrap_or_else(|| before.clone());
-        let lock = lock(plan, &goal, start);
-        goal.owner = Some(Box::new(owner_goal(lock, plan.replaces.clone(), (before, after), &live.workload, start)));
+        let cause = cause_before(&live.workload.object);
+        let lock = RolloutLock { cause, ..lock(plan, &goal, start) };
+        let owner = owner_goal(lock, plan.replaces.clone(), (before, after), &live.workload, start);
+        goal.owner = Some(Box::new(owner));
         goal
+    }
+}
+
+/// The cause of what the pods were before, also where a rollout that did not end well had set its own.
+fn cause_before(object: &Value) -> Option<String> {
+    match RolloutLock::of(object) {
+        Ok(Some(found)) => found.cause,
+        Ok(None) | Err(_) => object.pointer(CAUSE_POINTER).and_then(Value::as_str).map(str::to_owned),
     }
 }
 
@@ -88,6 +124,8 @@ fn lock(plan: &DurablePlan, goal: &Goal, start: &Start) -> RolloutLock {
         who: start.who.clone(),
         since: start.clock.clone(),
         reason: start.reason.clone(),
+        cause: None,
+        holder: start.holder(),
         version: env!("CARGO_PKG_VERSION").into(),
         state: LockState::Running,
         direction: Direction::Forward,
@@ -99,7 +137,9 @@ fn lock(plan: &DurablePlan, goal: &Goal, start: &Start) -> RolloutLock {
         history,
         reuses: plan.reuses.clone(),
         released: false,
+        late: false,
         only: plan.only.clone(),
+        hooks: goal.hooks.phases().collect(),
         policy: goal.policy.clone(),
     }
 }
@@ -111,13 +151,24 @@ fn owner_goal(
     workload: &Workload,
     start: &Start,
 ) -> OwnerGoal {
+    // One that cannot be read tells nothing: then its requests may be anywhere.
+    let found = replaces.as_deref().map(|text| serde_json::from_str::<RolloutLock>(text).ok());
+    let take_over = found.filter(|found| found.as_ref().is_none_or(RolloutLock::may_be_late));
+    let take_over = take_over.map(|found| TakenOver {
+        rollout: found.map_or_else(|| lock.id.clone(), |found| found.id),
+        run: lock.run.clone(),
+    });
     OwnerGoal {
         uid: workload.uid.clone(),
+        take_over,
         lock,
         replaces,
+        unless_alive: None,
+        adopts: false,
         before,
         after,
         clock: start.clock.clone(),
+        who: start.who.clone(),
         field_manager: start.field_manager.clone(),
         keep_field_ownership: start.keep_field_ownership,
         release: start.release,
@@ -136,25 +187,37 @@ pub fn resume(
     start: &Start,
 ) -> Result<Goal, ResumeError> {
     let workload = &live.workload;
-    let owned = &live.surroundings.owned;
-    let found = match RolloutLock::of(&workload.object) {
-        Err(_) => return Err(ResumeError::Unreadable),
-        Ok(Some(lock)) => Some(lock),
-        // A run that was killed between its last two steps leaves only copies; those in ControllerRevisions stay for ever.
-        Ok(None) if workload.reference.kind == WorkloadKind::Deployment => {
-            owned.iter().find_map(|object| RolloutLock::of(object).ok().flatten())
-        }
-        Ok(None) => None,
-    };
-    let Some(found) = found else { return Err(ResumeError::NoRollout) };
+    let (found, adopts) = found(live, start)?;
     let replaces = RolloutLock::text_of(&workload.object).map(str::to_owned);
-    let mut lock = RolloutLock { run: start.run.clone(), state: LockState::Running, ..found };
+    if (replaces.is_some() || adopts) && found.run != start.run {
+        may_go_on(live, &found, start)?;
+    }
+    let mut lock =
+        RolloutLock { run: start.run.clone(), state: LockState::Running, holder: start.holder(), late: false, ..found };
     // What only copies tell of has ended: they are tidied away, and nothing turns round any more.
-    lock.direction = direction.filter(|_| replaces.is_some()).unwrap_or(lock.direction);
+    lock.direction = direction.filter(|_| replaces.is_some() || adopts).unwrap_or(lock.direction);
     lock.policy = policy.unwrap_or(lock.policy);
+    // Left out once is not left out for ever.
+    lock.hooks.extend(start.hooks.phases());
     // The first few were looked at: that is why it goes on.
     lock.policy.canary = None;
-    let sides = sides(live, &lock);
+    let mut owner = owner_goal(lock.clone(), replaces, sides(live, &lock), workload, start);
+    owner.adopts = adopts;
+    if adopts {
+        // Nothing tells what the run before has on its way.
+        owner.take_over = Some(TakenOver { rollout: lock.id.clone(), run: lock.run.clone() });
+    }
+    if adopts && lock.direction == Direction::Back && lock.change.is_empty() {
+        return Err(ResumeError::NoWayOn(
+            "nothing tells what there was before, so it cannot be rolled back; resume it",
+        ));
+    }
+    if adopts && lock.direction == Direction::Back && !adopt::can_go_back(live, &lock, &owner.before) {
+        return Err(ResumeError::NoWayOn(
+            "an older ReplicaSet holds the template from before: going back would replace the pods, going on does not",
+        ));
+    }
+    owner.unless_alive = (!start.take_over).then(|| LastBeat(beat_of(&workload.object).map(str::to_owned)));
     let pods = pods(live, &lock);
     let controllers = match (workload.reference.kind, &lock.outgoing) {
         (WorkloadKind::Deployment, Some(outgoing)) => [outgoing.uid.clone()].into(),
@@ -172,8 +235,60 @@ pub fn resume(
         pulls: Vec::new(),
         pre_pull: start.pre_pull,
         hooks: start.hooks.clone(),
-        owner: Some(Box::new(owner_goal(lock, replaces, sides, workload, start))),
+        owner: Some(Box::new(owner)),
     })
+}
+
+/// Returns the lock to go on from, and whether that is one that had to be found again.
+fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), ResumeError> {
+    let workload = &live.workload;
+    let lost = || adopt::copied(live).map(|lock| (lock, true));
+    let made = || adopt::made(live, start).map(|lock| (lock, true));
+    match RolloutLock::of(&workload.object) {
+        Ok(Some(lock)) => Ok((lock, false)),
+        Err(_) if !start.take_over => Err(ResumeError::Unreadable),
+        Err(_) => lost().or_else(made).ok_or(ResumeError::NoWayOn(
+            "its lock cannot be read, and its template differs from what its pods were made from in more than can be changed in place",
+        )),
+        Ok(None) => {
+            // A run that was killed between its last two steps leaves only copies; those in ControllerRevisions stay for
+            // ever.
+            let owned = &live.surroundings.owned;
+            let copies = owned.iter().filter_map(|object| RolloutLock::of(object).ok().flatten());
+            let ended = copies.into_iter().find(|lock| is_stale(workload, owned, lock));
+            let ended = ended.filter(|_| workload.reference.kind == WorkloadKind::Deployment);
+            let found = lost().or_else(|| Some((ended?, false)));
+            match found {
+                Some(found) => Ok(found),
+                None if start.take_over => made().ok_or(ResumeError::NoRollout),
+                None if adopt::is_left_without_lock(live) => Err(ResumeError::LockLost(held_by(workload.reference.kind))),
+                None => Err(ResumeError::NoRollout),
+            }
+        }
+    }
+}
+
+fn held_by(kind: WorkloadKind) -> &'static str {
+    match kind {
+        WorkloadKind::Deployment => "is paused, with a template that its pods do not have",
+        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {
+            "has the update strategy OnDelete, with a template that its pods do not have"
+        }
+    }
+}
+
+/// Whether this run may act in place of the one that holds the lock.
+fn may_go_on(live: &LiveWorkload, found: &RolloutLock, start: &Start) -> Result<(), ResumeError> {
+    let is_its_own = start.continues.as_ref() == Some(&found.run);
+    if is_its_own || start.take_over {
+        return Ok(());
+    }
+    let life = life(live, found);
+    if start.continues.is_none() && !life.may_be_at_work() {
+        return Ok(());
+    }
+    let by = found.holder.as_ref().map_or_else(|| found.who.clone(), Holder::sentence);
+    Err(ResumeError::AtWork(format!("rollout {} is run by {by}: it is {}", found.id, life.sentence())))
 }
 
 /// Returns the goal that puts back what a run of pods alone has left off, and nothing else; `None` where nothing is.

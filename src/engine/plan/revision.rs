@@ -30,6 +30,11 @@ impl<'a> CurrentRevision<'a> {
         if !self.live.workload.is_observed() || self.live.workload.rolling_out().is_some() {
             return None;
         }
+        self.another(pod)
+    }
+
+    /// Returns the pod's revision if it is another one than the current one, also while a rollout goes on.
+    pub(super) fn another(&self, pod: &Pod) -> Option<OldRevision> {
         let label = || pod.labels.get(REVISION_HASH).cloned();
         match self.live.workload.reference.kind {
             // The controller is what counts: the hash label of a ReplicaSet is also its pods'.

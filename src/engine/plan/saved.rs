@@ -109,7 +109,8 @@ impl SavedPlan {
     /// Puts together what is saved. `lives` are the workloads that the plan was built from, in its order.
     pub fn new(plan: &Plan, lives: &[LiveWorkload], server: &str, field_manager: &str) -> Self {
         let workloads = plan.workloads.iter().zip(lives).map(|(plan, live)| SavedWorkload {
-            plan: plan.clone(),
+            // Whoever carries it out may be somebody else.
+            plan: WorkloadPlan { missing_permissions: Vec::new(), ..plan.clone() },
             template: template_of(live),
             images: changing(plan).filter_map(|key| images(live.pods.iter().find(|pod| pod.key == *key)?)).collect(),
         });

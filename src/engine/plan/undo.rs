@@ -8,11 +8,13 @@ use super::live::{ByPod, Desired, LiveWorkload, Purpose};
 use crate::engine::durable::change::{TemplateChange, TemplateImage};
 use crate::engine::durable::history::{self, HistoryEntry};
 use crate::engine::image::repo_digest;
+use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::reason::Reason;
 use crate::engine::record::UpdateRecord;
+use crate::engine::updates::{Update, updates};
 
 /// Why there is nothing to go back to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +22,20 @@ pub enum UndoError {
     /// No update in place is recorded.
     #[error("no update in place is recorded")]
     NothingRecorded,
+    /// The template has been changed since the last update.
+    #[error(
+        "its last update in place, {id}, set {what} to {to:?}, and its template says {now:?} now: somebody has changed it since"
+    )]
+    ChangedSince {
+        /// The update.
+        id: String,
+        /// The container, label or annotation.
+        what: String,
+        /// What the update set.
+        to: String,
+        /// What is there now; empty where there is none.
+        now: String,
+    },
     /// The id is not recorded.
     #[error("no update {id} is recorded; recorded are: {known}")]
     NotRecorded {
@@ -37,31 +53,116 @@ pub enum UndoError {
 /// # Errors
 /// When nothing fitting is recorded.
 pub fn undo(live: &LiveWorkload, to: Option<&str>, pin_digest: bool) -> Result<Desired, UndoError> {
+    Ok(match chosen(live, to)? {
+        Chosen::Rollout(entry) => template(live, &entry, pin_digest),
+        Chosen::PodsOnly(id) => recorded(live, &id, pin_digest),
+    })
+}
+
+/// Returns the update that [`undo`] takes back.
+///
+/// # Errors
+/// When nothing fitting is recorded.
+pub fn undone(live: &LiveWorkload, to: Option<&str>) -> Result<Option<Update>, UndoError> {
+    let id = match chosen(live, to)? {
+        Chosen::Rollout(entry) => entry.id,
+        Chosen::PodsOnly(id) => id,
+    };
+    Ok(updates(live).updates.into_iter().find(|update| update.id == id))
+}
+
+/// The update that is taken back: of the template and its pods, or of pods alone.
+enum Chosen {
+    Rollout(Box<HistoryEntry>),
+    PodsOnly(RolloutId),
+}
+
+fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
     let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
-    let entries = history::union(objects);
-    let done = || entries.iter().filter(|entry| entry.outcome != EndResult::Aborted);
+    let mut entries = history::union(objects);
     let records = pods_only(live, &entries);
-    let newest_record = records.keys().max();
     let Some(to) = to else {
-        let last = done().next_back();
-        return match (last, newest_record) {
-            (Some(last), Some(record)) if last.id < *record => Ok(recorded(live, record, pin_digest)),
-            (Some(last), _) => Ok(template(live, last, pin_digest)),
-            (None, Some(record)) => Ok(recorded(live, record, pin_digest)),
+        // What somebody else's template has overwritten is nothing to go back from.
+        entries.retain(|entry| match entry.outcome {
+            EndResult::Aborted => false,
+            EndResult::Superseded => is_in_force(live, entry).is_ok(),
+            EndResult::Complete
+            | EndResult::NothingToDo
+            | EndResult::Paused
+            | EndResult::Error
+            | EndResult::Changes
+            | EndResult::NotEligible
+            | EndResult::Failed
+            | EndResult::TimedOut
+            | EndResult::Interrupted
+            | EndResult::Terminated => true,
+        });
+        let newest = records.iter().map(|(id, pods)| (set_at(pods), id)).max();
+        let record = newest.map(|(at, id)| (at, id.clone()));
+        return match (entries.pop(), record) {
+            (Some(last), Some((at, id))) if is_later(at.as_deref(), &id, &last) => Ok(Chosen::PodsOnly(id)),
+            (Some(last), _) => is_in_force(live, &last).map(|()| Chosen::Rollout(Box::new(last))),
+            (None, Some((_, id))) => Ok(Chosen::PodsOnly(id)),
             (None, None) => Err(UndoError::NothingRecorded),
         };
     };
     if let Some(entry) = entries.iter().find(|entry| entry.id.as_str() == to) {
-        return Ok(template(live, entry, pin_digest));
+        return Ok(Chosen::Rollout(Box::new(entry.clone())));
     }
     if let Some(id) = records.keys().find(|id| id.as_str() == to) {
-        return Ok(recorded(live, id, pin_digest));
+        return Ok(Chosen::PodsOnly(id.clone()));
     }
     let known: Vec<&str> = entries.iter().map(|entry| &entry.id).chain(records.keys()).map(RolloutId::as_str).collect();
     match known.is_empty() {
         true => Err(UndoError::NothingRecorded),
         false => Err(UndoError::NotRecorded { id: to.to_owned(), known: known.join(", ") }),
     }
+}
+
+/// Whether an update of pods alone came after a rollout: by the server's times, else by the ids, which are their clients'.
+fn is_later(at: Option<&str>, id: &RolloutId, rollout: &HistoryEntry) -> bool {
+    at.map_or(rollout.id < *id, |at| at >= rollout.ended.as_str())
+}
+
+/// When the images of an update of pods alone were set, by the server's clock, where the pods tell.
+fn set_at(pods: &[(&Pod, UpdateRecord)]) -> Option<String> {
+    let times = pods.iter().flat_map(|(pod, record)| record.containers.keys().map(|name| pod.image_set.get(name)));
+    times.flatten().map(|set| set.time.clone()).filter(|time| !time.is_empty()).max()
+}
+
+/// Whether the template says what a rollout set: only that can be taken back.
+fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), UndoError> {
+    let template = live.workload.template();
+    let changed = |what: String, to: &str, now: &str| UndoError::ChangedSince {
+        id: entry.id.to_string(),
+        what,
+        to: to.to_owned(),
+        now: now.to_owned(),
+    };
+    for (name, image) in &entry.containers {
+        let now = image_of(template, name).unwrap_or_default();
+        if now != image.to {
+            return Err(changed(format!("container {name}"), &image.to, now));
+        }
+    }
+    for map in MetadataMap::ALL {
+        for (key, change) in entry.metadata.of(map) {
+            let now = template.pointer(&format!("/metadata/{}", map.field())).and_then(|map| map.get(key));
+            let now = now.and_then(Value::as_str);
+            if now != change.to.as_deref() {
+                let (to, now) = (change.to.as_deref().unwrap_or_default(), now.unwrap_or_default());
+                return Err(changed(format!("{} {key}", map.field().trim_end_matches('s')), to, now));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn image_of<'t>(template: &'t Value, name: &ContainerName) -> Option<&'t str> {
+    let list = list_of(template, name)?;
+    let containers = template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array()?;
+    let is_it = |container: &&Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
+    containers.iter().find(is_it)?.get("image")?.as_str()
 }
 
 /// The records of the pods that no history tells of, by rollout.
@@ -71,7 +172,8 @@ fn pods_only<'l>(
 ) -> BTreeMap<RolloutId, Vec<(&'l Pod, UpdateRecord)>> {
     let mut records: BTreeMap<RolloutId, Vec<(&Pod, UpdateRecord)>> = BTreeMap::new();
     for pod in &live.pods {
-        let Some(record) = UpdateRecord::of(pod) else { continue };
+        // A note that says that the pod is drained, or was taken over, is of no update.
+        let Some(record) = UpdateRecord::of(pod).filter(|record| !record.containers.is_empty()) else { continue };
         if !entries.iter().any(|entry| entry.id == record.id) {
             records.entry(record.id.clone()).or_default().push((pod, record));
         }
@@ -111,9 +213,8 @@ fn list_of(template: &Value, name: &ContainerName) -> Option<ContainerList> {
 }
 
 fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> Desired {
-    let (containers, warnings) = (BTreeSet::new(), Vec::new());
     let (images, reasons) = (BTreeMap::new(), BTreeMap::new());
-    let mut wanted = ByPod { purpose: Purpose::Undo, containers, images, reasons, warnings };
+    let mut wanted = ByPod { purpose: Purpose::Undo, containers: BTreeSet::new(), images, reasons };
     for pod in &live.pods {
         let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == *id) else { continue };
         for (name, container) in &record.containers {

@@ -185,7 +185,7 @@ impl<'a> Wanted<'a> {
 /// Whether a pod's image only pins what its template asks for: the pod was restarted in place.
 pub(super) fn is_pinned(template: &str, pod: &Pod, container: &Container) -> bool {
     let record = UpdateRecord::of(pod);
-    let before = record.as_ref().and_then(|record| record.container(pod, &container.name));
+    let before = record.as_ref().and_then(|record| record.baseline(pod, &container.name));
     let image_id = pod.container_status(&container.name).map(|(_, _, status)| status.image_id.as_str());
     let before = before.map(|record| record.from.as_str());
     restart::is_pinned(template, &container.image, image_id.unwrap_or_default(), before)
@@ -193,7 +193,7 @@ pub(super) fn is_pinned(template: &str, pod: &Pod, container: &Container) -> boo
 
 /// Whether the image was set after the pod was made: by an update in place, or by anybody but the pod's controller.
 fn was_set_in_the_pod(pod: &Pod, name: &ContainerName) -> bool {
-    let recorded = UpdateRecord::of(pod).is_some_and(|record| record.container(pod, name).is_some());
+    let recorded = UpdateRecord::of(pod).is_some_and(|record| record.baseline(pod, name).is_some());
     recorded || pod.image_set.get(name).is_some_and(|set| set.manager != CONTROLLER_MANAGER)
 }
 

@@ -14,6 +14,12 @@ const MANAGER: &str = "kubectl-inplace";
 /// The longest name and label value that the API takes everywhere.
 const NAME_LIMIT: usize = 63;
 
+/// Begins the name of each pull pod; the node's name follows.
+const NAME_BEGIN: &str = "inplace-pull-";
+
+/// Hexadecimal digits at the end of its name.
+const HASH_LENGTH: usize = 16;
+
 /// No image has it: the runtime pulls, makes the container, and cannot start it.
 pub const NO_COMMAND: &str = "/kubectl-inplace/pulls-the-image-and-runs-nothing";
 
@@ -87,13 +93,35 @@ pub fn pull_pod(
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": name(id, pull),
+            "name": pull_pod_name(id, pull),
             "namespace": namespace,
             "labels": {MANAGED_BY: MANAGER, PULL_LABEL: label_value(id)},
             "annotations": Map::from_iter(NO_INJECTION.map(|(key, value)| (key.to_owned(), Value::from(value)))),
         },
         "spec": spec,
     })
+}
+
+/// Returns whether a pod that carries the labels of a pull pod is one: bound to a node, named after it, controlled by
+/// nobody, and with nothing of its own to run. What an admission webhook has put in beside our containers counts for nothing.
+pub fn is_pull_pod(pod: &Value) -> bool {
+    let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let node = text("/spec/nodeName");
+    let (begin, hash) = text("/metadata/name").rsplit_once('-').unwrap_or_default();
+    let is_named = begin == safe(&format!("{NAME_BEGIN}{node}"), NAME_LIMIT - HASH_LENGTH - 1)
+        && hash.len() == HASH_LENGTH
+        && hash.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let is_controlled =
+        pod.pointer("/metadata/ownerReferences").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    let containers = pod.pointer("/spec/containers").and_then(Value::as_array);
+    let is_ours = |container: &&Value| {
+        let name = container.get("name").and_then(Value::as_str);
+        name.is_some_and(|name| name.starts_with(CONTAINER_PREFIX))
+    };
+    let mut ours = containers.into_iter().flatten().filter(is_ours).peekable();
+    let has_ours = ours.peek().is_some();
+    let runs_nothing = ours.all(|container| container.get("command") == Some(&json!([NO_COMMAND])));
+    !node.is_empty() && is_named && !is_controlled && has_ours && runs_nothing && text("/spec/restartPolicy") == "Never"
 }
 
 fn container(index: usize, image: &ImagePull, requests: Requests) -> Value {
@@ -120,15 +148,13 @@ fn container(index: usize, image: &ImagePull, requests: Requests) -> Value {
 }
 
 /// A name that is a DNS label: readable in front, unique by the hash of all that the pod pulls, and with what, behind.
-fn name(id: &RolloutId, pull: &Pull) -> String {
+pub fn pull_pod_name(id: &RolloutId, pull: &Pull) -> String {
     let mut identity = vec![id.as_str(), &pull.node, &pull.service_account];
     identity.extend(pull.secrets.iter().map(String::as_str));
     identity.push("");
     identity.extend(pull.images.iter().flat_map(|image| [image.image.as_str(), &image.policy]));
-    let suffix = format!("-{:016x}", fnv1a(&identity.join("\0")));
-    let mut name = safe(&format!("inplace-pull-{}", pull.node), NAME_LIMIT - suffix.len());
-    name.push_str(&suffix);
-    name
+    let begin = safe(&format!("{NAME_BEGIN}{}", pull.node), NAME_LIMIT - HASH_LENGTH - 1);
+    format!("{begin}-{:016x}", fnv1a(&identity.join("\0")))
 }
 
 /// Lower-case letters, digits and dashes, no dash at the end.

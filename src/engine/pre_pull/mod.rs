@@ -10,6 +10,7 @@
 mod body;
 mod digests;
 mod judge;
+mod quota;
 #[cfg(test)]
 mod tests;
 
@@ -22,9 +23,10 @@ use super::image::{ImageReference, same_image};
 use super::patch::NewImage;
 use super::pod::{ContainerList, Pod};
 
-pub use body::{NO_COMMAND, PULL_LABEL, Requests, pull_pod, pull_selector};
+pub use body::{NO_COMMAND, PULL_LABEL, Requests, is_pull_pod, pull_pod, pull_pod_name, pull_selector};
 pub use digests::{Meaning, MovingTag, PulledImage, meaning, moving_tags};
 pub use judge::{ImageState, PullState, Rejected, judge};
+pub use quota::{Narrow, narrow};
 
 /// `--pre-pull`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -308,3 +308,33 @@ fn a_recorded_image_means_its_digest_or_has_moved() {
         assert_eq!(meaning(&image, &recorded, now.as_deref()), expected, "{image} {recorded} {now:?}");
     }
 }
+
+#[test]
+fn a_pod_that_only_carries_the_labels_is_no_pull_pod() {
+    let ours =
+        pull_pod(&"20260301-100000-abcd".into(), "prod", &pull("node-a", &[("acme/side:2", "")]), 60, Requests::Tiny);
+    assert!(is_pull_pod(&ours));
+    let changed = |pointer: &str, value: Value| {
+        let mut pod = ours.clone();
+        *pod.pointer_mut(pointer).unwrap() = value;
+        pod
+    };
+    let mut injected = ours.clone();
+    injected["spec"]["containers"].as_array_mut().unwrap().push(json!({"name": "istio-proxy", "image": "mesh"}));
+    assert!(is_pull_pod(&injected), "a webhook may add a container");
+    let mut controlled = ours.clone();
+    controlled["metadata"]["ownerReferences"] = json!([{"kind": "ReplicaSet", "controller": true}]);
+    for other in [
+        controlled,
+        changed("/metadata/name", json!("web-0")),
+        changed("/metadata/name", json!("inplace-pull-node-b-0123456789abcdef")),
+        changed("/metadata/name", json!("inplace-pull-node-a-0123456789abcdeg")),
+        changed("/spec/nodeName", json!("")),
+        changed("/spec/restartPolicy", json!("Always")),
+        changed("/spec/containers/0/command", json!(["sleep"])),
+        changed("/spec/containers", json!([])),
+        json!({}),
+    ] {
+        assert!(!is_pull_pod(&other), "{other:#}");
+    }
+}

@@ -3,16 +3,20 @@
 //! A closed set each: a stable CamelCase code, one sentence, one hint, and an explanation at length. Nothing is refused
 //! without a reason, and a warning says something about the very plan that it stands in.
 
+mod class;
 mod code;
 mod reason_code;
+mod report_code;
 mod warning;
 mod warning_code;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
+pub use class::{ReasonClass, verdict};
 pub use code::Explanation;
 pub use reason_code::ReasonCode;
+pub use report_code::ReportCode;
 pub use warning::Warning;
 pub use warning_code::WarningCode;
 
@@ -197,6 +201,15 @@ pub enum Reason {
         /// Its name.
         name: String,
     },
+    /// The pod is controlled by something whose template would stay as it is.
+    PodIsControlled {
+        /// The kind of what controls it.
+        kind: String,
+        /// Its name.
+        name: String,
+        /// The workload to name instead, such as `deployment/web`, where it is of a kind that can be updated in place.
+        workload: Option<String>,
+    },
     /// Another run of this program holds the workload.
     RolloutHeld {
         /// The rollout's id; empty where the lock cannot be read.
@@ -207,6 +220,9 @@ pub enum Reason {
         since: String,
         /// What it says of itself.
         state: String,
+        /// Which process runs it, and whether that is at work; empty of one that has ended.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        run: String,
     },
     /// No pod of the workload has the name that was given.
     PodNotFound {
@@ -223,6 +239,15 @@ pub enum Reason {
     NoUnavailabilityAllowed {
         /// The path of the owner's field that says so.
         path: String,
+    },
+    /// A PodDisruptionBudget never allows one of the pods to be down.
+    DisruptionBudgetBlocks {
+        /// The budget.
+        budget: String,
+        /// Why not.
+        why: String,
+        /// How many pods of the plan it covers.
+        pods: usize,
     },
     /// The Deployment of this ReplicaSet has a newer one.
     ReplicaSetOfOldRevision {
@@ -302,11 +327,13 @@ impl Reason {
             Self::OwnerNotObserved => ReasonCode::OwnerNotObserved,
             Self::OwnerPaused => ReasonCode::OwnerPaused,
             Self::OwnerIsControlled { .. } => ReasonCode::OwnerIsControlled,
+            Self::PodIsControlled { .. } => ReasonCode::PodIsControlled,
             Self::RolloutHeld { .. } => ReasonCode::RolloutHeld,
             Self::PodNotFound { .. } => ReasonCode::PodNotFound,
             Self::SubsetNotDurable => ReasonCode::SubsetNotDurable,
             Self::OwnerTerminating => ReasonCode::OwnerTerminating,
             Self::NoUnavailabilityAllowed { .. } => ReasonCode::NoUnavailabilityAllowed,
+            Self::DisruptionBudgetBlocks { .. } => ReasonCode::DisruptionBudgetBlocks,
             Self::ReplicaSetOfOldRevision { .. } => ReasonCode::ReplicaSetOfOldRevision,
             Self::AdmissionRefused { .. } => ReasonCode::AdmissionRefused,
             Self::AdmissionRewrites { .. } => ReasonCode::AdmissionRewrites,
@@ -359,11 +386,13 @@ impl Reason {
             | Self::OwnerNotObserved
             | Self::OwnerPaused
             | Self::OwnerIsControlled { .. }
+            | Self::PodIsControlled { .. }
             | Self::RolloutHeld { .. }
             | Self::PodNotFound { .. }
             | Self::SubsetNotDurable
             | Self::OwnerTerminating
             | Self::NoUnavailabilityAllowed { .. }
+            | Self::DisruptionBudgetBlocks { .. }
             | Self::ReplicaSetOfOldRevision { .. }
             | Self::AdmissionRefused { .. }
             | Self::AdmissionRewrites { .. }
@@ -405,7 +434,9 @@ impl Reason {
             Self::PodTerminating | Self::OwnerTerminating => Some("metadata.deletionTimestamp".into()),
             Self::PodFinished { .. } => Some("status.phase".into()),
             Self::MirrorPod => Some("metadata.annotations[kubernetes.io/config.mirror]".into()),
-            Self::OrphanPod | Self::OwnerIsControlled { .. } => Some("metadata.ownerReferences".into()),
+            Self::OrphanPod | Self::OwnerIsControlled { .. } | Self::PodIsControlled { .. } => {
+                Some("metadata.ownerReferences".into())
+            }
             Self::RolloutHeld { .. } => Some(MetadataMap::Annotations.path(ROLLOUT_ANNOTATION)),
             Self::OwnerPaused => Some("spec.paused".into()),
             Self::OwnerNotObserved => Some("status.observedGeneration".into()),
@@ -416,6 +447,7 @@ impl Reason {
             | Self::PodNotFound { .. }
             | Self::SubsetNotDurable
             | Self::OwnerRollingOut { .. }
+            | Self::DisruptionBudgetBlocks { .. }
             | Self::ReplicaSetOfOldRevision { .. }
             | Self::AdmissionRefused { .. }
             | Self::ServerTooOld { .. }
@@ -424,21 +456,31 @@ impl Reason {
     }
 }
 
-/// Returns every explanation, reasons first.
+/// Returns the explanation of every code that a plan may have, reasons first.
 pub fn explanations() -> impl Iterator<Item = Explanation> {
     let reasons = ReasonCode::ALL.iter().map(|code| code.explanation());
     reasons.chain(WarningCode::ALL.iter().map(|code| code.explanation()))
 }
+
+/// Returns the explanation of every code that is shown anywhere.
+pub fn all_explanations() -> impl Iterator<Item = Explanation> {
+    explanations().chain(ReportCode::ALL.iter().map(|code| code.explanation()))
+}
+
+/// Other words for the same.
+const ALSO_CALLED: [(&str, &str); 2] = [("Unproven", "Unverified"), ("Ended", "Completed")];
 
 /// Returns the explanation of a code, upper and lower case being alike; else the code that may have been meant.
 ///
 /// # Errors
 /// The nearest code, if one is near.
 pub fn explain(code: &str) -> Result<Explanation, Option<&'static str>> {
-    explanations().find(|known| known.code.eq_ignore_ascii_case(code)).ok_or_else(|| {
-        let lower: Vec<String> = explanations().map(|known| known.code.to_ascii_lowercase()).collect();
+    let also = ALSO_CALLED.into_iter().find(|(also, _)| also.eq_ignore_ascii_case(code));
+    let code = also.map_or(code, |(_, name)| name);
+    all_explanations().find(|known| known.code.eq_ignore_ascii_case(code)).ok_or_else(|| {
+        let lower: Vec<String> = all_explanations().map(|known| known.code.to_ascii_lowercase()).collect();
         let nearest = suggest::closest(&code.to_ascii_lowercase(), lower.iter().map(String::as_str))?;
-        explanations().map(|known| known.code).find(|known| known.eq_ignore_ascii_case(nearest))
+        all_explanations().map(|known| known.code).find(|known| known.eq_ignore_ascii_case(nearest))
     })
 }
 
@@ -452,13 +494,14 @@ mod tests {
         assert_eq!(explain("MUTABLETAG").map(|found| found.code), Ok("MutableTag"));
         assert_eq!(explain("NoPod"), Err(Some("NoPods")));
         assert_eq!(explain("ownerrolingout"), Err(Some("OwnerRollingOut")));
+        assert_eq!(explain("unproven").map(|found| found.code), Ok("Unverified"));
         assert_eq!(explain("Weather"), Err(None));
     }
 
     #[test]
     fn every_explanation_says_something_and_no_code_stands_twice() {
         let mut seen = std::collections::BTreeSet::new();
-        for explanation in explanations() {
+        for explanation in all_explanations() {
             assert!(seen.insert(explanation.code.to_ascii_lowercase()), "{}", explanation.code);
             assert!(explanation.summary.len() < 100 && !explanation.summary.ends_with('.'), "{}", explanation.code);
             for text in [explanation.meaning, explanation.why, explanation.remedy] {

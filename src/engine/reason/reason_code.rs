@@ -173,6 +173,12 @@ codes! {
             why: "A controller reconciles what it owns with what it was asked for (metadata.ownerReferences with controller true).",
             remedy: "Change the image where that controller reads it: the Deployment of a ReplicaSet, the custom resource of an operator. To change the running pods only, say --pods-only.",
         }
+        PodIsControlled {
+            summary: "the pod has an owner, whose template would stay as it is",
+            meaning: "A pod was named that a workload made from its template. Only this pod would change: a replacement pod gets the template's image, and the owner's next rollout replaces it.",
+            why: "Controllers make new pods from the template alone and never compare running pods with it (pkg/controller/replicaset, statefulset, daemon).",
+            remedy: "Name the workload, such as deployment/web, to update its template and pods in place. Say --pods-only if the pod alone is what you want.",
+        }
         RolloutHeld {
             summary: "another run holds the workload",
             meaning: "The annotation kubectl-inplace.io/rollout says that a rollout of this workload is under way, or was left half done: who began it, when, and what it says of itself.",
@@ -202,6 +208,12 @@ codes! {
             meaning: "The owner's maxUnavailable is literally 0: it makes a new pod before it takes one away (maxSurge). A restart in place takes one down.",
             why: "A container is stopped before the next one is started, so that its pod is down for a moment; there is no surge in place.",
             remedy: "Say how many may be down at once: --max-unavailable 1.",
+        }
+        DisruptionBudgetBlocks {
+            summary: "a PodDisruptionBudget never allows one of the pods to be down",
+            meaning: "The budget demands that as many pods stay healthy as there are to be, so that it has no room even when all of them are. A pod that is updated in place is down for a moment: the rollout would write the template and then wait in vain.",
+            why: "Pods are taken down only as far as every budget that selects them allows, as for an eviction (updatePdbStatus in pkg/controller/disruption); an ordinary rollout does not ask budgets.",
+            remedy: "Give the budget room, run more replicas, or take the pods down without asking it: --disruption-budget=ignore.",
         }
         ReplicaSetOfOldRevision {
             summary: "the ReplicaSet is an old revision of its Deployment",

@@ -147,6 +147,8 @@ pub enum Warning {
         container: ContainerName,
         /// How many pods.
         pods: usize,
+        /// How long it is expected to be held, at most.
+        seconds: u64,
     },
     /// The pods differ in what they run now.
     PodsDiffer {
@@ -186,6 +188,35 @@ pub enum Warning {
         budget: String,
         /// How many pods of the plan it covers.
         pods: usize,
+        /// Why not.
+        why: String,
+    },
+    /// Pods that change are not scheduled.
+    PodsNotScheduled {
+        /// One of them.
+        pod: String,
+        /// How many.
+        pods: usize,
+        /// The scheduler's words; empty where there are none.
+        why: String,
+    },
+    /// As many pods are down as may be, and the update heals none of them.
+    AvailabilityUsedUp {
+        /// One that is not ready; empty where pods are missing.
+        pod: String,
+        /// How many are down or missing.
+        down: u32,
+        /// How many may be down.
+        allowed: u32,
+    },
+    /// A ResourceQuota leaves no room for the pods that pull images first.
+    PullQuotaExceeded {
+        /// The quota.
+        quota: String,
+        /// How many more pods it allows.
+        left: usize,
+        /// How many pull.
+        needed: usize,
     },
     /// A HorizontalPodAutoscaler may scale meanwhile.
     AutoscalerActive {
@@ -275,6 +306,9 @@ impl Warning {
             Self::PodsOfOldRevision { .. } => WarningCode::PodsOfOldRevision,
             Self::OrderWaits { .. } => WarningCode::OrderWaits,
             Self::DisruptionBudgetAllowsNone { .. } => WarningCode::DisruptionBudgetAllowsNone,
+            Self::PodsNotScheduled { .. } => WarningCode::PodsNotScheduled,
+            Self::AvailabilityUsedUp { .. } => WarningCode::AvailabilityUsedUp,
+            Self::PullQuotaExceeded { .. } => WarningCode::PullQuotaExceeded,
             Self::AutoscalerActive { .. } => WarningCode::AutoscalerActive,
             Self::ManagedByArgoCd { .. } => WarningCode::ManagedByArgoCd,
             Self::ManagedByFlux { .. } => WarningCode::ManagedByFlux,
@@ -380,9 +414,9 @@ impl Warning {
             Self::SameDigest { container, image } => {
                 format!("{image} is what {container} runs already, under another name: it restarts with the same bits")
             }
-            Self::RestartBacksOff { container, pods } => {
+            Self::RestartBacksOff { container, pods, seconds } => {
                 format!(
-                    "{container} of {} was restarted with the same image text less than ten minutes ago: the kubelet may leave it down for ten seconds or more (CrashLoopBackOff)",
+                    "{container} of {} had this image a moment ago: the kubelet holds its start back for about {seconds} s (CrashLoopBackOff, though nothing has crashed)",
                     if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
                 )
             }
@@ -407,9 +441,28 @@ impl Warning {
                     "pod/{pod} is not ready, and its turn comes later: it counts as down, and {allowed} may be, so no pod is taken until it is ready"
                 )
             }
-            Self::DisruptionBudgetAllowsNone { budget, pods } => {
+            Self::DisruptionBudgetAllowsNone { budget, pods, why } => {
                 format!(
-                    "poddisruptionbudget/{budget} allows no disruption now and covers {pods} of these pods; a pod that is ready is taken down only when it allows one"
+                    "poddisruptionbudget/{budget} allows none of {} to be down now: {why}; a pod that is ready is taken down only when it allows one",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
+            }
+            Self::PodsNotScheduled { pod, pods, why } => {
+                let pods =
+                    if *pods == 1 { format!("pod/{pod} is") } else { format!("{pods} pods, among them pod/{pod}, are") };
+                let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+                format!("{pods} not scheduled{why}: the update cannot be confirmed, nor its time estimated, before a node runs each pod")
+            }
+            Self::AvailabilityUsedUp { pod, down, allowed } => {
+                let first = if pod.is_empty() { String::new() } else { format!(", among them pod/{pod}") };
+                format!(
+                    "{} down or missing{first}, and {allowed} may be (maxUnavailable): no pod is taken down until there are fewer",
+                    if *down == 1 { "1 pod is".to_owned() } else { format!("{down} pods are") }
+                )
+            }
+            Self::PullQuotaExceeded { quota, left, needed } => {
+                format!(
+                    "resourcequota/{quota} allows {left} more pods, and {needed} would pull the images first: without them a missing image shows only once a container has been stopped"
                 )
             }
             Self::AutoscalerActive { autoscaler } => {
@@ -431,7 +484,7 @@ impl Warning {
                 format!("revision {revision} (replicaset/{name}) leaves the history at the first step, also if the rollout is taken back (revisionHistoryLimit 1)")
             }
             Self::ServerWarning { message } => format!("the server says: {message}"),
-            Self::WorkloadAdded => "the workload is new: its pods are made, and there is nothing to do in place".into(),
+            Self::WorkloadAdded => "the workload is new: kubectl apply creates it, and there is nothing to do in place".into(),
             Self::WorkloadRemoved => "the workload is removed: the newer manifests do not have it".into(),
         }
     }

@@ -42,9 +42,9 @@ codes! {
             remedy: "If the pods are to read their configuration again, roll it out with kubectl apply, or change the image of the container that reads it in the same update.",
         }
         NoReadinessProbe {
-            summary: "a container without readiness probe restarts",
-            meaning: "Services go on sending traffic to the pod while the container is down, and it counts as ready as soon as it runs. The first pod of a rollout is therefore watched a little longer.",
-            why: "The kubelet publishes no NotReady for a restart that it makes itself (kubernetes#91667); only a readiness probe turns the pod unready while the container is down.",
+            summary: "a container that serves traffic restarts without a readiness probe",
+            meaning: "A Service sends traffic to the container, and the pod is not taken out of it first: it goes on sending while the container is down, and the container counts as ready as soon as it runs. The first pod of a rollout is watched a little longer.",
+            why: "The kubelet publishes no NotReady for a restart that it makes itself (kubernetes#91667); only a readiness probe turns the pod unready while the container is down. A container serves a Service if it declares the Service's target port; where none does, the pod's first container is taken for it. Between two manifests, where no Service is known, one that declares a port.",
             remedy: "Give the container a readiness probe, or --min-ready-seconds a value.",
         }
         TrafficWhileDown {
@@ -120,10 +120,10 @@ codes! {
             remedy: "Nothing, if a restart is wanted.",
         }
         RestartBacksOff {
-            summary: "the kubelet may leave a container down that is restarted again so soon",
-            meaning: "The image text that this restart writes is one that the same container had less than ten minutes ago.",
-            why: "The kubelet's crash back-off goes by pod, container and image text (GetBackoffKey, 1.34 and later), begins at ten seconds, doubles, and forgets after ten minutes. restart writes two texts in turn, so that the third one within that time meets it.",
-            remedy: "Wait until ten minutes have passed, or accept that the container is down for so long.",
+            summary: "the kubelet holds back a container that gets an image again which it just had",
+            meaning: "The container had the same image text a moment ago, and another one since, as happens when an update goes to and fro. The kubelet waits before it starts it, and shows CrashLoopBackOff meanwhile, though nothing has crashed.",
+            why: "The kubelet's back-off goes by pod, container and image text (GetBackoffKey, 1.34 and later), whatever ended the container before. It is ten seconds, doubles with each further start of the same text, up to five minutes, and is forgotten after ten; it holds where the container that ended last did so within that time (doBackOff in pkg/kubelet/kuberuntime). restart writes two texts in turn, and so meets it when it is used again and again.",
+            remedy: "Wait for as long before the next update, or accept that the container is down for so long.",
         }
         PodsDiffer {
             summary: "the pods run different images now",
@@ -154,6 +154,24 @@ codes! {
             meaning: "The budget covers pods of this update and allows no disruption at the moment. The server would not stop a restart in place; this program waits until the budget allows one, unless --disruption-budget=ignore is given.",
             why: "Only evictions ask a budget (pkg/registry/core/pod/storage/eviction.go); a patch of a pod does not.",
             remedy: "Find out why it allows none, often because pods are not ready: kubectl get poddisruptionbudgets.",
+        }
+        PodsNotScheduled {
+            summary: "pods of the update are not scheduled",
+            meaning: "No node runs these pods yet. They take the new image at once, but there is no container that could show that it works, so that the rollout waits for them until its timeout. They count as down.",
+            why: "A kubelet starts containers only in pods that are bound to its node; the scheduler tries again whenever something changes (pkg/scheduler).",
+            remedy: "See why: kubectl describe pod NAME. To update the others meanwhile, allow more pods to be down with --max-unavailable, or choose them with --pods-only --pods.",
+        }
+        AvailabilityUsedUp {
+            summary: "as many pods are down already as may be",
+            meaning: "Pods that this update does not touch are not ready, or are missing, and count as down. The rollout waits for them before it takes a pod down, and gives up after its timeout.",
+            why: "A restart in place takes a pod down; no more pods are down at once than the owner's maxUnavailable, or --max-unavailable, allows.",
+            remedy: "Heal these pods first, or allow more with --max-unavailable.",
+        }
+        PullQuotaExceeded {
+            summary: "a ResourceQuota leaves no room for the pods that pull images first",
+            meaning: "Before any container is stopped, a pod on each node that lacks a new image makes it pull the image. The namespace's quota does not allow as many pods, so that some are refused, and the kubelet pulls there only once it has stopped the container.",
+            why: "A pod that pulls counts in ResourceQuotas like any other until it has ended (pkg/quota/v1/evaluator/core/pods.go); a kubelet kills first and pulls second.",
+            remedy: "Raise the quota by one pod a node for the time of the update, or make sure that the nodes have the image: then nothing is pulled.",
         }
         AutoscalerActive {
             summary: "a HorizontalPodAutoscaler may make pods meanwhile",
@@ -216,8 +234,8 @@ codes! {
             remedy: "Do as they say. --warnings-as-errors makes an error of them.",
         }
         WorkloadAdded {
-            summary: "only the newer manifests have the workload",
-            meaning: "Two manifests were compared, and the older ones do not have this workload.",
+            summary: "the workload is new",
+            meaning: "The cluster does not have this workload; of two manifests that were compared, the older ones do not.",
             why: "A workload that is not there yet has no pods that could be changed.",
             remedy: "Create it with kubectl apply.",
         }

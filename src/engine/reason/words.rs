@@ -1,7 +1,9 @@
 //! What a reason says: one sentence, one hint.
 
 use super::Reason;
-use crate::engine::names::ContainerName;
+use super::class::without_go_values;
+use crate::engine::names::{ContainerName, WorkloadRef};
+use crate::engine::shell_words::quoted;
 use crate::engine::workload::WorkloadKind;
 
 /// Returns how the API lets a running pod's field change, though this program does not do it.
@@ -101,11 +103,15 @@ impl Reason {
             Self::OwnerIsControlled { kind, name } => {
                 format!("{kind} {name} controls it and decides its template: what is changed here would be set back")
             }
-            Self::RolloutHeld { id, who, since, state } => {
+            Self::PodIsControlled { kind, name, .. } => {
+                format!("{kind} {name} controls this pod: a replacement pod gets the image of its template, not this one")
+            }
+            Self::RolloutHeld { id, who, since, state, run } => {
                 let rollout = if id.is_empty() { String::new() } else { format!(", rollout {id}") };
                 let since = if since.is_empty() { String::new() } else { format!(" since {since}") };
                 let state = if state.is_empty() { String::new() } else { format!(" ({state})") };
-                format!("{who} holds it{since}{rollout}{state}")
+                let run = if run.is_empty() { String::new() } else { format!(": {run}") };
+                format!("{who} holds it{since}{rollout}{state}{run}")
             }
             Self::PodNotFound { pod, .. } => format!("it has no pod {pod}"),
             Self::SubsetNotDurable => {
@@ -115,12 +121,16 @@ impl Reason {
             Self::NoUnavailabilityAllowed { .. } => {
                 "the owner lets no pod be down (maxUnavailable 0), and a restart in place takes one down".into()
             }
+            Self::DisruptionBudgetBlocks { budget, why, pods } => {
+                let of = if *pods == 1 { "this pod".to_owned() } else { format!("any of {pods} pods") };
+                format!("poddisruptionbudget/{budget} never allows {of} to be down: {why}")
+            }
             Self::ReplicaSetOfOldRevision { deployment } => {
                 format!("it is an old revision of deployment/{deployment}, which has a newer ReplicaSet")
             }
-            Self::AdmissionRefused { message } => format!("the server refuses the change: {message}"),
+            Self::AdmissionRefused { message } => format!("the server refuses the change: {}", without_go_values(message)),
             Self::AdmissionRewrites { container, image, .. } => {
-                format!("admission makes {image} of the image asked for container {container}")
+                format!("an admission webhook would replace the image of {container} with {image}")
             }
             Self::OwnerFieldImmutable { path } => format!("{path} cannot change once the object exists"),
             Self::ManifestsNotMergeable { message } => format!("the manifests cannot be merged: {message}"),
@@ -133,7 +143,18 @@ impl Reason {
 
     /// Returns what to do about it, without a full stop, where the object is of this kind: nothing replaces a pod that was
     /// made by hand.
-    pub fn hint_for(&self, kind: WorkloadKind) -> String {
+    pub fn hint_for(&self, workload: &WorkloadRef) -> String {
+        let hint = self.hint_for_kind(workload.kind);
+        let namespace = quoted(&workload.namespace);
+        // A command of the hint's is of this workload.
+        match self {
+            Self::OwnerRollingOut { .. } | Self::OwnerPaused => format!("{hint} {workload} -n {namespace}"),
+            Self::PodNotFound { suggestion: None, .. } => format!("{hint} -n {namespace}"),
+            _ => hint,
+        }
+    }
+
+    fn hint_for_kind(&self, kind: WorkloadKind) -> String {
         if kind != WorkloadKind::Pod {
             return self.hint();
         }
@@ -160,7 +181,9 @@ impl Reason {
             | Self::ContainerRenamed { .. } => {
                 "apply it with kubectl apply, which replaces the pods, or leave it out of this change"
             }
-            Self::VolumeClaimTemplateChanges { .. } => "leave it out of this change; the StatefulSet must be made anew",
+            Self::VolumeClaimTemplateChanges { .. } => {
+                "leave it out of this change; only re-creating the StatefulSet changes it"
+            }
             Self::QosClassChanges { .. } => {
                 "choose resources of the same class, or apply it with kubectl apply, which replaces the pods"
             }
@@ -171,53 +194,63 @@ impl Reason {
             Self::MetadataReadByContainer { container, .. } => {
                 return format!("change the image of {container} in the same update, so that it restarts");
             }
-            Self::RestartRequested => "for new pods: kubectl rollout restart; otherwise leave the annotation out",
+            Self::RestartRequested => "leave the annotation out; for new pods use kubectl rollout restart",
             Self::ContainerNotFound { suggestion: Some(suggestion), .. } => {
                 return format!("did you mean {suggestion}?");
             }
             Self::ContainerNotFound { suggestion: None, .. } => "name one of them",
             Self::ContainerNotInPod { .. } => {
-                "the pod was made from another template, or without its injector; its owner makes it anew when it is deleted"
+                "the pod was made from another template, or without its injector; delete it, and its owner re-creates it"
             }
             Self::ImageMalformed { .. } => "write it as registry/repository:tag or @sha256:digest",
-            Self::ImageWhitespace { .. } => "take the whitespace away",
+            Self::ImageWhitespace { .. } => "remove the whitespace",
             Self::DigestUnknown { .. } => {
                 "wait until the container runs; of an image that was built or loaded on its node nothing can be pinned"
             }
             Self::PodTerminating => "wait until it is gone; an owner's replacement has the template's image",
-            Self::PodFinished { .. } => "delete it: its owner makes another, and without one create it anew",
+            Self::PodFinished { .. } => "delete it: its owner re-creates it; without an owner, re-create it yourself",
             Self::MirrorPod => "change the manifest on the node",
-            Self::RestartPolicyNotAlways { .. } => "create the pod anew instead",
+            Self::RestartPolicyNotAlways { .. } => "re-create the pod instead",
             Self::SidecarNeedsNewerKubelet { .. } => "replace the pod, or upgrade the node",
             Self::SidecarStartupPending { .. } => "wait until the sidecar has started",
             Self::OrphanPod => "name the pod itself if you mean it",
             Self::PodOfOldRevision { .. } => {
                 "finish the owner's rollout first, or change the image alone: CONTAINER=IMAGE"
             }
-            Self::NoPods => "change the template for later pods: kubectl set image",
+            Self::NoPods => "change the template, for new pods, with kubectl set image",
             Self::OwnerRollingOut { .. } => "wait for it: kubectl rollout status",
             Self::OwnerNotObserved => "plan again in a moment",
-            Self::OwnerPaused => "resume it when it may go on (kubectl rollout resume), or name the pods",
+            Self::OwnerPaused => "name the pods, or resume its rollouts: kubectl rollout resume",
             Self::OwnerIsControlled { .. } => "change it there; or change only the pods: --pods-only",
+            Self::PodIsControlled { workload: Some(workload), .. } => {
+                return format!(
+                    "name {workload} to update its template and pods in place, or say --pods-only to update this pod alone"
+                );
+            }
+            Self::PodIsControlled { workload: None, .. } => "to update this pod alone, say --pods-only",
+            Self::RolloutHeld { id, .. } if id.is_empty() => {
+                "finish it in place (kubectl inplace resume TYPE/NAME --take-over), or roll it back (kubectl inplace abort TYPE/NAME --take-over)"
+            }
             Self::RolloutHeld { .. } => {
-                "go on with it (kubectl inplace resume), take it back (kubectl inplace abort), or put yours in its place (--take-over)"
+                "watch it (kubectl inplace follow), resume it (kubectl inplace resume), roll it back (kubectl inplace abort), or put yours in its place (--take-over)"
             }
             Self::PodNotFound { suggestion: Some(suggestion), .. } => return format!("did you mean {suggestion}?"),
             Self::PodNotFound { suggestion: None, .. } => "see its pods: kubectl get pods",
             Self::SubsetNotDurable => "choose all pods, or say --pods-only; a first few and then the rest: --canary",
             Self::OwnerTerminating => "wait until it is gone",
             Self::NoUnavailabilityAllowed { .. } => "say how many may be down: --max-unavailable 1",
+            Self::DisruptionBudgetBlocks { .. } => {
+                "give the budget room (kubectl edit pdb), run more replicas, or do without it: --disruption-budget=ignore"
+            }
             Self::ReplicaSetOfOldRevision { deployment } => return format!("name deployment/{deployment}"),
             Self::PermissionMissing { verb, resource, namespace, .. } => {
                 let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
                 return format!("check it with: kubectl auth can-i {verb} {resource}{place}");
             }
-            Self::AdmissionRefused { .. } => {
-                "the words are the API server's or an admission webhook's; change what they name"
-            }
+            Self::AdmissionRefused { .. } => "fix what the API server or the admission webhook reports",
             Self::AdmissionRewrites { .. } => "ask for the image in that form",
             Self::OwnerFieldImmutable { .. } => {
-                "leave it out of this change; only deleting and making the object anew changes it (kubectl delete --cascade=orphan keeps its pods)"
+                "leave it out of this change; only re-creating the object changes it (kubectl delete --cascade=orphan keeps its pods)"
             }
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
             Self::PlanStale { .. } => "plan again, and save the new plan",
@@ -231,6 +264,18 @@ impl Reason {
 mod tests {
     use super::*;
     use crate::engine::pod::ContainerList;
+
+    fn of(kind: WorkloadKind) -> WorkloadRef {
+        WorkloadRef { kind, namespace: "shop".into(), name: "web".into() }
+    }
+
+    #[test]
+    fn a_command_of_a_hint_is_of_the_workload() {
+        let hint = |reason: Reason| reason.hint_for(&of(WorkloadKind::Deployment));
+        let rolling = hint(Reason::OwnerRollingOut { status: String::new() });
+        assert_eq!(rolling, "wait for it: kubectl rollout status deployment/web -n shop");
+        assert!(hint(Reason::OwnerPaused).ends_with(": kubectl rollout resume deployment/web -n shop"));
+    }
 
     fn field(path: &str) -> Reason {
         Reason::TemplateFieldNotInPlace { path: path.into() }
@@ -251,9 +296,9 @@ mod tests {
         ] {
             let reason = field(path);
             assert_eq!(reason.sentence().contains("cannot change in a running pod"), is_fixed, "{path}");
-            let told = reason.hint_for(WorkloadKind::Pod);
+            let told = reason.hint_for(&of(WorkloadKind::Pod));
             assert!(told.contains(hint) && told.ends_with("leave it out of this change"), "{path}: {told}");
-            assert!(reason.hint_for(WorkloadKind::Deployment).contains("which replaces the pods"), "{path}");
+            assert!(reason.hint_for(&of(WorkloadKind::Deployment)).contains("which replaces the pods"), "{path}");
         }
     }
 
@@ -273,10 +318,10 @@ mod tests {
             Reason::ContainerRenamed { list, container, to: "web".into() },
             Reason::QosClassChanges { from: "Burstable".into(), to: "BestEffort".into() },
         ] {
-            let hint = reason.hint_for(WorkloadKind::Pod);
+            let hint = reason.hint_for(&of(WorkloadKind::Pod));
             assert!(hint.contains("delete the pod and create it again") && !hint.contains("replaces"), "{hint}");
-            assert_eq!(reason.hint_for(WorkloadKind::DaemonSet), reason.hint());
+            assert_eq!(reason.hint_for(&of(WorkloadKind::DaemonSet)), reason.hint());
         }
-        assert_eq!(Reason::NoPods.hint_for(WorkloadKind::Pod), Reason::NoPods.hint());
+        assert_eq!(Reason::NoPods.hint_for(&of(WorkloadKind::Pod)), Reason::NoPods.hint());
     }
 }

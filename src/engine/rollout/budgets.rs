@@ -1,11 +1,13 @@
 //! PodDisruptionBudgets within a turn: a pod that is ready is taken only if every budget that matches it allows one more.
 //!
-//! The API server does not guard restarts in place; the budgets are read afresh before each such pod, and the count is
-//! our own, which knows what is in hand.
+//! The API server does not guard restarts in place. The budgets are read afresh before each such pod, since they come and go
+//! while a rollout is under way, and the count is our own, which knows what is in hand. [`super::admission`] asks.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::engine::budget::{BudgetLimit, CountedPod, blocking, limits};
+use crate::engine::names::PodKey;
 use crate::engine::pod::Pod;
 use crate::engine::report::Notice;
 
@@ -15,8 +17,8 @@ use super::ledger::Ledger;
 use super::world::World;
 use super::{Action, ActionId, Answer, Now, Turn, owner};
 
-/// A pod is taken only if the budgets were read so lately: their specs seldom change, and what is in hand we count.
-const FRESH: Duration = Duration::from_secs(5);
+/// A pod is taken only if the budgets were read so lately, besides twice the time that the server took for it.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// A budget that blocks is looked at again so often.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -24,43 +26,82 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// What is kept of the budgets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BudgetLedger {
-    asked: Option<ActionId>,
+    asked: Option<(ActionId, Now)>,
     read_at: Option<Now>,
+    /// How long the server took for the last read.
+    took: Duration,
     not_before: Now,
     /// Which budget blocks, and why, in words.
     pub(super) blocks: Option<String>,
     said: Option<String>,
+    /// Why they could not be read the last time.
+    pub(super) trouble: Option<String>,
+    /// The caller may not read them, and the server's words until they are said.
+    forbidden: Option<Option<String>>,
+}
+
+/// What the budgets say of one more pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Budgets {
+    /// It may go down.
+    Allow,
+    /// They were not read lately enough.
+    Unread,
+    /// Which one forbids it, and why, in words.
+    Forbid(String),
 }
 
 impl BudgetLedger {
     pub(super) fn is_its(&self, id: ActionId) -> bool {
-        self.asked == Some(id)
+        self.asked.is_some_and(|(asked, _)| asked == id)
     }
 
     pub(super) fn answer(&mut self, answer: &Answer, now: Now) {
-        self.asked = None;
-        if *answer == Answer::Read {
-            self.read_at = Some(now);
-            self.blocks = None;
-        } else {
-            self.not_before = now + AGAIN;
+        let Some((_, since)) = self.asked.take() else { return };
+        (self.took, self.trouble) = (now.saturating_sub(since), None);
+        match answer {
+            Answer::Read => (self.read_at, self.blocks) = (Some(now), None),
+            // A caller who never could read them was told so by the plan. One who could loses no safeguard by it.
+            Answer::Refused { message, .. } if self.read_at.is_none() => self.forbidden = Some(Some(message.clone())),
+            Answer::Refused { message, .. }
+            | Answer::NotRead { message }
+            | Answer::NotDone { message, .. }
+            | Answer::Moved { message }
+            | Answer::Unknown { message } => {
+                self.trouble = Some(message.clone());
+                self.not_before = now + AGAIN;
+            }
+            Answer::Accepted | Answer::Hook(_) => self.not_before = now + AGAIN,
         }
+    }
+
+    fn is_fresh(&self, now: Now) -> bool {
+        let looks_again = self.blocks.is_some() && self.not_before <= now;
+        !looks_again && self.read_at.is_some_and(|at| at + FRESH + 2 * self.took >= now)
     }
 }
 
-/// Returns whether a pod that is ready may be taken down, as far as budgets are concerned; asks for them where they are
-/// not known well enough.
-pub(super) fn allow(goal: &Goal, world: &World, ledger: &mut Ledger, asked: &Pod, now: Now, turn: &mut Turn) -> bool {
-    if !goal.policy.respects_budgets || ledger.has(Fault::IgnoresDisruptionBudget) {
-        return true;
+/// Says whether a pod that is ready may be taken down, as far as budgets are concerned. Those that give way to it are not
+/// counted as down.
+pub(super) fn allow(
+    goal: &Goal,
+    world: &World,
+    ledger: &Ledger,
+    asked: &Pod,
+    give_way: &BTreeSet<PodKey>,
+    now: Now,
+) -> Budgets {
+    let is_forbidden = ledger.budgets.forbidden.is_some();
+    if !goal.policy.respects_budgets || is_forbidden || ledger.has(Fault::IgnoresDisruptionBudget) {
+        return Budgets::Allow;
     }
-    let looks_again = ledger.budgets.blocks.is_some() && ledger.budgets.not_before <= now;
-    let fresh = !looks_again && ledger.budgets.read_at.is_some_and(|at| at + FRESH >= now);
-    let Some(budgets) = world.budgets().filter(|_| fresh) else {
-        read(goal, ledger, now, turn);
-        return false;
-    };
-    let give_way = ledger.giving_way_to(&asked.key);
+    if ledger.has(Fault::FreezesBudgets) && world.budgets().is_some_and(<[_]>::is_empty) {
+        return Budgets::Allow;
+    }
+    let Some(budgets) = world.budgets().filter(|_| ledger.budgets.is_fresh(now)) else { return Budgets::Unread };
+    if budgets.is_empty() {
+        return Budgets::Allow;
+    }
     let present = ledger.present.iter().filter_map(|key| world.pod(key));
     let leaving = world.pods().filter(|pod| pod.terminating && super::belongs(goal, ledger, pod));
     let counted = present.chain(leaving).map(|pod| CountedPod {
@@ -72,28 +113,46 @@ pub(super) fn allow(goal: &Goal, world: &World, ledger: &mut Ledger, asked: &Pod
     });
     let counted: Vec<CountedPod<'_>> = counted.collect();
     let limits = limits(budgets, owner::replicas(goal, world), &counted);
-    let Some(limit) = blocking(&limits, &asked.labels).map(BudgetLimit::to_string) else {
-        ledger.budgets.blocks = None;
-        ledger.budgets.said = None;
-        return true;
-    };
-    // While pods of ours are in hand it is plain why nothing else is taken.
-    if ledger.in_hand.is_empty() && ledger.budgets.said.as_ref() != Some(&limit) {
-        ledger.budgets.said = Some(limit.clone());
-        turn.notices.push(Notice::DisruptionBudgetHolds { why: limit.clone() });
+    match blocking(&limits, &asked.labels).map(BudgetLimit::to_string) {
+        Some(limit) => Budgets::Forbid(limit),
+        None => Budgets::Allow,
     }
-    ledger.budgets.blocks = Some(limit);
-    ledger.budgets.not_before = now + AGAIN;
-    false
 }
 
-fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
-    if ledger.budgets.asked.is_some() || ledger.budgets.not_before > now {
+/// Notes which budget blocks, and says it once.
+pub(super) fn block(ledger: &mut Ledger, limit: &str, now: Now, turn: &mut Turn) {
+    // While pods of ours are in hand it is plain why nothing else is taken.
+    if ledger.in_hand.is_empty() && ledger.budgets.said.as_deref() != Some(limit) {
+        ledger.budgets.said = Some(limit.to_owned());
+        turn.notices.push(Notice::DisruptionBudgetHolds { why: limit.to_owned() });
+    }
+    // From the first look at what was read on, whatever is asked until the next one.
+    if ledger.budgets.blocks.is_none() {
+        ledger.budgets.not_before = now + AGAIN;
+    }
+    ledger.budgets.blocks = Some(limit.to_owned());
+}
+
+/// None blocks.
+pub(super) fn unblock(ledger: &mut Ledger) {
+    (ledger.budgets.blocks, ledger.budgets.said) = (None, None);
+}
+
+/// Reads the budgets, unless they were read lately or are being read.
+pub(super) fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+    let budgets = &ledger.budgets;
+    if budgets.asked.is_some() || budgets.not_before > now || budgets.is_fresh(now) || !goal.policy.respects_budgets {
         return;
     }
     let id = ledger.next_id();
-    ledger.budgets.asked = Some(id);
+    ledger.budgets.asked = Some((id, now));
     turn.actions.push((id, Action::ReadBudgets { namespace: goal.workload.namespace.clone() }));
+}
+
+/// Says that they cannot be respected, once.
+pub(super) fn say(ledger: &mut Ledger, turn: &mut Turn) {
+    let why = ledger.budgets.forbidden.as_mut().and_then(Option::take);
+    turn.notices.extend(why.map(|why| Notice::BudgetsUnreadable { why }));
 }
 
 /// When a budget that blocks has to be looked at again.

@@ -43,12 +43,20 @@ pub(super) enum Fault {
     IgnoresContainerOrder,
     /// Patches a pod without its hook.
     ForgetsHook,
+    /// Takes no restart for evidence where the kubelet has no event of it.
+    NeedsEvents,
+    /// Waits for a pod that has failed though the others go on.
+    WaitsForFailed,
+    /// Asks for budgets no more where there was none at first.
+    FreezesBudgets,
+    /// Takes a container that the kubelet's back-off holds for one that has crashed.
+    TakesBackOffForFailure,
 }
 
 impl Fault {
     /// Every fault.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 20] = [
+    pub(super) const ALL: [Self; 24] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -69,5 +77,9 @@ impl Fault {
         Self::LeavesGateOff,
         Self::IgnoresContainerOrder,
         Self::ForgetsHook,
+        Self::NeedsEvents,
+        Self::WaitsForFailed,
+        Self::FreezesBudgets,
+        Self::TakesBackOffForFailure,
     ];
 }

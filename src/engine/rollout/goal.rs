@@ -129,7 +129,7 @@ pub struct Policy {
     pub timeout_given: Option<u64>,
     /// `--total-timeout` in seconds.
     pub total_timeout: Option<u64>,
-    /// `--disruption-budget=respect`, where there are budgets.
+    /// `--disruption-budget=respect`: also budgets that are made while the rollout is under way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub respects_budgets: bool,
     /// `--drain-seconds`: between a pod's being out of its Services and its restart; none with `--drain=none`.
@@ -150,6 +150,27 @@ pub struct Policy {
     pub container_order: Vec<ContainerName>,
     /// Strictly in the order of `Goal::pods`: a pod that is down is not taken first.
     pub ordered: bool,
+}
+
+/// The longest time that a note in the cluster may ask for, in seconds: a year. Anybody may have edited it.
+const LONGEST_SECONDS: u64 = 365 * 86_400;
+
+impl Policy {
+    /// Returns it with every time within reason, as it must be before anything is reckoned with it.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        let seconds = |seconds: u64| seconds.min(LONGEST_SECONDS);
+        let short = |seconds: u32| seconds.min(u32::try_from(LONGEST_SECONDS).unwrap_or(u32::MAX));
+        Self {
+            max_unavailable: self.max_unavailable.max(1),
+            min_ready_seconds_given: self.min_ready_seconds_given.map(short),
+            owner_min_ready_seconds: short(self.owner_min_ready_seconds),
+            timeout_given: self.timeout_given.map(seconds),
+            total_timeout: self.total_timeout.map(seconds),
+            drain_seconds: self.drain_seconds.map(short),
+            ..self
+        }
+    }
 }
 
 /// Seconds that ready must hold for the first pod where a changed container has no readiness probe: without one

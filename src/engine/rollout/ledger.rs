@@ -18,6 +18,7 @@ use super::goal::{Goal, Mode, PodGoal};
 use super::hooks::{self, HookEntry, HookLedger};
 use super::owner::OwnerLedger;
 use super::pulls::PullLedger;
+use super::taken_over::TakenOverLedger;
 use super::{ActionId, Answer, Now, Stop};
 
 /// Sends per pod, at most: each after a fresh look, so more than a few mean that somebody else is at work.
@@ -107,11 +108,17 @@ pub(super) struct Entry {
     pub(super) given_up: Option<Failure>,
     /// Since when the pod is in hand; its deadline counts from here.
     pub(super) started: Option<Now>,
+    /// Since when it waits for others, with its place: that time is not its own.
+    pub(super) held_since: Option<Now>,
+    /// It has failed before anything of it was changed, and is ready: it costs no place.
+    pub(super) is_whole: bool,
     pub(super) ready_since: Option<(ReadyKey, Now)>,
     /// By container: the image, and which container the first status showed that carried its generation.
     pub(super) kubelet_knew: BTreeMap<ContainerName, (String, Option<String>)>,
     /// By container: for which image and against what it was proven; what comes later is new as well.
     pub(super) proven: BTreeMap<ContainerName, (String, Baseline)>,
+    /// By container that its restart alone proves: what that rests on, until it is said.
+    pub(super) by_restart: BTreeMap<ContainerName, Option<String>>,
     pub(super) failing_since: BTreeMap<ContainerName, (String, Now)>,
     /// By container: the first that was seen to crash where nothing tells whether it is a new one.
     pub(super) first_crash: BTreeMap<ContainerName, Option<String>>,
@@ -144,20 +151,29 @@ impl Entry {
     /// Returns whether the pod counts as down though it may look ready: from our patch until it is done.
     pub(super) fn is_in_hand(&self) -> bool {
         // One that was put off keeps its place: a server that throttles is not asked for the next pod instead.
-        self.request != Request::Idle || self.phase.as_ref().is_some_and(in_hand)
+        !self.is_whole && (self.request != Request::Idle || self.phase.as_ref().is_some_and(in_hand))
+    }
+
+    /// Waits for others no more: its own time goes on.
+    pub(super) fn release(&mut self, now: Now) {
+        let Some(since) = self.held_since.take() else { return };
+        self.started = self.started.map(|started| started + now.saturating_sub(since));
     }
 
     /// Forgets what was known of containers that are about to change. What is proven of earlier steps stays so.
     pub(super) fn forget<'n>(&mut self, containers: impl Iterator<Item = &'n ContainerName>, step: usize) {
+        self.events_at = None;
         if step == 0 {
             self.ready_since = None;
             self.kubelet_knew.clear();
             self.proven.clear();
+            self.by_restart.clear();
             self.first_crash.clear();
         }
         for name in containers {
             self.kubelet_knew.remove(name);
             self.proven.remove(name);
+            self.by_restart.remove(name);
             self.first_crash.remove(name);
         }
     }
@@ -202,6 +218,9 @@ pub struct Ledger {
     pub(super) entries: Vec<Entry>,
     pub(super) owner: OwnerLedger,
     pub(super) pulls: PullLedger,
+    pub(super) taken_over: TakenOverLedger,
+    /// A write was sent of which no answer says what became of it: it may still arrive.
+    pub(super) is_late: bool,
     pub(super) budgets: BudgetLedger,
     pub(super) drains: DrainLedger,
     pub(super) anew: AnewLedger,
@@ -263,20 +282,6 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Returns the pods that give way to this one: all of them are out of their Services, or on their way out, and nothing
-    /// was done to take them down, so one has to go first where not all may go any more.
-    pub(super) fn giving_way_to(&self, pod: &PodKey) -> BTreeSet<PodKey> {
-        let draining = || self.draining.iter().filter_map(|position| self.pods.get(*position)).map(|other| &other.key);
-        if !draining().any(|key| key == pod) {
-            return BTreeSet::new();
-        }
-        let is_going = |key: &PodKey| {
-            let entry = self.position.get(key).and_then(|position| self.entries.get(*position));
-            entry.is_none_or(|entry| entry.sent == Sent::GateOff || entry.is_between)
-        };
-        draining().filter(|key| *key != pod && !is_going(key)).cloned().collect()
-    }
-
     /// Returns a ledger that knows nothing yet.
     pub fn new() -> Self {
         Self::default()
@@ -301,6 +306,11 @@ impl Ledger {
     /// Takes in the answer to an action. What was read comes as an observation, before it.
     pub fn answer(&mut self, id: ActionId, answer: Answer, now: Now) {
         let careless = self.has(Fault::SendsOnUnknown);
+        self.is_late |= matches!(answer, Answer::Unknown { .. });
+        if self.taken_over.is_its(id) {
+            self.taken_over.answer(id, answer, now);
+            return;
+        }
         if self.owner.is_its(id) {
             self.owner.answer(answer, now);
             return;
@@ -400,6 +410,18 @@ impl Ledger {
     /// Returns whether nothing is in hand but what has failed.
     pub(super) fn only_failing_are_in_hand(&self) -> bool {
         self.in_hand.is_subset(&self.failing)
+    }
+
+    /// Returns the pods that have their place and wait for others.
+    pub(super) fn held(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_held = |position: &usize| self.entries.get(*position).is_some_and(|entry| entry.held_since.is_some());
+        self.in_hand.iter().copied().filter(is_held)
+    }
+
+    /// Returns whether all that is in hand has failed or waits for others.
+    pub(super) fn nothing_moves(&self) -> bool {
+        let held: BTreeSet<usize> = self.held().collect();
+        self.in_hand.iter().all(|position| self.failing.contains(position) || held.contains(position))
     }
 
     /// Returns whether every pod is done, or has left.

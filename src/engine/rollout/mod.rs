@@ -4,6 +4,7 @@
 //! saying, when to look again at the latest, and whether it is over. Called twice on the same world it does nothing the
 //! second time. A new [`Ledger`] on the same world goes on where the old one stood.
 
+mod admission;
 mod anew;
 mod budgets;
 mod drain;
@@ -18,7 +19,9 @@ mod pulls;
 mod schedule;
 #[cfg(test)]
 mod simulation;
+mod standing;
 mod steps;
+mod taken_over;
 mod verdict;
 mod world;
 
@@ -169,6 +172,7 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
     anew::look(goal, world, ledger, now);
     anew::say(world, ledger, now, &mut turn);
     hooks::say(ledger, &mut turn);
+    budgets::say(ledger, &mut turn);
     judge_what_changed(goal, world, ledger, is_back, now, &mut turn);
     if ledger.stop.is_some() && !ledger.stop_said {
         ledger.stop_said = true;
@@ -182,31 +186,41 @@ pub fn turn(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Turn {
         // The only thing that is sent after an interrupt.
         drain::put_back(goal, world, ledger, now, &mut turn);
     }
-    turn.end = verdict::end(goal, world, ledger, now);
-    if let Some(outcome) = turn.end.take() {
-        if !ledger.pulls.is_over() {
-            ledger.pulls.leave(outcome.result, outcome.why.clone());
-            pulls::advance(goal, world, ledger, now, &mut turn);
+    let mut outcome = verdict::end(goal, world, ledger, now);
+    if outcome.is_none() {
+        if ledger.pulls.is_over() || ledger.has(fault::Fault::IgnoresPulls) {
+            schedule::act(goal, world, ledger, now, &mut turn);
+        } else if ledger.stop.is_none() {
+            // Of pods that another run has patched.
+            schedule::read_events(ledger, now, &mut turn);
         }
-        let nothing_is_left = pulls::may_leave(ledger, now) & drain::may_leave(goal, world, ledger, now, &mut turn);
-        if nothing_is_left && owner::may_leave(goal, world, ledger, outcome.result, now, &mut turn) {
-            ledger.ended = true;
-            turn.end = Some(outcome);
-            turn.wake = None;
-            return turn;
+        if !ledger.failing.is_empty() {
+            // Only now is it known which pods wait for others: it may be all that is there beside those that failed.
+            outcome = verdict::end(goal, world, ledger, now);
         }
-        turn.wake = verdict::next_look(goal, ledger, now);
-        return turn;
     }
-    if ledger.pulls.is_over() || ledger.has(fault::Fault::IgnoresPulls) {
-        schedule::act(goal, world, ledger, now, &mut turn);
-    } else if ledger.stop.is_none() {
-        // Of pods that another run has patched.
-        schedule::read_events(ledger, now, &mut turn);
+    if let Some(outcome) = outcome {
+        finish(goal, world, ledger, outcome, now, &mut turn);
+        return turn;
     }
     speak_up(ledger, now, &mut turn);
     turn.wake = verdict::next_look(goal, ledger, now);
     turn
+}
+
+/// Ends it with this outcome, once nothing of ours is left.
+fn finish(goal: &Goal, world: &World, ledger: &mut Ledger, outcome: Outcome, now: Now, turn: &mut Turn) {
+    if !ledger.pulls.is_over() {
+        ledger.pulls.leave(outcome.result, outcome.why.clone());
+        pulls::advance(goal, world, ledger, now, turn);
+    }
+    let nothing_is_left = pulls::may_leave(ledger, now) & drain::may_leave(goal, world, ledger, now, turn);
+    if nothing_is_left && owner::may_leave(goal, world, ledger, outcome.result, now, turn) {
+        ledger.ended = true;
+        (turn.end, turn.wake) = (Some(outcome), None);
+        return;
+    }
+    turn.wake = verdict::next_look(goal, ledger, now);
 }
 
 /// Says how things stand when a person will not wait for the end.
@@ -232,6 +246,8 @@ fn watch_notices(world: &World, ledger: &mut Ledger, turn: &mut Turn) -> bool {
         }
         Watch::Live if ledger.watch_was_lost => {
             ledger.watch_was_lost = false;
+            // What the watch brings may be of much later than the owner that was read, by a clock that slept meanwhile.
+            ledger.owner.must_be_read();
             turn.notices.push(Notice::WatchRestored);
             return true;
         }
@@ -297,10 +313,18 @@ fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: 
     let deadline = verdict::deadline(goal, world, pod_goal, &entry);
     let judged = given_up::judge(goal, &mut entry, judged, deadline.is_some_and(|deadline| deadline <= now), now);
     drain::say(pod_goal, ledger, &mut entry, turn);
+    for (container, why) in &mut entry.by_restart {
+        let said = why.take().map(|why| (pod_goal.key.clone(), container.clone(), why));
+        turn.notices.extend(said.map(|(pod, container, why)| Notice::Evidence { pod, container, why }));
+    }
     let followed = goal.mode == Mode::Follow && !matches!(judged.phase, PodPhase::Done);
     if followed || entry.patched || !matches!(judged.phase, PodPhase::Waiting | PodPhase::Done) {
         entry.started.get_or_insert(now);
     }
+    if !matches!(judged.phase, PodPhase::Waiting | PodPhase::Next { .. } | PodPhase::Draining { .. }) {
+        entry.release(now);
+    }
+    entry.is_whole = given_up::is_whole(goal, pod_goal, world, &entry, &judged.phase, ledger.is_late);
     if matches!(judged.phase, PodPhase::Done) {
         // A pod that stops being ready later gets a deadline of its own.
         entry.started = None;
@@ -347,7 +371,11 @@ fn index(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, broke
     let failing = matches!(phase, Some(PodPhase::Failing(_)));
     let draining = matches!(phase, Some(PodPhase::Draining { .. }));
     let restoring = matches!(phase, Some(PodPhase::Restoring { .. }));
-    let drained = ledger.pods.get(position).and_then(|pod| world.pod(&pod.key)).is_some_and(drain::is_owed);
+    let drained = ledger
+        .pods
+        .get(position)
+        .and_then(|pod| world.pod(&pod.key))
+        .is_some_and(|pod| drain::is_owed(pod) && !taken_over::by_another(goal, pod));
     let next = matches!(phase, Some(PodPhase::Next { .. }));
     let hooked = matches!(phase, Some(PodPhase::Hook { .. }));
     let (in_hand, unanswered) = (entry.is_in_hand(), entry.is_unanswered());

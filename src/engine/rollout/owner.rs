@@ -11,12 +11,13 @@ use serde_json::Value;
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::{LockState, RolloutLock};
 use crate::engine::durable::{
-    self, Cleanup, Fence, ObjectWrite, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, owner_phase,
+    self, Cleanup, Fence, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, Stored,
+    ThisRun, owner_phase,
 };
 use crate::engine::metadata::ValueChange;
-use crate::engine::names::PodKey;
+use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::outcome::EndResult;
-use crate::engine::pod::Pod;
+use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::report::Notice;
 use crate::engine::workload::WorkloadKind;
 
@@ -24,7 +25,7 @@ use super::goal::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, DrainGoal, Goal, PodGo
 use super::ledger::{BACK_OFF, Ledger};
 use super::verdict::STOP_WITHIN;
 use super::world::World;
-use super::{Action, ActionId, Answer, Now, Turn};
+use super::{Action, ActionId, Answer, Now, Turn, taken_over};
 
 const REVISION_LABEL: &str = "controller-revision-hash";
 
@@ -59,6 +60,10 @@ enum End {
 #[derive(Debug, Clone, Default)]
 pub(super) struct OwnerLedger {
     asked: Option<(ActionId, Asked)>,
+    /// What is known of this run's own lock.
+    own_lock: OwnLock,
+    /// The owner's generation when the last write was made.
+    generation: i64,
     /// When the view was read.
     read_at: Option<Now>,
     /// Something was written since the view was read.
@@ -81,6 +86,8 @@ pub(super) struct OwnerLedger {
     parting: Option<(Now, bool)>,
     /// When the owner was read for the last time before that.
     last_look: Option<Now>,
+    /// The server does not let it give signs of life.
+    is_mute: bool,
 }
 
 impl OwnerLedger {
@@ -88,13 +95,17 @@ impl OwnerLedger {
         self.asked.is_some_and(|(asked, _)| asked == id)
     }
 
+    /// Whether a step is. A sign of life changes nothing that the end would have to tell.
     pub(super) fn is_unanswered(&self) -> bool {
-        matches!(self.asked, Some((_, Asked::Write(_))))
+        matches!(self.asked, Some((_, Asked::Write(step))) if step != OwnerStep::Beat)
     }
 
     pub(super) fn answer(&mut self, answer: Answer, now: Now) {
         let Some((_, asked)) = self.asked.take() else { return };
         self.trouble = None;
+        if let Asked::Write(step) = asked {
+            self.own_lock = self.own_lock.answered(step, stored(&answer), self.generation);
+        }
         match (asked, answer) {
             (Asked::Read, Answer::Read) => {
                 self.read_at = Some(now);
@@ -110,10 +121,17 @@ impl OwnerLedger {
             }
             (Asked::Read, Answer::Accepted | Answer::Hook(_)) => {}
             (Asked::Read, Answer::Refused { message, .. }) => self.end = Some(End::Failed(message)),
-            (Asked::Write(OwnerStep::MarkStopped), _) => {
+            (Asked::Write(OwnerStep::MarkStopped), answer) => {
                 self.parting = self.parting.map(|(at, _)| (at, true));
-                self.stale = true;
+                // The mark itself changes nothing but the lock.
+                self.stale |= answer != Answer::Accepted;
             }
+            // A sign of life is no step: what is waited for is waited for as before, and nothing ends because of it.
+            (Asked::Write(OwnerStep::Beat), Answer::Refused { .. }) => {
+                self.stale = true;
+                self.is_mute = true;
+            }
+            (Asked::Write(OwnerStep::Beat), Answer::Accepted) => self.stale = true,
             (Asked::Write(step), Answer::Accepted | Answer::Read) => {
                 self.stale = true;
                 self.accepted = Some(step);
@@ -138,6 +156,11 @@ impl OwnerLedger {
                 self.end = Some(End::Failed(format!("{} was refused ({reason}): {message}", step.wanted())));
             }
         }
+    }
+
+    /// What was read of the owner counts no more.
+    pub(super) fn must_be_read(&mut self) {
+        self.stale = true;
     }
 
     fn ask(&mut self, id: ActionId, asked: Asked) {
@@ -170,16 +193,12 @@ pub(super) fn has_left(goal: &Goal, world: &World, pod: Option<&Arc<PodGoal>>) -
     pod.terminating || pod.is_finished() || !is_ours
 }
 
-/// Asks for a fresh look at the owner before a pod is taken, unless there was one.
-pub(super) fn must_look_first(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) -> bool {
-    if goal.owner.is_none() || !ledger.owner.stale && ledger.owner.read_at.is_some_and(|at| at + FRESH >= now) {
-        return false;
-    }
-    read(goal, ledger, now, turn);
-    true
+/// Returns whether the owner was read lately enough for a pod to be taken.
+pub(super) fn is_fresh(goal: &Goal, ledger: &Ledger, now: Now) -> bool {
+    goal.owner.is_none() || !ledger.owner.stale && ledger.owner.read_at.is_some_and(|at| at + FRESH >= now)
 }
 
-fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+pub(super) fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     if ledger.owner.asked.is_some() || ledger.owner.not_before > now {
         return;
     }
@@ -194,8 +213,16 @@ pub(super) fn find_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: No
     let Some(owner) = &goal.owner else { return };
     let changed: Vec<PodKey> = world.changed_since(ledger.seen).cloned().collect();
     for key in changed {
+        if world.pod(&key).is_some_and(|pod| taken_over::by_another(goal, pod)) {
+            // Who has it, and what has become of the rollout, the owner tells.
+            ledger.owner.must_be_read();
+        }
         if !ledger.position.contains_key(&key) {
             take_in(goal, owner, world, ledger, &key, now);
+            if ledger.position.contains_key(&key) {
+                // It may be younger than the owner that was read.
+                ledger.owner.must_be_read();
+            }
         }
     }
 }
@@ -270,10 +297,28 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
     let Some(view) = world.owner().filter(|_| !ledger.owner.stale && ledger.owner.read_at.is_some()) else {
         return read(goal, ledger, now, turn);
     };
+    ledger.owner.own_lock = ledger.owner.own_lock.seen(owner, view);
+    ledger.owner.generation = view.generation();
     let pods = pods_state(goal, world, ledger, view);
-    match owner_phase(owner, goal.workload.kind, view, &pods, &wall_clock(&owner.clock, now)) {
+    let ended = view.now.clone().unwrap_or_else(|| wall_clock(&owner.clock, now));
+    let run = ThisRun { ended: &ended, own_lock: ledger.owner.own_lock };
+    let phase = owner_phase(owner, goal.workload.kind, view, &pods, run);
+    let is_waiting = matches!(phase, OwnerPhase::Await(_) | OwnerPhase::TakePods | OwnerPhase::PodsMayGo { .. });
+    let beat = if is_waiting && !ledger.owner.is_mute { durable::beat(owner, goal.workload.kind, view) } else { None };
+    if let Some(write) = beat {
+        return send(goal, ledger, OwnerStep::Beat, write, now, turn);
+    }
+    match phase {
         OwnerPhase::Do(step, write) => send(goal, ledger, step, write, now, turn),
         OwnerPhase::Await(fence) => wait(goal, ledger, fence, now, turn),
+        OwnerPhase::TakePods => {
+            ledger.owner.may_go = false;
+            match taken_over::advance(goal, owner, world, ledger, now, turn) {
+                Ok(true) => ledger.owner.since = Some(now),
+                Ok(false) => {}
+                Err(why) => ledger.owner.end = Some(End::Failed(why)),
+            }
+        }
         OwnerPhase::PodsMayGo { revision } => {
             ledger.owner.waits_for = None;
             ledger.owner.since = Some(now);
@@ -291,13 +336,15 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
             Cleanup::Await(fence) => wait(goal, ledger, fence, now, turn),
             Cleanup::Nothing => ledger.owner.end = Some(End::Superseded(why)),
         },
-        OwnerPhase::Closed => ledger.owner.end = Some(closed(owner, view)),
+        OwnerPhase::TakenOver { by } => ledger.owner.end = Some(End::Superseded(owner.taken_over(&by))),
+        OwnerPhase::Closed => ledger.owner.end = Some(End::Closed),
     }
 }
 
 /// What the pods say. A Deployment's pods may be any ReplicaSet's of its.
 fn pods_state(goal: &Goal, world: &World, ledger: &Ledger, view: &OwnerView) -> PodsState {
     let done = ledger.all_done();
+    let taken_over = goal.owner.as_ref().is_none_or(|owner| taken_over::is_done(owner, world, ledger));
     match goal.workload.kind {
         WorkloadKind::Deployment if done => {
             let uid = |object: &Value| object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned);
@@ -306,10 +353,10 @@ fn pods_state(goal: &Goal, world: &World, ledger: &Ledger, view: &OwnerView) -> 
                 let owned = pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
                 owned && !pod.terminating && !pod.is_finished()
             };
-            PodsState { done, present: world.pods().filter(is_there).count(), labels: BTreeMap::new() }
+            PodsState { done, taken_over, present: world.pods().filter(is_there).count(), labels: BTreeMap::new() }
         }
         WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {
-            PodsState { done, present: ledger.present.len(), labels: BTreeMap::new() }
+            PodsState { done, taken_over, present: ledger.present.len(), labels: BTreeMap::new() }
         }
         WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
             let mut labels: BTreeMap<String, usize> = BTreeMap::new();
@@ -317,18 +364,17 @@ fn pods_state(goal: &Goal, world: &World, ledger: &Ledger, view: &OwnerView) -> 
                 let label = pod.labels.get(REVISION_LABEL).cloned().unwrap_or_default();
                 *labels.entry(label).or_default() += 1;
             }
-            PodsState { done, present: ledger.present.len(), labels }
+            PodsState { done, taken_over, present: ledger.present.len(), labels }
         }
     }
 }
 
-/// What was complete before this run is not taken back by tidying up after it.
-fn closed(owner: &OwnerGoal, view: &OwnerView) -> End {
-    match (owner.lock.direction, durable::recorded(owner, view)) {
-        (Direction::Back, Some(EndResult::Complete)) => {
-            End::Superseded("it was complete already; kubectl inplace undo takes it back".into())
-        }
-        (_, _) => End::Closed,
+/// What an answer says of a write.
+fn stored(answer: &Answer) -> Stored {
+    match answer {
+        Answer::Accepted | Answer::Read => Stored::Yes,
+        Answer::Moved { .. } | Answer::NotDone { .. } | Answer::Refused { .. } => Stored::No,
+        Answer::Unknown { .. } | Answer::NotRead { .. } | Answer::Hook(_) => Stored::Unknown,
     }
 }
 
@@ -353,8 +399,9 @@ fn send(goal: &Goal, ledger: &mut Ledger, step: OwnerStep, write: ObjectWrite, n
     }
     let writes = ledger.owner.writes.entry(step).or_default();
     *writes = writes.saturating_add(1);
-    // Copies go one a ReplicaSet; everything else is done once, unless somebody else is at work.
-    if *writes > MAX_WRITES && step != OwnerStep::RemoveCopy {
+    // Copies go one a ReplicaSet, and signs of life as long as it takes; everything else is done once, unless somebody else
+    // is at work.
+    if *writes > MAX_WRITES && !matches!(step, OwnerStep::RemoveCopy | OwnerStep::Beat) {
         let why = format!("{} did not succeed in {MAX_WRITES} tries, each after a fresh look", step.wanted());
         ledger.owner.end = Some(End::Failed(why));
         return;
@@ -412,18 +459,21 @@ pub(super) fn may_leave(
     let state = match result {
         EndResult::Failed | EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => LockState::Stopped,
         EndResult::Paused => LockState::Paused,
+        // What the pods were changed by may be another run of the same rollout: the owner tells.
+        EndResult::Superseded => return ledger.owner.end.is_some() || !looks_once_more(goal, ledger, true, now, turn),
         EndResult::Complete
         | EndResult::NothingToDo
         | EndResult::Aborted
         | EndResult::Error
         | EndResult::Changes
-        | EndResult::NotEligible
-        | EndResult::Superseded => return true,
+        | EndResult::NotEligible => return true,
     };
-    if looks_once_more(goal, ledger, now, turn) {
+    let is_stale = ledger.owner.stale;
+    if looks_once_more(goal, ledger, is_stale, now, turn) {
         return false;
     }
-    let mark = world.owner().and_then(|view| durable::mark(owner, goal.workload.kind, view, state));
+    let late = ledger.is_late || !ledger.unanswered.is_empty() || !taken_over::is_done(owner, world, ledger);
+    let mark = world.owner().and_then(|view| durable::mark(owner, goal.workload.kind, view, state, late));
     let Some(write) = mark else { return true };
     let id = ledger.next_id();
     ledger.owner.ask(id, Asked::Write(OwnerStep::MarkStopped));
@@ -433,8 +483,8 @@ pub(super) fn may_leave(
 }
 
 /// What was written last may be the lock itself, which the view does not show yet. Returns whether that is being read.
-fn looks_once_more(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) -> bool {
-    if ledger.owner.stale && ledger.owner.last_look.is_none() {
+fn looks_once_more(goal: &Goal, ledger: &mut Ledger, is_wanted: bool, now: Now, turn: &mut Turn) -> bool {
+    if is_wanted && ledger.owner.last_look.is_none() {
         ledger.owner.last_look = Some(now);
         read(goal, ledger, now, turn);
     }
@@ -451,7 +501,25 @@ pub(super) fn stays_held(goal: &Goal, world: &World, ledger: &Ledger) -> bool {
     let object = world.owner().and_then(|view| view.object.as_ref());
     let found = object.and_then(|object| RolloutLock::of(object).ok().flatten());
     let is_unclear = ledger.owner.stale && ledger.owner.end.is_none();
-    is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)
+    let is_anothers = object.is_some_and(|object| durable::another_run(owner, object).is_some());
+    (is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)) && !is_anothers
+}
+
+/// Says who holds the owner in place of this run, if another run does.
+pub(super) fn held_by(goal: &Goal, world: &World) -> Option<String> {
+    let owner = goal.owner.as_ref()?;
+    let by = durable::another_run(owner, world.owner()?.object.as_ref()?)?;
+    Some(owner.taken_over(&by))
+}
+
+/// Returns the image that the owner's template has for a container, by a look at it since the last write.
+pub(super) fn template_image(goal: &Goal, world: &World, ledger: &Ledger, name: &ContainerName) -> Option<String> {
+    goal.owner.as_ref().filter(|_| !ledger.owner.stale && ledger.owner.read_at.is_some())?;
+    let template = world.owner()?.object.as_ref()?.pointer(goal.workload.kind.template_pointer())?;
+    let lists = [ContainerList::Containers, ContainerList::InitContainers];
+    let listed = lists.iter().filter_map(|list| template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array());
+    let of_name = |container: &&Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
+    listed.flatten().find(of_name)?.get("image")?.as_str().map(str::to_owned)
 }
 
 /// When the owner's side has to be looked at again.
@@ -469,7 +537,7 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
         (_, _) => None,
     };
     // A time that has passed wakes nobody, and must not hide one that is to come.
-    let times = [patience_ends, parted, due, Some(owner.not_before)];
+    let times = [patience_ends, parted, due, Some(owner.not_before), ledger.taken_over.next_look()];
     times.into_iter().flatten().filter(|at| *at > now).min()
 }
 

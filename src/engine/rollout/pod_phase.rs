@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::engine::drain::is_ready_but_for_our_gate;
-use crate::engine::evidence::{Baseline, Proof};
+use crate::engine::evidence::{self, Baseline, Proof};
 use crate::engine::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::engine::names::{ContainerName, RolloutId};
-use crate::engine::pod::{Container, ContainerStatus, Pod};
+use crate::engine::pod::{Container, ContainerStatus, Pod, Terminated};
 use crate::engine::proof::{BEING_DELETED, DELETED};
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::PodPhase;
@@ -36,6 +36,11 @@ enum Progress {
     NotAsked,
     Moved(String),
     Restarting(Option<String>),
+    /// Held by the kubelet's back-off until about then, without having crashed.
+    BackOff {
+        waiting: String,
+        until: String,
+    },
     Unproven(String),
     Failing(Failure),
     /// Failing, if it is still so at that time.
@@ -60,9 +65,6 @@ pub(super) fn pod_phase(
     if let Some(why) = gone(goal, pod) {
         return PodPhase::Gone { why }.into();
     }
-    if let Some(failure) = &entry.refused {
-        return PodPhase::Failing(failure.clone()).into();
-    }
     // What was told and ends the rollout stays so while the end is on its way: a crashed container is started again, and
     // another writer may change his mind.
     if let Some(ends @ (PodPhase::Failing(_) | PodPhase::Moved { .. })) = &entry.phase
@@ -80,6 +82,11 @@ pub(super) fn pod_phase(
             (name.clone(), container_progress(world, ledger, pod, (name, wanted), &goal.id, entry, now))
         })
         .collect();
+    // Another writer is at work, whatever the server said to us.
+    let is_moved = progress.iter().any(|(_, progress)| matches!(progress, Progress::Moved(_)));
+    if let Some(failure) = entry.refused.as_ref().filter(|_| !is_moved) {
+        return PodPhase::Failing(failure.clone()).into();
+    }
     if !pod_goal.metadata.left_in(pod).is_empty() {
         progress.push((ContainerName::default(), Progress::NotAsked));
     }
@@ -129,6 +136,7 @@ fn between(
         Progress::Moved(image) => Some(PodPhase::Moved { container, image }),
         Progress::NotAsked
         | Progress::Restarting(_)
+        | Progress::BackOff { .. }
         | Progress::Unproven(_)
         | Progress::Failing(_)
         | Progress::MayFail(_)
@@ -188,7 +196,7 @@ fn not_asked_yet(entry: &Entry, unbounded: bool) -> PodPhase {
 /// Everything short of "the right containers run".
 fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unbounded: bool) -> Option<Judged> {
     let mut wake = None;
-    let (mut not_asked, mut restarting, mut unproven) = (false, None, None);
+    let (mut not_asked, mut restarting, mut unproven, mut held) = (false, None, None, None);
     for (name, progress) in progress {
         match progress {
             Progress::Moved(image) => {
@@ -197,6 +205,10 @@ fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unb
             Progress::Failing(failure) => return Some(PodPhase::Failing(failure.clone()).into()),
             Progress::NotAsked => not_asked = true,
             Progress::Restarting(waiting) => restarting = Some(restarting.flatten().or_else(|| waiting.clone())),
+            Progress::BackOff { waiting, until } => {
+                restarting = Some(Some(waiting.clone()));
+                held = Some(until.clone());
+            }
             Progress::MayFail(at) => {
                 wake = Some(wake.map_or(*at, |wake: Now| wake.min(*at)));
                 restarting = Some(restarting.flatten());
@@ -219,7 +231,7 @@ fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unb
         );
     }
     if let Some(waiting) = restarting {
-        return Some(Judged { phase: PodPhase::Restarting { waiting }, wake });
+        return Some(Judged { phase: PodPhase::Restarting { waiting, until: held }, wake });
     }
     unproven.map(|why| PodPhase::Unproven { why }.into())
 }
@@ -266,11 +278,19 @@ fn container_progress(
         return Progress::Restarting(None);
     }
     let live = *world.watch() == Watch::Live;
-    let knew = kubelet_knew(entry, pod, container, status) || proven;
+    let knew = kubelet_knew(entry, pod, container, status) || proven || evidence::was_compared(pod, name);
+    if let Some((reason, _)) = failure::back_off(status).filter(|_| ledger.has(Fault::TakesBackOffForFailure)) {
+        return Progress::Failing(Failure { container: None, reason, message: String::new(), exit_code: Some(0) });
+    }
     if let Some(progress) = failing(&baseline, container, status, entry, live, now) {
         return progress;
     }
     if status.state.running.is_none() {
+        // What was there before the patch is shown for a moment more, and is forgotten with the image.
+        let is_stale = matches!(&baseline, Baseline::Recorded(record) if record.waiting.is_some());
+        if let Some((waiting, until)) = failure::back_off(status).filter(|_| !is_stale) {
+            return Progress::BackOff { waiting, until };
+        }
         return Progress::Restarting(status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()));
     }
     if pod.status.observed_generation.is_some() && baseline.was_left(status, &container.image) {
@@ -285,8 +305,22 @@ fn container_progress(
             Progress::Runs
         }
         Proof::Old => Progress::Restarting(None),
-        Proof::Unproven(why) => Progress::Unproven(why),
+        Proof::Unproven(why) => match by_restart(pod, name, ledger, entry, now) {
+            Some(rests_on) => {
+                entry.by_restart.insert(name.clone(), Some(rests_on));
+                entry.proven.insert(name.clone(), (container.image.clone(), baseline));
+                Progress::Runs
+            }
+            None => Progress::Unproven(why),
+        },
     }
+}
+
+/// What a restart alone proves, once the kubelet's events were looked at and told nothing: it makes a few of a kind for a
+/// pod and then no more (`client-go/tools/record`, `EventSourceObjectSpamFilter`).
+fn by_restart(pod: &Pod, name: &ContainerName, ledger: &Ledger, entry: &Entry, now: Now) -> Option<String> {
+    let has_looked = entry.events_at.is_some_and(|next| next <= now);
+    if has_looked && !ledger.has(Fault::NeedsEvents) { evidence::rests_on_restart(pod, name) } else { None }
 }
 
 /// Whether this rollout's own patch has changed the container already: it set all images but those of later steps, so
@@ -331,9 +365,7 @@ fn failing(
         }
         Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
     };
-    let is_new = |ended: &crate::engine::pod::Terminated| {
-        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref())
-    };
+    let is_new = |ended: &Terminated| baseline.ended_after(ended);
     let judged = failure::judge(status, is_new, old_image, &container.image);
     let Some((failure, urgency)) = judged else {
         entry.failing_since.remove(&container.name);
@@ -391,7 +423,12 @@ fn settle(
             now
         }
     };
-    let hold_seconds = if ledger.has(Fault::NoHold) { 0 } else { hold_seconds(goal, pod, restarted, ledger) };
+    // What a restart alone proves is the wrong one only where it is about to be stopped.
+    let by_restart = restarted.iter().any(|name| entry.by_restart.contains_key(*name));
+    let is_given = goal.policy.min_ready_seconds_given.is_some();
+    let least = if by_restart && !is_given { RESTARTED_HOLD_SECONDS } else { 0 };
+    let hold_seconds =
+        if ledger.has(Fault::NoHold) { 0 } else { hold_seconds(goal, pod, restarted, ledger).max(least) };
     let until = since + Duration::from_secs(u64::from(hold_seconds));
     // Whether it has held cannot be told while nothing is seen; a pod that was done stays done.
     if until <= now && (*world.watch() == Watch::Live || entry.phase == Some(PodPhase::Done)) {

@@ -13,7 +13,8 @@ use crate::engine::failure;
 use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::pre_pull::{
-    ImageState, PrePull, Pull, PullState, PulledImage, Requests, judge, moving_tags, pull_pod,
+    ImageState, PrePull, Pull, PullState, PulledImage, Requests, is_pull_pod, judge, moving_tags, pull_pod,
+    pull_pod_name,
 };
 use crate::engine::report::Notice;
 use crate::engine::workload::WorkloadKind;
@@ -187,9 +188,9 @@ pub fn pull_pods_of(workload: &WorkloadRef) -> String {
     format!("{},{PULL_WORKLOAD_LABEL}={}", crate::engine::pre_pull::pull_selector(None), workload_label(workload))
 }
 
-/// Returns the delete of a pull pod: this very one.
-pub fn delete_pull_pod(pod: &Value) -> ObjectWrite {
-    ObjectWrite::Delete { object: ObjectKey::of(POD, pod) }
+/// Returns the delete of a pull pod: this very one. `None` for a pod that only carries the labels of one.
+pub fn delete_pull_pod(pod: &Value) -> Option<ObjectWrite> {
+    is_pull_pod(pod).then(|| ObjectWrite::Delete { object: ObjectKey::of(POD, pod), version: None })
 }
 
 fn patience(goal: &Goal) -> Duration {
@@ -231,27 +232,29 @@ fn step(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Tu
     let Some(view) = world.pull_pods().filter(|_| !ledger.pulls.stale && ledger.pulls.read_at.is_some()) else {
         return read(goal, ledger, now, turn);
     };
-    let bodies: Vec<Value> = goal.pulls.iter().map(|pull| body(goal, pull, requests(&ledger.pulls))).collect();
-    let names: Vec<&str> = bodies.iter().map(name_of).collect();
-    let leftover: Vec<&Value> = view.iter().filter(|pod| !names.contains(&name_of(pod))).collect();
-    judge_all(goal, view, &names, ledger, now, turn);
+    // What only carries their labels is somebody else's.
+    let view: Vec<&Value> = view.iter().filter(|pod| is_pull_pod(pod)).collect();
+    let names: Vec<String> = goal.pulls.iter().map(|pull| pull_pod_name(&goal.id, pull)).collect();
+    let is_wanted = |pod: &&Value| names.iter().any(|name| name == name_of(pod));
+    let leftover: Vec<&Value> = view.iter().copied().filter(|pod| !is_wanted(pod)).collect();
+    judge_all(goal, &view, &names, ledger, now, turn);
     let late = began + patience(goal) <= now;
     if late && ledger.pulls.failed.is_none() && ledger.pulls.settled.len() < goal.pulls.len() {
         ledger.pulls.failed = Some((EndResult::TimedOut, Some(what_is_late(goal, ledger))));
     }
     let cut_short = ledger.pulls.failed.is_some() || ledger.stop.is_some();
     let ends = cut_short || ledger.pulls.settled.len() == goal.pulls.len();
-    let doomed: Vec<&Value> = if ends { view.iter().collect() } else { leftover };
+    let doomed: Vec<&Value> = if ends { view.clone() } else { leftover };
     let doomed = if ledger.has(Fault::LeavesPulls) { Vec::new() } else { doomed };
-    for pod in doomed.iter().filter(|pod| pod.pointer("/metadata/deletionTimestamp").is_none()) {
-        let write = delete_pull_pod(pod);
+    let doomed = doomed.iter().filter(|pod| pod.pointer("/metadata/deletionTimestamp").is_none());
+    for write in doomed.filter_map(|pod| delete_pull_pod(pod)) {
         push(ledger, turn, Asked::Delete, write_action(goal, write), now);
     }
     if ends && (view.is_empty() || ledger.has(Fault::LeavesPulls)) {
         return finish(ledger, turn);
     }
     if !ends {
-        make_missing(goal, view, &bodies, ledger, now, turn);
+        make_missing(goal, &view, &names, ledger, now, turn);
     }
     if ledger.pulls.asked.is_empty() {
         let due = ledger.pulls.read_at.unwrap_or(now) + ledger.pulls.pause.max(SOON);
@@ -295,10 +298,10 @@ fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     push(ledger, turn, Asked::Read, action, now);
 }
 
-fn make_missing(goal: &Goal, view: &[Value], bodies: &[Value], ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+fn make_missing(goal: &Goal, view: &[&Value], names: &[String], ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     let mut at_work = view.len();
-    for (position, body) in bodies.iter().enumerate() {
-        let is_there = view.iter().any(|pod| name_of(pod) == name_of(body));
+    for (position, name) in names.iter().enumerate() {
+        let is_there = view.iter().any(|pod| name_of(pod) == name);
         if is_there || ledger.pulls.settled.contains(&position) || at_work >= AT_ONCE {
             continue;
         }
@@ -316,14 +319,15 @@ fn make_missing(goal: &Goal, view: &[Value], bodies: &[Value], ledger: &mut Ledg
             turn.notices.push(Notice::PullBegins { node: pull.node.clone(), images });
         }
         let namespace = goal.workload.namespace.clone();
-        let write = ObjectWrite::Create { kind: POD, namespace, object: body.clone() };
+        let object = body(goal, pull, requests(&ledger.pulls));
+        let write = ObjectWrite::Create { kind: POD, namespace, object };
         push(ledger, turn, Asked::Make(position, requests(&ledger.pulls)), write_action(goal, write), now);
     }
 }
 
-fn judge_all(goal: &Goal, view: &[Value], names: &[&str], ledger: &mut Ledger, now: Now, turn: &mut Turn) {
+fn judge_all(goal: &Goal, view: &[&Value], names: &[String], ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     for (position, (name, pull)) in names.iter().zip(&goal.pulls).enumerate() {
-        let Some(pod) = view.iter().find(|pod| name_of(pod) == *name) else { continue };
+        let Some(pod) = view.iter().find(|pod| name_of(pod) == name) else { continue };
         if ledger.pulls.settled.contains(&position) {
             continue;
         }

@@ -5,12 +5,13 @@ use std::time::Duration;
 use crate::engine::patch::{ImageStep, step_patch};
 use crate::engine::report::{Notice, PodPhase};
 
+use super::admission::Admission;
 use super::fault::Fault;
 use super::goal::{Goal, Mode};
 use super::ledger::{Ledger, Request, Sent};
 use super::verdict;
 use super::world::{Watch, World};
-use super::{Action, Now, Turn, budgets, drain, hooks, owner, steps};
+use super::{Action, Now, Turn, admission, drain, hooks, owner, steps};
 
 /// How often the kubelet's events are looked at for a pod that nothing else proves.
 const EVENTS_EVERY: Duration = Duration::from_secs(5);
@@ -37,8 +38,8 @@ pub(super) fn act(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, tur
     }
     if acts && ledger.ending_since.is_none() {
         let held = if live { take_pods(goal, world, ledger, now, turn) } else { !ledger.waiting.is_empty() };
-        ledger.blocked_since =
-            if held && ledger.only_failing_are_in_hand() { ledger.blocked_since.or(Some(now)) } else { None };
+        let held = held || ledger.held().next().is_some();
+        ledger.blocked_since = if held && ledger.nothing_moves() { ledger.blocked_since.or(Some(now)) } else { None };
     }
     if goal.mode != Mode::Follow && ledger.ending_since.is_none() {
         drain::read_slices(goal, ledger, now, turn);
@@ -88,48 +89,15 @@ pub(super) fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     }
 }
 
-/// Takes the next pods, as many as the budget allows. Returns whether some had to be left.
+/// Takes the next pods, as many as may go down. Returns whether some had to be left.
 ///
-/// A pod that is down already costs nothing and goes first, unless the owner's order is strict. The first pod goes alone
-/// until it has proven itself, unless a person chose the hold.
+/// A pod that is down already costs nothing and goes first, unless the owner's order is strict.
 fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) -> bool {
-    let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
-    let alone = !ledger.has_proof() && goal.policy.min_ready_seconds_given.is_none() && !ledger.has(Fault::NoCanary);
-    // What has failed, where the others go on, is no longer waited for; it still counts as down.
-    let failed = if goal.policy.goes_on_after_failure { ledger.failing.len() } else { 0 };
-    let at_once = if alone { allowed.min(1 + failed) } else { allowed };
-    let careless = ledger.has(Fault::IgnoresBudget);
     let mut last = None;
     while let Some(position) = next_candidate(goal, ledger, last, now) {
         last = Some(position);
         ledger.look();
-        let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position).cloned(), ledger.entries.get(position)) else {
-            continue;
-        };
-        // One that was put off has its place already.
-        let has_place = usize::from(entry.is_in_hand());
-        if ledger.in_hand.len() >= at_once + has_place && !careless {
-            return true;
-        }
-        if ledger.before_the_pause(goal) == Some(0) && has_place == 0 {
-            return true;
-        }
-        let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
-        let is_down = world.pod(&pod_goal.key).is_some_and(|pod| !pod.is_ready());
-        // A change that restarts nothing takes nothing down.
-        let takes_down = pod_goal.containers.values().any(|container| container.restarts);
-        if takes_down && !is_down && ledger.down.len() + missing >= allowed + has_place && !careless {
-            say_that_the_budget_holds(goal, ledger, missing, turn);
-            return true;
-        }
-        if takes_down
-            && !is_down
-            && let Some(pod) = world.pod(&pod_goal.key)
-            && !budgets::allow(goal, world, ledger, pod, now, turn)
-        {
-            return true;
-        }
-        if owner::must_look_first(goal, ledger, now, turn) {
+        if admission::ask(goal, position, world, ledger, now, turn) != Admission::Go {
             return true;
         }
         if hooks::begin(goal, position, world, ledger, now, turn) {
@@ -161,16 +129,6 @@ fn next_candidate(goal: &Goal, ledger: &Ledger, last: Option<usize>, now: Now) -
     }
     let fresh = ledger.broken.iter().chain(&ledger.waiting).find(|position| !ledger.put_off.contains(position));
     put_off.find(is_due).or(fresh).filter(new).copied()
-}
-
-fn say_that_the_budget_holds(goal: &Goal, ledger: &mut Ledger, missing: usize, turn: &mut Turn) {
-    // While pods of ours are in hand it is plain why nothing else is taken.
-    if !ledger.in_hand.is_empty() || ledger.budget_said {
-        return;
-    }
-    ledger.budget_said = true;
-    let down = u32::try_from(ledger.down.len() + missing).unwrap_or(u32::MAX);
-    turn.notices.push(Notice::BudgetHolds { down, allowed: goal.policy.max_unavailable });
 }
 
 /// Sends the images of the next step.

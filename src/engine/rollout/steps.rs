@@ -10,11 +10,12 @@ use crate::engine::pod::Pod;
 use crate::engine::record::{ContainerRecord, UpdateRecord};
 use crate::engine::report::{Notice, PodPhase};
 
+use super::admission::{Admission, Why};
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
-use super::ledger::{Ledger, Request};
+use super::ledger::Ledger;
 use super::world::World;
-use super::{Now, Turn, budgets, drain, owner, schedule};
+use super::{Now, Turn, admission, drain, schedule};
 
 impl Goal {
     /// Returns the containers of a pod, those that change at the same time together, in the order of their changes.
@@ -100,35 +101,17 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
         let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position).cloned(), ledger.entries.get(position)) else {
             continue;
         };
-        let may_send = match entry.request {
-            Request::Idle => true,
-            Request::BackOff { until } => until <= now,
-            Request::Accepted | Request::Sent | Request::Unclear | Request::Reading | Request::ReadAt(_) => false,
-        };
-        let Some(pod) = world.pod(&pod_goal.key).filter(|_| may_send) else { continue };
-        // As with a pod that is taken: the first one goes alone until it has proven itself.
-        let alone = !ledger.has_proof() && goal.policy.min_ready_seconds_given.is_none();
-        let is_idle = |other: &&usize| ledger.next.contains(other) || ledger.draining.contains(other);
-        let is_first = ledger.next.first() == Some(&position) && ledger.in_hand.iter().all(|other| is_idle(&other));
-        if alone && !is_first {
-            continue;
-        }
-        let takes_down = pod_goal.containers.values().any(|container| container.restarts) && pod.is_ready();
-        // From its first patch on it counts as down, whatever it shows.
-        let is_counted = is_begun(goal, &pod_goal, pod);
-        if takes_down && !is_counted && !has_place(goal, world, ledger, pod) {
+        let Some(pod) = world.pod(&pod_goal.key).filter(|_| drain::may_send(entry, now)) else { continue };
+        match admission::ask(goal, position, world, ledger, now, turn) {
+            Admission::Go if drain::begin(goal, position, world, ledger, now, turn) => {}
+            Admission::Go => {
+                schedule::send(goal, position, world, ledger, turn, now);
+            }
             // Another pod has gone down since: this one waits for its turn again, and its hook comes before it again.
-            wait_again(goal, position, world, ledger, turn);
-            continue;
-        }
-        if takes_down && !budgets::allow(goal, world, ledger, pod, now, turn) {
-            continue;
-        }
-        if owner::must_look_first(goal, ledger, now, turn) {
-            return;
-        }
-        if !drain::begin(goal, position, world, ledger, now, turn) {
-            schedule::send(goal, position, world, ledger, turn, now);
+            Admission::Wait(Why::Unavailable { .. }) if pod.is_ready() => {
+                wait_again(goal, position, world, ledger, turn);
+            }
+            Admission::Wait(_) => {}
         }
     }
 }
@@ -138,20 +121,12 @@ fn wait_again(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, 
         return;
     };
     entry.hooks.again();
-    (entry.phase, entry.started) = (Some(PodPhase::Waiting), None);
+    (entry.phase, entry.started, entry.held_since) = (Some(PodPhase::Waiting), None, None);
     turn.notices.push(Notice::Pod { pod: pod_goal.key.clone(), phase: PodPhase::Waiting });
     // One that was put off keeps its place.
     let in_hand = entry.is_in_hand();
     super::index(goal, world, ledger, position, false);
     super::count(goal, world, ledger, &pod_goal.key, in_hand);
-}
-
-/// Whether a pod that is ready may go down beside those that are.
-fn has_place(goal: &Goal, world: &World, ledger: &Ledger, pod: &Pod) -> bool {
-    let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
-    let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
-    let others = ledger.down.iter().filter(|key| **key != pod.key).count();
-    others + missing < allowed
 }
 
 /// Returns whether a fault makes every container change at once, whatever the order.

@@ -1,5 +1,6 @@
 //! Whether it is over, and how; and when to look again at the latest.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::engine::evidence::Baseline;
@@ -10,10 +11,10 @@ use crate::engine::record::UpdateRecord;
 use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd, PodPhase};
 
 use super::fault::Fault;
-use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
+use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal};
 use super::ledger::{Entry, Ledger};
 use super::world::{Watch, World};
-use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, anew, budgets, drain, given_up, owner, pulls, steps};
+use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, anew, budgets, drain, given_up, owner, pulls, standing, steps};
 
 /// After an interrupt, answers that are outstanding are waited for this long.
 pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -73,7 +74,7 @@ fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndRe
     if let Some(position) = ledger.lost.first()
         && !(ledger.has(Fault::IgnoresOtherWriter) && is_moved(ledger, *position))
     {
-        return Some((EndResult::Superseded, None));
+        return Some((EndResult::Superseded, owner::held_by(goal, world)));
     }
     if goal.owner.is_none() && ledger.all_done() {
         return Some((EndResult::Complete, None));
@@ -92,7 +93,7 @@ fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndRe
     }
     let too_late = if ledger.failing.is_empty() { EndResult::TimedOut } else { given_up::result(ledger) };
     if !ledger.late.is_empty() {
-        return Some((too_late, None));
+        return Some((too_late, unready_nodes(world, ledger, ledger.late.iter())));
     }
     let patience = Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
     if ledger.blocked_since.is_some_and(|since| since + patience <= now) {
@@ -106,11 +107,34 @@ fn what_blocks(goal: &Goal, world: &World, ledger: &Ledger) -> String {
         Watch::Opening => "the pods could not be listed".into(),
         Watch::Lost(why) => format!("the pods could not be watched: {why}"),
         Watch::Live if ledger.budgets.blocks.is_some() => ledger.budgets.blocks.clone().unwrap_or_default(),
-        Watch::Live => format!(
-            "no further pod may be taken down: down or missing {}, allowed {}",
-            down(goal, world, ledger),
-            goal.policy.max_unavailable
-        ),
+        Watch::Live if ledger.budgets.trouble.is_some() => {
+            format!(
+                "the PodDisruptionBudgets could not be read: {}",
+                ledger.budgets.trouble.clone().unwrap_or_default()
+            )
+        }
+        Watch::Live => {
+            let (down, allowed) = (down(goal, world, ledger), goal.policy.max_unavailable);
+            let nodes = ledger.down.iter().filter_map(|key| world.pod(key)?.unready_node());
+            let nodes = said_of_nodes(&nodes.collect()).map(|nodes| format!("; {nodes}")).unwrap_or_default();
+            format!("no further pod may be taken down: down or missing {down}, allowed {allowed}{nodes}")
+        }
+    }
+}
+
+/// The nodes that are the reason why these pods are not ready.
+fn unready_nodes<'p>(world: &World, ledger: &Ledger, pods: impl Iterator<Item = &'p usize>) -> Option<String> {
+    said_of_nodes(&pods.filter_map(|position| world.pod(&ledger.pods.get(*position)?.key)?.unready_node()).collect())
+}
+
+fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {
+    let shown: Vec<&str> = nodes.iter().copied().take(5).collect();
+    let (more, names) = (nodes.len().saturating_sub(shown.len()), shown.join(", "));
+    match (nodes.len(), more) {
+        (0, _) => None,
+        (1, _) => Some(format!("node {names} is not ready")),
+        (_, 0) => Some(format!("nodes {names} are not ready")),
+        (_, more) => Some(format!("nodes {names} and {more} more are not ready")),
     }
 }
 
@@ -130,8 +154,9 @@ pub(super) fn deadline(goal: &Goal, world: &World, pod: &PodGoal, entry: &Entry)
     let steps = u64::try_from(steps::of(goal, pod).len()).unwrap_or(1);
     let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold)) * steps;
     let seconds = goal.policy.timeout_given.unwrap_or(default) + drain::seconds(goal, pod);
-    // One that was given up is waited for no more.
-    entry.started.filter(|_| entry.given_up.is_none()).map(|started| started + Duration::from_secs(seconds))
+    // One that was given up is waited for no more; while one waits for others its time stands still.
+    let is_its_own = entry.given_up.is_none() && entry.held_since.is_none();
+    entry.started.filter(|_| is_its_own).map(|started| started + Duration::from_secs(seconds))
 }
 
 /// Returns when to look again at the latest.
@@ -158,13 +183,20 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
 
 fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndResult, why: Option<String>) -> Outcome {
     let pods = ledger.pods.iter().enumerate().map(|(position, pod_goal)| {
-        let end = pod_end(world.pod(&pod_goal.key), pod_goal, ledger.entries.get(position));
+        let mut end = pod_end(world.pod(&pod_goal.key), pod_goal, ledger.entries.get(position));
+        if goal.mode == Mode::Follow {
+            // What is followed may have happened long ago.
+            for container in &mut end.containers {
+                container.times.running_since = running_since(world.pod(&pod_goal.key), &container.container);
+            }
+        }
         PodEnd { replaced: ledger.replaced.contains(&position), ..end }
     });
     let seconds = now.saturating_sub(ledger.began.unwrap_or(now)).as_secs_f64();
     let held = owner::stays_held(goal, world, ledger);
     let pods = pods.chain(anew::ends(ledger)).collect();
-    Outcome { workload: goal.workload.clone(), result, pods, why, held, seconds }
+    let standing = standing::of(goal, world, ledger);
+    Outcome { workload: goal.workload.clone(), result, pods, why, held, standing, seconds }
 }
 
 fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {
@@ -181,7 +213,7 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {
         container: name.clone(),
         from: wanted.from.clone(),
         to: wanted.to.clone(),
-        changed: pod.is_some_and(|pod| Baseline::of(pod, name) != Baseline::Created),
+        changed: pod.is_some_and(|pod| was_changed(pod, name)),
         down_seconds: pod.and_then(|pod| down_seconds(pod, name)),
         times: pod.map(|pod| times(pod, name)).unwrap_or_default(),
     });
@@ -193,6 +225,21 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {
         unplanned: pod.map(unplanned).unwrap_or_default(),
         replaced: false,
     }
+}
+
+/// Whether a container's image was changed in place. Its first container is none that came after a change: then whoever
+/// set the image has only written something else since.
+fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
+    let restarted = || pod.container_status(name).is_none_or(|(_, _, status)| status.restart_count > 0);
+    match Baseline::of(pod, name) {
+        Baseline::Recorded(_) | Baseline::Unknown => true,
+        Baseline::Set(_) => restarted(),
+        Baseline::Created => false,
+    }
+}
+
+fn running_since(pod: Option<&Pod>, name: &ContainerName) -> Option<String> {
+    pod?.container_status(name)?.2.state.running.as_ref()?.started_at.clone()
 }
 
 /// The container that was recorded as ended and the one that runs, where the API tells both.
@@ -229,6 +276,7 @@ fn times(pod: &Pod, name: &ContainerName) -> ContainerTimes {
     ContainerTimes {
         ended_at: Some(ended_at.to_owned()),
         started_at: Some(started_at.to_owned()),
+        running_since: None,
         pull_seconds: None,
         ready_seconds: turned.and_then(|turned| seconds_between(started_at, turned)).map(|seconds| seconds.max(0)),
     }

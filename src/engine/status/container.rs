@@ -1,7 +1,7 @@
 //! One container of one pod: how it does, and how what it asks for compares with the template.
 
 use super::Asked;
-use crate::engine::evidence::{Baseline, Proof};
+use crate::engine::evidence::{self, Baseline, Proof};
 use crate::engine::failure::{self, Failure, Urgency};
 use crate::engine::image::ImageReference;
 use crate::engine::names::ContainerName;
@@ -42,7 +42,7 @@ pub enum Condition {
         since: Option<String>,
     },
     /// It runs, but one look cannot tell whether it is of the image that the pod asks for.
-    Unproven {
+    Unverified {
         /// Why not.
         why: String,
         /// Its probes pass, if it has any.
@@ -51,7 +51,7 @@ pub enum Condition {
         since: Option<String>,
     },
     /// The pod asks for another image than the one that runs or ran: the change is on its way.
-    InFlight {
+    Updating {
         /// Why the new one does not run, as far as the kubelet says.
         waiting: Option<Waiting>,
     },
@@ -75,8 +75,8 @@ impl Condition {
         match self {
             Self::Running { ready: true, .. } => "ready",
             Self::Running { ready: false, .. } => "running",
-            Self::Unproven { .. } => "unproven",
-            Self::InFlight { .. } => "inFlight",
+            Self::Unverified { .. } => "unverified",
+            Self::Updating { .. } => "updating",
             Self::Failed(_) => "failed",
             Self::Starting { .. } => "starting",
             Self::Ended { .. } => "ended",
@@ -182,7 +182,7 @@ fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Opti
     let baseline = if restarts { Baseline::of(pod, &container.name) } else { Baseline::Created };
     let changed = matches!(baseline, Baseline::Recorded(_) | Baseline::Set(_));
     let not_running = |waiting: Option<Waiting>| match changed {
-        true => Condition::InFlight { waiting },
+        true => Condition::Updating { waiting },
         false => Condition::Starting { waiting },
     };
     let Some(status) = status else { return not_running(None) };
@@ -194,14 +194,14 @@ fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Opti
     let unseen = changed && pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation);
     if let Some(running) = &status.state.running {
         let since = running.started_at.clone();
-        return match proof(&baseline, container, status) {
+        return match proof(pod, &baseline, container, status) {
             Proof::New => Condition::Running { ready: status.ready, since },
-            Proof::Unproven(why) if !unseen => Condition::Unproven { why, ready: status.ready, since },
-            Proof::Old | Proof::Unproven(_) => Condition::InFlight { waiting: None },
+            Proof::Unproven(why) if !unseen => Condition::Unverified { why, ready: status.ready, since },
+            Proof::Old | Proof::Unproven(_) => Condition::Updating { waiting: None },
         };
     }
     if unseen {
-        return Condition::InFlight { waiting: None };
+        return Condition::Updating { waiting: None };
     }
     if let Some(failure) = failure(&baseline, container, status) {
         return Condition::Failed(failure);
@@ -215,9 +215,10 @@ fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Opti
 
 /// Weighs a running container by one look. Whoever set the image may have written another field since, which moves the
 /// time: a container from before it that shows the very image asked for is not known to be the wrong one.
-fn proof(baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Proof {
-    let proof = baseline.proof(status, &container.image, false, None);
+fn proof(pod: &Pod, baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Proof {
+    let proof = baseline.proof(status, &container.image, evidence::was_compared(pod, &container.name), None);
     match (proof, baseline) {
+        (Proof::Unproven(_), _) if evidence::rests_on_restart(pod, &container.name).is_some() => Proof::New,
         (Proof::Old, Baseline::Set(set)) if is_same(&status.image, &container.image) => Proof::Unproven(format!(
             "it started before {} last wrote to the pod ({}), but shows the image asked for",
             set.manager, set.time
@@ -235,7 +236,7 @@ fn failure(baseline: &Baseline, container: &Container, status: &ContainerStatus)
         }
         Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
     };
-    let is_new = |ended: &Terminated| baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref());
+    let is_new = |ended: &Terminated| baseline.ended_after(ended);
     let (failure, urgency) = failure::judge(status, is_new, old_image, &container.image)?;
     let crashed = failure.exit_code.is_some();
     let of_before =

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::durable::change::Direction;
+use super::durable::holder::Life;
 use super::durable::lock::RolloutLock;
 use super::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use super::plan::{CurrentRevision, LiveWorkload};
@@ -35,6 +36,8 @@ pub struct WorkloadStatus {
     pub desired: u32,
     /// Which rollout of this program's holds it.
     pub held: Held,
+    /// Whether the run of that rollout is at work; `None` where none holds it.
+    pub life: Option<Life>,
     /// What its own controller is at, and what is in its way; empty when there is nothing to say.
     pub owner: Vec<OwnerState>,
     /// The containers that the template asks for; empty for a pod, which is its own template.
@@ -91,7 +94,7 @@ pub enum PodState {
     /// A container has failed: nothing but another patch, or what the reason names, heals it.
     Failed,
     /// A container does not run yet what the pod asks for.
-    InFlight,
+    Updating,
     /// It is not ready.
     NotReady,
     /// The rollout that holds the workload has not come to it yet.
@@ -101,7 +104,7 @@ pub enum PodState {
     /// It asks for another image than the template.
     Drifted,
     /// It is ready, but one look cannot tell whether a container is of the image that is asked for.
-    Unproven,
+    Unverified,
     /// It is ready and runs what is asked.
     Ready,
 }
@@ -112,12 +115,12 @@ impl PodState {
         Self::Terminating,
         Self::Finished,
         Self::Failed,
-        Self::InFlight,
+        Self::Updating,
         Self::NotReady,
         Self::Pending,
         Self::Older,
         Self::Drifted,
-        Self::Unproven,
+        Self::Unverified,
         Self::Ready,
     ];
 
@@ -127,12 +130,12 @@ impl PodState {
             Self::Terminating => "terminating",
             Self::Finished => "finished",
             Self::Failed => "failed",
-            Self::InFlight => "inFlight",
+            Self::Updating => "updating",
             Self::NotReady => "notReady",
             Self::Pending => "pending",
             Self::Older => "older",
             Self::Drifted => "drifted",
-            Self::Unproven => "unproven",
+            Self::Unverified => "unverified",
             Self::Ready => "ready",
         }
     }
@@ -141,14 +144,14 @@ impl PodState {
     pub fn words(self) -> &'static str {
         match self {
             Self::Terminating => "terminating",
-            Self::Finished => "ended for good",
+            Self::Finished => "finished",
             Self::Failed => "failed",
-            Self::InFlight => "in flight",
+            Self::Updating => "updating",
             Self::NotReady => "not ready",
-            Self::Pending => "waiting for their turn",
+            Self::Pending => "pending",
             Self::Older => "of an older revision",
             Self::Drifted => "drifted",
-            Self::Unproven => "ready, not proven",
+            Self::Unverified => "unverified",
             Self::Ready => "ready",
         }
     }
@@ -156,8 +159,8 @@ impl PodState {
     /// Returns whether somebody on call wants to know of it. What is only not proven is no trouble: the pod is ready.
     fn is_notable(self) -> bool {
         match self {
-            Self::Failed | Self::InFlight | Self::NotReady | Self::Pending | Self::Older | Self::Drifted => true,
-            Self::Terminating | Self::Finished | Self::Unproven | Self::Ready => false,
+            Self::Failed | Self::Updating | Self::NotReady | Self::Pending | Self::Older | Self::Drifted => true,
+            Self::Terminating | Self::Finished | Self::Unverified | Self::Ready => false,
         }
     }
 }
@@ -205,6 +208,13 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         owner: owner::states(workload, &held),
         template: if workload.reference.kind == WorkloadKind::Pod { Vec::new() } else { template(workload.template()) },
         pods: pods.into_iter().map(|pod| pod_status(pod, &asked, &revision)).collect(),
+        life: match &held {
+            Held::By(lock) => {
+                let seen = &live.surroundings;
+                Some(Life::of(lock, &workload.object, seen.server_now.as_deref(), seen.holder))
+            }
+            Held::No | Held::Unreadable { .. } => None,
+        },
         not_read: denied.chain(live.not_read.iter().cloned()).collect(),
         held,
     }
@@ -320,12 +330,12 @@ fn pod_state(pod: &Pod, containers: &[ContainerReport], is_older: bool) -> PodSt
         () if pod.terminating => PodState::Terminating,
         () if pod.is_finished() => PodState::Finished,
         () if has(|condition| matches!(condition, Condition::Failed(_))) => PodState::Failed,
-        () if has(|condition| matches!(condition, Condition::InFlight { .. })) => PodState::InFlight,
+        () if has(|condition| matches!(condition, Condition::Updating { .. })) => PodState::Updating,
         () if !pod.is_ready() => PodState::NotReady,
         () if compares(Comparison::Pending) => PodState::Pending,
         () if is_older || compares(Comparison::Older) => PodState::Older,
         () if compares(Comparison::Drifted) => PodState::Drifted,
-        () if has(|condition| matches!(condition, Condition::Unproven { .. })) => PodState::Unproven,
+        () if has(|condition| matches!(condition, Condition::Unverified { .. })) => PodState::Unverified,
         () => PodState::Ready,
     }
 }

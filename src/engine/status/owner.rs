@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::engine::durable::lock::RolloutLock;
+use crate::engine::mask;
 use crate::engine::workload::{Workload, WorkloadKind};
 
 /// Whether a rollout of this program's holds a workload.
@@ -38,7 +39,7 @@ impl Held {
 pub enum OwnerState {
     /// It is being deleted.
     Terminating,
-    /// Its controller has not seen its present spec yet.
+    /// Its controller has not observed the latest spec.
     NotObserved,
     /// Its controller is replacing pods.
     RollingOut {
@@ -47,7 +48,7 @@ pub enum OwnerState {
     },
     /// Somebody has paused its rollouts.
     Paused,
-    /// Its controller says that it does not get on.
+    /// Its controller says that it is not progressing.
     Stuck {
         /// Such as `ProgressDeadlineExceeded`.
         reason: String,
@@ -72,13 +73,13 @@ impl OwnerState {
     pub fn sentence(&self) -> String {
         match self {
             Self::Terminating => "it is being deleted".into(),
-            Self::NotObserved => "its controller has not seen its present spec yet".into(),
+            Self::NotObserved => "its controller has not observed the latest spec".into(),
             Self::RollingOut { status } => format!("its controller is replacing pods: {status}"),
             Self::Paused => "its rollouts are paused".into(),
             Self::Stuck { reason, message } if message.is_empty() => {
-                format!("its controller does not get on: {reason}")
+                format!("its controller is not progressing: {reason}")
             }
-            Self::Stuck { reason, message } => format!("its controller does not get on: {reason}: {message}"),
+            Self::Stuck { reason, message } => format!("its controller is not progressing: {reason}: {message}"),
         }
     }
 }
@@ -112,6 +113,6 @@ fn stuck(object: &Value) -> impl Iterator<Item = OwnerState> {
     conditions.filter_map(|condition| {
         let text = |key: &str| condition.get(key).and_then(Value::as_str).unwrap_or_default();
         let is_stuck = matches!((text("type"), text("status")), ("Progressing", "False") | ("ReplicaFailure", "True"));
-        is_stuck.then(|| OwnerState::Stuck { reason: text("reason").to_owned(), message: text("message").to_owned() })
+        is_stuck.then(|| OwnerState::Stuck { reason: text("reason").to_owned(), message: mask::text(text("message")) })
     })
 }

@@ -133,9 +133,9 @@ fn a_container_is_what_is_proven_of_it() {
             PodState::Failed,
         ),
         ("set elsewhere, started later", Side::new(v2, SET, running(LATER)), "ready", PodState::Drifted),
-        ("set elsewhere, the old one runs", Side::new(v2, SET, shows_other(CREATED)), "inFlight", PodState::InFlight),
-        ("another field set since", Side::new(v1, SET, running(CREATED)), "unproven", PodState::Unproven),
-        ("set in the second of the start", Side::new(v1, SET, running(SET)), "unproven", PodState::Unproven),
+        ("set elsewhere, the old one runs", Side::new(v2, SET, shows_other(CREATED)), "updating", PodState::Updating),
+        ("another field set since", Side::new(v1, SET, running(CREATED)), "unverified", PodState::Unverified),
+        ("set in the second of the start", Side::new(v1, SET, running(SET)), "unverified", PodState::Unverified),
         (
             "set elsewhere, image missing",
             Side::new(v2, SET, waiting("ErrImagePull", "acme/side:v2: not found")).not_ready(),
@@ -145,14 +145,14 @@ fn a_container_is_what_is_proven_of_it() {
         (
             "set elsewhere, registry away",
             Side::new(v2, SET, waiting("ErrImagePull", "connection refused")).not_ready(),
-            "inFlight",
-            PodState::InFlight,
+            "updating",
+            PodState::Updating,
         ),
         (
             "set elsewhere, the old one crashes",
             Side::new(v2, SET, crashed("containerd://x", CREATED)).not_ready(),
-            "inFlight",
-            PodState::InFlight,
+            "updating",
+            PodState::Updating,
         ),
         (
             "recorded, other bits",
@@ -163,13 +163,13 @@ fn a_container_is_what_is_proven_of_it() {
         (
             "recorded, the old one",
             Side::new(v2, SET, running(LATER)).recorded("containerd://new", &Value::Null),
-            "inFlight",
-            PodState::InFlight,
+            "updating",
+            PodState::Updating,
         ),
         (
             "recorded, same bits",
             Side::new(v2, SET, same_bits).recorded("containerd://old", &Value::Null),
-            "unproven",
+            "unverified",
             PodState::Drifted,
         ),
         (
@@ -183,14 +183,14 @@ fn a_container_is_what_is_proven_of_it() {
             Side::new(v2, SET, waiting("ErrImagePull", "not found"))
                 .recorded("containerd://old", &stale["waiting"])
                 .not_ready(),
-            "inFlight",
-            PodState::InFlight,
+            "updating",
+            PodState::Updating,
         ),
         (
             "may heal by itself",
             Side::new(v2, SET, waiting("CreateContainerError", "deadline")).not_ready(),
-            "inFlight",
-            PodState::InFlight,
+            "updating",
+            PodState::Updating,
         ),
         (
             "no such status",
@@ -210,7 +210,7 @@ fn a_status_from_before_the_kubelet_saw_the_change_says_nothing() {
     let mut pod = Side::new("acme/side:v2", SET, waiting("ErrImagePull", "acme/side:v2: not found")).not_ready().pod();
     pod["status"]["observedGeneration"] = 1.into();
     let report = status(&live(deployment("acme/side:v2"), &[pod])).pods.remove(0).containers.remove(0);
-    assert_eq!(report.condition, Condition::InFlight { waiting: None });
+    assert_eq!(report.condition, Condition::Updating { waiting: None });
 }
 
 #[test]
@@ -400,4 +400,64 @@ fn every_state_has_its_words() {
     let words: BTreeSet<&str> = PodState::ALL.iter().map(|state| state.word()).collect();
     let read: BTreeSet<&str> = PodState::ALL.iter().map(|state| state.words()).collect();
     assert_eq!((words.len(), read.len()), (PodState::ALL.len(), PodState::ALL.len()));
+}
+
+/// A pod of two containers whose images were set at a time each, by one manager, which has written last at the later one.
+fn two(app: (&str, &str), side: (&str, &str), record: &Value) -> Value {
+    let mut pod = Side::new("acme/side:v2", SET, running(side.1)).pod();
+    pod["spec"]["containers"].as_array_mut().unwrap().push(json!({"name": "app", "image": "acme/app:v2"}));
+    let fields = json!({"f:image": {}});
+    pod["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:containers"]["k:{\"name\":\"app\"}"] = fields;
+    let status = |name: &str, (id, at): (&str, &str)| {
+        json!({"name": name, "image": format!("acme/{name}:v2"), "imageID": "sha256:same", "containerID": id, "ready": true,
+            "restartCount": 1, "state": {"running": {"startedAt": at}}})
+    };
+    pod["status"]["containerStatuses"] = json!([status("side", side), status("app", app)]);
+    if !record.is_null() {
+        pod["metadata"]["annotations"] = json!({UPDATE_ANNOTATION: record.to_string()});
+    } else {
+        pod["metadata"]["managedFields"][0]["manager"] = "kubectl-set".into();
+    }
+    pod
+}
+
+#[test]
+fn a_container_that_an_update_did_not_change_stays_what_it_was() {
+    let (before, between) = ("2026-03-01T09:30:00Z", "2026-03-01T09:59:59Z");
+    let of = |bits: &str, id: &str| json!({"from": "acme/x:v1", "to": "", "imageID": bits, "containerID": id});
+    let record = |changed: (&str, Value), earlier: Option<(&str, Value)>| {
+        let with_image = |(name, mut record): (&str, Value)| {
+            record["to"] = format!("acme/{name}:v2").into();
+            json!({name: record})
+        };
+        let mut whole =
+            json!({"id": "20260301-100000-000002", "manager": "kubectl-inplace", "containers": with_image(changed)});
+        if let Some(earlier) = earlier {
+            whole["earlier"] = with_image(earlier);
+        }
+        whole
+    };
+    let side = || ("side", of("sha256:v1", "containerd://old-side"));
+    let (app, same) =
+        (("app", of("sha256:v1", "containerd://old-app")), ("app", of("sha256:same", "containerd://old-app")));
+    let cases = [
+        ("recorded, other bits", record(side(), Some(app)), LATER, "ready"),
+        ("recorded, the same digest, and side was made since", record(side(), Some(same)), LATER, "ready"),
+        ("not recorded, as by an older version", record(side(), None), LATER, "ready"),
+        ("by somebody else, and side was made since", Value::Null, LATER, "ready"),
+        ("by somebody else, and side was made before", Value::Null, between, "unverified"),
+    ];
+    for (name, record, side_started, expected) in cases {
+        let pod = two(("containerd://app", before), ("containerd://side", side_started), &record);
+        let found = status(&live(deployment("acme/side:v2"), &[pod])).pods.remove(0);
+        let words: Vec<&str> = found.containers.iter().map(|one| one.condition.word()).collect();
+        assert_eq!(words.last(), Some(&expected), "{name}: {found:?}");
+        assert_eq!(found.state == PodState::Ready, expected == "ready", "{name}: {found:?}");
+    }
+    // Of an update whose container has not come yet nothing follows for the others.
+    let record = record(side(), Some(("app", of("sha256:same", "containerd://old-app"))));
+    let pod = two(("containerd://app", before), ("containerd://old-side", before), &record);
+    let found = status(&live(deployment("acme/side:v2"), &[pod])).pods.remove(0);
+    assert_eq!(found.containers[1].condition.word(), "unverified");
+    assert_eq!(found.state, PodState::Updating);
 }

@@ -124,8 +124,13 @@ pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
     }
     let under_way = lock.ok().flatten();
     let of_pods = of_pods(live, &ended, under_way.as_ref(), &mut unreadable);
-    let mut updates: Vec<Update> = ended.into_iter().map(of_entry).chain(of_pods).collect();
-    updates.sort_by(|a, b| (&a.began, &a.id).cmp(&(&b.began, &b.id)));
+    // The annotation tells the order of its own; where the others stand among them, only their times do.
+    let mut updates: Vec<Update> = ended.into_iter().map(of_entry).collect();
+    for update in of_pods {
+        let is_later = |known: &Update| (&known.began, &known.id) > (&update.began, &update.id);
+        let place = updates.iter().position(is_later).unwrap_or(updates.len());
+        updates.insert(place, update);
+    }
     updates.extend(under_way.map(of_lock));
     let denied = live.surroundings.denied.iter().map(|denied| {
         format!("you may not {} {}, so some updates may be missing ({})", denied.verb, denied.resource, denied.message)
@@ -209,6 +214,8 @@ fn of_pods(
     pods.sort_by(|a, b| a.key.name.cmp(&b.key.name));
     for pod in pods {
         match UpdateRecord::of(pod) {
+            // A note that says that the pod is drained, or was taken over, is of no update.
+            Some(record) if record.containers.is_empty() => {}
             Some(record) if known.contains(&record.id) || oldest.is_some_and(|oldest| record.id < *oldest) => {}
             Some(record) => by_id.entry(record.id.clone()).or_default().push((pod, record)),
             None if pod.annotations.contains_key(UPDATE_ANNOTATION) => {

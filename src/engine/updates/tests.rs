@@ -15,6 +15,7 @@ fn entry(id: &str, outcome: EndResult) -> HistoryEntry {
     HistoryEntry {
         id: id.into(),
         who: "jane".into(),
+        ended_by: None,
         began: "2026-03-01T10:00:00Z".into(),
         ended: "2026-03-01T10:01:30Z".into(),
         reason: Some("CVE".into()),
@@ -68,7 +69,9 @@ fn history(entries: &[HistoryEntry]) -> Value {
 fn the_newest_is_last_and_what_is_under_way_the_very_last() {
     let mut owner = annotated("web", &history(&[entry("20260301-100000-000000", EndResult::Complete)]));
     owner["metadata"]["annotations"][ROLLOUT_ANNOTATION] = lock().to_string().into();
-    let set = annotated("web-a", &history(&[entry("20260301-090000-000000", EndResult::Failed)]));
+    let earlier =
+        HistoryEntry { ended: "2026-03-01T09:01:30Z".into(), ..entry("20260301-090000-000000", EndResult::Failed) };
+    let set = annotated("web-a", &history(&[earlier]));
     let pods = vec![
         pod("p2", &record("20260301-110000-000000", "acme/side:v1", "sha256:a")),
         pod("p1", &record("20260301-110000-000000", "acme/side:v1", "sha256:a")),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::engine::defaults;
 use crate::engine::plan::LAST_APPLIED;
 use crate::engine::pod::ContainerList;
-use crate::engine::record::UPDATE_ANNOTATION;
+use crate::engine::record::OWN_PREFIX;
 use crate::engine::workload::WorkloadKind;
 
 /// Metadata that the server or a controller sets.
@@ -22,9 +22,9 @@ const SERVER_METADATA: [&str; 10] = [
     "uid",
 ];
 
-/// Annotations that a controller, `kubectl apply` or this program keeps its books in.
-const BOOKKEEPING: [&str; 4] =
-    [LAST_APPLIED, UPDATE_ANNOTATION, "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
+/// Annotations that a controller or `kubectl apply` keeps its books in.
+const BOOKKEEPING: [&str; 3] =
+    [LAST_APPLIED, "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
 
 /// Where the ServiceAccount admission mounts the token that it adds.
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -37,6 +37,11 @@ const FIRST_KEYS: [&str; 6] = ["apiVersion", "kind", "metadata", "name", "namesp
 /// Returns an object without what the server sets, and with its defaults: a manifest and what is stored of it look alike.
 pub(super) fn as_stored(kind: WorkloadKind, object: &Value) -> Value {
     defaults::fill(kind.facts().kind, &without_server_fields(object))
+}
+
+/// Returns a manifest without what the server sets.
+pub(super) fn as_written(object: &Value) -> Value {
+    in_reading_order(without_server_fields(object))
 }
 
 /// Cleans both states of one object.
@@ -60,8 +65,12 @@ fn without_server_fields(object: &Value) -> Value {
         metadata.retain(|key, _| !SERVER_METADATA.contains(&key.as_str()));
         if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
             annotations.retain(|key, _| !BOOKKEEPING.contains(&key.as_str()));
-            if annotations.is_empty() {
-                metadata.shift_remove("annotations");
+        }
+        for map in ["annotations", "labels"] {
+            let Some(Value::Object(entries)) = metadata.get_mut(map) else { continue };
+            entries.retain(|key, _| !key.starts_with(OWN_PREFIX));
+            if entries.is_empty() {
+                metadata.shift_remove(map);
             }
         }
     }

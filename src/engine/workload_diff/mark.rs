@@ -28,6 +28,8 @@ pub enum Effect {
     NotInPlace(&'static str),
     /// Outside the template: this program does not touch it.
     LeftAlone,
+    /// The whole object: the cluster does not have it.
+    New,
 }
 
 impl Effect {
@@ -42,6 +44,7 @@ impl Effect {
             Self::NoEffectNow => "no effect now: used when a pod is next made".to_owned(),
             Self::NotInPlace(code) => format!("not in place ({code})"),
             Self::LeftAlone => "left alone: outside the pod template".to_owned(),
+            Self::New => "new: kubectl apply creates it".to_owned(),
         }
     }
 }
@@ -202,6 +205,10 @@ fn effect(container: &ContainerPlan, plan: &WorkloadPlan) -> Effect {
 
 /// The template's paths that a reason is about.
 fn paths(reason: &Reason) -> Vec<String> {
+    // A template has no status; what changes its class is marked itself.
+    if matches!(reason, Reason::QosClassChanges { .. }) {
+        return Vec::new();
+    }
     // An image that is none is marked with its container.
     let is_image = matches!(reason, Reason::ImageMalformed { .. } | Reason::ImageWhitespace { .. });
     let mut paths: Vec<String> = reason.path().filter(|_| !is_image).into_iter().collect();

@@ -65,6 +65,12 @@ pub fn build(live: &Workload, desired: &Value) -> WorkloadDiff {
     WorkloadDiff { workload: live.reference.clone(), before, after, marks }
 }
 
+/// Shows a manifest whose workload is not in the cluster: all of it is new.
+pub fn added(workload: &WorkloadRef, manifest: &Value) -> WorkloadDiff {
+    let marks = vec![Mark { path: "apiVersion".to_owned(), effect: Effect::New }];
+    WorkloadDiff { workload: workload.clone(), before: Value::Null, after: clean::as_written(manifest), marks }
+}
+
 /// Returns the live object with other images in its template, or in itself where it is a pod.
 ///
 /// # Errors

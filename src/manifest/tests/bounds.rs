@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{object, outcome};
+use crate::engine::api_schema::Scope;
 use crate::manifest::{MAX_INPUT_BYTES, MAX_KEPT_BYTES, MAX_OBJECT_MEMORY, MAX_OBJECTS, ManifestError, parse, read};
 
 /// Bounds one answer, without optimisation and on a busy machine.
@@ -107,7 +108,7 @@ fn deployment(name: &str, content: &str) -> String {
 
 fn refusal(text: &str) -> String {
     let wanted = |_: &str, kind: &str| kind == "Deployment";
-    let answer = read(&["-".into()], false, &mut text.as_bytes(), wanted);
+    let answer = read(&["-".into()], false, &mut text.as_bytes(), wanted, Scope::Partial);
     answer.map_or_else(|error| error.to_string(), |objects| format!("{} objects", objects.len()))
 }
 

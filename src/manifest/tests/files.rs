@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::engine::api_schema::Scope;
 use crate::manifest::pattern::Pattern;
 use crate::manifest::{MAX_INPUT_BYTES, read};
 
@@ -38,7 +39,7 @@ impl Folder {
                 },
             )
             .collect();
-        let answer = match read(&names, recursive, &mut stdin, |_, _| true) {
+        let answer = match read(&names, recursive, &mut stdin, |_, _| true, Scope::Partial) {
             Ok(manifests) => manifests.iter().map(|manifest| manifest.source.to_string()).collect::<Vec<_>>().join(" "),
             Err(error) => error.to_string(),
         };
@@ -117,7 +118,7 @@ impl Read for Endless {
 #[test]
 fn no_more_is_read_than_is_allowed() {
     let mut endless = Endless(0);
-    let error = read(&["-".to_owned()], false, &mut endless, |_, _| true).expect_err("it is too large");
+    let error = read(&["-".to_owned()], false, &mut endless, |_, _| true, Scope::Partial).expect_err("it is too large");
     assert_eq!(error.to_string(), "\"standard input\" is larger than 16 MiB");
     assert_eq!(endless.0, MAX_INPUT_BYTES + 1);
 }

@@ -75,11 +75,11 @@ fn pod_cell(pod: &PodStatus, style: &Style) -> String {
     match pod.state {
         PodState::Terminating | PodState::Finished | PodState::NotReady => marks.push(pod.state.words().to_owned()),
         PodState::Failed
-        | PodState::InFlight
+        | PodState::Updating
         | PodState::Pending
         | PodState::Older
         | PodState::Drifted
-        | PodState::Unproven
+        | PodState::Unverified
         | PodState::Ready => {}
     }
     marks.extend(pod.older_revision.as_ref().map(|revision| format!("of revision {}", style.show(revision))));
@@ -101,13 +101,13 @@ fn template(report: &ContainerReport, style: &Style) -> String {
 
 fn state(pod: &PodStatus, report: &ContainerReport, detail: Detail, style: &Style) -> String {
     let mut text = match (&report.condition, &pod.unscheduled) {
-        (Condition::Starting { .. } | Condition::InFlight { .. }, Some(why)) => {
+        (Condition::Starting { .. } | Condition::Updating { .. }, Some(why)) => {
             format!("not scheduled{}", after_colon(why, style))
         }
         (condition, _) => self::condition(condition, report.before.as_deref(), detail, style),
     };
     match report.comparison {
-        Comparison::Pending => text.push_str("; waits for its turn"),
+        Comparison::Pending => text.push_str("; pending"),
         Comparison::Older => text.push_str("; of an older revision"),
         Comparison::Drifted => text.push_str("; drifted from the template"),
         Comparison::Own | Comparison::Injected | Comparison::Same | Comparison::Pinned => {}
@@ -121,17 +121,17 @@ fn condition(condition: &Condition, before: Option<&str>, detail: Detail, style:
     match condition {
         Condition::Running { ready: true, since: at } => format!("ready{}", since(at)),
         Condition::Running { ready: false, since: at } => format!("running{}, not ready", since(at)),
-        Condition::Unproven { why, ready, since: at } => {
+        Condition::Unverified { why, ready, since: at } => {
             let word = if *ready { "ready" } else { "running" };
             let why = match detail {
                 Detail::Short => String::new(),
                 Detail::Wide => after_colon(why, style),
             };
-            format!("{word}{}, not proven{why}", since(at))
+            format!("{word}{}, unverified{why}", since(at))
         }
-        Condition::InFlight { waiting } => {
+        Condition::Updating { waiting } => {
             let from = before.map(|before| format!(" from {}", style.show(before))).unwrap_or_default();
-            format!("in flight{from}{}", self::waiting(waiting.as_ref(), style))
+            format!("updating{from}{}", self::waiting(waiting.as_ref(), style))
         }
         Condition::Failed(failure) => {
             let code = failure.exit_code.map(|code| format!(" (exit code {code})")).unwrap_or_default();

@@ -8,6 +8,7 @@ use std::io;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::engine::durable::holder::{Holder, Life};
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::names::RolloutId;
 use crate::engine::plan::PLAN_API_VERSION;
@@ -22,9 +23,9 @@ use crate::render::words;
 ///
 /// # Errors
 /// None that is known of: the types are plain.
-pub(super) fn of(workloads: &[WorkloadStatus]) -> io::Result<Value> {
+pub(super) fn of(workloads: &[WorkloadStatus], not_read: &[String]) -> io::Result<Value> {
     let workloads = workloads.iter().map(WorkloadView::of).collect();
-    serde_json::to_value(Document { api_version: PLAN_API_VERSION, kind: "Status", workloads })
+    serde_json::to_value(Document { api_version: PLAN_API_VERSION, kind: "Status", workloads, not_read })
         .map_err(io::Error::other)
 }
 
@@ -34,6 +35,7 @@ struct Document<'a> {
     api_version: &'a str,
     kind: &'a str,
     workloads: Vec<WorkloadView<'a>>,
+    not_read: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -62,7 +64,7 @@ impl<'a> WorkloadView<'a> {
             summary: counts.chain([("pods", status.pods.len())]).collect(),
             held: match &status.held {
                 Held::No => None,
-                Held::By(lock) => Some(HeldView::Lock(Box::new(LockView::of(lock)))),
+                Held::By(lock) => Some(HeldView::Lock(Box::new(LockView::of(lock, status.life.as_ref())))),
                 Held::Unreadable { text } => Some(HeldView::Unreadable { unreadable: text }),
             },
             owner: status.owner.iter().map(OwnerView::of).collect(),
@@ -81,6 +83,26 @@ enum HeldView<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LifeView {
+    state: &'static str,
+    /// Since its last sign of life, where one is known.
+    seconds: Option<u64>,
+    message: String,
+}
+
+impl LifeView {
+    fn of(life: &Life) -> Self {
+        let seconds = match life {
+            Life::Alive(age) | Life::Silent(age) => Some(age.as_secs()),
+            Life::Ended | Life::Gone | Life::Unknown(_) => None,
+        };
+        Self { state: life.word(), seconds, message: life.sentence() }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct LockView<'a> {
     id: &'a str,
     run: &'a str,
@@ -90,6 +112,8 @@ struct LockView<'a> {
     direction: &'a str,
     reason: Option<&'a str>,
     version: &'a str,
+    run_by: Option<&'a Holder>,
+    life: Option<LifeView>,
     images: Vec<ImageView<'a>>,
 }
 
@@ -101,7 +125,7 @@ struct ImageView<'a> {
 }
 
 impl<'a> LockView<'a> {
-    fn of(lock: &'a RolloutLock) -> Self {
+    fn of(lock: &'a RolloutLock, life: Option<&Life>) -> Self {
         let images = lock.change.images.iter();
         Self {
             id: lock.id.as_str(),
@@ -112,6 +136,8 @@ impl<'a> LockView<'a> {
             direction: words::direction(lock.direction),
             reason: lock.reason.as_deref(),
             version: &lock.version,
+            run_by: lock.holder.as_ref(),
+            life: life.map(LifeView::of),
             images: images
                 .map(|(name, image)| ImageView { container: name.as_str(), from: &image.from, to: &image.to })
                 .collect(),
@@ -221,11 +247,11 @@ impl<'a> ContainerView<'a> {
                 (ready, since) = (*is_ready, at.as_deref());
                 (None, None)
             }
-            Condition::Unproven { why, ready: is_ready, since: at } => {
+            Condition::Unverified { why, ready: is_ready, since: at } => {
                 (ready, since) = (*is_ready, at.as_deref());
                 (None, Some(why.as_str()))
             }
-            Condition::InFlight { waiting } | Condition::Starting { waiting } => of_waiting(waiting),
+            Condition::Updating { waiting } | Condition::Starting { waiting } => of_waiting(waiting),
             Condition::Failed(failure) => {
                 exit_code = failure.exit_code;
                 (Some(failure.reason.as_str()), Some(failure.message.as_str()))

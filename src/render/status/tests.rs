@@ -46,6 +46,7 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
         uid: "u".into(),
         desired: u32::try_from(pods.len()).unwrap(),
         held: Held::No,
+        life: None,
         owner: Vec::new(),
         template: vec![TemplateContainer {
             container: "side".into(),
@@ -59,7 +60,14 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
 
 fn written(format: OutputFormat, workloads: &[WorkloadStatus], asked_for: bool) -> String {
     let mut out = Vec::new();
-    status(format, workloads, asked_for, &Style::PLAIN, &mut out).unwrap();
+    let commands = |workload: &WorkloadRef| HeldCommands {
+        follow: format!("kubectl inplace follow {workload}"),
+        resume: format!("kubectl inplace resume {workload}"),
+        abort: format!("kubectl inplace abort {workload}"),
+    };
+    let now = "2026-03-01T10:03:10Z";
+    let context = StatusContext { asked_for, namespace: Some("prod"), not_read: &[], now, commands: &commands };
+    status(format, workloads, &context, &Style::PLAIN, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -80,11 +88,11 @@ fn conditions() -> Vec<(Condition, &'static str)> {
         (ready(), "ready since 2026-03-01T10:00:00Z"),
         (Condition::Running { ready: false, since: None }, "running, not ready"),
         (
-            Condition::Unproven { why: "why".into(), ready: true, since: at },
-            "ready since 2026-03-01T10:00:00Z, not proven",
+            Condition::Unverified { why: "why".into(), ready: true, since: at },
+            "ready since 2026-03-01T10:00:00Z, unverified",
         ),
-        (Condition::InFlight { waiting: Some(waiting.clone()) }, "in flight: ErrImagePull: gone^[[2J"),
-        (Condition::InFlight { waiting: None }, "in flight"),
+        (Condition::Updating { waiting: Some(waiting.clone()) }, "updating: ErrImagePull: gone^[[2J"),
+        (Condition::Updating { waiting: None }, "updating"),
         (Condition::Failed(failure), "FAILED: CrashLoopBackOff (exit code 3): boom\\nDone"),
         (Condition::Starting { waiting: Some(waiting) }, "starting: ErrImagePull: gone^[[2J"),
         (Condition::Ended { exit_code: Some(1) }, "ended (exit code 1)"),
@@ -106,8 +114,8 @@ fn every_condition_has_its_words_and_nothing_hostile() {
 fn a_person_gets_a_table() {
     let mut second = pod(
         "web-2",
-        PodState::InFlight,
-        vec![report(ready(), Comparison::Same), report(Condition::InFlight { waiting: None }, Comparison::Pinned)],
+        PodState::Updating,
+        vec![report(ready(), Comparison::Same), report(Condition::Updating { waiting: None }, Comparison::Pinned)],
     );
     second.containers[1].before = Some("acme/side:v1".into());
     second.containers[1].container = "mesh".into();
@@ -119,16 +127,16 @@ fn a_person_gets_a_table() {
     web.not_read = vec!["no".into()];
     let shown = written(OutputFormat::Text, &[web.clone()], true);
     let expected = "\
-deployment/web  namespace prod   1 pod (2 wanted): 1 in flight, 1 terminating
-  held: by a note that cannot be read (made by another version, or edited): {^G
+deployment/web  namespace prod   1 pod (2 wanted): 1 updating, 1 terminating
+  rollout in progress: its note cannot be read (made by another version, or edited): {^G
   owner: its rollouts are paused
-  owner: its controller does not get on: X: y
+  owner: its controller is not progressing: X: y
   not read: no
 
   pod                           container   image          template                state
   web-1 (terminating)           side        acme/side:v2   none                    ready since 2026-03-01T10:00:00Z
   web-2 (of revision web-a)     side        acme/side:v2   same                    ready since 2026-03-01T10:00:00Z
-                                mesh        acme/side:v2   acme/side:v1 (pinned)   in flight from acme/side:v1
+                                mesh        acme/side:v2   acme/side:v1 (pinned)   updating from acme/side:v1
 ";
     assert_eq!(squeezed(&shown), squeezed(expected), "{shown}");
     let wide = written(OutputFormat::Wide, &[web], true);
@@ -148,15 +156,12 @@ fn without_a_target_only_what_there_is_something_to_say_of_is_shown() {
     let drifted = workload("odd", vec![pod("odd-1", PodState::Drifted, vec![report(ready(), Comparison::Drifted)])]);
     let both = [fine(), drifted];
     let shown = written(OutputFormat::Text, &both, false);
-    assert!(
-        shown.starts_with("deployment/odd") && shown.ends_with("\nNothing to say of 1 other workload.\n"),
-        "{shown}"
-    );
+    assert!(shown.starts_with("deployment/odd") && shown.ends_with("\n1 other workload is up to date.\n"), "{shown}");
     assert!(written(OutputFormat::Text, &both, true).contains("fine-1"));
     assert_eq!(written(OutputFormat::Name, &both, false), "deployment/odd\n");
     assert_eq!(written(OutputFormat::Name, &both, true), "deployment/fine\ndeployment/odd\n");
     assert_eq!(written(OutputFormat::Text, &[fine()], false), "deployment/fine  namespace prod   1 pod: 1 ready\n");
-    assert_eq!(written(OutputFormat::Text, &[], false), "There is no workload.\n");
+    assert_eq!(written(OutputFormat::Text, &[], false), "No workloads found in prod namespace.\n");
 }
 
 #[test]

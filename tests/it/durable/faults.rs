@@ -49,7 +49,7 @@ fn a_read_that_fails_is_repeated() {
 }
 
 /// Runs `apply` until it tries a write that does not get through, and kills it there.
-fn killed_at(kind: Kind, write: Write) -> Scene {
+pub(super) fn killed_at(kind: Kind, write: Write) -> Scene {
     let scene = Scene::new(kind);
     scene.server.fault(write.when(), Effect::CloseBefore);
     let running = scene.typed("apply", "side=acme/side:v2").spawn();

@@ -9,7 +9,7 @@ use crate::support::run::Running;
 use crate::support::scene::{images, typed};
 
 /// A run that waits for its first pod, which does not come back.
-fn stuck(kind: Kind) -> (Scene, Running) {
+pub(super) fn stuck(kind: Kind) -> (Scene, Running) {
     let scene = Scene::new(kind);
     scene.server.pause_kubelet(true);
     let running = scene.typed("apply", "side=acme/side:v2").spawn();
@@ -17,7 +17,7 @@ fn stuck(kind: Kind) -> (Scene, Running) {
     (scene, running)
 }
 
-fn free(scene: &Scene) {
+pub(super) fn free(scene: &Scene) {
     scene.server.pause_kubelet(false);
 }
 
@@ -82,6 +82,41 @@ fn an_interrupt_leaves_a_stopped_lock_and_two_commands_that_work() {
         free(&scene);
         typed(&scene.server, &format!("{command} --yes --min-ready-seconds 0")).run().ends_with(0);
         scene.is_settled(if verb == "resume" { "acme/side:v2" } else { "acme/side:v1" }, kind.typed);
+    });
+}
+
+#[test]
+fn what_is_left_to_do_is_shown_before_it_is_done() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let (scene, running) = stuck(kind);
+        running.signal("INT");
+        running.wait().ends_with(130);
+        free(&scene);
+        let writes = scene.server.writes().len();
+        for (verb, mode, images) in [
+            ("resume", "--dry-run", "side  acme/side:v1 -> acme/side:v2"),
+            ("resume", "--dry-run=server", "Server-side dry run succeeded."),
+            ("abort", "--dry-run=server", "side  acme/side:v2 -> acme/side:v1"),
+            ("undo", "--dry-run=client", "Not validated by the server (--dry-run=client)."),
+        ] {
+            let shown = scene.run(verb, mode).ends_with(0).prints(images);
+            shown
+                .prints("rollout 2")
+                .prints("of jane since")
+                .prints("(stopped)")
+                .prints("First write: ")
+                .prints(" to update");
+        }
+        let document = scene.run("abort", "--dry-run=server -o json").ends_with(0).json();
+        assert_eq!((&document["kind"], &document["command"]), (&"RolloutPreview".into(), &"abort".into()));
+        assert_eq!(document["images"][0]["to"], "acme/side:v1");
+        assert_eq!(scene.server.writes().len(), writes, "{}: nothing was written", kind.typed);
+        assert!(scene.server.requests().iter().any(|request| request.dry_run), "the server was asked");
+        // Without a terminal and without --yes it is shown, and nothing is done.
+        let refused = typed(&scene.server, &format!("resume {}", kind.typed)).run().ends_with(1);
+        refused.prints("First write: ").says("say --yes");
+        scene.run("resume", "").ends_with(0);
+        scene.is_settled("acme/side:v2", kind.typed);
     });
 }
 

@@ -146,7 +146,8 @@ fn in_place() -> WorkloadPlan {
         hooks: Default::default(),
         restarts_the_same: false,
         pods_only: true,
-        estimate_seconds: 40,
+        missing_permissions: Vec::new(),
+        estimate_seconds: 40.0,
         checked_by_server: true,
     }
 }
@@ -232,7 +233,7 @@ fn no_pods() -> WorkloadPlan {
 fn many_pods() -> WorkloadPlan {
     let mut plan = in_place();
     plan.policy.max_unavailable = 25;
-    plan.estimate_seconds = 3_785;
+    plan.estimate_seconds = 3_785.0;
     plan.checked_by_server = false;
     let verdicts = [(100, PodVerdict::Update), (14, PodVerdict::AlreadyThere), (13, PodVerdict::InProgress)];
     let pods = verdicts.into_iter().flat_map(|(number, verdict)| {
@@ -298,6 +299,17 @@ fn every_reason() -> WorkloadPlan {
         Reason::OrphanPod,
         Reason::PodOfOldRevision { revision: "web-5d9c".into(), current: "web-6b86".into() },
         Reason::NoPods,
+        Reason::DisruptionBudgetBlocks {
+            budget: "web".into(),
+            why: "of 3 pods 3 must be healthy (minAvailable 3)".into(),
+            pods: 3,
+        },
+        Reason::PodIsControlled {
+            kind: "ReplicaSet".into(),
+            name: "web-6b86".into(),
+            workload: Some("deployment/web".into()),
+        },
+        Reason::PodIsControlled { kind: "Job".into(), name: "once".into(), workload: None },
         Reason::OwnerRollingOut { status: "1 of 3 replicas are updated".into() },
         Reason::OwnerNotObserved,
         Reason::OwnerPaused,
@@ -307,6 +319,7 @@ fn every_reason() -> WorkloadPlan {
             who: "jane".into(),
             since: "2026-11-05T10:15:00Z".into(),
             state: "running".into(),
+            run: "run by jane on laptop (process 4711), at work, last sign of life 3s ago".into(),
         },
         Reason::PodNotFound { pod: "web-6b86-x".into(), suggestion: Some("web-6b86-y".into()) },
         Reason::PodNotFound { pod: "x".into(), suggestion: None },
@@ -351,7 +364,7 @@ fn every_reason() -> WorkloadPlan {
         Warning::PullNeedsRegistry { container: container(), registry: "registry.k8s.io".into() },
         Warning::ImageNeverPulled { container: container(), image: "acme/side:2".into() },
         Warning::SameDigest { container: container(), image: "acme/side:2".into() },
-        Warning::RestartBacksOff { container: container(), pods: 2 },
+        Warning::RestartBacksOff { container: container(), pods: 2, seconds: 10 },
         Warning::PodsDiffer { container: container(), images: vec!["acme/side:1".into(), "acme/side:2".into()] },
         Warning::PodsDrifted {
             container: container(),
@@ -361,7 +374,14 @@ fn every_reason() -> WorkloadPlan {
         },
         Warning::PodsOfOldRevision { pods: 2, current: "web-6b86".into() },
         Warning::OrderWaits { pod: "web-0".into(), allowed: 1 },
-        Warning::DisruptionBudgetAllowsNone { budget: "web".into(), pods: 3 },
+        Warning::DisruptionBudgetAllowsNone {
+            budget: "web".into(),
+            pods: 3,
+            why: "2 pods are healthy and 2 must be".into(),
+        },
+        Warning::PullQuotaExceeded { quota: "team".into(), left: 0, needed: 2 },
+        Warning::PodsNotScheduled { pod: "web-0".into(), pods: 2, why: "0/1 nodes are available".into() },
+        Warning::AvailabilityUsedUp { pod: "web-1".into(), down: 1, allowed: 1 },
         Warning::AutoscalerActive { autoscaler: "web".into() },
         Warning::ManagedByArgoCd { application: "shop".into(), images: images() },
         Warning::ManagedByFlux { source: "kustomization/shop".into(), images: images() },
@@ -386,7 +406,7 @@ fn offline() -> Vec<WorkloadPlan> {
         controllers: [].into(),
         warnings: vec![],
         pods_only: false,
-        estimate_seconds: 0,
+        estimate_seconds: 0.0,
         checked_by_server: false,
         ..in_place()
     };

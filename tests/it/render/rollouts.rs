@@ -5,7 +5,9 @@ use std::time::Duration;
 use kubectl_inplace::engine::durable::OwnerStep;
 use kubectl_inplace::engine::failure::Failure;
 use kubectl_inplace::engine::outcome::EndResult;
-use kubectl_inplace::engine::report::{ContainerEnd, ContainerTimes, Notice, Outcome, PodEnd, PodPhase};
+use kubectl_inplace::engine::report::{
+    ContainerEnd, ContainerTimes, Notice, Outcome, PodEnd, PodPhase, Standing, StandingImage,
+};
 use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
 
 use super::plans::{HOSTILE, key, policy, workload};
@@ -98,10 +100,10 @@ fn pod(name: &str, phase: PodPhase) -> Notice {
 fn life(name: &str, at: u64) -> Vec<(u64, Notice)> {
     vec![
         (at, pod(name, PodPhase::Patched)),
-        (at + 600, pod(name, PodPhase::Restarting { waiting: None })),
-        (at + 1_200, pod(name, PodPhase::Restarting { waiting: Some("ContainerCreating".into()) })),
+        (at + 600, pod(name, PodPhase::Restarting { waiting: None, until: None })),
+        (at + 1_200, pod(name, PodPhase::Restarting { waiting: Some("ContainerCreating".into()), until: None })),
         // Told twice: said once.
-        (at + 1_300, pod(name, PodPhase::Restarting { waiting: Some("ContainerCreating".into()) })),
+        (at + 1_300, pod(name, PodPhase::Restarting { waiting: Some("ContainerCreating".into()), until: None })),
         (at + 2_000, pod(name, PodPhase::Starting)),
         (at + 3_000, pod(name, PodPhase::Settling { hold_seconds: 5 })),
         (at + 4_100, pod(name, PodPhase::Done)),
@@ -124,7 +126,21 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         unplanned: vec![],
         replaced: false,
     });
-    Outcome { workload: workload(), result, pods: pods.collect(), why: None, held: false, seconds: 12.34 }
+    let image = |image: &str, pods, ready| StandingImage { image: image.into(), pods, ready };
+    let standing = Standing {
+        container: "side".into(),
+        template: Some("acme/side:1.27.2".into()),
+        pods: vec![image("acme/side:1.27.1", 2, 2), image("acme/side:1.27.2", 1, 0)],
+    };
+    Outcome {
+        workload: workload(),
+        result,
+        pods: pods.collect(),
+        why: None,
+        held: false,
+        standing: vec![standing],
+        seconds: 12.34,
+    }
 }
 
 /// What the API tells of a pod that is done.
@@ -135,6 +151,7 @@ fn times(done: bool, index: usize) -> ContainerTimes {
     ContainerTimes {
         ended_at: Some("2026-11-05T10:15:00Z".into()),
         started_at: Some("2026-11-05T10:15:01Z".into()),
+        running_since: None,
         pull_seconds: (index > 0).then_some(0.5),
         ready_seconds: i64::try_from(index).ok(),
     }
@@ -177,14 +194,14 @@ fn durable_failed() -> Rollout {
 fn failed() -> Rollout {
     let mut notices = life(PODS[0], 0);
     notices.push((4_100, pod(PODS[1], PodPhase::Patched)));
-    notices.push((4_800, pod(PODS[1], PodPhase::Restarting { waiting: None })));
+    notices.push((4_800, pod(PODS[1], PodPhase::Restarting { waiting: None, until: None })));
     notices.push((5_900, pod(PODS[1], crash())));
     let ends = outcome(EndResult::Failed, &[PodPhase::Done, crash(), PodPhase::Waiting]);
     rollout("failed", goal(&PODS, Mode::PodsOnly), notices, ends)
 }
 
 fn timed_out() -> Rollout {
-    let waiting = PodPhase::Restarting { waiting: Some("ErrImagePull".into()) };
+    let waiting = PodPhase::Restarting { waiting: Some("ErrImagePull".into()), until: None };
     let notices = vec![
         (0, pod(PODS[0], PodPhase::Patched)),
         (700, pod(PODS[0], waiting.clone())),
@@ -220,7 +237,7 @@ fn interrupted() -> Rollout {
 fn followed() -> Rollout {
     let notices = vec![
         (100, pod(PODS[0], PodPhase::Done)),
-        (100, pod(PODS[1], PodPhase::Restarting { waiting: None })),
+        (100, pod(PODS[1], PodPhase::Restarting { waiting: None, until: None })),
         (900, pod(PODS[1], PodPhase::Unproven { why: "its start is as old as the change".into() })),
         (2_000, pod(PODS[1], PodPhase::Done)),
         (2_500, pod(PODS[2], PodPhase::Done)),
@@ -237,8 +254,8 @@ fn every_phase() -> Rollout {
     let phases = [
         PodPhase::Waiting,
         PodPhase::Patched,
-        PodPhase::Restarting { waiting: None },
-        PodPhase::Restarting { waiting: Some("PodInitializing".into()) },
+        PodPhase::Restarting { waiting: None, until: None },
+        PodPhase::Restarting { waiting: Some("PodInitializing".into()), until: None },
         PodPhase::Starting,
         PodPhase::Settling { hold_seconds: 90 },
         PodPhase::Unproven { why: "nothing tells the containers apart".into() },
@@ -276,7 +293,7 @@ fn every_notice() -> Rollout {
 fn many_in_hand() -> Rollout {
     let names: Vec<String> = (0..40).map(|index| format!("web-{index:02}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let restarting = || PodPhase::Restarting { waiting: Some("ContainerCreating".into()) };
+    let restarting = || PodPhase::Restarting { waiting: Some("ContainerCreating".into()), until: None };
     let mut notices: Vec<(u64, Notice)> = names.iter().take(25).map(|name| (500, pod(name, restarting()))).collect();
     notices.extend(names.iter().take(2).map(|name| (1_500, pod(name, PodPhase::Done))));
     let pods = names.iter().enumerate().map(|(index, name)| PodEnd {
@@ -324,7 +341,7 @@ fn hostile() -> Rollout {
         exit_code: Some(137),
     });
     let notices = vec![
-        (300, pod(PODS[0], PodPhase::Restarting { waiting: Some(HOSTILE.into()) })),
+        (300, pod(PODS[0], PodPhase::Restarting { waiting: Some(HOSTILE.into()), until: None })),
         (600, Notice::Retrying { pod: key(PODS[0]), why: HOSTILE.into() }),
         (900, Notice::WatchLost { why: HOSTILE.into() }),
         (1_200, pod(HOSTILE, PodPhase::Unproven { why: HOSTILE.into() })),

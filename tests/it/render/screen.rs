@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use indicatif::TermLike;
+use kubectl_inplace::render::Columns;
 
 #[derive(Debug, Clone)]
 pub(super) struct FakeTerminal {
@@ -32,6 +33,12 @@ impl FakeTerminal {
         let text = rows.collect::<String>();
         let text = text.trim_end_matches('\n');
         if text.is_empty() { String::new() } else { format!("{text}\n") }
+    }
+
+    /// Asks for its columns.
+    pub(super) fn columns(&self) -> Columns {
+        let columns = self.columns;
+        Box::new(move || Some(columns))
     }
 
     /// How often the view was drawn.

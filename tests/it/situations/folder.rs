@@ -114,19 +114,34 @@ impl Folder {
         // Nothing else selects the pods.
         live.surroundings.selecting = Some(Vec::new());
         live.surroundings.autoscalers = self.optional("autoscalers.yaml")?.unwrap_or_default();
-        for line in self.lines("denied")? {
-            let mut words = line.splitn(3, ' ').map(str::to_owned);
-            let (Some(verb), Some(resource)) = (words.next(), words.next()) else {
-                return Err("denied: a line is VERB RESOURCE and the server's words".into());
-            };
-            live.surroundings.denied.push(Denied { verb, resource, message: words.next().unwrap_or_default() });
-        }
+        live.surroundings.now = match self.words("restart")?.as_deref() {
+            Some([_, now]) => Some(now.clone()),
+            Some(_) | None => self.text("now")?.map(|now| now.trim().to_owned()),
+        };
+        live.surroundings.denied = self.denied(|verb| verb == "list")?;
         live.surroundings.server = match self.text("server")? {
             Some(version) => Some(version.trim().parse().map_err(|error| format!("server: {error}"))?),
             None => None,
         };
         self.kubelets(&mut live)?;
         Ok(live)
+    }
+
+    /// Reads what the caller may not do besides reading: `apply` would have to.
+    pub(super) fn missing_permissions(&mut self) -> Result<Vec<Denied>, String> {
+        self.denied(|verb| verb != "list")
+    }
+
+    fn denied(&mut self, is_asked: impl Fn(&str) -> bool) -> Result<Vec<Denied>, String> {
+        let read = |line: String| {
+            let mut words = line.splitn(3, ' ').map(str::to_owned);
+            let (Some(verb), Some(resource)) = (words.next(), words.next()) else {
+                return Err("denied: a line is VERB RESOURCE and the server's words".into());
+            };
+            Ok(Denied { verb, resource, message: words.next().unwrap_or_default() })
+        };
+        let all = self.lines("denied")?.into_iter().map(read).collect::<Result<Vec<_>, String>>()?;
+        Ok(all.into_iter().filter(|denied| is_asked(&denied.verb)).collect())
     }
 
     /// Reads what was there when the plan was saved, if it is a saved one.
@@ -216,11 +231,11 @@ impl Folder {
     /// Reads what is wanted.
     pub(super) fn desired(&mut self, live: &LiveWorkload) -> Result<Desired, String> {
         if let Some(words) = self.words("restart")? {
-            let [containers, now] = words.as_slice() else {
+            let [containers, _] = words.as_slice() else {
                 return Err("restart is not CONTAINERS and the time".into());
             };
             let containers = containers.split(',').map(Into::into).collect();
-            return plan::restart(live, &containers, now).map_err(|error| format!("restart: {error}"));
+            return plan::restart(live, &containers).map_err(|error| format!("restart: {error}"));
         }
         let given = ["desired.yaml", "images", "refused"].map(|file| self.path.join(file).exists());
         match given {

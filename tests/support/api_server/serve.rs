@@ -58,7 +58,10 @@ fn converse(shared: &Shared, stream: TcpStream) {
     let mut connection = Connection::new(stream);
     while let Ok(Some(request)) = connection.read_request() {
         let going_on = match reply(shared, &request) {
-            Reply::Answer(answer) => connection.send(&answer).is_ok(),
+            Reply::Answer(answer) => {
+                let date = clock::http_date(shared.lock().seconds_ahead);
+                connection.send(&answer.with_header("Date", &date)).is_ok()
+            }
             Reply::Watch(watch) => watch.run(shared, &mut connection).is_ok(),
             Reply::Close => false,
         };

@@ -87,6 +87,8 @@ pub(crate) struct State {
     /// A watch that asks for bookmarks gets one after so long a silence.
     pub(crate) bookmark_every: Duration,
     pub(crate) stopped: bool,
+    /// How far its clock, as its `Date` headers tell it, is ahead of the clients'.
+    pub(crate) seconds_ahead: i64,
 }
 
 impl State {
@@ -102,6 +104,7 @@ impl State {
             version: "v1.36.3".to_owned(),
             bookmark_every: Duration::from_millis(500),
             stopped: false,
+            seconds_ahead: 0,
         };
         state.insert(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}));
         state

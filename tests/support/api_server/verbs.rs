@@ -246,6 +246,21 @@ fn delete(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
             status::details(resource, resource.kind, &call.target.name),
         ));
     }
+    let version = live.pointer("/metadata/resourceVersion").and_then(Value::as_str);
+    let wanted = options.pointer("/preconditions/resourceVersion").and_then(Value::as_str);
+    if wanted.is_some() && wanted != version {
+        let message = format!(
+            "Operation cannot be fulfilled on {} \"{}\": the ResourceVersion in the precondition does not match the \
+             ResourceVersion in record. The object might have been modified",
+            resource.kind, call.target.name
+        );
+        return Err(status::failure(
+            409,
+            "Conflict",
+            &message,
+            status::details(resource, resource.kind, &call.target.name),
+        ));
+    }
     let asked = options["gracePeriodSeconds"].as_u64();
     let asked = asked.or_else(|| call.request.parameter("gracePeriodSeconds").and_then(|text| text.parse().ok()));
     let grace =

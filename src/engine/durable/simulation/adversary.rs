@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::engine::durable::lock::{ROLLOUT_ANNOTATION, RolloutLock};
 use crate::engine::workload::WorkloadKind;
 
 use super::Simulation;
@@ -75,6 +76,28 @@ pub(super) fn does(simulation: &mut Simulation, deed: Deed) -> Granted {
         }
         Deed::Unpause | Deed::Undo => return Granted::default(),
         Deed::Delete => simulation.api.delete(person, kind, OWNER, None).expect("it is there"),
+        Deed::Put(back) => {
+            let versions = simulation.api.versions_of(kind, OWNER);
+            let first = simulation.stands_at;
+            let old = match back {
+                Some(back) => versions.iter().rev().nth(back),
+                None => versions.iter().rev().find(|(version, _)| *version <= first),
+            };
+            let Some((_, old)) = old.cloned() else { return Granted::default() };
+            simulation.api.change(person, kind, OWNER, |owner| *owner = (*old).clone());
+        }
+        Deed::RemoveLock | Deed::EditLock if RolloutLock::text_of(&owner).is_none() => return Granted::default(),
+        Deed::RemoveLock => {
+            simulation.api.change(person, kind, OWNER, |owner| {
+                let annotations = owner.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
+                annotations.map(|annotations| annotations.shift_remove(ROLLOUT_ANNOTATION));
+            });
+        }
+        Deed::EditLock => {
+            simulation.api.change(person, kind, OWNER, |owner| {
+                put(owner, &["metadata", "annotations", ROLLOUT_ANNOTATION], json!("edited"));
+            });
+        }
     }
     done
 }

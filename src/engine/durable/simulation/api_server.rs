@@ -109,6 +109,12 @@ impl ApiServer {
         rows.filter_map(|row| row.iter().rev().find(|(version, _)| *version <= at)?.1.clone()).collect()
     }
 
+    /// Every version of an object that was there, the oldest first.
+    pub(super) fn versions_of(&self, kind: Kind, name: &str) -> Vec<(u64, Object)> {
+        let row = self.tables.get(&kind).and_then(|table| table.rows.get(name));
+        row.into_iter().flatten().filter_map(|(version, object)| Some((*version, object.clone()?))).collect()
+    }
+
     /// The versions of a kind's objects that a cache has not seen.
     pub(super) fn unseen(&self, kind: Kind, at: u64) -> &[u64] {
         let versions = self.tables.get(&kind).map(|table| table.versions.as_slice()).unwrap_or_default();

@@ -5,14 +5,16 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::engine::durable::change::Direction;
+use crate::engine::durable::OwnerGoal;
+use crate::engine::durable::change::{Direction, same};
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::template::changed_paths;
 use crate::engine::workload::WorkloadKind;
 
 use super::adversary::Granted;
 use super::api_server::{Actor, ApiServer, Event, Kind};
-use super::fields::{is_terminating, name, replicas, uid};
+use super::cluster::kind_of;
+use super::fields::{is_terminating, name, replicas, template, uid};
 use super::run::End;
 use super::scenario::{Deed, Scenario};
 
@@ -28,6 +30,8 @@ pub(super) struct Invariants {
     creates: i64,
     deletes: i64,
     sizes: BTreeSet<i64>,
+    /// Runs that have set a lock where there was none.
+    begun: BTreeSet<String>,
     looked: usize,
 }
 
@@ -53,6 +57,7 @@ impl Invariants {
             creates: 0,
             deletes: 0,
             sizes: [scenario.replicas].into(),
+            begun: BTreeSet::new(),
             looked: 0,
         }
     }
@@ -75,14 +80,28 @@ impl Invariants {
         }
     }
 
-    pub(super) fn ended(&mut self, end: End, direction: Direction) {
-        if self.foreign.is_empty()
-            && let End::Superseded(why) = &end
-            && !(self.may_be_nothing() && why == "its template was changed by somebody else")
-        {
-            self.broken(format!("superseded, but nobody else wrote: {why}"));
+    pub(super) fn ended(&mut self, end: End, goal: &OwnerGoal, owner: Option<&Value>, is_newest: bool) {
+        match &end {
+            End::Superseded(why)
+                if self.foreign.is_empty()
+                    && is_newest
+                    && !(self.may_be_nothing() && why == "its template was changed by somebody else")
+                    // A close that came late.
+                    && !why.starts_with("it was complete already") =>
+            {
+                self.broken(format!("superseded, but nobody else wrote: {why}"));
+            }
+            End::Closed
+                if self.foreign.is_empty() && !owner.is_some_and(|owner| same(template(owner), goal.target())) =>
+            {
+                self.broken("it says that it has ended well, and the template is another".into());
+            }
+            End::TakenOver if self.foreign.is_empty() && is_newest => {
+                self.broken("taken over, but nobody else came".into());
+            }
+            End::Closed | End::Superseded(_) | End::TakenOver => {}
         }
-        self.ends.push((end, direction));
+        self.ends.push((end, goal.lock.direction));
     }
 
     /// Scaled to nothing, the ReplicaSet itself may be cleaned up as history.
@@ -95,10 +114,25 @@ impl Invariants {
     pub(super) fn look(&mut self, api: &ApiServer) {
         let first = std::mem::replace(&mut self.looked, api.log.len());
         for event in api.log.iter().skip(first) {
+            self.begins_once(event);
             let is_emptied = self.scenario.kind == WorkloadKind::Deployment && self.sizes.contains(&0);
             if self.foreign.is_empty() && is_controller(event.actor) && !is_emptied {
                 self.judge(event);
             }
+        }
+    }
+
+    /// A run sets its lock on an owner that has none once, whatever becomes of the lock.
+    fn begins_once(&mut self, event: &Event) {
+        let lock =
+            |object: &Option<Rc<Value>>| object.as_ref().and_then(|object| RolloutLock::of(object).ok().flatten());
+        if event.actor != Actor::Run || event.kind != kind_of(self.scenario.kind) || lock(&event.before).is_some() {
+            return;
+        }
+        if let Some(lock) = lock(&event.after)
+            && !self.begun.insert(lock.run.clone())
+        {
+            self.broken(format!("{} has begun twice: {}", lock.run, tell(event)));
         }
     }
 

@@ -20,20 +20,21 @@ mod settled;
 mod stateful_set_controller;
 mod tests;
 
-use crate::engine::durable::Fence;
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::RolloutLock;
+use crate::engine::durable::{ObjectWrite, Stored};
 use crate::engine::workload::WorkloadKind;
 
 use api_server::{Actor, ApiServer, Caches, Kind};
 use cluster::{OWNER, kind_of, set_up};
 use daemon_set_controller::DaemonSetController;
+use faults::Fault;
 use fields::{is_terminating, name, uid};
 use invariants::Invariants;
 use random::Random;
 use replica_set_controller::ReplicaSetController;
 use run::{End, Run, Stage, first_lock, send};
-use scenario::{Deed, Kill, Request, Scenario, Then};
+use scenario::{Deed, Fate, Kill, Request, Scenario, Then};
 
 /// After the adversary is quiet, everything must be at rest within so many rounds.
 const ROUNDS: u32 = 220;
@@ -45,12 +46,17 @@ const CACHED: [Kind; 6] =
 struct Stray {
     stage: Stage,
     run: Run,
+    /// It comes once everything is over.
+    is_last: bool,
+    /// The run wakes with it, and hears whether it was stored; `Some` where it was stored before.
+    wakes: bool,
+    stored: Option<Stored>,
 }
 
 /// One scenario on its way.
 struct Simulation {
     scenario: Scenario,
-    fault: Option<Fence>,
+    fault: Option<Fault>,
     api: ApiServer,
     caches: Caches,
     replica_set_caches: Caches,
@@ -59,11 +65,14 @@ struct Simulation {
     /// What the owner's controller saw when it found nothing to do.
     controller_idle_at: Option<(u64, [u64; 6], i64)>,
     random: Random,
-    run: Option<Run>,
+    /// Those that are awake.
+    awake: Vec<Run>,
     next: Option<Then>,
     first: RolloutLock,
     owner_uid: String,
     runs: u32,
+    /// The version at which the workload stands before anybody comes.
+    stands_at: u64,
     writes: u32,
     strays: Vec<Stray>,
     invariants: Invariants,
@@ -79,7 +88,7 @@ struct Report {
 }
 
 /// Runs a scenario to its end.
-fn simulate(scenario: &Scenario, fault: Option<Fence>) -> Report {
+fn simulate(scenario: &Scenario, fault: Option<Fault>) -> Report {
     let mut simulation = Simulation::new(scenario.clone(), fault);
     simulation.go();
     let trace = if simulation.invariants.violations.is_empty() { Vec::new() } else { simulation.trace() };
@@ -87,7 +96,7 @@ fn simulate(scenario: &Scenario, fault: Option<Fence>) -> Report {
 }
 
 impl Simulation {
-    fn new(scenario: Scenario, fault: Option<Fence>) -> Self {
+    fn new(scenario: Scenario, fault: Option<Fault>) -> Self {
         let mut api = ApiServer::default();
         set_up(&mut api, &scenario);
         let first = first_lock(&api, &scenario);
@@ -105,9 +114,10 @@ impl Simulation {
             replica_sets: ReplicaSetController::default(),
             controller_idle_at: None,
             random,
-            run: None,
+            awake: Vec::new(),
             next: None,
             runs: 0,
+            stands_at: 0,
             writes: 0,
             strays: Vec::new(),
         };
@@ -117,8 +127,9 @@ impl Simulation {
         }
         simulation.first = first_lock(&simulation.api, &simulation.scenario);
         simulation.invariants.skip(&simulation.api);
+        simulation.stands_at = simulation.api.version();
         let run = Run::new(&simulation.scenario, simulation.first.clone(), None, &simulation.owner_uid);
-        simulation.run = Some(run);
+        simulation.awake.push(run);
         simulation
     }
 
@@ -137,10 +148,22 @@ impl Simulation {
                 return;
             }
         }
+        self.settles();
+        if self.strays.is_empty() || !self.invariants.violations.is_empty() {
+            return;
+        }
+        // Once everything is over those come who slept, and what was on its way.
+        while let Some(stray) = self.strays.pop() {
+            self.arrives(stray);
+        }
+        self.settles();
+    }
+
+    fn settles(&mut self) {
         if self.come_to_rest() {
             self.invariants.settled(&self.api, self.daemon_sets.nodes);
         } else {
-            let waits = self.run.as_ref().map(|run| run.said.clone());
+            let waits: Vec<&String> = self.awake.iter().map(|run| &run.said).collect();
             self.invariants.broken(format!("it does not come to rest: {waits:?}"));
         }
     }
@@ -152,7 +175,7 @@ impl Simulation {
             4 | 5 => self.owner_controller(),
             6 => self.a_replica_set(),
             7 => self.kubelet(false),
-            8 => self.stray(),
+            8 => drop(self.stray()),
             _ => self.a_cache(),
         }
     }
@@ -163,9 +186,7 @@ impl Simulation {
         for _ in 0..ROUNDS {
             let before = self.api.version();
             self.api.step += 1;
-            while !self.strays.is_empty() {
-                self.stray();
-            }
+            while self.stray() {}
             for _ in 0..4 {
                 self.run_steps();
             }
@@ -174,7 +195,7 @@ impl Simulation {
             if !self.invariants.violations.is_empty() {
                 return true;
             }
-            idle = if self.api.version() == before && self.run.is_none() { idle + 1 } else { 0 };
+            idle = if self.api.version() == before && self.awake.is_empty() { idle + 1 } else { 0 };
             if idle > 2 {
                 return true;
             }
@@ -238,39 +259,52 @@ impl Simulation {
         }
     }
 
-    fn stray(&mut self) {
-        if let Some(stray) = self.strays.pop() {
-            self.store(&stray.stage, &stray.run);
+    /// What is late arrives; returns whether there was something.
+    fn stray(&mut self) -> bool {
+        let Some(at) = self.strays.iter().position(|stray| !stray.is_last) else { return false };
+        let stray = self.strays.remove(at);
+        self.arrives(stray);
+        true
+    }
+
+    fn arrives(&mut self, stray: Stray) {
+        let Stray { stage, mut run, wakes, stored, .. } = stray;
+        let is_create = matches!(&stage, Stage::Write(_, ObjectWrite::Create { .. }));
+        // What a dead run makes once everything is over goes with the next rollout.
+        let stored = match stored {
+            Some(stored) => stored,
+            None if is_create && !wakes => return,
+            None => self.store(&stage, &run),
+        };
+        if wakes {
+            run.answered(&stage, stored, self.api.version());
+            self.awake.push(run);
         }
     }
 
-    fn store(&mut self, stage: &Stage, run: &Run) {
+    fn store(&mut self, stage: &Stage, run: &Run) -> Stored {
         match stage {
-            Stage::Write(write) => send(&mut self.api, write),
+            Stage::Write(_, write) => send(&mut self.api, write),
             Stage::PatchPod(pod) => run.patch_pod(&mut self.api, pod),
-            Stage::Look | Stage::Owned(_) | Stage::Decide(..) => {}
+            Stage::TakePod(pod) => run.take_pod(&mut self.api, pod),
+            Stage::Look | Stage::Owned(_) | Stage::Decide(..) => Stored::No,
         }
     }
 
     fn run_steps(&mut self) {
-        let Some(mut run) = self.run.take() else { return self.begin_again() };
+        if self.awake.is_empty() {
+            return self.begin_again();
+        }
+        let mut run = self.awake.remove(self.random.below(self.awake.len()));
         let last = self.api.version();
         let quiet = self.api.step > self.scenario.quiet_after;
         if quiet || self.random.one_in(2 + 3 * self.scenario.lag) {
             run.pods_at = last;
         }
         let Some(stage) = run.step(&self.api, self.scenario.kind, self.fault) else {
-            if let Some(end) = run.end.take() {
-                let held = matches!(&end, End::Superseded(why) if why == "another run holds it");
-                if held && !self.scenario.kills.is_empty() {
-                    // The killed run's last write came late: the person tries again.
-                    let back = run.goal.lock.direction == Direction::Back;
-                    self.next = Some(if back { Then::Abort } else { Then::Resume });
-                    return;
-                }
-                self.invariants.ended(end, run.goal.lock.direction);
-            } else {
-                self.run = Some(run);
+            match run.end.take() {
+                Some(end) => self.ended(&run, end),
+                None => self.awake.push(run),
             }
             return;
         };
@@ -278,18 +312,44 @@ impl Simulation {
         if let Some(kill) = self.scenario.kills.iter().find(|kill| kill.at_write == self.writes).copied() {
             return self.kill(kill, stage, run);
         }
-        let is_lost = self.scenario.loses_answers && !quiet && self.random.one_in(6);
-        if !is_lost {
-            self.store(&stage, &run);
+        let loses_answer = self.scenario.loses_answers && !quiet && self.random.one_in(6);
+        let stored = if loses_answer {
+            if self.random.one_in(2) {
+                self.store(&stage, &run);
+            }
+            Stored::Unknown
+        } else {
+            self.store(&stage, &run)
+        };
+        run.answered(&stage, stored, self.api.version());
+        self.awake.push(run);
+    }
+
+    fn ended(&mut self, run: &Run, end: End) {
+        let direction = run.goal.lock.direction;
+        let is_newest = run.goal.lock.run == format!("run-{}", self.runs);
+        if end == End::TakenOver && is_newest && !self.scenario.kills.is_empty() {
+            // The killed run's last write came late: the person tries again.
+            self.next = Some(if direction == Direction::Back { Then::Abort } else { Then::Resume });
+            return;
         }
-        self.run = Some(run);
+        let owner = self.api.live(kind_of(self.scenario.kind), OWNER);
+        self.invariants.ended(end, &run.goal, owner.as_deref(), is_newest);
     }
 
     fn kill(&mut self, kill: Kill, stage: Stage, run: Run) {
-        match kill.request {
-            Request::Stored => self.store(&stage, &run),
-            Request::Lost => {}
-            Request::Late => self.strays.push(Stray { stage, run }),
+        let stored = match kill.request {
+            Request::Stored => Some(self.store(&stage, &run)),
+            Request::Lost => Some(Stored::Unknown),
+            Request::Late | Request::VeryLate => None,
+        };
+        let (wakes, is_last) = match kill.fate {
+            Fate::Killed => (false, kill.request == Request::VeryLate),
+            Fate::Sleeps => (true, kill.request == Request::VeryLate),
+            Fate::SleepsLong => (true, true),
+        };
+        if wakes || stored.is_none() {
+            self.strays.push(Stray { stage, run, is_last, wakes, stored });
         }
         self.next = Some(kill.then);
     }
@@ -320,7 +380,7 @@ impl Simulation {
             self.caches.move_to(Kind::Pod, self.api.version());
         }
         let lock = RolloutLock { run: format!("run-{}", self.runs), direction, ..found };
-        self.run = Some(Run::new(&self.scenario, lock, text, &self.owner_uid));
+        self.awake.push(Run::new(&self.scenario, lock, text, &self.owner_uid));
     }
 
     fn does(&mut self, deed: Deed) {

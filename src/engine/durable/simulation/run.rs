@@ -4,16 +4,20 @@ use serde_json::{Value, json};
 
 use crate::engine::durable::change::{Direction, TemplateChange};
 use crate::engine::durable::deployment::history_hash;
+use crate::engine::durable::holder::Holder;
 use crate::engine::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{
-    Cleanup, Fence, ObjectKind, ObjectWrite, OwnerGoal, OwnerPhase, OwnerView, PodsState, owner_phase,
+    Cleanup, Fence, ObjectKind, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, Stored,
+    ThisRun, beat, owner_phase,
 };
+use crate::engine::record::{TakenOver, UPDATE_ANNOTATION};
 use crate::engine::rollout::Policy;
 use crate::engine::workload::WorkloadKind;
 use crate::engine::{metadata::MetadataMap, template};
 
 use super::api_server::{Actor, ApiServer, Kind, Object, timestamp};
 use super::cluster::{BEFORE, OWNER, kind_of, strategy, template_with, wanted_template};
+use super::faults::Fault;
 use super::fields::{
     REVISION_HASH, at, controller, is_terminating, label, name, put, revision, same_template, template as held, uid,
 };
@@ -27,6 +31,8 @@ pub(super) const ID: &str = "20260301-100000-abcd";
 pub(super) enum End {
     Closed,
     Superseded(String),
+    /// Another run holds it.
+    TakenOver,
 }
 
 /// Where a run is between two requests.
@@ -35,8 +41,9 @@ pub(super) enum Stage {
     Look,
     Owned(Option<Object>),
     Decide(Option<Object>, Vec<Object>),
-    Write(ObjectWrite),
+    Write(OwnerStep, ObjectWrite),
     PatchPod(Object),
+    TakePod(Object),
 }
 
 #[derive(Debug)]
@@ -54,6 +61,8 @@ pub(super) struct Run {
     /// The versions at which it found nothing to do.
     idle_at: Option<(u64, u64)>,
     looked_at: u64,
+    own_lock: OwnLock,
+    generation: i64,
 }
 
 /// The lock as the plan makes it.
@@ -79,12 +88,14 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
         who: "jane".into(),
         since: timestamp(api.step),
         reason: None,
+        cause: None,
         version: "0.1.0".into(),
         state: LockState::Running,
         direction: Direction::Forward,
         change: TemplateChange::of(&template::diff(&before, &after)),
         digests: Default::default(),
         origin: Default::default(),
+        holder: Some(Holder::default()),
         strategy: (!is_deployment).then(|| strategy(scenario)),
         outgoing: with(&before).map(|set| Outgoing {
             name: name(set).into(),
@@ -94,7 +105,9 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
         history,
         reuses: known.filter(|_| !is_deployment).map(|known| name(known).into()),
         released: false,
+        late: false,
         only: Default::default(),
+        hooks: Default::default(),
         policy: Policy {
             max_unavailable: 1,
             min_ready_seconds_given: None,
@@ -109,13 +122,20 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
 
 impl Run {
     pub(super) fn new(scenario: &Scenario, lock: RolloutLock, replaces: Option<String>, owner: &str) -> Self {
+        let found = replaces.as_deref().and_then(|text| serde_json::from_str::<RolloutLock>(text).ok());
+        let take_over = found.filter(RolloutLock::may_be_late);
+        let take_over = take_over.map(|found| TakenOver { rollout: found.id, run: lock.run.clone() });
         let goal = OwnerGoal {
             uid: owner.into(),
             lock,
             replaces,
+            unless_alive: None,
+            adopts: false,
             before: template_with(BEFORE),
             after: wanted_template(scenario),
             clock: "2026-03-01T10:00:00Z".into(),
+            take_over,
+            who: "jane".into(),
             field_manager: "kubectl-inplace".into(),
             keep_field_ownership: false,
             release: scenario.release,
@@ -131,11 +151,13 @@ impl Run {
             partition,
             idle_at: None,
             looked_at: 0,
+            own_lock: OwnLock::Unwritten,
+            generation: 0,
         }
     }
 
     /// Does the next thing, and returns the write that is to be sent.
-    pub(super) fn step(&mut self, api: &ApiServer, kind: WorkloadKind, fault: Option<Fence>) -> Option<Stage> {
+    pub(super) fn step(&mut self, api: &ApiServer, kind: WorkloadKind, fault: Option<Fault>) -> Option<Stage> {
         match std::mem::replace(&mut self.stage, Stage::Look) {
             Stage::Look if self.idle_at == Some((api.version(), self.pods_at)) => {}
             Stage::Look => {
@@ -156,8 +178,9 @@ impl Run {
                 let is_idle = is_fresh && told == self.told && matches!(self.stage, Stage::Look);
                 self.idle_at = is_idle.then(|| (api.version(), self.pods_at));
             }
-            Stage::Write(write) => return Some(Stage::Write(write)),
+            Stage::Write(step, write) => return Some(Stage::Write(step, write)),
             Stage::PatchPod(pod) => return Some(Stage::PatchPod(pod)),
+            Stage::TakePod(pod) => return Some(Stage::TakePod(pod)),
         }
         None
     }
@@ -168,11 +191,15 @@ impl Run {
         kind: WorkloadKind,
         owner: Option<Object>,
         owned: &[Object],
-        fault: Option<Fence>,
+        fault: Option<Fault>,
     ) {
         let pods = self.pods(api, kind);
         let done = self.told.is_some() && pods.iter().all(|pod| self.is_right(pod));
-        let mut state = PodsState { done, present: pods.len(), labels: Default::default() };
+        let mut present = api.list_seen(Kind::Pod, self.pods_at);
+        present.retain(|pod| !is_terminating(pod));
+        let foreign = present.iter().find(|pod| !self.is_taken(pod));
+        let taken_over = foreign.is_none() || fault == Some(Fault::LeavesPods);
+        let mut state = PodsState { done, present: pods.len(), taken_over, labels: Default::default() };
         for pod in &pods {
             let label = super::fields::text(pod, &["metadata", "labels", "controller-revision-hash"]).to_owned();
             *state.labels.entry(label).or_default() += 1;
@@ -180,14 +207,24 @@ impl Run {
         let mut view = OwnerView {
             object: owner.map(|owner| (*owner).clone()),
             owned: owned.iter().map(|object| (**object).clone()).collect(),
+            now: Some(timestamp(api.step)),
         };
+        self.own_lock = self.own_lock.seen(&self.goal, &view);
+        self.generation = view.generation();
         let ended = timestamp(api.step);
-        let mut phase = owner_phase(&self.goal, kind, &view, &state, &ended);
-        if let (OwnerPhase::Await(fence), Some(fault)) = (&phase, fault)
+        let own_lock = if fault == Some(Fault::BeginsAgain) { OwnLock::Unwritten } else { self.own_lock };
+        let this = ThisRun { ended: &ended, own_lock };
+        let mut phase = owner_phase(&self.goal, kind, &view, &state, this);
+        if let (OwnerPhase::Await(fence), Some(Fault::Skips(fault))) = (&phase, fault)
             && *fence == fault
         {
             pretend(fault, &mut view, &self.goal, &state);
-            phase = owner_phase(&self.goal, kind, &view, &state, &ended);
+            phase = owner_phase(&self.goal, kind, &view, &state, this);
+        }
+        let waits = matches!(phase, OwnerPhase::Await(_) | OwnerPhase::PodsMayGo { .. });
+        if let Some(write) = if waits { beat(&self.goal, kind, &view) } else { None } {
+            self.stage = Stage::Write(OwnerStep::Beat, write);
+            return;
         }
         self.said = match &phase {
             OwnerPhase::Do(step, _) => format!("{step:?}"),
@@ -195,19 +232,55 @@ impl Run {
             other => format!("{other:?}"),
         };
         match phase {
-            OwnerPhase::Do(_, write) => self.stage = Stage::Write(write),
+            OwnerPhase::Do(step, write) => self.stage = Stage::Write(step, write),
             OwnerPhase::Await(_) => {}
+            OwnerPhase::TakePods => self.stage = Stage::TakePod(foreign.expect("one is missing").clone()),
             OwnerPhase::PodsMayGo { revision } => {
                 self.told = Some(revision);
-                if let Some(pod) = pods.iter().find(|pod| !self.is_right(pod)) {
+                // A pod that is younger than the owner that was read may be another run's.
+                let known = api.list_seen(Kind::Pod, self.looked_at);
+                let is_known = |pod: &&Object| known.iter().any(|known| uid(known) == uid(pod));
+                if let Some(pod) = pods.iter().filter(is_known).find(|pod| !self.is_right(pod)) {
                     self.stage = Stage::PatchPod(pod.clone());
                 }
             }
-            OwnerPhase::Superseded { cleanup: Cleanup::Do(_, write), .. } => self.stage = Stage::Write(*write),
+            OwnerPhase::Superseded { cleanup: Cleanup::Do(step, write), .. } => {
+                self.stage = Stage::Write(step, *write);
+            }
             OwnerPhase::Superseded { cleanup: Cleanup::Await(_), .. } => {}
-            OwnerPhase::Superseded { why, cleanup: Cleanup::Nothing } => self.end = Some(End::Superseded(why)),
+            OwnerPhase::Superseded { why, cleanup: Cleanup::Nothing } => {
+                let is_ended = why.contains("by another run") && fault == Some(Fault::BelievesAnyEnd);
+                self.end = Some(if is_ended { End::Closed } else { End::Superseded(why) });
+            }
+            OwnerPhase::TakenOver { .. } => self.end = Some(End::TakenOver),
             OwnerPhase::Closed => self.end = Some(End::Closed),
         }
+    }
+
+    /// The answer to what it sent. Assumed: its watch of the pods is not behind its own lock.
+    pub(super) fn answered(&mut self, stage: &Stage, stored: Stored, version: u64) {
+        if let Stage::Write(step, _) = stage {
+            self.own_lock = self.own_lock.answered(*step, stored, self.generation);
+            if matches!(step, OwnerStep::SetTemplate | OwnerStep::TakeLock) {
+                self.pods_at = version;
+            }
+        }
+    }
+
+    fn is_taken(&self, pod: &Object) -> bool {
+        let Some(by) = &self.goal.take_over else { return true };
+        record_of(pod).as_str() == Some(by.run.as_str())
+    }
+
+    /// Notes on a pod that this run has taken it over.
+    pub(super) fn take_pod(&self, api: &mut ApiServer, seen: &Object) -> Stored {
+        let live = api.live(Kind::Pod, name(seen)).filter(|live| uid(live) == uid(seen));
+        if live.is_none_or(|live| record_of(&live) != record_of(seen)) {
+            return Stored::No;
+        }
+        let run = self.goal.lock.run.clone();
+        api.change(Actor::Run, Kind::Pod, name(seen), |pod| put(pod, &RECORD, json!(run)));
+        Stored::Yes
     }
 
     /// The pods of the goal: those that are not going, of a StatefulSet those at or above the partition.
@@ -236,13 +309,19 @@ impl Run {
 
     /// The patch of a pod: images, labels and annotations of the change, and the label of the revision; all of it or
     /// nothing where the pod is not what was seen.
-    pub(super) fn patch_pod(&self, api: &mut ApiServer, seen: &Object) {
-        let Some(live) = api.live(Kind::Pod, name(seen)).filter(|live| uid(live) == uid(seen)) else { return };
-        if is_terminating(&live) || at(&live, &["spec", "containers"]) != at(seen, &["spec", "containers"]) {
-            return;
+    pub(super) fn patch_pod(&self, api: &mut ApiServer, seen: &Object) -> Stored {
+        let Some(live) = api.live(Kind::Pod, name(seen)).filter(|live| uid(live) == uid(seen)) else {
+            return Stored::No;
+        };
+        if is_terminating(&live)
+            || at(&live, &["spec", "containers"]) != at(seen, &["spec", "containers"])
+            || record_of(&live) != record_of(seen)
+        {
+            return Stored::No;
         }
         let wanted = self.goal.target();
         api.change(Actor::Run, Kind::Pod, name(seen), |pod| {
+            put(pod, &RECORD, json!(self.goal.lock.run));
             put(pod, &["spec", "containers"], at(wanted, &["spec", "containers"]).clone());
             for map in MetadataMap::ALL {
                 for key in self.goal.lock.change.metadata.of(map).keys() {
@@ -259,26 +338,40 @@ impl Run {
                 put(pod, &["metadata", "labels", REVISION_HASH], json!(revision));
             }
         });
+        Stored::Yes
     }
 }
 
+/// A pod's record, as far as it matters here: the run that wrote it.
+const RECORD: [&str; 3] = ["metadata", "annotations", UPDATE_ANNOTATION];
+
+fn record_of(pod: &Object) -> &Value {
+    at(pod, &RECORD)
+}
+
 /// Sends a write.
-pub(super) fn send(api: &mut ApiServer, write: &ObjectWrite) {
+pub(super) fn send(api: &mut ApiServer, write: &ObjectWrite) -> Stored {
     let kind = |kind: ObjectKind| match kind {
         ObjectKind::Workload(kind) => kind_of(kind),
         ObjectKind::ControllerRevision => Kind::ControllerRevision,
     };
     // Whatever the answer is, the run reads again.
-    match write {
+    let answer = match write {
         ObjectWrite::Patch { object, operations } => {
             api.patch(Actor::Run, kind(object.kind), &object.name, operations).map(|_| ())
         }
         ObjectWrite::Create { kind: of, object, .. } => api.create(Actor::Run, kind(*of), object.clone()).map(|_| ()),
-        ObjectWrite::Delete { object } => {
+        ObjectWrite::Delete { object, version } => {
+            let live = api.live(kind(object.kind), &object.name);
+            let found = live.as_ref().map(|live| super::fields::text(live, &["metadata", "resourceVersion"]));
+            let is_changed = version.is_some() && found.is_some() && found != version.as_deref();
+            if is_changed {
+                return Stored::No;
+            }
             api.delete(Actor::Run, kind(object.kind), &object.name, Some(object.uid.as_str()))
         }
-    }
-    .ok();
+    };
+    if answer.is_ok() { Stored::Yes } else { Stored::No }
 }
 
 /// Makes the view look as if a fence had been reached: a run that does not wait for it.

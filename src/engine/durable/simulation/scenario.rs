@@ -18,6 +18,18 @@ pub(super) enum Request {
     Lost,
     /// It is stored some time after the next run has begun.
     Late,
+    /// It is stored once everything is over.
+    VeryLate,
+}
+
+/// What becomes of the run itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Killed,
+    /// It sleeps, and wakes at some time; a request that is late is sent then.
+    Sleeps,
+    /// It wakes once everything is over.
+    SleepsLong,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +37,7 @@ pub(super) struct Kill {
     /// Counted over all runs, from 1.
     pub(super) at_write: u32,
     pub(super) request: Request,
+    pub(super) fate: Fate,
     pub(super) then: Then,
 }
 
@@ -42,6 +55,12 @@ pub(super) enum Deed {
     /// `kubectl rollout undo`.
     Undo,
     Delete,
+    /// `kubectl replace` with the whole owner as it was before anything was done, or so many versions ago.
+    Put(Option<usize>),
+    /// The lock is removed by hand.
+    RemoveLock,
+    /// The lock is edited by hand, so that nobody can read it.
+    EditLock,
 }
 
 impl Deed {
@@ -50,6 +69,7 @@ impl Deed {
         match self {
             Self::DeletePod | Self::Scale(_) | Self::Label => false,
             Self::SetImage | Self::Apply(_) | Self::Unpause | Self::Undo | Self::Delete => true,
+            Self::Put(_) | Self::RemoveLock | Self::EditLock => true,
         }
     }
 }
@@ -124,7 +144,7 @@ impl Scenario {
             at_write += u32::try_from(random.between(1, 7)).expect("small");
             let request = *random.pick(&[Request::Stored, Request::Lost, Request::Late]);
             let then = *random.pick(&[Then::Resume, Then::Abort]);
-            scenario.kills.push(Kill { at_write, request, then });
+            scenario.kills.push(Kill { at_write, request, fate: Fate::Killed, then });
         }
         for _ in 0..random.below(4) {
             let step = u32::try_from(random.between(0, 200)).expect("small");
@@ -147,6 +167,35 @@ impl Scenario {
             let strategy = random.one_in(2);
             let deeds =
                 [Deed::SetImage, Deed::SetImage, Deed::Apply(strategy), Deed::Unpause, Deed::Undo, Deed::Delete];
+            scenario.deeds.push((step, *random.pick(&deeds)));
+        }
+        scenario
+    }
+
+    /// Runs that are taken for dead and only sleep, and requests that come late, also once everything is over.
+    pub(super) fn raced(seed: u64, kind: WorkloadKind) -> Self {
+        let mut scenario = Self::disturbed(seed, kind);
+        let mut random = Random::new(seed ^ 0xACE);
+        scenario.kills.clear();
+        let mut at_write = 0;
+        for _ in 0..random.between(1, 3) {
+            at_write += u32::try_from(random.between(1, 7)).expect("small");
+            let fate = *random.pick(&[Fate::Sleeps, Fate::SleepsLong, Fate::Killed]);
+            let request = *random.pick(&[Request::Stored, Request::Late, Request::VeryLate]);
+            let then = *random.pick(&[Then::Resume, Then::Abort, Then::Abort]);
+            scenario.kills.push(Kill { at_write, request, fate, then });
+        }
+        scenario
+    }
+
+    /// Somebody puts the whole owner back as it was, or takes the lock away.
+    pub(super) fn overwritten(seed: u64, kind: WorkloadKind) -> Self {
+        let mut scenario = Self::disturbed(seed, kind);
+        let mut random = Random::new(seed ^ 0xB17);
+        for _ in 0..=random.below(2) {
+            let step = u32::try_from(random.between(0, 150)).expect("small");
+            let back = usize::try_from(random.between(1, 6)).expect("small");
+            let deeds = [Deed::Put(None), Deed::Put(Some(back)), Deed::RemoveLock, Deed::EditLock];
             scenario.deeds.push((step, *random.pick(&deeds)));
         }
         scenario

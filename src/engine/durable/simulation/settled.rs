@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::engine::durable::change::{Direction, same};
 use crate::engine::durable::deployment::{history_hash, template_of};
 use crate::engine::durable::history;
+use crate::engine::durable::holder::beat_of;
 use crate::engine::durable::lock::{HistoryStep, RolloutLock};
 use crate::engine::metadata::MetadataMap;
 use crate::engine::outcome::EndResult;
@@ -40,8 +41,16 @@ impl Invariants {
     }
 
     fn nothing_of_the_lock_is_left(&mut self, api: &ApiServer, owner: &Value) {
-        if RolloutLock::text_of(owner).is_some() {
+        // One that nobody can read stays.
+        if matches!(RolloutLock::of(owner), Ok(Some(_))) {
             self.broken("the owner is locked".into());
+        }
+        let takes_lock = |deed: &Deed| matches!(deed, Deed::Put(_) | Deed::RemoveLock | Deed::EditLock);
+        if self.foreign.iter().any(takes_lock) {
+            return;
+        }
+        if beat_of(owner).is_some() {
+            self.broken("a sign of life is left on the owner".into());
         }
         for set in api.list(Kind::ReplicaSet) {
             if RolloutLock::text_of(&set).is_some() {
@@ -199,6 +208,11 @@ impl Invariants {
 
     /// Somebody else wrote: theirs stays, and nothing of ours holds it back but what only the person may lift.
     fn contested(&mut self, api: &ApiServer, owner: &Value) {
+        let takes_lock = |deed: &Deed| matches!(deed, Deed::Put(_) | Deed::RemoveLock | Deed::EditLock);
+        if self.foreign.iter().any(takes_lock) {
+            // Nobody is left who knows what was ours.
+            return;
+        }
         let paused = at(owner, &["spec", "paused"]) == &json!(true);
         self.check(!(paused && self.scenario.release), || "it is paused, though it was to be released".into());
         let strategy = *at(owner, &["spec", "updateStrategy"]) == strategy(&self.scenario)

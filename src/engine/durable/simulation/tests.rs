@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::workload::WorkloadKind;
 
-use super::scenario::{Kill, Request, Scenario, Then};
+use super::scenario::{Fate, Kill, Request, Scenario, Then};
 use super::simulate;
 
 const KINDS: [WorkloadKind; 3] = [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
@@ -41,6 +41,25 @@ fn somebody_elses_template_stays_and_nothing_of_ours_is_left() {
     explore(120, Scenario::contested);
 }
 
+#[test]
+fn a_run_that_only_slept_and_requests_that_come_late_change_nothing() {
+    explore(240, Scenario::raced);
+}
+
+#[test]
+fn a_run_whose_lock_is_gone_never_begins_again() {
+    explore(120, Scenario::overwritten);
+}
+
+/// Three kinds, four ways to disturb, and so many seeds of each.
+#[test]
+#[ignore = "takes minutes: the seeds of tests/run"]
+fn ten_thousand_scenarios_of_the_owners_side() {
+    for draw in [Scenario::disturbed, Scenario::contested, Scenario::raced, Scenario::overwritten] {
+        explore(834, draw);
+    }
+}
+
 /// Wherever a run is killed, whether its last write got through or not, and whether it is gone on with or taken back.
 #[test]
 fn a_run_that_is_killed_after_any_write_ends_well() {
@@ -54,7 +73,7 @@ fn a_run_that_is_killed_after_any_write_ends_well() {
                     (Request::Stored, Then::Abort),
                     (Request::Lost, Then::Abort),
                 ] {
-                    scenario.kills = vec![Kill { at_write, request, then }];
+                    scenario.kills = vec![Kill { at_write, request, fate: Fate::Killed, then }];
                     let report = simulate(&scenario, None);
                     assert!(report.violations.is_empty(), "{scenario:#?}: {:#?}", [report.violations, report.trace]);
                 }

@@ -2,7 +2,8 @@ use super::super::tests::tolerant;
 use super::super::{NewImage, pod_patch};
 use super::*;
 use crate::engine::metadata::MetadataChange;
-use crate::engine::record::DrainedLabel;
+use crate::engine::patch::taken_over_patch;
+use crate::engine::record::{DrainedLabel, TakenOver};
 
 fn object(labels: &Value, record: Option<&str>) -> Value {
     let mut object = json!({"metadata": {"name": "web-0", "namespace": "prod", "uid": "u", "labels": labels},
@@ -226,4 +227,46 @@ fn a_patch_of_the_images_keeps_the_gate_in_the_record() {
     let images = [NewImage { container: "side".into(), to: "side:2".into() }];
     let update = pod_patch(&read(&off), &images, &MetadataChange::default(), &"two".into(), "kubectl-inplace").unwrap();
     assert_eq!(UpdateRecord::drained(&read(&applied(&off, &update))), Some(gate()));
+}
+
+#[test]
+fn what_is_on_its_way_fails_once_another_run_has_taken_the_pod_over() {
+    let by = TakenOver { rollout: "one".into(), run: "second".into() };
+    for record in [None, Some(RECORD)] {
+        let before = object(&json!({"example.com/serving": "yes", "app": "web"}), record);
+        let pod = read(&before);
+        let labels = [("tier".into(), ValueChange { from: None, to: Some("b".into()) })].into();
+        let metadata = MetadataChange { labels, ..Default::default() };
+        let images = [NewImage { container: "side".into(), to: "side:2".into() }];
+        let late = [
+            pod_patch(&pod, &images, &MetadataChange::default(), &"one".into(), "m").unwrap(),
+            pod_patch(&pod, &[], &metadata, &"one".into(), "m").unwrap(),
+            drain_patch(&pod, &serving(), "m").unwrap(),
+        ];
+        let after = applied(&before, &taken_over_patch(&pod, &by, "m").unwrap());
+        let taken = read(&after);
+        assert_eq!(taken_over_patch(&taken, &by, "m"), None, "it says so already");
+        for patch in late {
+            let record = format!("/metadata/annotations/{}", UPDATE_ANNOTATION.replace('/', "~1"));
+            let tests = serde_json::to_value(&patch.operations).unwrap();
+            let fails = tests.as_array().unwrap().iter().filter(|one| one["op"] == "test").any(|test| {
+                let path = test["path"].as_str().unwrap();
+                let is_about_it = record.starts_with(path) && path.starts_with("/metadata/annotations");
+                is_about_it && after.pointer(path).unwrap_or(&Value::Null) != &test["value"]
+            });
+            assert!(fails, "it would be stored: {tests:#}");
+        }
+        let known = UpdateRecord::of(&taken).unwrap();
+        assert_eq!(known.containers, UpdateRecord::of(&pod).map(|record| record.containers).unwrap_or_default());
+    }
+}
+
+#[test]
+fn a_pod_that_is_put_back_still_says_who_has_taken_it_over() {
+    let by = TakenOver { rollout: "one".into(), run: "second".into() };
+    let before = object(&json!({"example.com/serving": "yes"}), None);
+    let taken = applied(&before, &taken_over_patch(&read(&before), &by, "m").unwrap());
+    let out = applied(&taken, &drain_patch(&read(&taken), &serving(), "m").unwrap());
+    let back = applied(&out, &restore_patch(&read(&out), "m").unwrap());
+    assert_eq!(UpdateRecord::of(&read(&back)).and_then(|record| record.taken_over), Some(by));
 }

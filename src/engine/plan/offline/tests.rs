@@ -147,16 +147,10 @@ fn images_change_in_place() {
     let at = |path: &str| format!("{SPEC}/{path}/image");
     let cases = [
         ("containers/0", "app:2", "app", Effect::Restart, vec![]),
-        ("containers/1", "acme/side:2", "side", Effect::Restart, vec!["NoReadinessProbe"]),
-        (
-            "containers/1",
-            "other/side:latest",
-            "side",
-            Effect::Restart,
-            vec!["NoReadinessProbe", "RepositoryChanges", "StaleImageStays"],
-        ),
+        ("containers/1", "acme/side:2", "side", Effect::Restart, vec![]),
+        ("containers/1", "other/side:latest", "side", Effect::Restart, vec!["RepositoryChanges", "StaleImageStays"]),
         ("initContainers/0", "setup:2", "setup", Effect::NoEffectNow, vec![]),
-        ("initContainers/1", "mesh:2", "mesh", Effect::Restart, vec!["NotRead", "NoReadinessProbe"]),
+        ("initContainers/1", "mesh:2", "mesh", Effect::Restart, vec!["NotRead"]),
     ];
     for (path, image, name, effect, warnings) in cases {
         let plan = plan(&old, &with(&old, &[(&at(path), json!(image))]));

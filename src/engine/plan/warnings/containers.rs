@@ -90,9 +90,6 @@ fn nodes_not_read(error: &str, updated: &[Updated<'_>]) -> Option<Warning> {
 
 fn of_a_restart(context: &Context<'_>, container: &Container, pod: &Pod, warnings: &mut BTreeSet<Warning>) {
     let name = || container.name.clone();
-    if container.readiness_probe.is_none() {
-        warnings.insert(Warning::NoReadinessProbe { container: name() });
-    }
     let sources = sources(container);
     if !sources.is_empty() {
         warnings.insert(Warning::ConfigurationReread { container: name(), sources });

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use images::of_the_reference;
 
+use super::back_off::Held;
 use super::build::Context;
 use super::live::{Desired, LiveWorkload};
 use super::wanted::{is_pinned, outside_template};
@@ -64,9 +65,7 @@ pub(super) fn warnings(
         pods_differ(&updated, &mut warnings);
     }
     drifted(context, pods, containers, &mut warnings);
-    if let Desired::ByPod(by_pod) = desired {
-        warnings.extend(by_pod.warnings.iter().cloned());
-    }
+    held_back(context, &updated, &mut warnings);
     if let Desired::Object { object, removals_unseen } = desired {
         if *removals_unseen {
             warnings.insert(Warning::RemovalsUnseen);
@@ -78,6 +77,17 @@ pub(super) fn warnings(
     }
     warnings.extend(live.not_read.iter().map(|what| Warning::NotRead { what: what.clone() }));
     warnings.into_iter().collect()
+}
+
+/// Containers that the kubelet is expected to leave down for a while, though nothing has crashed.
+fn held_back(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
+    let mut held = Held::default();
+    for updated in updated {
+        for (container, change) in updated.restarted() {
+            held.add(&container.name, context.back_off.seconds(updated.pod, &container.name, &change.to));
+        }
+    }
+    warnings.extend(held.warnings());
 }
 
 fn metadata(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {

@@ -10,7 +10,6 @@ use crate::engine::plan::ContainerPlan;
 use crate::engine::plan::build::Context;
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::reason::Warning;
-use crate::engine::selector;
 use crate::engine::workload::WorkloadKind;
 
 pub(super) fn warn(
@@ -31,7 +30,6 @@ pub(super) fn warn(
         warnings.extend(manager(live, containers.iter().filter_map(images).collect()));
     }
     warnings.extend(live.surroundings.autoscalers.iter().filter_map(|autoscaler| scales(autoscaler, live)));
-    warnings.extend(live.surroundings.budgets.iter().filter_map(|budget| allows_none(budget, updated)));
     let changed = containers.iter().filter(|plan| plan.to.is_some());
     warnings.extend(changed.filter_map(|plan| {
         let manager = apply_manager(live, &plan.container, plan.list.spec_field())?;
@@ -104,19 +102,6 @@ fn scales(autoscaler: &Value, live: &LiveWorkload) -> Option<Warning> {
     let is_target = text("kind") == facts.kind && text("name") == live.workload.reference.name && group == facts.group;
     let has_room = number("minReplicas").unwrap_or(1) < number("maxReplicas").unwrap_or(1);
     (is_target && has_room).then(|| Warning::AutoscalerActive { autoscaler: name_of(autoscaler) })
-}
-
-/// A PodDisruptionBudget that covers pods of which a container restarts, and allows none now.
-fn allows_none(budget: &Value, updated: &[Updated<'_>]) -> Option<Warning> {
-    let number = |pointer: &str| budget.pointer(pointer).and_then(Value::as_i64);
-    let is_observed = number("/status/observedGeneration") >= number("/metadata/generation");
-    if !is_observed || number("/status/disruptionsAllowed")? > 0 {
-        return None;
-    }
-    let selected = budget.pointer("/spec/selector")?;
-    let covered = updated.iter().filter(|pod| pod.restarted().next().is_some());
-    let pods = covered.filter(|updated| selector::matches(selected, &updated.pod.labels)).count();
-    (pods > 0).then(|| Warning::DisruptionBudgetAllowsNone { budget: name_of(budget), pods })
 }
 
 /// The server-side apply manager of a bare pod's image. The owner's template is not written, so nobody owns it anew.

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::Updated;
-use crate::engine::drain::Drain;
+use crate::engine::drain::{self, Drain};
 use crate::engine::plan::build::Context;
 use crate::engine::plan::drains::{drain_of, left_off};
 use crate::engine::plan::{PodPlan, PodVerdict};
-use crate::engine::pod::Pod;
+use crate::engine::pod::{Container, ContainerPort, Pod};
 use crate::engine::reason::Warning;
 use crate::engine::record::Drained;
 
@@ -27,6 +29,7 @@ pub(super) fn warn(
     }
     warnings.extend(labels.into_iter().map(|(label, pods)| Warning::LabelLeftOff { label, pods }));
     warnings.extend(gates.into_iter().map(|(gate, pods)| Warning::GateLeftOff { gate, pods }));
+    no_probe(context, updated, warnings);
     if !context.drains {
         return;
     }
@@ -35,5 +38,42 @@ pub(super) fn warn(
             let (remedy, why) = (why.hint(&services), why.to_string());
             warnings.insert(Warning::TrafficWhileDown { services, why, remedy });
         }
+    }
+}
+
+/// Containers that serve traffic, and tell nobody when they do not: the pod is not drained, and no probe turns it unready.
+fn no_probe(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
+    let services = &context.live.surroundings.services;
+    for updated in updated.iter().filter(|updated| updated.plan.drain.is_none()) {
+        let blind = updated.restarted().map(|(container, _)| container);
+        for container in blind.filter(|container| container.readiness_probe.is_none()) {
+            if services
+                .iter()
+                .any(|service| drain::selects(service, updated.pod) && serves(service, updated.pod, container))
+            {
+                warnings.insert(Warning::NoReadinessProbe { container: container.name.clone() });
+            }
+        }
+    }
+}
+
+/// Whether a Service that selects the pod sends its traffic to the container: it declares a target port, or nobody does and
+/// it is the pod's first one. A Service without ports (headless) means all of the declared ones.
+fn serves(service: &Value, pod: &Pod, container: &Container) -> bool {
+    let ports = service.pointer("/spec/ports").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let declares = |container: &Container| match ports {
+        [] => !container.ports.is_empty(),
+        ports => ports.iter().any(|port| container.ports.iter().any(|declared| is_target(port, declared))),
+    };
+    let is_first = || pod.spec.containers.first().is_some_and(|first| first.name == container.name);
+    declares(container) || is_first() && !pod.all_containers().any(|(_, container)| declares(container))
+}
+
+/// Upstream: `FindPort` in `pkg/api/v1/pod/util.go`; without a target port the Service's own is meant.
+fn is_target(port: &Value, declared: &ContainerPort) -> bool {
+    match port.get("targetPort").or_else(|| port.get("port")) {
+        Some(Value::String(name)) => *name == declared.name,
+        Some(number) => number.as_u64() == Some(u64::from(declared.container_port)),
+        None => false,
     }
 }

@@ -1,17 +1,16 @@
 //! The requests of a drain: what takes a pod out, step by step, and what puts it back.
 
 use crate::engine::drain::is_ready_but_for_our_gate;
-use crate::engine::names::PodKey;
 use crate::engine::patch::{PodPart, PodPatch, drain_patch, gate_off_patch, restore_patch};
-use crate::engine::pod::Pod;
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::{Notice, PodPhase};
 
+use super::super::admission::Admission;
 use super::super::fault::Fault;
 use super::super::goal::Goal;
 use super::super::ledger::{Entry, Ledger, MAX_SENDS, Request, Sent};
 use super::super::world::World;
-use super::super::{Action, Now, Turn, budgets, index, owner, schedule, steps, verdict};
+use super::super::{Action, Now, Turn, admission, index, schedule, taken_over, verdict};
 use super::slices::SOON;
 use super::{is_out, wanted};
 
@@ -49,30 +48,16 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
     let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position), ledger.entries.get(position)) else { return };
     let Some(pod) = world.pod(&pod_goal.key).filter(|_| may_send(entry, now)) else { return };
     let Some(drained) = UpdateRecord::drained(pod) else { return };
-    // One that is between two of its containers counts as down since the first.
-    let is_counted = steps::is_begun(goal, pod_goal, pod);
     let switch = gate_off_patch(pod, &goal.field_manager);
     if switch.is_none() && !drained.is_off(pod) {
         // Somebody has put it back: the record is cleared, and the pod is taken anew.
         return restore(goal, position, world, ledger, now, turn);
     }
-    // As with a pod that is taken: the first one goes alone until it has proven itself.
-    let alone = !ledger.has_proof() && goal.policy.min_ready_seconds_given.is_none();
-    let others = ledger.in_hand.iter().filter(|other| **other != position && !ledger.draining.contains(other));
-    let goes_alone = ledger.draining.first() == Some(&position) && others.count() == 0;
-    if alone && !goes_alone {
-        return;
-    }
     let is_out = is_out(goal, entry, now) || ledger.has(Fault::KillsWhatIsListed);
     if switch.is_none() && !is_out || entry.drain.switches >= MAX_SENDS {
         return;
     }
-    let may_go = if is_counted {
-        !pod.is_ready() || budgets::allow(goal, world, ledger, pod, now, turn)
-    } else {
-        may_go_down(goal, world, ledger, pod, now, turn)
-    };
-    if !may_go || owner::must_look_first(goal, ledger, now, turn) {
+    if admission::ask(goal, position, world, ledger, now, turn) != Admission::Go {
         return;
     }
     match switch {
@@ -86,30 +71,6 @@ fn take_out(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, no
             schedule::send(goal, position, world, ledger, turn, now);
         }
     }
-}
-
-/// Whether nothing else has gone down since the pod was taken: it is counted, but it still runs.
-///
-/// A pod whose gate we have turned off is down by our doing: that it is not ready buys nothing. Its budgets were asked
-/// before the gate went off, and count it as down since.
-fn may_go_down(goal: &Goal, world: &World, ledger: &mut Ledger, pod: &Pod, now: Now, turn: &mut Turn) -> bool {
-    let allowed = usize::try_from(goal.policy.max_unavailable).unwrap_or(usize::MAX);
-    let missing = owner::replicas(goal, world).saturating_sub(ledger.present.len());
-    let give_way = ledger.giving_way_to(&pod.key);
-    let is_up = |key: &&PodKey| give_way.contains(*key) && world.pod(key).is_some_and(Pod::is_ready);
-    let others = ledger.down.iter().filter(|key| **key != pod.key && !is_up(key)).count();
-    if is_broken(ledger, pod) {
-        return true;
-    }
-    others + missing < allowed && (!pod.is_ready() || budgets::allow(goal, world, ledger, pod, now, turn))
-}
-
-/// Whether the pod is down by itself.
-fn is_broken(ledger: &Ledger, pod: &Pod) -> bool {
-    if ledger.has(Fault::TakesItsGateForBroken) {
-        return !pod.is_ready();
-    }
-    !is_ready_but_for_our_gate(pod)
 }
 
 /// Begins to take a pod out whose turn it is; returns whether that was to be done first.
@@ -137,7 +98,7 @@ pub(in super::super) fn begin(
     ledger.budget_said = false;
     ledger.down.insert(pod_goal.key.clone());
     push(ledger, position, patch, Sent::Drain, turn);
-    index(goal, world, ledger, position, is_broken(ledger, pod));
+    index(goal, world, ledger, position, !is_ready_but_for_our_gate(pod));
     true
 }
 
@@ -148,7 +109,7 @@ pub(super) fn restore(goal: &Goal, position: usize, world: &World, ledger: &mut 
     if !may_send(entry, now) || gave_up(entry) {
         return;
     }
-    let Some(pod) = world.pod(&pod_goal.key) else { return };
+    let Some(pod) = world.pod(&pod_goal.key).filter(|pod| !taken_over::by_another(goal, pod)) else { return };
     let Some(patch) = restore_patch(pod, &goal.field_manager) else { return };
     let sent = match patch.part {
         PodPart::Pod => Sent::Restore,

@@ -101,6 +101,7 @@ fn patched_pod() -> Pod {
         to: WANTED.into(),
         image_id: "sha256:a".into(),
         container_id: Some("containerd://old".into()),
+        restarts: Some(0),
         waiting: None,
         never_ran: false,
         in_flight: None,
@@ -109,9 +110,11 @@ fn patched_pod() -> Pod {
         id: "r".into(),
         manager: "kubectl-inplace".into(),
         containers: [("side".into(), record)].into(),
+        earlier: BTreeMap::new(),
         drained: None,
         later: BTreeMap::new(),
         owes_after_pod: false,
+        taken_over: None,
     };
     let mut pod = old_pod();
     pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
@@ -205,9 +208,11 @@ fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_som
         id: "other".into(),
         manager: "kubectl-inplace".into(),
         containers: BTreeMap::new(),
+        earlier: BTreeMap::new(),
         drained: None,
         later: BTreeMap::new(),
         owes_after_pod: false,
+        taken_over: None,
     };
     taken_back.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
     assert_eq!(word(&judged(Some(taken_back.clone()), &mut entry, NOW).phase), "moved");

@@ -75,6 +75,9 @@ pub(super) struct Hooking {
     pub(super) fails: Option<(usize, HookPhase)>,
 }
 
+/// Gives a scenario one more feature.
+type Draw = fn(Scenario) -> Scenario;
+
 /// One scenario.
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
@@ -121,6 +124,13 @@ pub(super) struct Scenario {
     pub(super) hooks: Option<Hooking>,
     /// Until then the budget's status allows nothing, or is of an older budget.
     pub(super) budget_lags_until: Now,
+    /// The budget is made then, and deleted.
+    pub(super) budget_from: Now,
+    pub(super) budget_until: Option<Now>,
+    /// It stops once so many pods were taken.
+    pub(super) pause_after: Option<u32>,
+    /// The kubelet has used its events up.
+    pub(super) events_run_out: bool,
 }
 
 impl Scenario {
@@ -151,6 +161,7 @@ impl Scenario {
                 shown_tag: random.pick(&["v1", "v2"]),
                 crashes_early: false,
                 slowest_millis: random.pick(&[200, 2_000, 30_000]),
+                holds_back: false,
             },
             fates: vec![Fate::Good; pods],
             broken: (0..pods).filter(|_| may_be_broken && random.one_in(6)).collect(),
@@ -177,31 +188,72 @@ impl Scenario {
             container_order: &[],
             hooks: None,
             budget_lags_until: Now::ZERO,
+            budget_from: Now::ZERO,
+            budget_until: None,
+            pause_after: None,
+            // Of somebody else's image in the second of a start nothing else tells.
+            events_run_out: random.one_in(3),
         }
     }
 
-    /// An adversary's scenario in which nodes pull first, and a budget stands over the pods.
-    pub(super) fn guarded(seed: u64) -> Self {
-        let mut scenario = Self::of(seed);
-        let mut random = Random::named(seed, "guarded");
-        if !random.one_in(4) {
-            let nodes = usize::try_from(random.between(1, 4)).expect("small");
-            scenario.pulls = Some(Pulling {
-                nodes,
-                fails: random.one_in(4).then(|| usize::try_from(random.below(nodes as u64)).expect("small")),
-                is_refused: random.one_in(8),
-                refuses_requests: random.one_in(6),
-                slowest_millis: random.pick(&[100, 3_000, 60_000]),
-                leftover: random.one_in(4),
-            });
+    /// The same scenario with every feature drawn by itself, so that no combination is left out.
+    pub(super) fn featured(self) -> Self {
+        let mut random = Random::named(self.seed, "features");
+        let random = &mut random;
+        let draws: [(u64, Draw); 9] = [
+            (5, Self::held_back),
+            (3, Self::drained),
+            (2, |scenario| Self { drains_by: Way::Gate, ..scenario }),
+            (3, Self::in_order),
+            (3, Self::hooked),
+            (4, Self::pulling),
+            (3, Self::budgeted),
+            (8, Self::pausing),
+            (3, Self::going_on),
+        ];
+        draws.into_iter().fold(self, |scenario, (n, draw)| if random.one_in(n) { draw(scenario) } else { scenario })
+    }
+
+    /// Nodes pull first.
+    pub(super) fn pulling(mut self) -> Self {
+        let mut random = Random::named(self.seed, "pulling");
+        let nodes = usize::try_from(random.between(1, 4)).expect("small");
+        self.pulls = Some(Pulling {
+            nodes,
+            fails: random.one_in(4).then(|| usize::try_from(random.below(nodes as u64)).expect("small")),
+            is_refused: random.one_in(8),
+            refuses_requests: random.one_in(6),
+            slowest_millis: random.pick(&[100, 3_000, 60_000]),
+            leftover: random.one_in(4),
+        });
+        self
+    }
+
+    /// A budget stands over the pods: from the beginning, or later on, for ever, or for a while.
+    pub(super) fn budgeted(mut self) -> Self {
+        let mut random = Random::named(self.seed, "budgeted");
+        let all = self.pods + usize::from(self.bystander);
+        self.min_available = Some(usize::try_from(random.between(0, all as u64)).expect("small"));
+        self.budget_lags_until = random.pick(&[Now::ZERO, Now::from_secs(3), Now::from_secs(40)]);
+        if random.one_in(2) {
+            self.budget_from = random.millis(1, 40_000);
+            self.budget_lags_until = Now::ZERO;
         }
-        if !random.one_in(3) {
-            let all = scenario.pods + usize::from(scenario.bystander);
-            scenario.min_available = Some(usize::try_from(random.between(0, all as u64)).expect("small"));
-            scenario.budget_lags_until = random.pick(&[Now::ZERO, Now::from_secs(3), Now::from_secs(40)]);
-            scenario.max_unavailable = u32::try_from(random.between(1, 5)).expect("small");
-        }
-        scenario
+        self.budget_until = random.one_in(3).then(|| self.budget_from + random.millis(1_000, 60_000));
+        self.max_unavailable = u32::try_from(random.between(1, 5)).expect("small");
+        self
+    }
+
+    /// The kubelet's back-off holds every container once.
+    pub(super) fn held_back(mut self) -> Self {
+        self.nature.holds_back = true;
+        self
+    }
+
+    /// It stops after the first few pods.
+    pub(super) fn pausing(mut self) -> Self {
+        self.pause_after = Some(u32::try_from(Random::named(self.seed, "pausing").between(1, 3)).expect("small"));
+        self
     }
 
     /// The same scenario with containers that change one after the other.
@@ -235,26 +287,21 @@ impl Scenario {
         Self { drains_by: Way::Gate, ..self.drained() }
     }
 
-    /// A scenario in which pods fail and the others go on.
-    pub(super) fn goes_on(seed: u64) -> Self {
-        let mut scenario = Self::calm(seed);
-        let mut random = Random::named(seed, "goes on");
-        scenario.goes_on = true;
-        scenario.broken.clear();
-        for _ in 0..random.between(1, 2) {
-            scenario.fail_one(&mut random);
+    /// The same scenario, in which pods may fail and the others go on.
+    pub(super) fn going_on(mut self) -> Self {
+        let mut random = Random::named(self.seed, "goes on");
+        self.goes_on = true;
+        for _ in 0..random.between(0, 2) {
+            self.fail_one(&mut random);
         }
-        if random.one_in(3) {
-            scenario.disturb(&mut random);
-        }
-        scenario
+        self
     }
 
     /// Somebody else updates every pod, and it is followed.
     pub(super) fn followed(seed: u64) -> Self {
         let mut scenario = Self::calm(seed);
         let mut random = Random::named(seed, "followed");
-        (scenario.follows, scenario.both_containers) = (true, false);
+        (scenario.follows, scenario.both_containers, scenario.events_run_out) = (true, false, false);
         scenario.broken.clear();
         if random.one_in(3) {
             scenario.fail_one(&mut random);
@@ -302,6 +349,7 @@ impl Scenario {
         // For another writer's image a later start is proof (product.md section 2), so it must be true here.
         if scenario.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_))) {
             scenario.nature.crashes_early = false;
+            scenario.events_run_out = false;
             scenario.broken.clear();
         }
         if random.one_in(6) {
@@ -390,6 +438,14 @@ impl Scenario {
         }
     }
 
+    /// Returns whether nothing but a pod's own failure keeps any pod from being updated.
+    pub(super) fn is_undisturbed(&self) -> bool {
+        let by_itself = |(_, deed): &(Now, Deed)| matches!(deed, Deed::Relabel(_) | Deed::Repeat | Deed::Relist);
+        let is_limited = self.timeout_given.is_some() || self.total_timeout.is_some() || self.pause_after.is_some();
+        let is_guarded = self.min_available.is_some() || self.pulls.is_some();
+        !is_limited && !is_guarded && self.broken.is_empty() && self.deeds.iter().all(by_itself)
+    }
+
     /// How it may end.
     pub(super) fn may_end(&self) -> Vec<EndResult> {
         let mut may = Vec::new();
@@ -445,6 +501,18 @@ impl Scenario {
         }
         if self.min_available.is_some() {
             may.push(EndResult::TimedOut);
+        }
+        if self.goes_on && !self.broken.is_empty() {
+            // What has failed and what was down already may be as many as may be down.
+            may.push(EndResult::TimedOut);
+        }
+        if self.pause_after.is_some() {
+            may.push(EndResult::Paused);
+        }
+        let is_set_again = self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_)));
+        if is_set_again && self.fates.contains(&Fate::CreateHeals) {
+            // The kubelet begins again with its tries.
+            may.push(EndResult::Failed);
         }
         if self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Stop(_))) {
             // It may have ended before.

@@ -19,6 +19,8 @@ pub(super) struct Hooked {
     running: BTreeMap<ActionId, (PodKey, HookPhase)>,
     /// Those that ended well, in any run.
     pub(super) passed: BTreeSet<(PodKey, HookPhase)>,
+    /// Of those: the last time that they ran, and in this run.
+    pub(super) passed_last: BTreeSet<(PodKey, HookPhase)>,
 }
 
 /// The commands of a scenario.
@@ -59,6 +61,7 @@ impl Simulation {
                 format!("the command {:?} {} runs, and the pod asks for its images: {asks}", hook.phase, hook.pod);
             self.invariants.broken(Invariant::Hook, self.now, what);
         }
+        self.hooks.passed_last.remove(&(hook.pod.clone(), hook.phase));
         self.hooks.running.insert(id, (hook.pod.clone(), hook.phase));
         self.at(at, Due::Hook { id, run: self.run, end: HookEnd { how, message: String::new() } });
     }
@@ -71,6 +74,7 @@ impl Simulation {
         if let Some(hook) = self.hooks.running.remove(&id)
             && end.is_success()
         {
+            self.hooks.passed_last.insert(hook.clone());
             self.hooks.passed.insert(hook);
         }
         self.answer(id, Answer::Hook(end), run);
@@ -79,6 +83,7 @@ impl Simulation {
     /// The run that they belonged to was killed.
     pub(super) fn kill_hooks(&mut self) {
         self.hooks.running.clear();
+        self.hooks.passed_last.clear();
     }
 
     /// A rollout that is complete has had every command, and says so of every pod.

@@ -56,6 +56,8 @@ pub(super) enum Invariant {
     Order,
     /// A command around a pod is left out, or comes when it should not.
     Hook,
+    /// A pod to which nothing was sent is told as failed, or is left though there was a place for it.
+    NeverSent,
 }
 
 /// One broken promise.
@@ -72,7 +74,7 @@ pub(super) struct Invariants {
     pub(super) violations: Vec<Violation>,
     /// The last phase said of each pod by this run.
     said: BTreeMap<PodKey, PodPhase>,
-    done_ever: BTreeSet<PodKey>,
+    pub(super) done_ever: BTreeSet<PodKey>,
     done_in_this_run: bool,
     /// Patches that were carried out.
     pub(super) executed: BTreeSet<PodKey>,
@@ -106,11 +108,15 @@ pub(super) struct Truth<'a> {
     pub(super) listed: &'a BTreeSet<PodKey>,
     /// Commands that ended well.
     pub(super) passed: &'a BTreeSet<(PodKey, HookPhase)>,
+    /// Of those: in this run, and not begun again since.
+    pub(super) passed_last: &'a BTreeSet<(PodKey, HookPhase)>,
     pub(super) slowest_answer: Duration,
     pub(super) now: Now,
     /// Every node that has to pull has done so, or may not.
     pub(super) has_pulled: bool,
     pub(super) min_available: Option<usize>,
+    /// Nothing but a pod's own failure keeps any pod from being updated.
+    pub(super) is_undisturbed: bool,
 }
 
 impl Truth<'_> {
@@ -218,10 +224,11 @@ impl Invariants {
     fn is_moved(&self, truth: &Truth<'_>, goal: &PodGoal, pod: &Pod) -> bool {
         goal.containers.iter().any(|(name, wanted)| {
             let image = pod.container(name).map(|(_, _, container)| container.image.clone());
-            let by_us = UpdateRecord::of(pod)
-                .is_some_and(|record| record.id == truth.goal.id && !record.later.contains_key(name));
-            let reverted = by_us && image == wanted.from;
-            wanted.from.is_some() && image != wanted.to && (image != wanted.from || reverted)
+            let by_us = || {
+                UpdateRecord::of(pod)
+                    .is_some_and(|record| record.id == truth.goal.id && !record.later.contains_key(name))
+            };
+            wanted.from.is_some() && image != wanted.to && (image != wanted.from || by_us())
         })
     }
 
@@ -249,6 +256,7 @@ impl Invariants {
         let mut newly_done = Vec::new();
         for notice in &turn.notices {
             let Notice::Pod { pod, phase } = notice else { continue };
+            self.judge_failure(pod, phase, truth);
             self.said.insert(pod.clone(), phase.clone());
             if matches!(phase, PodPhase::Unproven { .. }) {
                 self.unproven_since.entry(pod.clone()).or_insert(truth.now);
@@ -318,7 +326,12 @@ impl Invariants {
             self.judge_budget(pod, sent, &taken, truth);
             taken.insert(key.clone());
             self.outstanding.insert(*id, key.clone());
-            self.first_sent.entry(key.clone()).or_insert(now);
+            // Until a patch of its images is stored it may have to wait for others.
+            if sent == Sent::Images && !self.images.contains(key) {
+                self.first_sent.insert(key.clone(), now);
+            } else if sent == Sent::Images {
+                self.first_sent.entry(key.clone()).or_insert(now);
+            }
         }
     }
 
@@ -421,23 +434,26 @@ impl Invariants {
             let Some((pod, (_, since))) = truth.world.pod(&goal.key).zip(self.ready.get(&goal.key)) else { continue };
             let grace = match self.unproven_since.get(&goal.key) {
                 // The kubelet's events are looked at every five seconds.
-                Some(unproven) => unproven.saturating_sub(*since) + Duration::from_secs(6) + 2 * truth.slowest_answer,
+                Some(unproven) => {
+                    // What a restart alone proves has to hold for longer.
+                    let alone = Duration::from_secs(6 + u64::from(RESTARTED_HOLD_SECONDS));
+                    unproven.saturating_sub(*since) + alone + 2 * truth.slowest_answer
+                }
                 None => Duration::ZERO,
             };
             let due = (*since + truth.hold(goal, pod, true) + grace).max(self.live_since);
             let is_done = said == Some(&PodPhase::Done);
             let is_late = if newly_done.contains(&goal.key) { due < now } else { due <= now && !is_done };
             // A verdict over the whole comes before everything else.
-            let excused = is_unchanged(goal, pod)
-                // It goes back into its Services first.
-                || is_drained(goal)
+            // It goes back into its Services first.
+            let excused = is_drained(goal)
                 || truth.goal.hooks.after_pod.is_some()
                 || ended.is_some()
                 || !truth.watch_is_live
                 || self.failed_at.is_some()
                 || !truth.belongs(pod)
                 || self.is_failing(said);
-            if is_late && !excused {
+            if is_late && !excused && !is_unchanged(goal, pod) {
                 let what = format!("{} was ready long enough at {due:?}; said: {said:?}", goal.key);
                 self.broken(Invariant::TooLate, now, what);
             }
@@ -450,7 +466,14 @@ impl Invariants {
 
     fn judge_deadline(&mut self, goal: &PodGoal, ended: Option<EndResult>, truth: &Truth<'_>) {
         let is_given_up = truth.goal.policy.goes_on_after_failure && self.is_failing(self.said.get(&goal.key));
-        if ended.is_some() || self.stopped_at.is_some() || self.done_ever.contains(&goal.key) || is_given_up {
+        // Until its patch is stored it may have to wait for others.
+        let is_waiting = !self.images.contains(&goal.key);
+        if ended.is_some()
+            || self.stopped_at.is_some()
+            || self.done_ever.contains(&goal.key)
+            || is_given_up
+            || is_waiting
+        {
             return;
         }
         let policy = &truth.goal.policy;
@@ -466,19 +489,40 @@ impl Invariants {
         }
     }
 
+    /// A pod to which nothing was sent has not failed, unless its command did.
+    fn judge_failure(&mut self, pod: &PodKey, phase: &PodPhase, truth: &Truth<'_>) {
+        // By this run, by the one before it, or by another writer who wants the same.
+        let goal = truth.goal.pods.iter().find(|goal| goal.key == *pod);
+        let asks = goal.zip(truth.world.pod(pod)).is_some_and(|(goal, pod)| truth.asks(goal, pod));
+        let by_us = self.executed.contains(pod) || self.sends.keys().any(|(key, _, _)| key == pod);
+        let was_sent = by_us || asks || self.images.contains(pod);
+        let command = &truth.goal.hooks.before_pod;
+        // A run that goes on begins with the command again, as long as nothing of the pod was changed.
+        let is_commanded = command.is_some() && !truth.passed_last.contains(&(pod.clone(), HookPhase::Before));
+        let is_ours = truth.goal.policy.goes_on_after_failure && truth.goal.mode != Mode::Follow;
+        if matches!(phase, PodPhase::Failing(_)) && is_ours && !was_sent && !is_commanded {
+            self.broken(Invariant::NeverSent, truth.now, format!("{pod} is told as failed: {phase:?}"));
+        }
+    }
+
     /// Nothing is left undone while a pod may still be taken down.
     fn judge_what_went_on(&mut self, truth: &Truth<'_>) {
         let said = |goal: &&PodGoal| self.said.get(&goal.key).cloned();
         let (failed, others): (Vec<&PodGoal>, Vec<&PodGoal>) =
             truth.goal.pods.iter().partition(|goal| self.is_failing(said(goal).as_ref()));
-        let is_full = failed.len() >= usize::try_from(truth.goal.policy.max_unavailable).expect("small");
+        // What failed before anything was done to it is up.
+        let costs = |goal: &&&PodGoal| {
+            self.executed.contains(&goal.key) || !truth.world.pod(&goal.key).is_some_and(Pod::is_ready)
+        };
+        let down = failed.iter().filter(costs).count();
+        let is_full = down >= usize::try_from(truth.goal.policy.max_unavailable).expect("small");
         let left: Vec<String> = others
             .iter()
             .filter(|goal| said(goal) != Some(PodPhase::Done))
             .map(|goal| format!("{}: {:?}", goal.key, said(goal)))
             .collect();
-        if !is_full && !left.is_empty() {
-            self.broken(Invariant::AfterFailure, truth.now, format!("left though there was a place: {left:?}"));
+        if !is_full && !left.is_empty() && truth.is_undisturbed {
+            self.broken(Invariant::NeverSent, truth.now, format!("left though there was a place: {left:?}"));
         }
     }
 

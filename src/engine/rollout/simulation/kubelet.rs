@@ -230,7 +230,8 @@ impl Kubelet {
     }
 
     fn kill(&mut self, index: usize, now: Now) -> Later {
-        self.end(index, 143, now);
+        let exit_code = self.random.pick(&[143, 137, 0]);
+        self.end(index, exit_code, now);
         let mut later = self.kill_next(now);
         if self.nature.readiness
             && let Some(id) = self.containers.get(index).and_then(|runtime| runtime.id.clone())
@@ -265,6 +266,11 @@ impl Kubelet {
         let image = self.known.get(&name).cloned().unwrap_or_default();
         let fate = self.fates.get(&image).copied().unwrap_or(Fate::Good);
         let retry = |seconds| vec![(now + Duration::from_secs(seconds), Stage::Retry(index))];
+        let was_stopped = runtime.last.as_ref().is_some_and(Terminated::was_stopped);
+        if self.nature.holds_back && tries == 1 && was_stopped && image == WANTED {
+            self.wait(index, "CrashLoopBackOff", "back-off 10s restarting failed container");
+            return retry(10);
+        }
         let pulling = |kind: &str| format!("failed to pull and unpack image \"{image}\": {kind}");
         match fate {
             Fate::PullHeals if tries <= 1 => {

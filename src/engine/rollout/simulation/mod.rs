@@ -114,6 +114,8 @@ struct Report {
     end: Option<EndResult>,
     violations: Vec<Violation>,
     actions: u64,
+    /// Pods that were done.
+    done: usize,
 }
 
 /// One run.
@@ -155,7 +157,8 @@ fn simulate(scenario: &Scenario, fault: Option<Fault>) -> Report {
         let what = format!("{end:?}, but it may only be {:?}", scenario.may_end());
         violations.push(Violation { invariant: Invariant::WrongEnd, at: simulation.now, what });
     }
-    Report { end: simulation.end, violations, actions: simulation.actions }
+    let done = simulation.invariants.done_ever.len();
+    Report { end: simulation.end, violations, actions: simulation.actions, done }
 }
 
 impl Simulation {
@@ -269,10 +272,12 @@ impl Simulation {
             same_digest: self.scenario.nature.same_digest,
             listed: &self.slices.listed,
             passed: &self.hooks.passed,
+            passed_last: &self.hooks.passed_last,
             slowest_answer: Duration::from_millis(self.scenario.slowest_answer),
             now: self.now,
             has_pulled: self.nodes.have_pulled(&self.scenario),
-            min_available: self.scenario.min_available,
+            min_available: self.scenario.min_available.filter(|_| self.scenario.is_budget_known(self.now)),
+            is_undisturbed: self.scenario.is_undisturbed(),
         };
         self.invariants.look(&truth);
         let said = turn(&self.goal, &self.world, &mut self.ledger, self.now);
@@ -372,6 +377,7 @@ fn goal(scenario: &Scenario) -> Goal {
             total_timeout: scenario.total_timeout,
             ordered: scenario.ordered,
             respects_budgets: scenario.min_available.is_some(),
+            pause_after: scenario.pause_after,
             goes_on_after_failure: scenario.goes_on,
             drain_seconds: scenario.drain_seconds,
             ..Policy::default()

@@ -34,6 +34,8 @@ pub(super) struct Nature {
     /// The old container crashes between the patch and the kubelet's seeing it.
     pub(super) crashes_early: bool,
     pub(super) slowest_millis: u64,
+    /// The wanted image ran within the last ten minutes: its back-off holds the container once.
+    pub(super) holds_back: bool,
 }
 
 /// A startup probe's period in the simulation.

@@ -72,7 +72,7 @@ impl Simulation {
             Due::Execute { id, patch, run, answer, moves } => self.execute(id, &patch, run, answer, moves),
             Due::Read { id, key, run } => self.read(id, &key, run),
             Due::ReadEvents { id, key, run } => {
-                if let Some(kubelet) = self.kubelets.get(&key) {
+                if let Some(kubelet) = self.kubelets.get(&key).filter(|_| !self.scenario.events_run_out) {
                     let events = kubelet.definition_changed.clone();
                     self.world.observe(Observation::DefinitionChanged(key, events));
                 }

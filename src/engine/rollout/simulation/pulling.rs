@@ -1,11 +1,12 @@
 //! The nodes that pull first, and the budget over the pods: simulated from the outside, as the API shows them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::engine::durable::ObjectWrite;
-use crate::engine::pre_pull::{ImagePull, Pull};
+use crate::engine::pre_pull::{ImagePull, Pull, Requests, pull_pod};
 
 use super::super::{ActionId, Answer, Now, Observation};
 use super::adversary::Scenario;
@@ -44,8 +45,12 @@ pub(super) fn wanted(scenario: &Scenario) -> Vec<Pull> {
 impl Nodes {
     pub(super) fn begin(&mut self, scenario: &Scenario) {
         if scenario.pulls.is_some_and(|pulls| pulls.leftover) {
-            let object = json!({"metadata": {"name": "left-by-another-run", "namespace": "prod", "uid": "left"}});
-            self.pods.insert("left-by-another-run".into(), Pulls { object, done_at: Now::MAX, fails: false });
+            // As the other run made it: what only looks like a pod that pulls is somebody else's.
+            let Some(pull) = wanted(scenario).into_iter().next() else { unreachable!("a node pulls") };
+            let mut object = pull_pod(&"20260228-1".into(), "prod", &pull, 360, Requests::Tiny);
+            object["metadata"]["uid"] = "left".into();
+            let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            self.pods.insert(name, Pulls { object, done_at: Now::MAX, fails: false });
         }
     }
 
@@ -91,6 +96,21 @@ impl Nodes {
     }
 }
 
+impl Scenario {
+    /// Whether the budget is there.
+    fn has_budget(&self, now: Now) -> bool {
+        self.min_available.is_some() && self.budget_from <= now && self.budget_until.is_none_or(|until| now < until)
+    }
+
+    /// Whether it has been there for so long that a rollout must know it: it reads them every second, and an answer takes its
+    /// time.
+    pub(super) fn is_budget_known(&self, now: Now) -> bool {
+        let slowest = Duration::from_secs(1) + 2 * Duration::from_millis(self.slowest_answer);
+        let from = if self.budget_from == Now::ZERO { Now::ZERO } else { self.budget_from + slowest };
+        self.has_budget(now) && from <= now
+    }
+}
+
 impl Simulation {
     /// Sends a write about a pod that pulls on its way.
     pub(super) fn write(&mut self, id: ActionId, write: ObjectWrite) {
@@ -111,7 +131,7 @@ impl Simulation {
         self.nodes.pass(self.now);
         let answer = match write {
             ObjectWrite::Create { object, .. } => self.nodes.create(&self.scenario, object, self.now),
-            ObjectWrite::Delete { object } => {
+            ObjectWrite::Delete { object, .. } => {
                 self.nodes.pods.remove(&object.name);
                 Answer::Accepted
             }
@@ -142,6 +162,10 @@ impl Simulation {
         }
         if self.scenario.bad_answers && self.random.one_in(6) {
             return self.answer(id, Answer::NotRead { message: "timed out".into() }, run);
+        }
+        if !self.scenario.has_budget(self.now) {
+            self.world.observe(Observation::Budgets(Vec::new()));
+            return self.answer(id, Answer::Read, run);
         }
         let pods = self.api.list();
         let healthy = pods.iter().filter(|pod| pod.is_ready() && !pod.terminating).count();

@@ -6,11 +6,13 @@ use serde_json::json;
 
 use super::super::ledger::{MAX_SENDS, Sent};
 use super::super::{Action, ActionId, Answer, Stop, Turn, turn};
-use super::adversary::Scenario;
+use super::adversary::{Hooking, Scenario};
 use super::api_server::ApiServer;
 use super::cost::ready_pod;
 use super::drained::sent_of;
-use super::{EndResult, Goal, Ledger, Now, Observation, WANTED, World, goal, pod_key};
+use super::nature::Fate;
+use super::{EndResult, Goal, Ledger, Now, Observation, WANTED, World, goal, pod_key, simulate};
+use crate::engine::hook::HookPhase;
 use crate::engine::pod::{ContainerState, Running, Waiting};
 
 /// Ready pods in the order of the goal, two at once, no canary.
@@ -179,4 +181,36 @@ fn a_pod_that_goes_away_is_no_healthy_pod_of_somebody_else() {
     asked.iter().for_each(|(id, _)| ledger.answer(*id, Answer::Read, Now::ZERO));
     let patched = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
     assert_eq!(patched.len(), 1, "{patched:?}");
+}
+
+/// The first pod's command fails, or its new container, and the second one is in order.
+#[test]
+fn a_pod_that_has_failed_blocks_nobody_where_the_others_go_on() {
+    let base = |seed| {
+        let mut scenario = Scenario::calm(seed);
+        (scenario.pods, scenario.fates, scenario.broken) = (2, vec![Fate::Good; 2], Vec::new());
+        (scenario.bystander, scenario.both_containers, scenario.min_ready_given) = (false, false, None);
+        (scenario.max_unavailable, scenario.goes_on) = (2, true);
+        scenario
+    };
+    let failing = Hooking { before: true, after: false, slowest_millis: 10, fails: Some((0, HookPhase::Before)) };
+    for seed in 0..20 {
+        let mut scenario = base(seed);
+        scenario.hooks = Some(failing);
+        let mut broken = base(seed);
+        broken.fates = vec![Fate::InvalidName, Fate::Good];
+        for (name, scenario) in [
+            ("command", scenario.clone()),
+            ("command and place", Scenario { max_unavailable: 1, ..scenario.clone() }),
+            ("command and label", scenario.clone().drained()),
+            ("command and gate", scenario.gated()),
+            ("label", broken.clone().drained()),
+            ("gate", broken.clone().gated()),
+            ("order", Scenario { both_containers: true, container_order: &["side", "second"], ..broken }),
+        ] {
+            let report = simulate(&scenario, None);
+            assert!(report.violations.is_empty(), "{name}, seed {seed}: {:#?}", report.violations);
+            assert_eq!((report.end, report.done), (Some(EndResult::Failed), 1), "{name}, seed {seed}");
+        }
+    }
 }

@@ -1,0 +1,169 @@
+use clap::FromArgMatches;
+
+use super::*;
+
+fn matches(words: &[String]) -> clap::ArgMatches {
+    let parsed = Cli::command().try_get_matches_from(words);
+    parsed.unwrap_or_else(|error| panic!("{words:?}: {error}"))
+}
+
+fn typed(words: &[String]) -> Vec<Typed> {
+    Typed::all(&matches(words))
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(|word| word.replace('_', " ")).collect()
+}
+
+fn typing(line: &str) -> Typing {
+    Typing::new(&typed(&words(line)), "default")
+}
+
+/// What the program itself makes of a printed command: every flag, and that it is one at all.
+fn read(printed: &Printed) -> Vec<Typed> {
+    assert_eq!(printed.words.get(..2), Some(&["kubectl".to_owned(), "inplace".to_owned()][..]));
+    let matches = matches(printed.words.get(1..).unwrap_or_default());
+    assert!(Cli::from_arg_matches(&matches).is_ok(), "{printed}");
+    Typed::all(&matches)
+}
+
+fn web() -> WorkloadRef {
+    WorkloadRef { kind: WorkloadKind::Deployment, namespace: "shop".into(), name: "web".into() }
+}
+
+fn goal() -> Goal {
+    serde_json::from_value(serde_json::json!({
+        "id": "one", "workload": {"kind": "Deployment", "namespace": "default", "name": "web"}, "mode": "podsOnly",
+        "controllers": [], "replicas": 1, "pods": [],
+        "policy": {"maxUnavailable": 2, "minReadySecondsGiven": 9, "ownerMinReadySeconds": 0, "timeoutGiven": 60,
+            "totalTimeout": null, "ordered": false, "drainSeconds": 4},
+        "field_manager": "kubectl-inplace", "hooks": {"beforePod": "drain it"},
+    }))
+    .expect("it is a goal")
+}
+
+#[test]
+fn a_saved_plan_keeps_its_safeguards_in_the_commands_after_it() {
+    let typing = typing("x apply --plan file --as jane");
+    let expected = "kubectl inplace resume deployment/web -n shop --before-pod 'drain it' --max-unavailable 2 \
+        --min-ready-seconds 9 --timeout 60s --drain-seconds 4 --as jane";
+    assert_eq!(typing.of_workload(Verb::Resume, &web(), Some(&goal())).to_string(), expected);
+}
+
+const CONNECTION: &str = "--kubeconfig my_config --context c --cluster k --user u --server https://h:1 \
+    --certificate-authority ca --client-certificate cert --client-key key --insecure-skip-tls-verify \
+    --tls-server-name name --as jane --as-group a --as-group b --as-uid 1 --as-user-extra x=1 --as-user-extra x=2 \
+    --request-timeout 20s --disable-compression --warnings-as-errors";
+
+const SAFEGUARDS: &str = "--max-unavailable 2 --min-ready-seconds 3 --timeout 90s --total-timeout 1h \
+    --pause-after 4 --disruption-budget ignore --pre-pull never --drain auto --drain-seconds 7 \
+    --container-order app,side --before-pod lb_off_'$KUBECTL_INPLACE_POD' --after-pod=-x --on-failure continue \
+    --keep-field-ownership --parallel-workloads 3 --field-manager ci";
+
+fn with_everything() -> Typing {
+    let line = format!("x apply deploy/web side=a:1 -n shop --yes -o json -q {CONNECTION} {SAFEGUARDS}");
+    typing(&line.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn every_flag_is_known_to_be_carried_on_or_not() {
+    let root = root();
+    let commands = ["plan", "apply", "restart", "resume", "abort", "undo", "follow"];
+    for command in commands.map(|name| root.find_subcommand(name).expect("it is a command")) {
+        for argument in command.get_arguments() {
+            let id = argument.get_id().as_str();
+            assert!(carry(id).is_some(), "{}: say in CARRY what becomes of {id}", command.get_name());
+        }
+    }
+    let mut ids: Vec<&str> = CARRY.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all, "an id stands in one row");
+}
+
+#[test]
+fn a_printed_command_is_one_and_keeps_connection_and_safeguards() {
+    let given = with_everything();
+    let all = [Verb::Apply, Verb::Restart, Verb::Resume, Verb::Abort, Verb::Undo, Verb::Follow];
+    for verb in all {
+        let printed = given.of_workload(verb, &web(), None);
+        let read = read(&printed);
+        let root = root();
+        let command = root.find_subcommand(verb.word()).expect("it is a command");
+        let has = |id: &str| command.get_arguments().any(|argument| argument.get_id().as_str() == id);
+        let mut carried = 0;
+        for typed in &given.typed {
+            let expected = matches!(carry(&typed.id), Some(Carry::Connection | Carry::Safeguard)) && has(&typed.id);
+            let mut typed = typed.clone();
+            if typed.id == "container_order" && verb == Verb::Undo {
+                typed.values.reverse();
+            }
+            let found = read.contains(&typed);
+            let is_task = matches!(carry(&typed.id), Some(Carry::Task));
+            assert_eq!(found || is_task, expected || is_task, "{verb:?} {typed:?}\n{printed}");
+            carried += usize::from(expected);
+        }
+        assert!(carried >= if verb == Verb::Follow { 20 } else { 33 }, "{verb:?}: {carried}");
+        let is = |id: &str, value: &str| read.iter().any(|typed| *typed == Typed::new(id, [value]));
+        assert!(is("words", "deployment/web") && is("namespace", "shop"), "{printed}");
+    }
+}
+
+#[test]
+fn the_next_command_is_the_same_without_what_only_plan_has() {
+    let cases = [
+        ("x plan deploy/web side=a:1 -o json", "kubectl inplace apply deploy/web side=a:1"),
+        ("x plan deploy/plan side=a:1 -ojson --detailed-exitcode", "kubectl inplace apply deploy/plan side=a:1"),
+        ("x plan deploy -l a=b --output=json *=a:1", "kubectl inplace apply deploy '*=a:1' -l a=b"),
+        ("x -n plan -q plan deploy/web side=a:1", "kubectl inplace apply deploy/web side=a:1 -n plan"),
+        ("x plan deploy/web --token secret side=a:1", "kubectl inplace apply deploy/web side=a:1 --token ..."),
+        ("x plan -f a.yaml,b.yaml -R --as jane", "kubectl inplace apply -f a.yaml,b.yaml -R --as jane"),
+        (
+            "x plan deploy/web side=a:1 --server https://u:p@h --canary 1 --before-pod curl_-d_password=abc",
+            "kubectl inplace apply deploy/web side=a:1 --canary 1 --before-pod 'curl -d password=***' --server https://h",
+        ),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(typing(line).apply_planned(), expected);
+    }
+}
+
+#[test]
+fn what_came_through_a_pipe_cannot_be_read_again() {
+    for file in ["-", "/dev/fd/63", "/proc/self/fd/11"] {
+        let next = typing(&format!("x plan -f {file} --as jane")).apply_planned();
+        let command = next.split("then: ").nth(1).unwrap_or_default();
+        assert_eq!(command, "kubectl inplace apply -f manifest.yaml --as jane", "{next}");
+    }
+}
+
+#[test]
+fn after_a_pause_nothing_is_a_canary_any_more() {
+    let expected = "kubectl inplace apply deploy/web side=a:1 --pods-only --pause-after 2";
+    for flag in ["--canary 1 ", "--canary=2 ", ""] {
+        let line = format!("x apply deploy/web side=a:1 {flag}--pods-only --pause-after 2 --record file --yes");
+        assert_eq!(typing(&line).go_on(&goal()).as_deref(), Some(expected));
+    }
+}
+
+#[test]
+fn hints_lead_to_the_same_server_as_the_same_user() {
+    let typing = typing("x plan deploy/web side=a:1 --as jane --as-group a_b --context c");
+    for (hint, expected) in [
+        ("see: them: kubectl get pods", "see: them: kubectl get pods --context c --as jane --as-group 'a b'"),
+        ("kubectl apply: would refuse it", "kubectl apply: would refuse it"),
+        ("no command", "no command"),
+    ] {
+        assert_eq!(typing.connected(hint), expected);
+    }
+}
+
+#[test]
+fn a_usage_error_names_its_command() {
+    let typed = |line: &str| command_of(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+    assert_eq!(typed("x plan --nope"), "kubectl inplace plan");
+    assert_eq!(typed("x -n prod watch -o yml"), "kubectl inplace follow");
+    assert_eq!(typed("x nope"), "kubectl inplace");
+    assert_eq!(typed("x __complete"), "kubectl inplace");
+}

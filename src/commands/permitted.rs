@@ -1,0 +1,66 @@
+//! What the caller may not do, and `apply` would have to: asked before anything is written, since found out in the middle
+//! it would leave a rollout half done. It has no part in the verdict, which is about the change.
+
+use std::collections::BTreeMap;
+
+use crate::cluster::Cluster;
+use crate::engine::permissions::{Asked, ClusterCommand, Need, Permission};
+use crate::engine::plan::{Denied, Verdict, WorkloadPlan};
+use crate::engine::reason::Warning;
+use crate::engine::workload::WorkloadKind;
+
+/// What one question is about: namespace, kind, whether the owner is left alone, and a bare pod's name, since a Role may
+/// allow one object alone (`resourceNames`).
+type Subject = (String, WorkloadKind, bool, Option<String>);
+
+/// Asks the server, of workloads that are alike only once.
+pub(super) struct Permitted<'c> {
+    cluster: &'c Cluster,
+    asked: BTreeMap<Subject, Result<Vec<Denied>, String>>,
+}
+
+impl<'c> Permitted<'c> {
+    pub(super) fn new(cluster: &'c Cluster) -> Self {
+        Self { cluster, asked: BTreeMap::new() }
+    }
+
+    /// Notes on the plan what its caller may not do. A server that does not tell is no obstacle, and that is said.
+    pub(super) async fn note(&mut self, plan: &mut WorkloadPlan) {
+        if plan.verdict != Verdict::InPlace {
+            return;
+        }
+        let (kind, pods_only) = (plan.workload.kind, plan.durable.is_none());
+        let name = Some(plan.workload.name.clone()).filter(|_| kind == WorkloadKind::Pod);
+        let subject = (plan.workload.namespace.clone(), kind, pods_only, name);
+        if !self.asked.contains_key(&subject) {
+            let answer = self.ask(&subject).await;
+            self.asked.insert(subject.clone(), answer);
+        }
+        match self.asked.get(&subject) {
+            Some(Ok(denied)) => plan.lacks(denied),
+            Some(Err(error)) => {
+                let what = format!(
+                    "the server does not say what you may do ({error}), so a missing permission shows only when it is needed"
+                );
+                plan.warnings.push(Warning::NotRead { what });
+            }
+            None => {}
+        }
+    }
+
+    async fn ask(&self, (namespace, kind, pods_only, name): &Subject) -> Result<Vec<Denied>, String> {
+        let asked = Asked { command: ClusterCommand::Apply, kinds: vec![*kind], pods_only: *pods_only };
+        let required = |permission: &Permission| permission.need == Need::Required;
+        let questions = asked.permissions().into_iter().filter(required).collect();
+        let answers = self.cluster.access(questions, Some(namespace), name.as_deref()).await;
+        let answers = answers.map_err(|error| error.to_string())?;
+        let denied = answers.into_iter().filter(|answer| !answer.allowed);
+        Ok(denied
+            .map(|answer| Denied {
+                verb: answer.permission.verb.word().to_owned(),
+                resource: answer.permission.resource.to_string(),
+                message: answer.message,
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,94 @@
+//! The preview of `resume` and `abort`: what is left to do of a rollout, and whether the server would accept it.
+
+use std::io;
+
+use super::Shell;
+use super::rolling::Rolling;
+use crate::cli::DryRun;
+use crate::cluster::error::ClusterError;
+use crate::engine::durable::change::same;
+use crate::engine::durable::lock::RolloutLock;
+use crate::engine::durable::{ObjectWrite, OwnLock, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase};
+use crate::engine::patch::{NewImage, PodPatch, pod_patch};
+use crate::engine::plan::LiveWorkload;
+use crate::engine::rollout::{Goal, PodGoal};
+use crate::error::CommandError;
+use crate::render::{self, OutputFormat, Preview};
+
+/// Patches of pods that the server is asked about, at most.
+const ASKED_AT_MOST: usize = 10;
+
+impl Rolling<'_> {
+    /// Shows what would be done. The server is asked only for a dry run that says so: the run itself looks afresh.
+    pub(super) async fn preview(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<(), CommandError> {
+        if self.output == OutputFormat::Json && self.dry_run == DryRun::None {
+            return Ok(());
+        }
+        let first = first_write(goal, live);
+        let checked_by_server = match self.dry_run {
+            DryRun::None => None,
+            DryRun::Client => Some(false),
+            DryRun::Server => Some(true),
+        };
+        if checked_by_server == Some(true) {
+            self.ask_server(goal, live, first.as_ref().map(|(_, write)| write)).await?;
+        }
+        let found = RolloutLock::of(&live.workload.object).ok().flatten();
+        let lock = goal.owner.as_ref().map(|owner| found.as_ref().unwrap_or(&owner.lock));
+        let preview = Preview {
+            goal,
+            found: lock,
+            first_step: first.map(|(step, _)| step),
+            template_is_set: goal.owner.as_ref().is_some_and(|owner| same(live.workload.template(), owner.target())),
+            checked_by_server,
+        };
+        render::preview(self.output, &preview, &shell.terminal.stdout, &mut io::stdout().lock())?;
+        Ok(())
+    }
+
+    /// Asks by a dry run of the first write and of the first pods' patches; what has moved since it was read is looked at
+    /// afresh by the run itself.
+    async fn ask_server(
+        &self,
+        goal: &Goal,
+        live: &LiveWorkload,
+        first: Option<&ObjectWrite>,
+    ) -> Result<(), ClusterError> {
+        if let Some(write) = first {
+            self.cluster.dry_write(write, &goal.field_manager).await?;
+        }
+        for patch in goal.pods.iter().filter_map(|pod| patch(goal, live, pod)).take(ASKED_AT_MOST) {
+            self.cluster.send(&patch, true).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The write on the owner that comes before the pods, if there is one.
+fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(OwnerStep, ObjectWrite)> {
+    let owner = goal.owner.as_ref()?;
+    let view = OwnerView {
+        object: Some(live.workload.object.clone()),
+        owned: live.surroundings.owned.clone(),
+        now: live.surroundings.server_now.clone(),
+    };
+    let run = ThisRun { ended: &owner.clock, own_lock: OwnLock::Unwritten };
+    match owner_phase(owner, goal.workload.kind, &view, &PodsState::default(), run) {
+        OwnerPhase::Do(step, write) => Some((step, write)),
+        OwnerPhase::Await(_)
+        | OwnerPhase::TakePods
+        | OwnerPhase::PodsMayGo { .. }
+        | OwnerPhase::Superseded { .. }
+        | OwnerPhase::TakenOver { .. }
+        | OwnerPhase::Closed => None,
+    }
+}
+
+fn patch(goal: &Goal, live: &LiveWorkload, wanted: &PodGoal) -> Option<PodPatch> {
+    let pod = live.pods.iter().find(|pod| pod.key == wanted.key)?;
+    let changed = wanted.containers.iter().filter(|(_, container)| container.from != container.to);
+    let images: Vec<NewImage> = changed
+        .filter_map(|(name, container)| Some(NewImage { container: name.clone(), to: container.to.clone()? }))
+        .collect();
+    (!images.is_empty()).then(|| pod_patch(pod, &images, &wanted.metadata, &goal.id, &goal.field_manager).ok())?
+}

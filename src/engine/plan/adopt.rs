@@ -1,0 +1,266 @@
+//! A way out of what a rollout has left whose lock is gone, or cannot be read: its lock is found again, or made from what the
+//! objects say.
+//!
+//! A Deployment's controller copies the lock to the current ReplicaSet, those of StatefulSets and DaemonSets to the
+//! revision that they make: these copies tell everything. Without one, the template that the pods were made from is the
+//! one before, and the owner's is the one wanted; what the update strategy was is told only by kubectl's note of the last
+//! apply. Why, who, the pods that were chosen and whether commands ran around each pod are lost.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::durable::{holder, is_stale};
+use super::live::{LAST_APPLIED, LiveWorkload, Options};
+use super::policy::policy_of;
+use super::resume::Start;
+use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, same};
+use crate::engine::durable::history;
+use crate::engine::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
+use crate::engine::durable::{deployment, revisions};
+use crate::engine::names::{ContainerName, RolloutId, Uid};
+use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::template;
+use crate::engine::workload::WorkloadKind;
+
+/// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
+pub fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
+    let workload = &live.workload;
+    let template = workload.template();
+    let copies = live.surroundings.owned.iter().filter_map(|object| Some((object, RolloutLock::of(object).ok()??)));
+    let unfinished = copies.filter(|(object, lock)| {
+        let is_of_it = match workload.reference.kind {
+            WorkloadKind::Deployment => true,
+            // Copies in revisions stay for ever: only that of the template that is wanted now may be of use.
+            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => same(&revisions::template_of(object), template),
+            WorkloadKind::ReplicaSet | WorkloadKind::Pod => false,
+        };
+        is_of_it && !is_stale(workload, &live.surroundings.owned, lock) && !is_old(live, lock)
+    });
+    let mut found: Vec<RolloutLock> = unfinished.map(|(_, lock)| lock).collect();
+    found.retain(|lock| lock.change.sides(template).is_some() && is_unsettled(live, lock));
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    found.pop()
+}
+
+/// Whether it may be one of those that the history has forgotten.
+fn is_old(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    let known = history::union(std::iter::once(&live.workload.object).chain(&live.surroundings.owned));
+    known.len() >= history::KEPT && known.iter().all(|entry| lock.id < entry.id)
+}
+
+/// Whether something of the rollout is still to be done.
+fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    let present = live.workload.object.pointer("/spec/updateStrategy");
+    let is_held = lock.strategy.is_some() && lock.strategy.as_ref() != present;
+    is_held || live.workload.reference.kind == WorkloadKind::Deployment
+}
+
+/// Returns whether the owner is held back by what this program sets meanwhile, or by a person's own setting of the same.
+pub(super) fn is_held_back(live: &LiveWorkload) -> bool {
+    let object = &live.workload.object;
+    match live.workload.reference.kind {
+        WorkloadKind::Deployment => object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true),
+        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+            object.pointer("/spec/updateStrategy/type").and_then(Value::as_str) == Some("OnDelete")
+                && saved_strategy(live).is_none_or(|saved| saved.pointer("/type") != Some(&json!("OnDelete")))
+        }
+        WorkloadKind::ReplicaSet | WorkloadKind::Pod => false,
+    }
+}
+
+/// Returns whether the owner is as a rollout leaves it whose lock was removed.
+pub(super) fn is_left_without_lock(live: &LiveWorkload) -> bool {
+    is_held_back(live) && (copied(live).is_some() || made(live, &Start::default()).is_some())
+}
+
+/// Makes a lock that leads from what the pods run to what the template says, or back; `None` where the two differ in more
+/// than can be changed in place, or do not differ and nothing is held.
+pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
+    let workload = &live.workload;
+    let after = workload.template();
+    let current = current(live);
+    let kind = workload.reference.kind;
+    if kind == WorkloadKind::Deployment && current.is_none() {
+        return None;
+    }
+    let of_current = current.map(|object| template_of(kind, object));
+    let before = of_current.filter(|before| !same(before, after)).or_else(|| with_images(after, &drift(live)))?;
+    let change = TemplateChange::of(&template::diff(&before, after));
+    change.sides(after)?;
+    let is_locked = RolloutLock::text_of(&workload.object).is_some();
+    if change.is_empty() && !is_locked || change.metadata.annotations.contains_key(RESTARTED_AT) {
+        return None;
+    }
+    Some(RolloutLock {
+        id: RolloutId::from(start.run.as_str()),
+        run: start.run.clone(),
+        who: start.who.clone(),
+        since: start.clock.clone(),
+        reason: start.reason.clone(),
+        cause: None,
+        holder: start.holder(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        state: LockState::Running,
+        direction: Direction::Forward,
+        change,
+        digests: BTreeMap::new(),
+        origin: BTreeMap::new(),
+        strategy: strategy(live),
+        outgoing: current.map(outgoing),
+        history: history_step(live, current, &before, start),
+        reuses: revisions::newest_with(&live.surroundings.owned, after)
+            .filter(|_| kind != WorkloadKind::Deployment)
+            .map(|revision| revisions::name_of(revision).to_owned()),
+        released: !is_held_back(live),
+        late: true,
+        only: Default::default(),
+        hooks: Default::default(),
+        policy: policy_of(live, &Options::default()),
+    })
+}
+
+/// Returns whether a Deployment can go back: an older ReplicaSet with the template from before would take its pods over.
+pub(super) fn can_go_back(live: &LiveWorkload, lock: &RolloutLock, before: &Value) -> bool {
+    let sets = &live.surroundings.owned;
+    live.workload.reference.kind != WorkloadKind::Deployment
+        || holder(sets, before).is_none_or(|set| {
+            let is_current = lock.outgoing.as_ref().is_some_and(|current| uid(set) == current.uid);
+            is_current
+                || age(set) >= lock.outgoing.as_ref().and_then(|current| age_of(sets, current)).unwrap_or_default()
+        })
+}
+
+const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
+
+fn template_of(kind: WorkloadKind, object: &Value) -> Value {
+    match kind {
+        WorkloadKind::Deployment => deployment::template_of(object),
+        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {
+            revisions::template_of(object)
+        }
+    }
+}
+
+/// What the pods were made from: the one ReplicaSet that has them, or the revision that they carry.
+fn current(live: &LiveWorkload) -> Option<&Value> {
+    let owned = &live.surroundings.owned;
+    match live.workload.reference.kind {
+        WorkloadKind::Deployment => {
+            let mut with_pods = owned.iter().filter(|set| !deployment::is_empty(set));
+            with_pods.next().filter(|_| with_pods.next().is_none())
+        }
+        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+            let template = live.workload.template();
+            let carried = |revision: &&Value| {
+                pods(live)
+                    .filter_map(|pod| pod.labels.get("controller-revision-hash"))
+                    .any(|label| label == revisions::name_of(revision) || label == revisions::hash_of(revision))
+            };
+            let others = owned.iter().filter(|revision| !same(&revisions::template_of(revision), template));
+            others.filter(carried).max_by_key(|revision| revision.get("revision").and_then(Value::as_i64))
+        }
+        WorkloadKind::ReplicaSet | WorkloadKind::Pod => None,
+    }
+}
+
+fn pods(live: &LiveWorkload) -> impl Iterator<Item = &Pod> {
+    let mine = |pod: &&Pod| pod.controller().is_some_and(|owner| live.controllers.contains(&owner.uid));
+    live.pods.iter().filter(mine).filter(|pod| !pod.terminating && !pod.is_finished())
+}
+
+/// The images of pods that are other ones than the template's, by container.
+fn drift(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
+    let mut found = BTreeMap::new();
+    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        let pointer = format!("/spec/{}", list.spec_field());
+        let containers = live.workload.template().pointer(&pointer).and_then(Value::as_array);
+        for container in containers.into_iter().flatten() {
+            let text = |key: &str| container.get(key).and_then(Value::as_str);
+            let (Some(name), Some(to)) = (text("name").map(ContainerName::from), text("image")) else { continue };
+            let others = pods(live).filter_map(|pod| Some(pod.container(&name)?.2.image.clone()));
+            if let Some(from) = others.into_iter().find(|image| image != to) {
+                found.insert(name, TemplateImage { list, from, to: to.to_owned() });
+            }
+        }
+    }
+    found
+}
+
+fn with_images(after: &Value, images: &BTreeMap<ContainerName, TemplateImage>) -> Option<Value> {
+    TemplateChange { images: images.clone(), ..TemplateChange::default() }.reversed().apply(after)
+}
+
+fn uid(object: &Value) -> Uid {
+    Uid::from(object.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default())
+}
+
+fn outgoing(object: &Value) -> Outgoing {
+    let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let number = object.get("revision").and_then(Value::as_i64);
+    Outgoing { name, uid: uid(object), revision: number.unwrap_or_else(|| deployment::revision_of(object)) }
+}
+
+fn age(object: &Value) -> String {
+    object.pointer("/metadata/creationTimestamp").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn age_of(sets: &[Value], of: &Outgoing) -> Option<String> {
+    sets.iter().find(|set| uid(set) == of.uid).map(age)
+}
+
+/// The outgoing template stays in the history as it does in an ordinary rollout, unless it is there already.
+fn history_step(live: &LiveWorkload, current: Option<&Value>, before: &Value, start: &Start) -> HistoryStep {
+    let workload = &live.workload;
+    let (Some(current), WorkloadKind::Deployment) = (current, workload.reference.kind) else {
+        return HistoryStep::Keep;
+    };
+    let sets = &live.surroundings.owned;
+    let is_other = |set: &&Value| uid(set) != uid(current);
+    let other_with =
+        |wanted: &Value| sets.iter().filter(is_other).find(|set| same(&deployment::template_of(set), wanted));
+    let limit = workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64).unwrap_or(10);
+    match other_with(workload.template()) {
+        Some(set) => {
+            let Outgoing { name, uid, revision } = outgoing(set);
+            HistoryStep::Swap { name, uid, revision }
+        }
+        None if limit == 0 || other_with(before).is_some() => HistoryStep::Keep,
+        None => {
+            let hash = deployment::history_hash(&RolloutId::from(start.run.as_str()));
+            HistoryStep::Create { name: format!("{}-{hash}", workload.reference.name) }
+        }
+    }
+}
+
+/// The update strategy that is put back in the end.
+fn strategy(live: &LiveWorkload) -> Option<Value> {
+    match live.workload.reference.kind {
+        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+            let present = live.workload.object.pointer("/spec/updateStrategy").cloned();
+            if is_held_back(live) { saved_strategy(live).or(present) } else { present }
+        }
+        WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::Pod => None,
+    }
+}
+
+/// The update strategy of the last `kubectl apply`, as the server fills it up.
+fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
+    let annotations = live.workload.object.pointer("/metadata/annotations")?;
+    let applied: Value = serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()?;
+    let mut strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));
+    let fields = strategy.as_object_mut()?;
+    if fields.entry("type").or_insert_with(|| json!("RollingUpdate")) == "OnDelete" {
+        return Some(strategy);
+    }
+    let rolling = fields.entry("rollingUpdate").or_insert_with(|| json!({})).as_object_mut()?;
+    match live.workload.reference.kind {
+        WorkloadKind::DaemonSet => {
+            rolling.entry("maxSurge").or_insert_with(|| json!(0));
+            rolling.entry("maxUnavailable").or_insert_with(|| json!(1));
+        }
+        WorkloadKind::StatefulSet => drop(rolling.entry("partition").or_insert_with(|| json!(0))),
+        WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {}
+    }
+    Some(strategy)
+}

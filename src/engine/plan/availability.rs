@@ -1,0 +1,120 @@
+//! Whether pods may be taken down at all, and now: budgets, pods that are down already, pods that no node runs.
+//!
+//! What can never come about is a reason, before anything is written: a budget that leaves no room even when every pod is
+//! healthy. What may settle by itself (pods that are not ready, or not scheduled yet; a budget that has no room now) is a
+//! warning: the rollout waits for it, within its timeout.
+
+use super::build::Context;
+use super::{PodPlan, PodVerdict};
+use crate::engine::budget::{self, BudgetLimit, CountedPod};
+use crate::engine::pod::Pod;
+use crate::engine::reason::{Reason, Warning};
+use crate::engine::rollout::Policy;
+use crate::engine::workload::WorkloadKind;
+
+/// Returns the budgets that never allow a pod of the plan to be down.
+pub(super) fn never_allowed(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Vec<Reason> {
+    if !policy.respects_budgets {
+        return Vec::new();
+    }
+    let counted = counted(context, pods);
+    let never = budget::never(&context.live.surroundings.budgets, replicas(context), &counted);
+    let blocked = never.into_iter().filter_map(|limit| {
+        let pods = going_down(pods).filter(|pod| limit.selects(&pod.labels)).count();
+        (pods > 0).then(|| Reason::DisruptionBudgetBlocks {
+            budget: limit.budget.clone(),
+            why: limit.why.to_string(),
+            pods,
+        })
+    });
+    blocked.collect()
+}
+
+/// Returns what keeps pods from being taken down now, though it may settle.
+pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Vec<Warning> {
+    if going_down(pods).next().is_none() {
+        return Vec::new();
+    }
+    let mut warnings = Vec::new();
+    if policy.respects_budgets {
+        warnings.extend(no_room_now(context, pods));
+    }
+    warnings.extend(not_scheduled(pods));
+    warnings.extend(too_many_down(context, pods, policy));
+    warnings
+}
+
+/// The pods that are up and would be taken down.
+fn going_down<'a>(pods: &'a [(PodPlan, &'a Pod)]) -> impl Iterator<Item = &'a Pod> {
+    let goes = |(plan, pod): &&(PodPlan, &Pod)| {
+        plan.verdict == PodVerdict::Update && plan.restarted(pod).next().is_some() && pod.is_ready()
+    };
+    pods.iter().filter(goes).map(|(_, pod)| *pod)
+}
+
+/// The owner's pods as budgets count them.
+fn counted<'a>(context: &'a Context<'_>, pods: &'a [(PodPlan, &'a Pod)]) -> Vec<CountedPod<'a>> {
+    owned(context, pods)
+        .map(|(_, pod)| CountedPod {
+            labels: &pod.labels,
+            ready: pod.is_ready(),
+            terminating: pod.terminating,
+            in_hand: false,
+        })
+        .collect()
+}
+
+fn owned<'a>(context: &'a Context<'_>, pods: &'a [(PodPlan, &'a Pod)]) -> impl Iterator<Item = &'a (PodPlan, &'a Pod)> {
+    let is_pod = context.live.workload.reference.kind == WorkloadKind::Pod;
+    pods.iter().filter(move |(_, pod)| is_pod || pod.controller().is_some())
+}
+
+fn replicas(context: &Context<'_>) -> usize {
+    usize::try_from(context.live.workload.desired_replicas()).unwrap_or(usize::MAX)
+}
+
+fn no_room_now(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Vec<Warning> {
+    let counted = counted(context, pods);
+    let (budgets, replicas) = (&context.live.surroundings.budgets, replicas(context));
+    let never: Vec<BudgetLimit> = budget::never(budgets, replicas, &counted);
+    let limits = budget::limits(budgets, replicas, &counted);
+    let full = limits.iter().filter(|limit| limit.allowed == 0);
+    let full = full.filter(|limit| !never.iter().any(|never| never.budget == limit.budget));
+    full.filter_map(|limit| {
+        let pods = going_down(pods).filter(|pod| limit.selects(&pod.labels)).count();
+        let why = limit.why.to_string();
+        (pods > 0).then(|| Warning::DisruptionBudgetAllowsNone { budget: limit.budget.clone(), pods, why })
+    })
+    .collect()
+}
+
+/// A pod that no node runs takes the new image, but there is nothing that could show that it works.
+fn not_scheduled(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
+    let waits = |(plan, pod): &&(PodPlan, &Pod)| {
+        matches!(plan.verdict, PodVerdict::Update | PodVerdict::InProgress) && !pod.is_scheduled()
+    };
+    let mut waiting = pods.iter().filter(waits).map(|(_, pod)| *pod);
+    let first = waiting.next()?;
+    let condition = first.status.conditions.iter().find(|condition| condition.kind == "PodScheduled");
+    let why = condition.and_then(|condition| condition.message.clone()).unwrap_or_default();
+    Some(Warning::PodsNotScheduled { pod: first.key.name.clone(), pods: waiting.count() + 1, why })
+}
+
+/// As many pods are down as may be, and none of them is one that the update could heal. A strict order has a warning of its
+/// own.
+fn too_many_down(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Option<Warning> {
+    if policy.ordered {
+        return None;
+    }
+    let present: Vec<&(PodPlan, &Pod)> =
+        owned(context, pods).filter(|(_, pod)| !pod.terminating && !pod.is_finished()).collect();
+    let is_down = |(_, pod): &&&(PodPlan, &Pod)| !pod.is_ready();
+    let heals = |(plan, pod): &&&(PodPlan, &Pod)| plan.verdict == PodVerdict::Update && pod.is_scheduled();
+    let missing = replicas(context).saturating_sub(present.len());
+    let down = u32::try_from(present.iter().filter(is_down).count() + missing).unwrap_or(u32::MAX);
+    if down < policy.max_unavailable || present.iter().filter(is_down).any(|pod| heals(&pod)) {
+        return None;
+    }
+    let pod = present.iter().find(is_down).map(|(_, pod)| pod.key.name.clone()).unwrap_or_default();
+    Some(Warning::AvailabilityUsedUp { pod, down, allowed: policy.max_unavailable })
+}

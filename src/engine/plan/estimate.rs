@@ -1,0 +1,226 @@
+//! Roughly how long a rollout takes: from what is known of its pods, and not from what they are allowed to take.
+//!
+//! A grace period and a timeout are bounds, no expectations. What a container took before it was ready is read from its own
+//! pod; what it takes to stop is not told by anything but its preStop hook, and by a container that had to be killed. Not
+//! known, and left out: how long a person's commands run, how large an image is, and when a node is found for a pod.
+
+use super::build::Context;
+use super::durable::DurablePlan;
+use super::{PodPlan, PodVerdict};
+use crate::engine::drain::DEFAULT_DRAIN_SECONDS;
+use crate::engine::pod::{Container, Pod};
+use crate::engine::record::Drained;
+use crate::engine::rollout::{CANARY_HOLD_SECONDS, Policy};
+use crate::engine::workload::WorkloadKind;
+
+/// From the patch to a container that runs, where it ends at once when it is asked to and its image is on the node.
+const RESTART_SECONDS: f64 = 0.4;
+
+/// Each further container that restarts with it: they are stopped one after the other.
+const FURTHER_SECONDS: f64 = 0.2;
+
+/// A preStop hook that is a command or a request.
+const PRE_STOP_SECONDS: f64 = 1.0;
+
+/// From a probe that passes to a pod that is seen to be ready.
+const PROBE_SECONDS: f64 = 0.2;
+
+/// Out of the Services before, and back after: until their EndpointSlices say so.
+const SLICES_SECONDS: f64 = 0.5;
+
+/// A pod whose labels and annotations alone change.
+const METADATA_SECONDS: f64 = 0.1;
+
+/// Making a pod that pulls, and taking it away again.
+const PULL_SECONDS: f64 = 3.0;
+
+/// The exit code of a container that did not end within its grace period (`SIGKILL`).
+const KILLED: i64 = 137;
+
+/// A rollout that took so many times as long, or as short, was another one.
+const UNLIKE: f64 = 4.0;
+
+/// Returns how long the rollout takes, in seconds; pods that no node runs are left out.
+pub(super) fn estimate(
+    context: &Context<'_>,
+    pods: &[(PodPlan, &Pod)],
+    policy: &Policy,
+    durable: Option<&DurablePlan>,
+) -> f64 {
+    let changing = |(plan, pod): &&(PodPlan, &Pod)| plan.verdict == PodVerdict::Update && pod.is_scheduled();
+    let until_pause = policy.canary.and_then(|canary| usize::try_from(canary).ok()).unwrap_or(usize::MAX);
+    let changing = || pods.iter().filter(changing).take(until_pause);
+    let times = |held_back| -> Vec<f64> {
+        changing().map(|(plan, pod)| Timing { context, policy, plan, pod, held_back }.seconds()).collect()
+    };
+    if changing().next().is_none() && durable.is_none() {
+        return 0.0;
+    }
+    let restarts = pods.iter().any(|(plan, pod)| plan.restarted(pod).next().is_some());
+    let owner = owner_seconds(context.live.workload.reference.kind, durable);
+    let plain = owner + in_turn(&times(false), pods, policy, restarts);
+    let whole = owner + in_turn(&times(true), pods, policy, restarts);
+    let pace = if durable.is_some() { pace(context, pods, plain) } else { 1.0 };
+    rounded(plain * pace + (whole - plain))
+}
+
+/// How much slower or faster than expected the owner's last rollout of the same containers was. Where it was something else
+/// altogether (with a pause, with other flags), it tells nothing.
+fn pace(context: &Context<'_>, pods: &[(PodPlan, &Pod)], expected: f64) -> f64 {
+    let names = pods.iter().flat_map(|(plan, pod)| plan.restarted(pod)).map(|(container, _)| &container.name);
+    let took = context.back_off.last_took(&names.collect());
+    let pace = took.map_or(1.0, |took| took / expected.max(0.5));
+    if (1.0 / UNLIKE..=UNLIKE).contains(&pace) { pace } else { 1.0 }
+}
+
+/// The same with images that have to be pulled first.
+pub(super) fn with_pulls(seconds: f64, pulls: bool) -> f64 {
+    if pulls { rounded(seconds + PULL_SECONDS) } else { seconds }
+}
+
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 10.0).round() / 10.0
+}
+
+/// The steps on the owner: each waits until its controller has seen it.
+fn owner_seconds(kind: WorkloadKind, durable: Option<&DurablePlan>) -> f64 {
+    match (durable, kind) {
+        (None, _) | (Some(_), WorkloadKind::Pod) => 0.0,
+        (Some(_), WorkloadKind::Deployment) => 0.4,
+        (Some(_), WorkloadKind::StatefulSet | WorkloadKind::DaemonSet) => 0.4,
+        (Some(_), WorkloadKind::ReplicaSet) => 0.2,
+    }
+}
+
+/// The first pod goes alone, unless a person chose how long ready must hold; then as many at once as may be down.
+fn in_turn(times: &[f64], pods: &[(PodPlan, &Pod)], policy: &Policy, restarts: bool) -> f64 {
+    let Some((first, others)) = times.split_first() else { return 0.0 };
+    let at_once = if restarts { f64::from(policy.max_unavailable.max(1)) } else { f64::from(u32::MAX) };
+    let together = |times: &[f64]| {
+        let longest = times.iter().copied().fold(0.0, f64::max);
+        let all: f64 = times.iter().sum();
+        longest.max(all / at_once)
+    };
+    if policy.min_ready_seconds_given.is_some() || !restarts {
+        return together(times);
+    }
+    let is_blind =
+        |(plan, pod): &(PodPlan, &Pod)| plan.restarted(pod).any(|(container, _)| container.readiness_probe.is_none());
+    let held_longer =
+        if pods.iter().any(is_blind) { CANARY_HOLD_SECONDS.saturating_sub(policy.owner_min_ready_seconds) } else { 0 };
+    first + f64::from(held_longer) + together(others)
+}
+
+/// One pod's turn.
+struct Timing<'a> {
+    context: &'a Context<'a>,
+    policy: &'a Policy,
+    plan: &'a PodPlan,
+    pod: &'a Pod,
+    /// The kubelet's back-off counts.
+    held_back: bool,
+}
+
+impl Timing<'_> {
+    fn seconds(&self) -> f64 {
+        let steps = self.steps();
+        if steps.is_empty() {
+            return METADATA_SECONDS;
+        }
+        self.drain(&steps.concat()) + steps.iter().map(|step| self.step(step)).sum::<f64>()
+    }
+
+    /// The containers that restart, those that change at the same time together.
+    fn steps(&self) -> Vec<Vec<&Container>> {
+        let order = &self.policy.container_order;
+        let restarted = || self.plan.restarted(self.pod).map(|(container, _)| container);
+        let listed = order.iter().filter_map(|name| restarted().find(|known| known.name == *name));
+        let others: Vec<&Container> = restarted().filter(|container| !order.contains(&container.name)).collect();
+        let steps = listed.map(|container| vec![container]).chain(std::iter::once(others));
+        steps.filter(|step| !step.is_empty()).collect()
+    }
+
+    /// Out of its Services and back. By a gate ready has to hold twice: with the gate off, and with it on.
+    fn drain(&self, restarted: &[&Container]) -> f64 {
+        let Some(drain) = &self.plan.drain else { return 0.0 };
+        let again = if matches!(drain.by, Drained::Gate(_)) { self.hold(restarted) } else { 0 };
+        f64::from(self.policy.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)) + f64::from(again) + 2.0 * SLICES_SECONDS
+    }
+
+    fn step(&self, step: &[&Container]) -> f64 {
+        let further = f64::from(u32::try_from(step.len().saturating_sub(1)).unwrap_or(u32::MAX));
+        let stop: f64 = step.iter().map(|container| self.stop(container)).sum();
+        let held_back = step.iter().map(|container| self.held_back(container)).fold(0.0, f64::max);
+        let ready = step.iter().map(|container| self.ready(container)).fold(0.0, f64::max);
+        let restart = (RESTART_SECONDS + further * FURTHER_SECONDS + stop).max(held_back);
+        restart + ready + f64::from(self.hold(step))
+    }
+
+    /// How long ready must hold for these containers.
+    fn hold(&self, containers: &[&Container]) -> u32 {
+        let startup = containers.iter().filter_map(|container| container.startup_probe.as_ref());
+        let startup = startup.map(|probe| probe.period_seconds.unwrap_or(10)).max().unwrap_or(0);
+        let policy = self.policy;
+        policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(startup))
+    }
+
+    /// What the container takes to end, besides what any takes: its hook, or the whole of its grace period where the one
+    /// before had to be killed at an update.
+    fn stop(&self, container: &Container) -> f64 {
+        let grace = self.pod.termination_grace_seconds();
+        let status = self.pod.container_status(&container.name).map(|(_, _, status)| status);
+        let ended = status.and_then(|status| status.last_state.terminated.as_ref());
+        let hook = container.lifecycle.pre_stop.as_ref();
+        let hook =
+            hook.map_or(0.0, |hook| hook.sleep.as_ref().map_or(PRE_STOP_SECONDS, |sleep| seconds(sleep.seconds)));
+        if ended.is_some_and(|ended| ended.exit_code == KILLED && ended.reason != "OOMKilled") {
+            return seconds(grace);
+        }
+        hook.min(seconds(grace))
+    }
+
+    /// The kubelet's back-off runs from the end of the container before.
+    fn held_back(&self, container: &Container) -> f64 {
+        let change = self.plan.changes.get(&container.name).filter(|_| self.held_back);
+        let to = change.map(|change| change.to.as_str());
+        let held = to.and_then(|to| self.context.back_off.seconds(self.pod, &container.name, to));
+        held.map_or(0.0, |held| seconds(held) + RESTART_SECONDS)
+    }
+
+    /// From its start until it is ready: as long as it took before, and not before its probes begin.
+    fn ready(&self, container: &Container) -> f64 {
+        let probes = [&container.startup_probe, &container.readiness_probe].into_iter().flatten();
+        let (mut delay, mut beats, mut has_probe) = (0.0, 0.0, false);
+        for probe in probes {
+            has_probe = true;
+            let first = f64::from(probe.initial_delay_seconds.unwrap_or(0));
+            delay += first;
+            // The kubelet probes by a beat of its own, so that a delay ends somewhere within one.
+            beats += if first > 0.0 { f64::from(probe.period_seconds.unwrap_or(10)) / 2.0 } else { 0.0 };
+        }
+        match self.ready_before(container) {
+            _ if !has_probe => 0.0,
+            Some(before) => before.max(delay) + PROBE_SECONDS,
+            None => delay + beats + PROBE_SECONDS,
+        }
+    }
+
+    /// How long the pod took to be ready after this container last started, in the API's whole seconds; nothing where it
+    /// has not turned ready since.
+    fn ready_before(&self, container: &Container) -> Option<f64> {
+        let (_, _, status) = self.pod.container_status(&container.name)?;
+        let started = time(status.state.running.as_ref()?.started_at.as_deref()?)?;
+        let ready = self.pod.ready_condition().filter(|_| self.pod.is_ready())?;
+        let turned = time(ready.last_transition_time.as_deref()?)?;
+        (turned >= started).then(|| seconds(u64::try_from(turned - started).unwrap_or(0)))
+    }
+}
+
+fn time(text: &str) -> Option<i64> {
+    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+}
+
+/// Whole seconds, bounded: a day is as good as for ever.
+fn seconds(whole: u64) -> f64 {
+    f64::from(u32::try_from(whole.min(86_400)).unwrap_or(86_400))
+}

@@ -1,0 +1,38 @@
+//! What is asked for and what is there when a run ends: the template's image, and the pods' by number.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::names::ContainerName;
+use crate::engine::pod::Pod;
+use crate::engine::report::{Standing, StandingImage};
+
+use super::goal::Goal;
+use super::ledger::Ledger;
+use super::owner;
+use super::world::World;
+
+/// Says of each container that the rollout changes what the template and the owner's pods ask for.
+pub(super) fn of(goal: &Goal, world: &World, ledger: &Ledger) -> Vec<Standing> {
+    let of_owner = goal.owner.iter().flat_map(|owner| owner.lock.change.images.keys());
+    let of_pods = goal.pods.iter().flat_map(|pod| pod.containers.keys());
+    let names: BTreeSet<&ContainerName> = of_owner.chain(of_pods).collect();
+    let pods: Vec<&Pod> = ledger.present.iter().filter_map(|key| world.pod(key)).collect();
+    names.into_iter().map(|name| standing(name, &pods, goal, world, ledger)).collect()
+}
+
+fn standing(name: &ContainerName, pods: &[&Pod], goal: &Goal, world: &World, ledger: &Ledger) -> Standing {
+    let mut images: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for pod in pods {
+        let Some((_, _, container)) = pod.container(name) else { continue };
+        let (number, ready) = images.entry(&container.image).or_default();
+        *number += 1;
+        *ready += usize::from(pod.is_ready());
+    }
+    let images =
+        images.into_iter().map(|(image, (pods, ready))| StandingImage { image: image.to_owned(), pods, ready });
+    Standing {
+        container: name.clone(),
+        template: owner::template_image(goal, world, ledger, name),
+        pods: images.collect(),
+    }
+}

@@ -1,0 +1,135 @@
+//! What `resume` and `abort` would do with a rollout that was interrupted, before it is done.
+
+use std::io::{self, Write};
+
+use serde_json::json;
+
+use crate::engine::durable::OwnerStep;
+use crate::engine::durable::change::Direction;
+use crate::engine::durable::lock::RolloutLock;
+use crate::engine::plan::PLAN_API_VERSION;
+use crate::engine::rollout::{Goal, PodGoal};
+
+use super::style::{Meaning, Style};
+use super::{OutputFormat, escape, words};
+
+/// Pods that are named.
+const NAMED_PODS: usize = 10;
+
+/// A rollout that was interrupted, and what is left to do of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Preview<'a> {
+    /// What is left to do.
+    pub goal: &'a Goal,
+    /// The lock as it was found; `None` where only pods are to get back what was taken off.
+    pub found: Option<&'a RolloutLock>,
+    /// The first write on the owner, if one is needed before the pods.
+    pub first_step: Option<OwnerStep>,
+    /// The owner's template is the one that is wanted already.
+    pub template_is_set: bool,
+    /// Of a dry run: whether the server was asked, and accepted the writes.
+    pub checked_by_server: Option<bool>,
+}
+
+impl Preview<'_> {
+    fn changing(&self) -> Vec<&PodGoal> {
+        let changes = |pod: &&PodGoal| pod.containers.values().any(|container| container.from != container.to);
+        self.goal.pods.iter().filter(changes).collect()
+    }
+
+    /// Container, from, to.
+    fn images(&self) -> Vec<(String, String, String)> {
+        let change = self.goal.owner.as_ref().map(|owner| owner.lock.directed());
+        let images = change.into_iter().flat_map(|change| change.images);
+        images.map(|(name, image)| (name.to_string(), image.from, image.to)).collect()
+    }
+
+    fn verb(&self) -> &'static str {
+        match self.goal.owner.as_ref().map(|owner| owner.lock.direction) {
+            Some(Direction::Back) => "abort",
+            Some(Direction::Forward) | None => "resume",
+        }
+    }
+}
+
+/// Writes it: a result, for stdout.
+///
+/// # Errors
+/// The writer's.
+pub fn preview(format: OutputFormat, preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        OutputFormat::Json | OutputFormat::Yaml => document(preview, out),
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Name | OutputFormat::Markdown => {
+            text(preview, style, out)
+        }
+    }
+}
+
+fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let goal = preview.goal;
+    let name = words::workload(style, &goal.workload);
+    let what = match preview.found {
+        Some(lock) => {
+            let (who, since) = (style.show(&lock.who), style.show(&lock.since));
+            format!("{} rollout {} of {who} since {since} ({})", preview.verb(), goal.id, lock.state.word())
+        }
+        None => "restore what an interrupted run took off its pods".to_owned(),
+    };
+    let heading = style.paint(Meaning::Heading, &format!("{name}: {what}"));
+    let namespace = style.paint(Meaning::Quiet, &format!("(namespace {})", style.show(&goal.workload.namespace)));
+    writeln!(out, "{heading}   {namespace}\n")?;
+    for (container, from, to) in preview.images() {
+        writeln!(out, "  {}  {} -> {}", style.show(&container), style.show(&from), style.show(&to))?;
+    }
+    if preview.found.is_some() {
+        let template = if preview.template_is_set { "asks for it already" } else { "will be set" };
+        writeln!(out, "  Template: {template}")?;
+    }
+    if let Some(step) = preview.first_step {
+        writeln!(out, "  First write: {}", step.wanted())?;
+    }
+    let changing = preview.changing();
+    let named = changing.iter().map(|pod| style.show(&pod.key.name));
+    let named = words::first_of(named, NAMED_PODS);
+    let allowed = goal.policy.max_unavailable;
+    match changing.len() {
+        0 if preview.found.is_none() => {
+            let pods = words::first_of(goal.pods.iter().map(|pod| style.show(&pod.key.name)), NAMED_PODS);
+            writeln!(out, "  Pods: {pods}")?;
+        }
+        0 => writeln!(out, "  Pods: none to update")?,
+        number => writeln!(
+            out,
+            "  Pods: {number} of {} to update (maxUnavailable {allowed}): {named}",
+            goal.pods.len().max(number)
+        )?,
+    }
+    match preview.checked_by_server {
+        None => Ok(()),
+        Some(true) => writeln!(out, "Server-side dry run succeeded."),
+        Some(false) => writeln!(out, "Not validated by the server (--dry-run=client)."),
+    }
+}
+
+fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let goal = preview.goal;
+    let images = preview.images().into_iter();
+    let images = images.map(|(container, from, to)| json!({"container": container, "from": from, "to": to}));
+    let changing = preview.changing();
+    let pods = goal.pods.iter().map(|pod| {
+        let update = changing.iter().any(|changing| changing.key == pod.key);
+        json!({"name": pod.key.name, "uid": pod.key.uid, "update": update})
+    });
+    let workload = json!({
+        "kind": goal.workload.kind.facts().kind, "namespace": goal.workload.namespace, "name": goal.workload.name,
+    });
+    let document = json!({
+        "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": workload, "command": preview.verb(),
+        "id": goal.id, "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
+        "templateIsSet": preview.template_is_set, "firstStep": preview.first_step,
+        "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy.max_unavailable,
+        "pods": pods.collect::<Vec<_>>(),
+    });
+    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
+    writeln!(out, "{}", escape::json(&text))
+}

@@ -1,0 +1,81 @@
+//! A plan that is refused, as a person reads it: the verdict first, in one line, then the problems, and nothing that could
+//! be read as consent.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use crate::engine::names::PodKey;
+use crate::engine::plan::{PodVerdict, WorkloadPlan};
+use crate::engine::reason::{self, Reason};
+
+use super::style::{Meaning, Style};
+use super::{Guide, words};
+
+/// Pods of one problem that are named.
+const NAMED_PODS: usize = 3;
+
+/// A problem, and the pods that have it; none where it is the workload's.
+struct Problem<'a> {
+    reason: &'a Reason,
+    pods: Vec<&'a PodKey>,
+}
+
+fn problems(plan: &WorkloadPlan) -> Vec<Problem<'_>> {
+    let mut problems: Vec<Problem<'_>> =
+        plan.reasons.iter().map(|reason| Problem { reason, pods: Vec::new() }).collect();
+    let blocked = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Blocked);
+    for (pod, reason) in blocked.flat_map(|pod| pod.reasons.iter().map(move |reason| (&pod.pod, reason))) {
+        match problems.iter_mut().find(|problem| problem.reason == reason && !problem.pods.is_empty()) {
+            Some(problem) => problem.pods.push(pod),
+            None => problems.push(Problem { reason, pods: vec![pod] }),
+        }
+    }
+    problems
+}
+
+/// Returns the verdict, which follows the workload's name and a colon.
+pub(super) fn verdict(plan: &WorkloadPlan) -> String {
+    reason::verdict(problems(plan).iter().map(|problem| problem.reason))
+}
+
+/// Writes the verdict and the problems.
+pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let name = words::workload(style, &plan.workload);
+    let verdict = style.paint(Meaning::Failing, &format!("{name}: {}", verdict(plan)));
+    let namespace = match plan.workload.namespace.as_str() {
+        "" => String::new(),
+        namespace => style.paint(Meaning::Quiet, &format!("   (namespace {})", style.show(namespace))),
+    };
+    writeln!(out, "{verdict}{namespace}\n")?;
+    let mut hints = BTreeSet::new();
+    for problem in problems(plan) {
+        let mut indent = "  ";
+        if let Some(place) = place(&problem, style) {
+            writeln!(out, "{indent}{place}")?;
+            indent = "    ";
+        }
+        let reason = problem.reason;
+        writeln!(out, "{indent}{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
+        let hint = guide.hint(&reason.hint_for(&plan.workload));
+        // The same advice forty times is noise.
+        if hints.insert(hint.clone()) {
+            writeln!(out, "    hint: {}", style.whole(&hint))?;
+        }
+    }
+    Ok(())
+}
+
+/// The pods, or the path that blocks the update, marked.
+fn place(problem: &Problem<'_>, style: &Style) -> Option<String> {
+    if !problem.pods.is_empty() {
+        let named = problem.pods.iter().take(NAMED_PODS).map(|pod| words::pod(style, pod));
+        let named = named.collect::<Vec<_>>().join(", ");
+        return Some(match problem.pods.len().saturating_sub(NAMED_PODS) {
+            0 => named,
+            more => format!("{named} and {}", words::count(more, "more pod")),
+        });
+    }
+    let path = problem.reason.path()?;
+    let mark = if problem.reason.is_of_the_template() { "# not changeable in place" } else { "# blocks the update" };
+    Some(format!("{}  {}", style.show(&path), style.paint(Meaning::Failing, mark)))
+}

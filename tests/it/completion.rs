@@ -1,0 +1,81 @@
+//! Completion in real shells: what a person sees after the tabulator.
+
+use std::path::Path;
+
+use crate::support::run::{Binary, Output};
+
+fn needed(shell: &str) -> String {
+    let path = format!("/usr/bin/{shell}");
+    assert!(Path::new(&path).exists(), "{path} is missing: tests/run deps installs it");
+    path
+}
+
+/// Runs a program that finds this one on its PATH, in a folder with one manifest.
+fn with_the_program(program: &str, arguments: &[&str]) -> Output {
+    let folder = Path::new(env!("CARGO_BIN_EXE_kubectl-inplace")).parent().expect("a folder").display();
+    let path = format!("{folder}:/usr/bin:/bin");
+    let binary = Binary::alone(arguments).program(program).env("PATH", &path).env("TERM", "xterm");
+    // No cluster is there, and nobody is told.
+    binary.env("KUBECONFIG", "none").file("old.yaml", "").run()
+}
+
+fn script(shell: &str) -> String {
+    format!("{}/completions/inplace.{shell}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What is typed, and what follows from it.
+const TYPED: [(&str, &str); 6] = [
+    ("kubectl-inplace pla", "kubectl-inplace plan "),
+    ("kubectl-inplace plan --detai", "--detailed-exitcode "),
+    ("kubectl-inplace plan --validate=w", "--validate=warn "),
+    ("kubectl-inplace explain TemplateF", "TemplateFieldNotInPlace "),
+    ("kubectl-inplace plan -f ol", "plan -f old.yaml "),
+    ("kubectl-inplace plan dep", "plan deployment/"),
+];
+
+fn type_at(shell: &[&str], setup: &str) {
+    let python = needed("python3");
+    let typist = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/type_at.py");
+    for (typed, expected) in TYPED {
+        let output = with_the_program(&python, &[&[typist, setup, typed, expected], shell].concat());
+        assert_eq!(output.code, Some(0), "{shell:?}: {typed}: {output:?}");
+    }
+}
+
+#[test]
+fn in_bash() {
+    let setup = format!("PS1='PROMPT>'; bind 'set enable-bracketed-paste off'; source {}", script("bash"));
+    type_at(&[&needed("bash"), "--norc", "--noprofile", "-i"], &setup);
+}
+
+#[test]
+fn in_zsh() {
+    let setup = format!("PS1='PROMPT>'; autoload -Uz compinit; compinit -u -D; source {}", script("zsh"));
+    type_at(&[&needed("zsh"), "-f", "-i"], &setup);
+}
+
+#[test]
+fn in_fish() {
+    for (typed, expected) in TYPED {
+        let line = format!("source {}; complete -C '{typed}'", script("fish"));
+        let output = with_the_program(&needed("fish"), &["--no-config", "-c", &line]);
+        let offered = output.stdout.lines().next().unwrap_or_default().split('\t').next().unwrap_or_default();
+        assert!(!offered.is_empty() && expected.trim_end().ends_with(offered), "{typed}: {output:?}");
+    }
+}
+
+#[test]
+fn scripts_are_a_few_lines_and_nothing_hidden_shows() {
+    for (shell, file) in [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish"), ("powershell", "ps1")] {
+        let output = Binary::alone(["completion", shell]).run();
+        assert_eq!(output.code, Some(0), "{output:?}");
+        #[expect(clippy::disallowed_methods, reason = "compares with the file that is shipped")]
+        let shipped = std::fs::read_to_string(script(file)).expect("it is shipped");
+        assert_eq!(output.stdout, shipped);
+        assert!(shipped.len() < 2_000, "{shell}");
+    }
+    for words in [&["__complete", ""][..], &["__complete", "_"], &["__complete", "plan", "-"]] {
+        let output = Binary::alone(words).run();
+        assert!(output.code == Some(0) && !output.stdout.contains("__complete"), "{output:?}");
+    }
+}

@@ -1,0 +1,180 @@
+//! From every state that a kill, an edit or another writer leaves, the first command that is printed leads out, and every pod
+//! is kept.
+
+use serde_json::{Value, json};
+
+use super::faults::killed_at;
+use super::{HISTORY, KINDS, Kind, LOCK, Scene, Write, side_by_side};
+use crate::support::run::Output;
+use crate::support::scene::typed;
+
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// What is done to what a killed run has left.
+#[derive(Debug, Clone, Copy)]
+enum Deed {
+    /// Nothing.
+    None,
+    /// The lock is removed by hand; its copies stay.
+    Unlock,
+    /// Together with its copies.
+    UnlockAll,
+    /// The lock is overwritten.
+    Scribble,
+    /// Together with its copies.
+    ScribbleAll,
+    /// It does not tell whose it is.
+    NoHolder,
+    /// Numbers that nobody can reckon with.
+    Hostile,
+    /// The history cannot be read.
+    History,
+    /// What is noted on the pods cannot be read.
+    Records,
+    /// Somebody else sets the template back, under what the run has set.
+    Revert,
+}
+
+impl Deed {
+    fn is_done(self, scene: &Scene) {
+        let copies = ["replicasets", "controllerrevisions"];
+        match self {
+            Self::None => {}
+            Self::Unlock => annotate(scene, scene.kind.plural, LOCK, None),
+            Self::UnlockAll => {
+                annotate(scene, scene.kind.plural, LOCK, None);
+                copies.iter().for_each(|plural| annotate(scene, plural, LOCK, None));
+            }
+            Self::Scribble => annotate(scene, scene.kind.plural, LOCK, Some("{\"id\":")),
+            Self::ScribbleAll => {
+                annotate(scene, scene.kind.plural, LOCK, Some("edited"));
+                copies.iter().for_each(|plural| annotate(scene, plural, LOCK, None));
+            }
+            Self::NoHolder => {
+                edit_lock(scene, |lock| drop(lock.as_object_mut().and_then(|lock| lock.remove("holder"))));
+            }
+            Self::Hostile => edit_lock(scene, |lock| {
+                lock["policy"]["timeoutGiven"] = u64::MAX.into();
+                lock["policy"]["totalTimeout"] = u64::MAX.into();
+                lock["policy"]["ownerMinReadySeconds"] = 0.into();
+                lock["policy"]["maxUnavailable"] = 0.into();
+                lock["holder"]["pid"] = u32::MAX.into();
+                if lock["outgoing"].is_object() {
+                    lock["outgoing"]["revision"] = i64::MAX.into();
+                }
+            }),
+            Self::History => annotate(scene, scene.kind.plural, HISTORY, Some("[{")),
+            Self::Records => annotate(scene, "pods", "kubectl-inplace.io/update", Some("{}")),
+            Self::Revert => set_image(scene, "acme/side:v1"),
+        }
+    }
+}
+
+fn set_image(scene: &Scene, image: &str) {
+    scene.server.edit(scene.kind.plural, "w", |owner| {
+        owner["spec"]["template"]["spec"]["containers"][1]["image"] = image.into();
+    });
+}
+
+fn annotate(scene: &Scene, plural: &str, key: &str, value: Option<&str>) {
+    for object in scene.server.objects(plural) {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        scene.server.edit(plural, &name, |object| match (value, object["metadata"]["annotations"].as_object_mut()) {
+            (Some(value), Some(annotations)) => drop(annotations.insert(key.into(), value.into())),
+            (Some(value), None) => object["metadata"]["annotations"] = json!({key: value}),
+            (None, Some(annotations)) => drop(annotations.remove(key)),
+            (None, None) => {}
+        });
+    }
+}
+
+fn edit_lock(scene: &Scene, edit: impl FnOnce(&mut Value)) {
+    let mut lock = scene.lock();
+    if lock.is_null() {
+        return;
+    }
+    edit(&mut lock);
+    annotate(scene, scene.kind.plural, LOCK, Some(&lock.to_string()));
+}
+
+/// Returns the first command that an output prints, but for those that only look.
+fn printed(output: &Output) -> Option<String> {
+    let lines = output.stdout.lines().chain(output.stderr.lines());
+    let commands = lines.filter_map(|line| Some(line.split_once("kubectl inplace ")?.1.trim().to_owned()));
+    let acts = |command: &String| ["resume", "abort"].iter().any(|verb| command.starts_with(verb));
+    let mut commands = commands.filter(|command| acts(command) && command.contains("/w"));
+    commands.next()
+}
+
+/// Types `apply` again, and then what is printed, until it ends well; returns what was typed.
+fn led_out(scene: &Scene, what: &str) -> Vec<String> {
+    let first = format!("apply {} side=acme/side:v2", scene.kind.typed);
+    let mut typed_so_far = vec![first.clone()];
+    for _ in 0..4 {
+        let command = typed_so_far.last().cloned().unwrap_or_default();
+        let output = typed(&scene.server, &format!("{command} --yes --min-ready-seconds 0")).run();
+        let next = printed(&output);
+        if output.code == Some(0) && next.is_none() {
+            return typed_so_far;
+        }
+        // Where somebody else's change has ended the rollout, nothing of it is left, and the first one works.
+        let is_free = scene.lock().is_null() && typed_so_far.len() > 1;
+        let next = next.or_else(|| is_free.then(|| first.clone()));
+        let Some(next) = next else { panic!("{what}: nothing leads on\n{}", output.block()) };
+        assert!(
+            next == first || !typed_so_far.contains(&next),
+            "{what}: {typed_so_far:?} leads back\n{}",
+            output.block()
+        );
+        typed_so_far.push(next);
+    }
+    panic!("{what}: {typed_so_far:?} leads nowhere");
+}
+
+/// Every place where a run may be killed, but for the very first, before which nothing is done, and a Deployment's last one,
+/// after which only a copy of the lock is left, which the next rollout overwrites.
+fn places(kind: Kind) -> Vec<Write> {
+    let pods = [0, 1].map(|nth| Write { verb: "patch", plural: "pods", nth });
+    let is_copy = |write: &&Write| kind.plural == "deployments" && write.plural == "replicasets" && write.nth == 1;
+    kind.writes.iter().skip(1).filter(|write| !is_copy(write)).copied().chain(pods).collect()
+}
+
+#[test]
+fn from_every_state_the_first_printed_command_leads_out_and_every_pod_is_kept() {
+    let all = [
+        Deed::None,
+        Deed::Unlock,
+        Deed::UnlockAll,
+        Deed::Scribble,
+        Deed::ScribbleAll,
+        Deed::NoHolder,
+        Deed::Hostile,
+        Deed::History,
+        Deed::Records,
+    ];
+    let mut cases: Vec<(Kind, Write, Deed)> = Vec::new();
+    for kind in KINDS {
+        for write in places(kind) {
+            // The simulated controllers copy no annotations to ControllerRevisions, as the real ones do.
+            let is_known = |deed: &&Deed| kind.plural == "deployments" || matches!(deed, Deed::None);
+            cases.extend(all.iter().filter(is_known).map(|deed| (kind, write, *deed)));
+        }
+        // While no pod has the new image.
+        let first = places(kind).first().copied().filter(|_| kind.plural == "deployments");
+        cases.extend(first.map(|write| (kind, write, Deed::Revert)));
+    }
+    let count = cases.len();
+    side_by_side(cases, |(kind, write, deed)| {
+        let what = format!("{} killed at {} {} {}, {deed:?}", kind.typed, write.verb, write.plural, write.nth);
+        let scene = killed_at(kind, write);
+        let applied = json!({"spec": {"updateStrategy": scene.spec["updateStrategy"]}}).to_string();
+        if matches!(deed, Deed::UnlockAll | Deed::ScribbleAll) {
+            annotate(&scene, kind.plural, LAST_APPLIED, Some(&applied));
+        }
+        deed.is_done(&scene);
+        let typed = led_out(&scene, &what);
+        scene.is_settled("acme/side:v2", &what);
+        assert!(typed.len() <= 3, "{what}: {typed:?}");
+    });
+    assert!(count >= 60, "{count}");
+}

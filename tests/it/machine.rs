@@ -1,0 +1,144 @@
+//! What the scripts say on a machine that lacks something: one line, before anything is built.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::support::run::Folder;
+
+/// Programs that the scripts use before they build, taken from this machine.
+const TOOLS: [&str; 26] = [
+    "awk",
+    "bash",
+    "cat",
+    "comm",
+    "cp",
+    "cut",
+    "dirname",
+    "du",
+    "echo",
+    "env",
+    "flock",
+    "grep",
+    "head",
+    "mkdir",
+    "mktemp",
+    "realpath",
+    "rm",
+    "sed",
+    "sha256sum",
+    "sort",
+    "stat",
+    "tail",
+    "tr",
+    "uname",
+    "wc",
+    "xargs",
+];
+
+/// A machine: the tools, and these programs of its own, each a shell script.
+fn machine(programs: &[(&str, &str)]) -> Folder {
+    let folder = Folder::new();
+    for tool in TOOLS {
+        let found = ["/usr/bin", "/bin"].iter().map(|place| Path::new(place).join(tool)).find(|path| path.exists());
+        symlink(found.unwrap_or_else(|| panic!("{tool} is not on this machine")), folder.path().join(tool))
+            .expect("a new folder");
+    }
+    for (name, script) in programs {
+        let path = folder.write(name, &format!("#!/bin/sh\n{script}\n"));
+        let mut mode = path.metadata().expect("just written").permissions();
+        mode.set_mode(0o755);
+        std::fs::set_permissions(&path, mode).expect("just written");
+    }
+    folder
+}
+
+/// Runs a script of the repository on that machine; returns its exit code and what it said on stderr.
+fn run(machine: &Folder, script: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let home = machine.path().join("home");
+    let output = Command::new("/bin/bash")
+        .arg(root.join(script))
+        .args(arguments)
+        .env_clear()
+        .env("PATH", machine.path())
+        .env("HOME", &home)
+        // The scripts look there, too.
+        .env("GOROOT", &home)
+        .env("CARGO_TARGET_DIR", home.join("target"))
+        .current_dir(&root)
+        .output()
+        .expect("bash can be run");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+const ROOT: (&str, &str) = ("id", "echo 0");
+const SOMEBODY: (&str, &str) = ("id", "echo 1000");
+const GO: (&str, &str) = ("go", "case $2 in GOVERSION) echo go1.26.0 ;; *) echo /nowhere/$2 ;; esac");
+const OLD_GO: (&str, &str) = ("go", "echo go1.19.8");
+const DISK: (&str, &str) = ("df", "echo Filesystem; echo /dev/vda 900000 1 99999 1% /");
+const FULL_DISK: (&str, &str) = ("df", "echo Filesystem; echo /dev/vda 900000 1 100 99% /");
+const NO_PACKAGES: (&str, &str) = ("dpkg-query", "exit 1");
+const CARGO: (&str, &str) = ("cargo", "echo 'cargo was called' >&2; exit 1");
+
+#[test]
+fn what_a_machine_lacks_is_one_line_before_anything_is_built() {
+    let cases: [(&[(&str, &str)], &str); 5] = [
+        (&[SOMEBODY, GO, DISK], "cluster: 'deps' needs root (the node runs containers)"),
+        (&[ROOT, DISK], "cluster: Go is missing (1.21 or newer; it builds Kubernetes from source): https://go.dev/dl"),
+        (&[ROOT, OLD_GO, DISK], "cluster: go1.19.8 is too old: Go 1.21 or newer is needed"),
+        (&[ROOT, GO, FULL_DISK], "cluster: too little disk: building Kubernetes takes "),
+        (
+            &[ROOT, GO, DISK, NO_PACKAGES],
+            "cluster: missing, and there is no apt-get to install them (Debian's names): busybox-static",
+        ),
+    ];
+    for (programs, expected) in cases {
+        let (code, said) = run(&machine(programs), "tests/cluster/cluster", &["deps"]);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.starts_with(expected) && said.lines().count() == 1, "{said:?} for {expected:?}");
+    }
+}
+
+#[test]
+fn the_demo_says_the_same_and_names_the_way_without_root() {
+    let cases: [(&[(&str, &str)], &str); 3] = [
+        (&[ROOT, GO, DISK], "demo: cargo is missing (it builds the plugin): https://rustup.rs"),
+        (&[SOMEBODY, GO, DISK, CARGO], "demo: a cluster of its own needs Linux and root"),
+        (&[ROOT, OLD_GO, DISK, CARGO], "cluster: go1.19.8 is too old"),
+    ];
+    for (programs, expected) in cases {
+        let (code, said) = run(&machine(programs), "examples/demo", &[]);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.starts_with(expected) && said.lines().count() == 1, "{said:?} for {expected:?}");
+    }
+}
+
+const RUST: (&str, &str) = ("rustc", "echo 'rustc 1.95.0 (59807616e 2026-04-14)'");
+const OLD_RUST: (&str, &str) = ("rustc", "echo 'rustc 1.85.0 (4d91de4e4 2025-02-17)'");
+const CARGO_WITH_ALL: (&str, &str) = ("cargo", "exit 0");
+const SHELLS: [(&str, &str); 3] = [("zsh", "exit 0"), ("fish", "exit 0"), ("python3", "exit 0")];
+
+#[test]
+fn the_tests_say_the_same_and_what_runs_without_a_cluster() {
+    let cases: [(&[(&str, &str)], &str); 6] = [
+        (&[ROOT, GO, DISK], "tests/run: cargo is missing (Rust 1."),
+        (&[ROOT, GO, DISK, CARGO_WITH_ALL, OLD_RUST], "tests/run: Rust 1.85.0 is too old: 1."),
+        (
+            &[ROOT, GO, DISK, CARGO, RUST],
+            "tests/run: rustfmt is missing, and there is no rustup to install it (Debian's package: rustfmt)",
+        ),
+        (&[ROOT, GO, FULL_DISK, CARGO_WITH_ALL, RUST], "tests/run: too little disk: the tests' build takes "),
+        (&[SOMEBODY, GO, DISK, CARGO_WITH_ALL, RUST], "cluster: 'deps' needs root"),
+        (&[ROOT, DISK, CARGO_WITH_ALL, RUST], "cluster: Go is missing"),
+    ];
+    for (programs, expected) in cases {
+        let (code, said) = run(&machine(&[programs, &SHELLS].concat()), "tests/run", &[]);
+        assert_eq!(code, Some(1), "{said}");
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(said.starts_with(expected), "{said:?} for {expected:?}");
+        let way = "tests/run: without a cluster these still run: tests/run fmt clippy test seeds doc";
+        let follows: &[&str] = if expected.starts_with("cluster") { &[way] } else { &[] };
+        assert_eq!(lines.get(1..), Some(follows), "{said}");
+    }
+}
