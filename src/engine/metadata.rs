@@ -33,7 +33,7 @@ impl MetadataMap {
 
     /// Returns the path of a key, such as `metadata.labels[app.kubernetes.io/name]`.
     pub fn path(self, key: &str) -> String {
-        super::template::join(&format!("metadata.{}", self.field()), key)
+        super::json_path::join(&format!("metadata.{}", self.field()), key)
     }
 
     /// Returns the map of a pod.

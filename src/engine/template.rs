@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::json_path::{element, join};
 use super::metadata::{MetadataChange, MetadataMap};
 use super::names::ContainerName;
 use super::pod::ContainerList;
@@ -15,9 +16,6 @@ use super::qos;
 
 /// How many paths are named; the last of them says how many more there are.
 const MAX_PATHS: usize = 100;
-
-/// The bytes of a path beyond which nothing is joined to it.
-const MAX_PATH_BYTES: usize = 512;
 
 /// What differs.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -268,30 +266,6 @@ fn compare_lists(before: &Value, after: &Value, lengths: (usize, usize), path: &
         // The same elements in another order: order has a meaning in most lists (`$(VAR)` in env, for one).
         paths.push(format!("{path} (order)"));
     }
-}
-
-/// Joins a path and a key; keys with dots or slashes, such as those of labels, stand in brackets.
-pub(super) fn join(path: &str, key: &str) -> String {
-    match (path.is_empty(), key.contains(['.', '/'])) {
-        (true, false) => cut(key).to_owned(),
-        (false, false) => longer(path, || format!("{path}.{}", cut(key))),
-        (_, true) => element(path, key),
-    }
-}
-
-/// Joins a path and the name of an element.
-fn element(path: &str, name: &str) -> String {
-    longer(path, || format!("{path}[{}]", cut(name)))
-}
-
-fn longer(path: &str, joined: impl Fn() -> String) -> String {
-    if path.len() > MAX_PATH_BYTES { path.to_owned() } else { joined() }
-}
-
-/// Cuts off what no name of Kubernetes is long enough to have.
-fn cut(name: &str) -> &str {
-    let ends = name.char_indices().map(|(start, _)| start).take_while(|start| *start <= MAX_PATH_BYTES);
-    if name.len() <= MAX_PATH_BYTES { name } else { name.get(..ends.last().unwrap_or(0)).unwrap_or_default() }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
-//! Who imports whom, held against the sources; and that nothing is forgotten.
+//! Who imports whom, held against the sources, every line of them; and that nothing is forgotten.
 #![expect(clippy::disallowed_methods, reason = "reads the sources")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// A module, and the words that its sources may not contain.
+/// A module, and what its sources may not name: crates and what reaches outside. Who imports which module of this package
+/// stands in the map of `src/lib.rs`.
 const FENCES: &[(&str, &[&str])] = &[
     (
         "src/engine",
@@ -27,97 +29,69 @@ const FENCES: &[(&str, &[&str])] = &[
             "SystemTime",
             "Timestamp::now",
             "println!",
-            "crate::cluster",
-            "crate::render",
-            "crate::manifest",
-            "crate::commands",
-            "crate::cli",
-            "crate::drive",
-            "crate::error",
         ],
     ),
-    (
-        "src/manifest",
-        &[
-            "kube::",
-            "tokio",
-            "clap::",
-            "crate::cluster",
-            "crate::render",
-            "crate::commands",
-            "crate::cli",
-            "crate::drive",
-        ],
-    ),
-    ("src/cluster", &["clap::", "crate::render", "crate::commands", "crate::cli", "crate::drive", "crate::manifest"]),
-    (
-        "src/render",
-        &[
-            "kube::",
-            "k8s_openapi",
-            "tokio",
-            "crate::cluster",
-            "crate::commands",
-            "crate::cli",
-            "crate::drive",
-            "crate::manifest",
-            "println!",
-        ],
-    ),
-    (
-        "src/drive.rs",
-        &[
-            "kube::",
-            "clap::",
-            "crate::commands",
-            "crate::cli",
-            "crate::manifest",
-            "render::Lines",
-            "render::Live",
-            "render::JsonLines",
-        ],
-    ),
-    (
-        "src/hook.rs",
-        &["kube::", "clap::", "crate::cluster", "crate::render", "crate::commands", "crate::cli", "crate::drive"],
-    ),
-    (
-        "src/record.rs",
-        &["kube::", "tokio", "crate::cluster", "crate::render", "crate::commands", "crate::cli", "crate::drive"],
-    ),
-    (
-        "src/record",
-        &["kube::", "tokio", "crate::cluster", "crate::render", "crate::commands", "crate::cli", "crate::drive"],
-    ),
-    ("src/cli.rs", &["kube::", "tokio", "crate::cluster", "crate::commands", "crate::drive", "crate::manifest"]),
+    ("src/manifest", &["kube::", "tokio", "clap::"]),
+    ("src/cluster", &["clap::"]),
+    ("src/render", &["kube::", "k8s_openapi", "tokio", "println!"]),
+    ("src/drive.rs", &["kube::", "clap::", "render::Lines", "render::Live", "render::JsonLines"]),
+    ("src/hook.rs", &["kube::", "clap::"]),
+    ("src/process.rs", &["kube::", "clap::", "tokio"]),
+    ("src/signals.rs", &["kube::", "clap::"]),
+    ("src/record.rs", &["kube::", "tokio"]),
+    ("src/record", &["kube::", "tokio"]),
+    ("src/error.rs", &["kube::", "tokio", "clap::"]),
+    ("src/cli.rs", &["kube::", "tokio"]),
+    ("src/cli", &["kube::", "tokio"]),
     ("src/commands", &["kube::", "k8s_openapi"]),
     ("src/main.rs", &["kube::", "crate::"]),
+    ("src/lib.rs", &["kube::", "tokio", "clap::"]),
 ];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn sources(place: &Path) -> Vec<PathBuf> {
-    if place.is_file() {
-        return vec![place.to_owned()];
+/// Every source below a place, by its path from the root of the repository.
+fn sources(place: &str) -> Vec<String> {
+    let whole = root().join(place);
+    if whole.is_file() {
+        return if place.ends_with(".rs") { vec![place.to_owned()] } else { Vec::new() };
     }
-    let mut found: Vec<PathBuf> =
-        fs::read_dir(place).into_iter().flatten().flatten().flat_map(|entry| sources(&entry.path())).collect();
-    found.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    let entries = fs::read_dir(whole).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut found: Vec<String> = names.flat_map(|name| sources(&format!("{place}/{name}"))).collect();
     found.sort();
     found
 }
 
-/// The code of a source: no comments, and nothing from the first `#[cfg(test)] mod` on.
-fn code(source: &str) -> String {
-    let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-fn is_test(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == "tests.rs" || name == "fixtures.rs")
-        || path.components().any(|part| part.as_os_str() == "simulation" || part.as_os_str() == "tests")
+/// The code of a source: no comments, and no item that only tests are built with. An item ends, as rustfmt leaves it, at
+/// the first line that is no deeper than its beginning and closes it.
+fn code(source: &str) -> String {
+    let mut kept = Vec::new();
+    let mut lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+    while let Some(line) = lines.next() {
+        if line.trim() != "#[cfg(test)]" {
+            kept.push(line);
+            continue;
+        }
+        let indent = line.len() - line.trim_start().len();
+        let ends = |line: &str| {
+            let (own, text) = (line.len() - line.trim_start().len(), line.trim());
+            own == indent && !text.starts_with("#[") && (text.ends_with([';', ',']) || text.starts_with('}'))
+        };
+        let _last = lines.by_ref().find(|line| ends(line));
+    }
+    kept.join("\n")
+}
+
+fn is_test(path: &str) -> bool {
+    let mut parts = path.split('/');
+    parts.any(|part| matches!(part, "tests.rs" | "tests" | "fixtures.rs" | "simulation"))
 }
 
 /// Returns the forbidden words that a source contains.
@@ -126,39 +100,174 @@ fn trespasses(source: &str, forbidden: &[&'static str]) -> Vec<&'static str> {
     forbidden.iter().filter(|word| code.contains(**word)).copied().collect()
 }
 
+/// The sources that the product is built from, with their code.
+fn product(place: &str) -> impl Iterator<Item = (String, String)> {
+    sources(place).into_iter().filter(|path| !is_test(path)).map(|path| (path.clone(), code(&read(&path))))
+}
+
 #[test]
-fn no_module_imports_what_it_may_not() {
+fn no_module_names_what_it_may_not() {
     let mut found = Vec::new();
     for (place, forbidden) in FENCES {
-        let files = sources(&root().join(place));
-        assert!(!files.is_empty(), "{place} is gone: the fence guards nothing");
-        for file in files.into_iter().filter(|file| !is_test(file)) {
-            let source = fs::read_to_string(&file).expect("a source can be read");
-            found.extend(trespasses(&source, forbidden).into_iter().map(|word| format!("{}: {word}", file.display())));
-        }
+        let mut files = product(place).peekable();
+        assert!(files.peek().is_some(), "{place} is gone: the fence guards nothing");
+        found.extend(files.flat_map(|(path, code)| {
+            trespasses(&code, forbidden).into_iter().map(move |word| format!("{path}: {word}"))
+        }));
     }
     assert!(found.is_empty(), "{found:#?}");
+    let guarded = |path: &String| FENCES.iter().any(|(place, _)| path.starts_with(place));
+    let unguarded: Vec<String> = product("src").map(|(path, _)| path).filter(|path| !guarded(path)).collect();
+    assert!(unguarded.is_empty(), "no fence: {unguarded:#?}");
 }
 
 #[test]
 fn the_fence_bites() {
-    assert_eq!(trespasses("use tokio::time;\n// kube::Client\nfn x() {}", &["tokio", "kube::"]), ["tokio"]);
-    assert_eq!(trespasses("fn x() {}\n#[cfg(test)]\nmod tests { use std::fs; }", &["std::fs"]), [""; 0]);
+    let sees = |source: &str, word: &'static str| !trespasses(source, &[word]).is_empty();
+    assert!(sees("use tokio::time;\nfn x() {}", "tokio"));
+    assert!(!sees("// kube::Client\nfn x() {}", "kube::"));
+    assert!(!sees("fn x() {}\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n", "std::fs"));
+    // What comes after the tests is seen, wherever they stand.
+    assert!(sees("#[cfg(test)]\nmod tests;\nuse std::fs;\n", "std::fs"));
+    assert!(sees("#[cfg(test)]\nmod tests {\n    fn x() {}\n}\n\nuse std::fs;\n", "std::fs"));
+    assert!(sees("struct X {\n    #[cfg(test)]\n    looks: usize,\n    at: Instant,\n}\n", "Instant"));
+    assert!(!sees("struct X {\n    #[cfg(test)]\n    at: Instant,\n}\n", "Instant"));
+}
+
+/// The first names after a path such as `crate::`, in braces too.
+fn imported(code: &str, path: &str) -> BTreeSet<String> {
+    let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let mut found = BTreeSet::new();
+    // `super::super::x` is not a name after `super::`, unless that is the path.
+    let places = code.match_indices(path).filter(|(at, _)| !code[..*at].ends_with("::"));
+    for rest in places.map(|(at, _)| &code[at + path.len()..]) {
+        let Some(braced) = rest.strip_prefix('{') else {
+            found.insert(name(rest));
+            continue;
+        };
+        let mut depth = 0_usize;
+        let ends = |(_, c): &(usize, char)| {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => return true,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            false
+        };
+        let end = braced.char_indices().find(ends).map_or(braced.len(), |(at, _)| at);
+        let mut depth = 0_usize;
+        for part in braced[..end].split_inclusive(['{', '}', ',']) {
+            if depth == 0 {
+                found.insert(name(part.trim()));
+            }
+            depth = (depth + part.matches('{').count()).saturating_sub(part.matches('}').count());
+        }
+    }
+    found
+}
+
+/// What a module may import; and what it does import, since it is named.
+struct Importable {
+    may: BTreeSet<String>,
+    must: BTreeSet<String>,
+}
+
+/// The rows of the map in `src/lib.rs`, by module.
+fn map() -> BTreeMap<String, Importable> {
+    let mut rows: BTreeMap<String, Importable> = BTreeMap::new();
+    let source = read("src/lib.rs");
+    for line in source.lines().filter_map(|line| line.strip_prefix("//! | ")) {
+        let cells: Vec<&str> = line.trim_end_matches('|').split('|').map(str::trim).collect();
+        let [module, _, may] = cells[..] else { panic!("a row of three cells: {line}") };
+        let names = |cell: &str| -> Vec<String> { cell.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
+        let Some(module) = names(module).pop() else { continue };
+        let above: BTreeSet<String> = rows.keys().cloned().collect();
+        let may = match may {
+            "all of the above" => Importable { may: above, must: BTreeSet::new() },
+            named => {
+                let named: BTreeSet<String> = names(named).into_iter().collect();
+                Importable { may: named.clone(), must: named }
+            }
+        };
+        rows.insert(module, may);
+    }
+    rows
+}
+
+#[test]
+fn the_map_is_true() {
+    let rows = map();
+    let source = code(&read("src/lib.rs"));
+    let declared = source.lines().filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod "));
+    let declared: BTreeSet<String> = declared.map(|name| name.trim_end_matches(';').to_owned()).collect();
+    assert_eq!(declared, rows.keys().cloned().collect(), "the map has a row for every module, and no other");
+    let mut wrong = Vec::new();
+    for (module, Importable { may, must }) in &rows {
+        let mut used = BTreeSet::new();
+        for place in [format!("src/{module}.rs"), format!("src/{module}")] {
+            for (path, code) in product(&place) {
+                let names = imported(&code, "crate::").into_iter().filter(|name| rows.contains_key(name) && name != module);
+                for name in names {
+                    if !may.contains(&name) && !must.contains(&name) {
+                        wrong.push(format!("{path} imports {name}"));
+                    }
+                    used.insert(name);
+                }
+            }
+        }
+        wrong.extend(must.difference(&used).map(|name| format!("{module} does not import {name}, as the map says it may")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Which module of `engine` a source belongs to, and the modules of `engine` that it names.
+fn engine_imports() -> BTreeMap<String, BTreeSet<String>> {
+    let of = |path: &str| path.split('/').nth(2).unwrap_or_default().trim_end_matches(".rs").to_owned();
+    let modules: BTreeSet<String> = sources("src/engine").iter().map(|path| of(path)).collect();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, code) in product("src/engine") {
+        let own = of(&path);
+        // From a module's file or `mod.rs`, `super` is the folder above.
+        let deep = path.split('/').count() - 2 - usize::from(path.ends_with("/mod.rs"));
+        let mut names = imported(&code, "crate::engine::");
+        names.extend(imported(&code, &"super::".repeat(deep)));
+        found.entry(own.clone()).or_default().extend(names.into_iter().filter(|n| modules.contains(n) && *n != own));
+    }
+    found
+}
+
+#[test]
+fn no_modules_of_the_engine_import_each_other_in_a_circle() {
+    let imports = engine_imports();
+    assert!(imports.values().any(|names| !names.is_empty()), "nothing was seen");
+    let mut circles = Vec::new();
+    for start in imports.keys() {
+        let mut reached = BTreeSet::new();
+        let mut ways = vec![vec![start.clone()]];
+        while let Some(way) = ways.pop() {
+            for next in way.last().and_then(|last| imports.get(last)).into_iter().flatten() {
+                if next == start {
+                    circles.push(way.join(" -> "));
+                } else if reached.insert(next.clone()) {
+                    ways.push([way.clone(), vec![next.clone()]].concat());
+                }
+            }
+        }
+    }
+    assert!(circles.is_empty(), "{circles:#?}");
 }
 
 #[test]
 fn only_one_place_selects() {
-    let selecting: Vec<PathBuf> = sources(&root().join("src"))
-        .into_iter()
-        .filter(|file| fs::read_to_string(file).is_ok_and(|source| code(&source).contains("select! {")))
-        .collect();
-    assert_eq!(selecting, [root().join("src/drive.rs")]);
+    let selecting = product("src").filter(|(_, code)| code.contains("select! {")).map(|(path, _)| path);
+    assert_eq!(selecting.collect::<Vec<_>>(), ["src/drive.rs"]);
 }
 
 #[test]
 fn every_test_file_is_run() {
-    for (main, folder) in [("tests/it/main.rs", "tests/it"), ("tests/real/main.rs", "tests/real")] {
-        let main = fs::read_to_string(root().join(main)).expect("the list of modules can be read");
+    for folder in ["tests/it", "tests/real"] {
+        let main = read(&format!("{folder}/main.rs"));
         for entry in fs::read_dir(root().join(folder)).expect("the folder can be read").flatten() {
             let name = entry.path().file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             assert!(name == "main" || main.contains(&format!("mod {name};")), "{folder}/{name} is in no binary");
@@ -168,12 +277,7 @@ fn every_test_file_is_run() {
 
 #[test]
 fn the_sources_stay_small() {
-    let long: Vec<String> = sources(&root().join("src"))
-        .into_iter()
-        .filter_map(|file| {
-            let lines = fs::read_to_string(&file).ok()?.lines().count();
-            (lines > 600).then(|| format!("{}: {lines} lines", file.display()))
-        })
-        .collect();
+    let lines = |path: String| (read(&path).lines().count(), path);
+    let long: Vec<(usize, String)> = sources("src").into_iter().map(lines).filter(|(lines, _)| *lines > 600).collect();
     assert!(long.is_empty(), "{long:#?}");
 }

@@ -12,7 +12,7 @@ use super::change::{Direction, TemplateChange};
 use super::holder::Holder;
 use crate::engine::hook::{HookPhase, Hooks};
 use crate::engine::names::{ContainerName, RolloutId, Uid};
-use crate::engine::rollout::Policy;
+use crate::engine::policy::Policy;
 
 /// The annotation's key.
 pub const ROLLOUT_ANNOTATION: &str = "kubectl-inplace.io/rollout";

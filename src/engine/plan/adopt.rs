@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::durable::{holder, is_stale};
-use super::live::{LAST_APPLIED, LiveWorkload, Options};
+use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options};
 use super::policy::policy_of;
 use super::resume::Start;
 use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, same};

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::live::LiveWorkload;
+use crate::engine::live::LiveWorkload;
 use crate::engine::durable::history::{self, HistoryEntry};
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
@@ -137,7 +137,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::engine::plan::live::Surroundings;
+    use crate::engine::live::Surroundings;
     use crate::engine::workload::{Workload, WorkloadKind};
 
     const NOW: &str = "2026-03-01T10:20:00Z";

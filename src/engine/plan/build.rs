@@ -6,7 +6,7 @@ use super::availability;
 use super::back_off::BackOff;
 use super::durable;
 use super::estimate::estimate;
-use super::live::{Desired, LiveWorkload, Options, PodOrder, Subset};
+use crate::engine::live::{Desired, LiveWorkload, Options, PodOrder, Subset};
 use super::pods::{effect, pod_plan};
 use super::policy::policy;
 use super::revision::CurrentRevision;

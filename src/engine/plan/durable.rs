@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::adopt;
 use super::build::Context;
-use super::live::LiveWorkload;
+use crate::engine::live::LiveWorkload;
 use super::{Verdict, WorkloadPlan};
 use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
 use crate::engine::durable::holder::Life;

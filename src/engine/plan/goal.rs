@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::live::{LiveWorkload, Options};
+use crate::engine::live::{LiveWorkload, Options};
 use super::policy::policy;
 use super::revision::CurrentRevision;
 use super::{Effect, PodVerdict, WorkloadPlan};

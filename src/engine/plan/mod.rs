@@ -9,7 +9,6 @@ mod drains;
 mod durable;
 mod estimate;
 mod goal;
-mod live;
 pub mod offline;
 mod pods;
 mod policy;
@@ -45,7 +44,7 @@ pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
 pub use durable::{DurablePlan, HistoryPlan, Hold, is_behind, is_left_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
-pub use live::{
+pub use super::live::{
     ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Purpose, Revision, Subset, Surroundings,
 };
 pub use policy::policy_of;

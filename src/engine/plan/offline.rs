@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
+use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
 use super::pods::effect;
 use super::policy::policy;
 use super::rules;

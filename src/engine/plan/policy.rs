@@ -1,6 +1,6 @@
 //! How fast and how careful.
 
-use super::live::{LiveWorkload, Options};
+use crate::engine::live::{LiveWorkload, Options};
 use crate::engine::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::rollout::Policy;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Effect;
-use super::live::{ByPod, Desired, LiveWorkload, Purpose};
+use crate::engine::live::{ByPod, Desired, LiveWorkload, Purpose};
 use super::pods::effect;
 use super::wanted::Known;
 use crate::engine::evidence::{Baseline, Proof};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::adopt;
 use super::drains::{drain_goal, left_off};
 use super::durable::{HistoryPlan, is_below_partition, is_stale, life};
-use super::live::LiveWorkload;
+use crate::engine::live::LiveWorkload;
 use super::{DurablePlan, WorkloadPlan};
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::holder::{Holder, Process, beat_of};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::live::{LiveWorkload, Revision};
+use crate::engine::live::{LiveWorkload, Revision};
 use crate::engine::pod::Pod;
 use crate::engine::workload::WorkloadKind;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::live::{ByPod, Desired, LiveWorkload, Purpose};
+use crate::engine::live::{ByPod, Desired, LiveWorkload, Purpose};
 use crate::engine::durable::change::{TemplateChange, TemplateImage};
 use crate::engine::durable::history::{self, HistoryEntry};
 use crate::engine::image::repo_digest;

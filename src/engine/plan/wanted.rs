@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
+use crate::engine::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
 use super::rules;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::ContainerName;

@@ -21,7 +21,8 @@ use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::report::Notice;
 use crate::engine::workload::WorkloadKind;
 
-use super::goal::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, DrainGoal, Goal, PodGoal};
+use super::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
+use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 use super::ledger::{BACK_OFF, Ledger};
 use super::verdict::STOP_WITHIN;
 use super::world::World;

@@ -13,7 +13,8 @@ use crate::engine::report::PodPhase;
 
 use super::Now;
 use super::fault::Fault;
-use super::goal::{CANARY_HOLD_SECONDS, ContainerGoal, Goal, Mode, PodGoal, RESTARTED_HOLD_SECONDS};
+use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
+use crate::engine::policy::{CANARY_HOLD_SECONDS, RESTARTED_HOLD_SECONDS};
 use super::ledger::{Entry, Ledger, MAX_SENDS, ReadyKey, Request, Sent};
 use super::steps;
 use super::world::{Watch, World};

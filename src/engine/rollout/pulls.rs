@@ -20,7 +20,8 @@ use crate::engine::report::Notice;
 use crate::engine::workload::WorkloadKind;
 
 use super::fault::Fault;
-use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, Mode};
+use super::goal::{Goal, Mode};
+use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 use super::ledger::{BACK_OFF, Ledger};
 use super::verdict::STOP_WITHIN;
 use super::world::World;

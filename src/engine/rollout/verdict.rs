@@ -11,7 +11,8 @@ use crate::engine::record::UpdateRecord;
 use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd, PodPhase};
 
 use super::fault::Fault;
-use super::goal::{DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal};
+use super::goal::{Goal, Mode, PodGoal};
+use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 use super::ledger::{Entry, Ledger};
 use super::world::{Watch, World};
 use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, anew, budgets, drain, given_up, owner, pulls, standing, steps};

@@ -17,7 +17,7 @@ use super::durable::lock::{LockState, ROLLOUT_ANNOTATION, RolloutLock};
 use super::metadata::MetadataChange;
 use super::names::{ContainerName, RolloutId, Uid, WorkloadRef};
 use super::outcome::EndResult;
-use super::plan::LiveWorkload;
+use super::live::LiveWorkload;
 use super::pod::Pod;
 use super::record::{UPDATE_ANNOTATION, UpdateRecord};
 use super::workload::WorkloadKind;

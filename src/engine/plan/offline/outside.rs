@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::engine::json_path;
 use crate::engine::template;
 use crate::engine::workload::WorkloadKind;
 
@@ -36,7 +37,7 @@ pub(super) fn diff(kind: WorkloadKind, before: &Value, after: &Value) -> Outside
     for name in field_names(spec_before, spec_after).into_iter().filter(|name| is_immutable(kind, name)) {
         let before = spec_before.get(&name).unwrap_or(&nothing);
         let after = spec_after.get(&name).unwrap_or(&nothing);
-        found.immutable.extend(template::changed_paths(before, after, &template::join("spec", &name)));
+        found.immutable.extend(template::changed_paths(before, after, &json_path::join("spec", &name)));
     }
     let paths = template::changed_paths(&before, &after, "").into_iter();
     // The same comparison named them, whether they begin with an immutable field or are one that is there on one side only.

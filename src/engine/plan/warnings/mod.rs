@@ -11,7 +11,7 @@ pub(super) use images::of_the_reference;
 
 use super::back_off::Held;
 use super::build::Context;
-use super::live::{Desired, LiveWorkload};
+use crate::engine::live::{Desired, LiveWorkload};
 use super::wanted::{is_pinned, outside_template};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict};
 use crate::engine::metadata::{MetadataMap, RESTARTED_AT};

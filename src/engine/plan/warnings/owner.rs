@@ -8,7 +8,7 @@ use super::Updated;
 use crate::engine::names::ContainerName;
 use crate::engine::plan::ContainerPlan;
 use crate::engine::plan::build::Context;
-use crate::engine::plan::live::LiveWorkload;
+use crate::engine::live::LiveWorkload;
 use crate::engine::reason::Warning;
 use crate::engine::workload::WorkloadKind;
 
