@@ -86,7 +86,8 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         false => durable::durable(&context, options.take_over, &mut reasons),
     };
     if durable.is_none() && changes(&pods) {
-        reasons.extend(durable::held_by_another(live, options.take_over));
+        let leaves_the_owner = options.pods_only || wanted.is_by_pod();
+        reasons.extend(durable::held_by_another(live, options.take_over, leaves_the_owner));
     }
     let mut warnings = warnings(desired, &context, &pods, &containers);
     warnings.extend(durable.as_ref().and_then(|plan| durable::evicted(plan, live)));

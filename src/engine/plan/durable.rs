@@ -215,14 +215,17 @@ pub(super) fn life(live: &LiveWorkload, lock: &RolloutLock) -> Life {
     Life::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
 }
 
-/// Says that another run holds the workload, if one does; for rollouts that leave the owner alone.
-pub(super) fn held_by_another(live: &LiveWorkload, take_over: bool) -> Option<Reason> {
+/// Says that another rollout holds the workload, if one does; for a plan that changes pods alone.
+///
+/// The template may ask for what is wanted already because a rollout was stopped halfway: only that one can bring its
+/// owner to the end, whoever repeats the command.
+pub(super) fn held_by_another(live: &LiveWorkload, take_over: bool, leaves_the_owner: bool) -> Option<Reason> {
     if lock_is_unreadable(&live.workload) {
         return (!take_over).then(held_by_somebody);
     }
     let lock = present(live)?;
     let is_stale = is_stale(&live.workload, &live.surroundings.owned, &lock);
-    let holds = lock.state == LockState::Running && !take_over && !is_stale;
+    let holds = !is_stale && (!leaves_the_owner || lock.state == LockState::Running && !take_over);
     holds.then(|| held(live, &lock))
 }
 
