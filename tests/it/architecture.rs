@@ -207,7 +207,8 @@ fn the_map_is_true() {
         let mut used = BTreeSet::new();
         for place in [format!("src/{module}.rs"), format!("src/{module}")] {
             for (path, code) in product(&place) {
-                let names = imported(&code, "crate::").into_iter().filter(|name| rows.contains_key(name) && name != module);
+                let names =
+                    imported(&code, "crate::").into_iter().filter(|name| rows.contains_key(name) && name != module);
                 for name in names {
                     if !may.contains(&name) && !must.contains(&name) {
                         wrong.push(format!("{path} imports {name}"));
@@ -216,7 +217,9 @@ fn the_map_is_true() {
                 }
             }
         }
-        wrong.extend(must.difference(&used).map(|name| format!("{module} does not import {name}, as the map says it may")));
+        wrong.extend(
+            must.difference(&used).map(|name| format!("{module} does not import {name}, as the map says it may")),
+        );
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::durable::{holder, is_stale};
-use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options};
 use super::policy::policy_of;
 use super::resume::Start;
 use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, same};
 use crate::engine::durable::history;
 use crate::engine::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, revisions};
+use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options};
 use crate::engine::names::{ContainerName, RolloutId, Uid};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::template;

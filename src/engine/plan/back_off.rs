@@ -11,8 +11,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::live::LiveWorkload;
 use crate::engine::durable::history::{self, HistoryEntry};
+use crate::engine::live::LiveWorkload;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::Pod;

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::adopt;
 use super::build::Context;
-use crate::engine::live::LiveWorkload;
 use super::{Verdict, WorkloadPlan};
 use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
 use crate::engine::durable::holder::Life;
 use crate::engine::durable::lock::{LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, history, revisions, stateful_set};
+use crate::engine::live::LiveWorkload;
 use crate::engine::names::{ContainerName, Uid};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::reason::{Reason, Warning};

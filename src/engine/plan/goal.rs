@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::live::{LiveWorkload, Options};
 use super::policy::policy;
 use super::revision::CurrentRevision;
 use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::hook::Hooks;
+use crate::engine::live::{LiveWorkload, Options};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::pod::{Container, ContainerList, Pod};

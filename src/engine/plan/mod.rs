@@ -37,6 +37,9 @@ use crate::engine::reason::{Reason, Warning};
 use crate::engine::record::Drained;
 use crate::engine::rollout::{DrainGoal, Policy};
 
+pub use super::live::{
+    ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Purpose, Revision, Subset, Surroundings,
+};
 pub use adopt::copied;
 pub use back_off::held_back;
 pub use build::build;
@@ -44,9 +47,6 @@ pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
 pub use durable::{DurablePlan, HistoryPlan, Hold, is_behind, is_left_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
-pub use super::live::{
-    ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Purpose, Revision, Subset, Surroundings,
-};
 pub use policy::policy_of;
 pub use restart::{RestartError, restart};
 pub use resume::{ResumeError, Start, put_back, resume};

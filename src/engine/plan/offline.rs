@@ -18,7 +18,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
 use super::pods::effect;
 use super::policy::policy;
 use super::rules;
@@ -28,6 +27,7 @@ use crate::engine::defaults;
 use crate::engine::durable::history::HISTORY_ANNOTATION;
 use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::hook::Hooks;
+use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, Uid, WorkloadRef};
 use crate::engine::pod::{Container, ContainerList};

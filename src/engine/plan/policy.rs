@@ -1,8 +1,8 @@
 //! How fast and how careful.
 
-use crate::engine::live::{LiveWorkload, Options};
 use crate::engine::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::engine::int_or_percent::IntOrPercent;
+use crate::engine::live::{LiveWorkload, Options};
 use crate::engine::rollout::Policy;
 use crate::engine::workload::OwnerUnavailable;
 

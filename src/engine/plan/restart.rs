@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Effect;
-use crate::engine::live::{ByPod, Desired, LiveWorkload, Purpose};
 use super::pods::effect;
 use super::wanted::Known;
 use crate::engine::evidence::{Baseline, Proof};
+use crate::engine::live::{ByPod, Desired, LiveWorkload, Purpose};
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerStatus, Pod};
 use crate::engine::reason::Reason;

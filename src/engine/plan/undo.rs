@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::engine::live::{ByPod, Desired, LiveWorkload, Purpose};
 use crate::engine::durable::change::{TemplateChange, TemplateImage};
 use crate::engine::durable::history::{self, HistoryEntry};
 use crate::engine::image::repo_digest;
+use crate::engine::live::{ByPod, Desired, LiveWorkload, Purpose};
 use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::outcome::EndResult;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::engine::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
 use super::rules;
+use crate::engine::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, Pod};

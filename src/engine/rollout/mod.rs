@@ -29,10 +29,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECONDS, Policy, RESTARTED_HOLD_SECONDS};
 pub use goal::{ContainerGoal, DrainGoal, Goal, Mode, PodGoal};
 pub use ledger::Ledger;
 pub use pulls::{delete_pull_pod, pull_pods_of};
-pub use super::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECONDS, Policy, RESTARTED_HOLD_SECONDS};
 pub use world::{Observation, Watch, World};
 
 use super::durable::ObjectWrite;

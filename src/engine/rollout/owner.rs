@@ -22,11 +22,11 @@ use crate::engine::report::Notice;
 use crate::engine::workload::WorkloadKind;
 
 use super::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
-use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 use super::ledger::{BACK_OFF, Ledger};
 use super::verdict::STOP_WITHIN;
 use super::world::World;
 use super::{Action, ActionId, Answer, Now, Turn, taken_over};
+use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 
 const REVISION_LABEL: &str = "controller-revision-hash";
 

@@ -14,10 +14,10 @@ use crate::engine::report::PodPhase;
 use super::Now;
 use super::fault::Fault;
 use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
-use crate::engine::policy::{CANARY_HOLD_SECONDS, RESTARTED_HOLD_SECONDS};
 use super::ledger::{Entry, Ledger, MAX_SENDS, ReadyKey, Request, Sent};
 use super::steps;
 use super::world::{Watch, World};
+use crate::engine::policy::{CANARY_HOLD_SECONDS, RESTARTED_HOLD_SECONDS};
 
 /// The phase, and when it may change without any observation.
 pub(super) struct Judged {

@@ -21,11 +21,11 @@ use crate::engine::workload::WorkloadKind;
 
 use super::fault::Fault;
 use super::goal::{Goal, Mode};
-use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 use super::ledger::{BACK_OFF, Ledger};
 use super::verdict::STOP_WITHIN;
 use super::world::World;
 use super::{Action, ActionId, Answer, Now, Turn};
+use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 
 /// Names the workload that a pull pod was made for.
 const PULL_WORKLOAD_LABEL: &str = "kubectl-inplace.io/workload";

@@ -12,10 +12,10 @@ use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd, PodPh
 
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
-use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 use super::ledger::{Entry, Ledger};
 use super::world::{Watch, World};
 use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, anew, budgets, drain, given_up, owner, pulls, standing, steps};
+use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 
 /// After an interrupt, answers that are outstanding are waited for this long.
 pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);

@@ -11,9 +11,9 @@ pub(super) use images::of_the_reference;
 
 use super::back_off::Held;
 use super::build::Context;
-use crate::engine::live::{Desired, LiveWorkload};
 use super::wanted::{is_pinned, outside_template};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict};
+use crate::engine::live::{Desired, LiveWorkload};
 use crate::engine::metadata::{MetadataMap, RESTARTED_AT};
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, Pod};

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Updated;
+use crate::engine::live::LiveWorkload;
 use crate::engine::names::ContainerName;
 use crate::engine::plan::ContainerPlan;
 use crate::engine::plan::build::Context;
-use crate::engine::live::LiveWorkload;
 use crate::engine::reason::Warning;
 use crate::engine::workload::WorkloadKind;
 
