@@ -14,8 +14,8 @@ pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 pub use typed::{Typed, root};
 
 use crate::engine::api_schema::Validation;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::permissions::ClusterCommand;
-use crate::engine::workload::WorkloadKind;
 use crate::render::{ColorChoice, HashFormat, OutputFormat};
 
 /// Change the image of running containers without replacing their pods.
@@ -403,8 +403,8 @@ fn cluster_command() -> impl TypedValueParser<Value = ClusterCommand> {
 /// The kinds of workloads, under every name that kubectl knows them by; `all` is none of them.
 fn kind_or_all() -> impl TypedValueParser<Value = KindOrAll> {
     let kinds = WorkloadKind::ALL.map(|kind| {
-        let facts = kind.facts();
-        PossibleValue::new(facts.singular).alias(facts.plural).aliases(facts.short_names.iter().copied())
+        let spec = kind.spec();
+        PossibleValue::new(spec.singular).alias(spec.plural).aliases(spec.short_names.iter().copied())
     });
     PossibleValuesParser::new(kinds.into_iter().chain([PossibleValue::new("all")]))
         .map(|word| KindOrAll(WorkloadKind::from_word(&word)))

@@ -7,9 +7,10 @@ use super::error::ClusterError;
 use super::objects::PatchKind;
 use crate::engine::api_schema::Validation;
 use crate::engine::defaults;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{Desired, LAST_APPLIED};
 use crate::engine::strategic_merge::{self, Schema};
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 
 impl Cluster {
     /// Returns the object as `kubectl apply` of the manifest would leave it.
@@ -31,7 +32,7 @@ impl Cluster {
         let manager = apply_manager(&live.object, reference.kind);
         let removals_unseen = removals_unseen(live);
         let (kind, body, manager) = match manager {
-            _ if reference.kind == WorkloadKind::Pod => return merged_here(live, manifest),
+            _ if !reference.kind.has_template() => return merged_here(live, manifest),
             Some(manager) => (PatchKind::Apply, manifest.clone(), manager),
             None => (PatchKind::StrategicMerge, three_way(live, manifest)?, field_manager.to_owned()),
         };
@@ -63,10 +64,10 @@ impl Cluster {
 /// # Errors
 /// When the manifest cannot be merged.
 pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Desired, ClusterError> {
-    let kind = live.reference.kind.facts().kind;
+    let kind = live.reference.kind.spec().kind;
     let patch = three_way(live, manifest)?;
     let object = strategic_merge::apply(&live.object, &patch, schema_of(live)).map_err(not_sent)?;
-    let object = if live.reference.kind == WorkloadKind::Pod { object } else { defaults::fill(kind, &object) };
+    let object = if !live.reference.kind.has_template() { object } else { defaults::fill(kind, &object) };
     Ok(Desired::Object { object, removals_unseen: removals_unseen(live) })
 }
 
@@ -81,7 +82,7 @@ fn not_sent(error: impl std::fmt::Display) -> ClusterError {
 }
 
 fn schema_of(live: &Workload) -> Schema {
-    Schema::of_kind(live.reference.kind.facts().kind).unwrap_or(Schema::PLAIN)
+    Schema::of_kind(live.reference.kind.spec().kind).unwrap_or(Schema::PLAIN)
 }
 
 /// The manifest that was applied last.

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription, Verb};
 use crate::engine::durable::ObjectKind;
+use crate::engine::kinds::{KindSpec, WorkloadKind};
 use crate::engine::names::PodKey;
-use crate::engine::workload::{KindFacts, WorkloadKind};
 
 /// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
 const PAGE: usize = 500;
@@ -56,15 +56,15 @@ pub(super) const ACCESS_REVIEWS: Resource =
 pub(super) const SUBJECT_REVIEWS: Resource =
     Resource { group: "authentication.k8s.io", version: "v1", plural: "selfsubjectreviews" };
 
-impl From<&KindFacts> for Resource {
-    fn from(facts: &KindFacts) -> Self {
+impl From<&KindSpec> for Resource {
+    fn from(facts: &KindSpec) -> Self {
         Self { group: facts.group, version: facts.version, plural: facts.plural }
     }
 }
 
 impl From<WorkloadKind> for Resource {
     fn from(kind: WorkloadKind) -> Self {
-        Self::from(kind.facts())
+        Self::from(kind.spec())
     }
 }
 

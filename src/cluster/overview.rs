@@ -10,11 +10,12 @@ use super::error::ClusterError;
 use super::objects::CONTROLLER_REVISIONS;
 use super::send::ListedPod;
 use super::snapshot::{denied, holder, read_workload, revisions};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::{PodKey, Uid, WorkloadRef};
 use crate::engine::plan::{Denied, LiveWorkload, Surroundings};
 use crate::engine::pod::Pod;
 use crate::engine::selector;
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 
 /// What a namespace, or all of them, has.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -110,7 +111,7 @@ impl Reading {
                 }
             }
             Err(error) => {
-                let plural = kind.facts().plural;
+                let plural = kind.spec().plural;
                 self.not_read.push(format!("the {plural} could not be listed ({error}), so none is shown"));
                 denied(error.clone())?;
                 self.forbidden.get_or_insert(error);
@@ -191,11 +192,11 @@ impl Reading {
             ..Surroundings::default()
         };
         let mut controllers: BTreeSet<Uid> = [workload.uid.clone()].into();
-        if kind.owns_through_replica_sets() {
+        if kind.owns_through().is_some() {
             controllers = surroundings.revisions.iter().map(|revision| revision.uid.clone()).collect();
         }
         let mut found: Vec<Pod> = controllers.iter().filter_map(|uid| pods.remove(uid)).flatten().collect();
-        if kind.owns_through_replica_sets()
+        if kind.owns_through().is_some()
             && let Some(denied) = &self.replica_sets_denied
         {
             let selected = workload.object.pointer("/spec/selector").unwrap_or(&Value::Null);

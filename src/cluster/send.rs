@@ -7,11 +7,11 @@ use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
 use crate::engine::durable::ObjectWrite;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::PodKey;
 use crate::engine::patch::{PodPart, PodPatch};
 use crate::engine::pod::{Pod, PodSpec, PodStatus};
 use crate::engine::rollout::Answer;
-use crate::engine::workload::WorkloadKind;
 
 /// Writes a JSON patch with the strings spelled as Go's `encoding/json` spells those of the objects that the server holds:
 /// the `test` of evanphx/json-patch (`lazyNode.equal`) compares their bytes, and there `<` is `\u003c`.

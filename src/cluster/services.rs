@@ -9,9 +9,9 @@ use super::access::Question;
 use super::error::ClusterError;
 use super::objects::{ENDPOINT_SLICES, NETWORK_POLICIES, Resource};
 use crate::engine::drain::selects;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{LiveWorkload, drains_by_gate};
 use crate::engine::record::UpdateRecord;
-use crate::engine::workload::WorkloadKind;
 
 impl Cluster {
     /// Reads the EndpointSlices of Services.
@@ -56,7 +56,7 @@ impl Cluster {
             return;
         }
         let workload = &live.workload.reference;
-        let name = (workload.kind == WorkloadKind::Pod).then_some(workload.name.as_str());
+        let name = (!workload.kind.has_template()).then_some(workload.name.as_str());
         let question =
             Question { verb: "patch", group: "", plural: "pods/status", namespace: &workload.namespace, name };
         live.surroundings.pod_status_denied =
@@ -66,7 +66,7 @@ impl Cluster {
     async fn selecting_in(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
         let kinds =
             [WorkloadKind::Deployment, WorkloadKind::ReplicaSet, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
-        let workloads = kinds.map(|kind| self.named(kind.into(), kind.facts().kind, namespace));
+        let workloads = kinds.map(|kind| self.named(kind.into(), kind.spec().kind, namespace));
         let (workloads, policies, slices) = futures::join!(
             futures::future::join_all(workloads),
             self.named(NETWORK_POLICIES, "NetworkPolicy", namespace),

@@ -12,11 +12,12 @@ use super::watch::PodScope;
 use crate::engine::durable::OwnerView;
 use crate::engine::durable::holder::ProcessState;
 use crate::engine::durable::lock::RolloutLock;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{Uid, WorkloadRef};
 use crate::engine::plan::{self, Denied, LiveWorkload, Revision, Surroundings};
 use crate::engine::pod::{Container, Pod};
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 use crate::process;
 
 /// Which pods' nodes are read, for the versions of their kubelets.
@@ -98,7 +99,7 @@ impl Cluster {
             Ok(pods) => live.pods = pods.into_iter().map(|ListedPod(pod)| pod).collect(),
             Err(error) => live.surroundings.denied.push(denied(error)?),
         }
-        let owns_through_sets = live.workload.reference.kind.owns_through_replica_sets();
+        let owns_through_sets = live.workload.reference.kind.owns_through().is_some();
         match owned {
             Ok(owned) => {
                 live.surroundings.revisions = revisions(live.workload.reference.kind, &owned);
@@ -171,7 +172,7 @@ impl Cluster {
             return Ok(None);
         }
         let Some((kind, name, uid)) = workload.controller() else { return Ok(None) };
-        if kind != WorkloadKind::Deployment.facts().kind {
+        if kind != WorkloadKind::Deployment.spec().kind {
             return Ok(None);
         }
         let deployment = self.get(WorkloadKind::Deployment.into(), Some(&workload.reference.namespace), &name).await?;
@@ -281,11 +282,11 @@ pub(super) fn denied(error: ClusterError) -> Result<Denied, ClusterError> {
 pub(super) fn read_workload(kind: WorkloadKind, mut object: Value) -> Result<Workload, ClusterError> {
     // Items of a list come without these, and patches and manifests are compared with them.
     if let Value::Object(map) = &mut object {
-        map.insert("apiVersion".into(), kind.facts().api_version().into());
-        map.insert("kind".into(), kind.facts().kind.into());
+        map.insert("apiVersion".into(), kind.spec().api_version().into());
+        map.insert("kind".into(), kind.spec().kind.into());
     }
     Workload::from_object(kind, object).ok_or_else(|| ClusterError::Unreadable {
-        request: kind.facts().resource(),
+        request: kind.spec().resource(),
         why: "an object without a name or uid".into(),
     })
 }

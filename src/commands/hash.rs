@@ -10,12 +10,13 @@ use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, HashArgs, TargetArgs};
 use crate::cluster::Cluster;
 use crate::engine::hash_comparison::{self, ASSUMED_KUBELET, HashComparison, Kubelet};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::WorkloadRef;
 use crate::engine::new_images;
 use crate::engine::outcome::EndResult;
 use crate::engine::target::{self, Images};
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 use crate::error::CommandError;
 use crate::manifest::Packed;
 use crate::render::{self, HashFormat};
@@ -173,7 +174,7 @@ impl Nodes<'_> {
             return Kubelet::Given(version);
         }
         let node = workload.object.pointer("/spec/nodeName").and_then(Value::as_str).unwrap_or_default();
-        if workload.reference.kind != WorkloadKind::Pod || node.is_empty() {
+        if workload.reference.kind.has_template() || node.is_empty() {
             return Kubelet::Assumed;
         }
         if !self.read.contains_key(node) {
@@ -203,7 +204,7 @@ fn notes(objects: &[HashComparison], is_live: bool, shell: &Shell) {
         ));
     }
     let whole = |object: &&HashComparison| !object.kubelet.version().at_least(1, 31);
-    let made = |object: &&HashComparison| !is_live || object.workload.kind != WorkloadKind::Pod;
+    let made = |object: &&HashComparison| !is_live || object.workload.kind.has_template();
     if objects.iter().filter(whole).any(|object| made(&object)) {
         shell.note(
             "below kubelet 1.31 every field of the container counts; of a template or manifest the API server's defaults were \

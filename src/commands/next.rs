@@ -14,12 +14,13 @@ use crate::cli::{Cli, Typed, root};
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::change::{Direction, same};
 use crate::engine::hook::HookPhase;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::plan::WayBack;
 use crate::engine::pre_pull::PrePull;
 use crate::engine::rollout::{Goal, PodGoal};
 use crate::engine::shell_words::{connected, quoted};
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 use crate::engine::{address, mask};
 
 /// What becomes of a flag in the commands that are printed after it.

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::cluster::Cluster;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::permissions::{Asked, ClusterCommand, Need, Permission};
 use crate::engine::plan::{Denied, Verdict, WorkloadPlan};
 use crate::engine::reason::Warning;
-use crate::engine::workload::WorkloadKind;
 
 /// What one question is about: namespace, kind, whether the owner is left alone, and a bare pod's name, since a Role may
 /// allow one object alone (`resourceNames`).
@@ -30,7 +30,7 @@ impl<'c> Permitted<'c> {
             return;
         }
         let (kind, pods_only) = (plan.workload.kind, plan.durable.is_none());
-        let name = Some(plan.workload.name.clone()).filter(|_| kind == WorkloadKind::Pod);
+        let name = Some(plan.workload.name.clone()).filter(|_| !kind.has_template());
         let subject = (plan.workload.namespace.clone(), kind, pods_only, name);
         if !self.asked.contains_key(&subject) {
             let answer = self.ask(&subject).await;

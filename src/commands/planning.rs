@@ -17,6 +17,7 @@ use crate::engine::drain::DrainBy;
 use crate::engine::duration;
 use crate::engine::hook::{HookPhase, Hooks};
 use crate::engine::int_or_percent::IntOrPercent;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::outcome::EndResult;
@@ -28,7 +29,7 @@ use crate::engine::plan::{
 use crate::engine::pod::{Pod, PodSpec};
 use crate::engine::pre_pull::Lacking;
 use crate::engine::reason::{Reason, Warning};
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 use crate::error::CommandError;
 use crate::render::Meaning;
 
@@ -322,7 +323,7 @@ async fn check(
             // The change may be all right: this caller may not ask.
             Err(ClusterError::Forbidden { message, .. }) => {
                 is_checked = false;
-                plan.lacks(&[Denied { verb: "patch".into(), resource: WorkloadKind::Pod.facts().resource(), message }]);
+                plan.lacks(&[Denied { verb: "patch".into(), resource: WorkloadKind::Pod.spec().resource(), message }]);
                 None
             }
             Err(error) => match refusal(&error) {

@@ -4,10 +4,10 @@ use std::io;
 
 use super::Shell;
 use crate::cli::{GlobalArgs, RbacArgs};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::outcome::EndResult;
 use crate::engine::permissions::{self, AccessAnswer, Asked};
 use crate::engine::shell_words::quoted;
-use crate::engine::workload::WorkloadKind;
 use crate::error::CommandError;
 use crate::render::{self, Meaning, OutputFormat, Role};
 
@@ -24,7 +24,7 @@ pub(super) async fn run(args: &RbacArgs, global: &GlobalArgs, shell: &mut Shell)
 /// Returns the words after `kubectl inplace`, with a separator between them.
 fn words(args: &RbacArgs, separator: &str) -> String {
     let mut words = vec![args.command.word()];
-    words.extend(args.kind.0.map(|kind| kind.facts().singular));
+    words.extend(args.kind.0.map(|kind| kind.spec().singular));
     words.join(separator) + if args.pods_only { " --pods-only" } else { "" }
 }
 

@@ -11,13 +11,14 @@ use crate::cli::{GlobalArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::api_schema::{self, Scope, Validation};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::plan::LiveWorkload;
 use crate::engine::shell_words::quoted;
 use crate::engine::suggest;
 use crate::engine::target::{self, Images};
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 use crate::error::{CommandError, ErrorKind};
 use crate::manifest::{self, Finding, Findings, ManifestError, Packed};
 use crate::render::Meaning;
@@ -98,7 +99,7 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
         }
     }
     if workloads.is_empty() {
-        let kinds = WorkloadKind::ALL.map(|kind| kind.facts().kind).join(", ");
+        let kinds = WorkloadKind::ALL.map(|kind| kind.spec().kind).join(", ");
         let names = args.filename.iter().map(|name| if name == "-" { "standard input" } else { name });
         let message = format!("there is no workload in {}", names.collect::<Vec<_>>().join(", "));
         return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
@@ -133,8 +134,8 @@ pub(super) fn note_left_out(manifest: &Packed, shell: &Shell) {
     shell.note(&format!(
         "{source}: {api_version} {kind}/{name}: skipped: not a workload{}",
         // What is served no longer is no other kind.
-        match WorkloadKind::ALL.into_iter().find(|known| known.facts().kind == kind) {
-            Some(known) => format!(" of {}", known.facts().api_version()),
+        match WorkloadKind::ALL.into_iter().find(|known| known.spec().kind == kind) {
+            Some(known) => format!(" of {}", known.spec().api_version()),
             None => String::new(),
         }
     ));
@@ -336,10 +337,10 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
     let names = cluster.workload_names(reference.kind, &reference.namespace).await.unwrap_or_default();
     let error = CommandError::from(error);
     let error = match suggest::closest(&reference.name, names.iter().map(String::as_str)) {
-        Some(name) => error.hint(format!("did you mean {}/{name}?", reference.kind.facts().singular)),
+        Some(name) => error.hint(format!("did you mean {}/{name}?", reference.kind.spec().singular)),
         None => error,
     };
-    let kind = reference.kind.facts().plural;
+    let kind = reference.kind.spec().plural;
     let namespace = quoted(&reference.namespace);
     error.hint(format!("see what there is with: kubectl get {kind} --namespace={namespace}"))
 }

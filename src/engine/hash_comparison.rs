@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::container_hash::{ContainerHash, HashEra, container_hash};
 use super::defaults;
+use super::kinds::WorkloadKind;
 use super::kubelet_version::KubeletVersion;
 use super::names::{ContainerName, WorkloadRef};
 use super::pod::ContainerList;
 use super::strategic_merge::{self, Schema};
-use super::workload::WorkloadKind;
 
 /// The version that stands for a kubelet that is not known: from here on no rule of this module changes.
 pub const ASSUMED_KUBELET: KubeletVersion = KubeletVersion::new(1, 32);

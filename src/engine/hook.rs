@@ -173,7 +173,7 @@ impl HookEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::workload::WorkloadKind;
+    use crate::engine::kinds::WorkloadKind;
 
     #[test]
     fn a_failure_says_how_the_command_ended_and_its_last_words() {

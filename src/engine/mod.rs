@@ -23,6 +23,7 @@ pub mod hook;
 pub mod image;
 pub mod int_or_percent;
 pub mod json_path;
+pub mod kinds;
 pub mod kubelet_version;
 pub mod live;
 pub mod mask;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::workload::WorkloadKind;
+use super::kinds::WorkloadKind;
 
 macro_rules! name {
     ($(#[$doc:meta])* $type:ident) => {
@@ -83,6 +83,6 @@ pub struct WorkloadRef {
 
 impl fmt::Display for WorkloadRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.kind.facts().singular, self.name)
+        write!(f, "{}/{}", self.kind.spec().singular, self.name)
     }
 }

@@ -13,7 +13,7 @@ mod tests;
 
 use std::fmt;
 
-use super::workload::WorkloadKind;
+use super::kinds::WorkloadKind;
 
 use table::{Mode, ROWS, Subject};
 
@@ -142,7 +142,7 @@ impl AccessResource {
 
     /// Returns the resource of a kind of workload.
     pub fn of_kind(kind: WorkloadKind) -> Self {
-        Self::namespaced(kind.facts().group, kind.facts().plural)
+        Self::namespaced(kind.spec().group, kind.spec().plural)
     }
 }
 

@@ -168,9 +168,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::engine::kinds::WorkloadKind;
     use crate::engine::outcome::EndResult;
     use crate::engine::report::{ContainerEnd, ContainerTimes};
-    use crate::engine::workload::WorkloadKind;
 
     fn end(name: &str, phase: PodPhase, down: i64) -> PodEnd {
         PodEnd {

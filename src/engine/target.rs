@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::image::{ImageArgument, ImageError};
+use super::kinds::WorkloadKind;
 use super::names::ContainerName;
 use super::suggest;
-use super::workload::WorkloadKind;
 
 /// What a selector picks unless a kind is named: the owners that people write, not what these make.
 const WORKLOADS: [WorkloadKind; 3] = [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
@@ -100,7 +100,7 @@ pub enum TargetError {
 }
 
 fn known() -> String {
-    WorkloadKind::ALL.map(|kind| kind.facts().singular).join(", ")
+    WorkloadKind::ALL.map(|kind| kind.spec().singular).join(", ")
 }
 
 fn suggested(suggestion: Option<&str>) -> String {
@@ -166,8 +166,8 @@ pub fn parse(
 fn kind(word: &str) -> Result<WorkloadKind, TargetError> {
     WorkloadKind::from_word(word).ok_or_else(|| {
         let words = WorkloadKind::ALL.into_iter().flat_map(|kind| {
-            let facts = kind.facts();
-            [facts.singular, facts.plural].into_iter().chain(facts.short_names.iter().copied())
+            let spec = kind.spec();
+            [spec.singular, spec.plural].into_iter().chain(spec.short_names.iter().copied())
         });
         TargetError::UnknownKind { word: word.to_owned(), suggestion: suggest::closest(word, words).map(str::to_owned) }
     })

@@ -180,7 +180,7 @@ impl<'a> ObjectView<'a> {
             Kubelet::Assumed => ("assumed", None),
         };
         Self {
-            kind: workload.kind.facts().kind,
+            kind: workload.kind.spec().kind,
             namespace: &workload.namespace,
             name: &workload.name,
             kubelet: KubeletView { version: kubelet.version().to_string(), source, node },
@@ -205,9 +205,9 @@ mod tests {
 
     use super::*;
     use crate::engine::hash_comparison::{compare, pod_of};
+    use crate::engine::kinds::WorkloadKind;
     use crate::engine::kubelet_version::KubeletVersion;
     use crate::engine::names::WorkloadRef;
-    use crate::engine::workload::WorkloadKind;
 
     fn object(after: Option<&str>, kubelet: Kubelet) -> HashComparison {
         let pod = |image: &str| {

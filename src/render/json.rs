@@ -112,7 +112,7 @@ pub(super) struct WorkloadName<'a> {
 
 impl<'a> WorkloadName<'a> {
     pub(super) fn of(workload: &'a WorkloadRef) -> Self {
-        Self { kind: workload.kind.facts().kind, namespace: &workload.namespace, name: &workload.name }
+        Self { kind: workload.kind.spec().kind, namespace: &workload.namespace, name: &workload.name }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use crate::engine::plan::WorkloadPlan;
-use crate::engine::workload::WorkloadKind;
 
 use super::style::{Meaning, Style};
 use super::words;
@@ -17,8 +16,8 @@ pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> i
     for reason in &plan.missing_permissions {
         writeln!(out, "  {}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
     }
-    let kind = plan.workload.kind.facts().singular;
-    let alone = if plan.durable.is_none() && plan.workload.kind != WorkloadKind::Pod { " --pods-only" } else { "" };
+    let kind = plan.workload.kind.spec().singular;
+    let alone = if plan.durable.is_none() && plan.workload.kind.has_template() { " --pods-only" } else { "" };
     let namespace = style.show(&plan.workload.namespace);
     writeln!(
         out,

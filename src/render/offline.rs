@@ -7,7 +7,6 @@ use std::io::{self, Write};
 
 use crate::engine::plan::{Effect, Verdict, WorkloadPlan};
 use crate::engine::reason::Warning;
-use crate::engine::workload::WorkloadKind;
 
 use super::style::{Meaning, Style};
 use super::words;
@@ -49,7 +48,7 @@ pub(super) fn nothing(plan: &WorkloadPlan, name: &str) -> String {
         format!("{name} is new: kubectl apply creates it.")
     } else if has(&Warning::WorkloadRemoved) {
         format!("{name} is removed: there is nothing to do in place.")
-    } else if plan.workload.kind == WorkloadKind::Pod {
+    } else if !plan.workload.kind.has_template() {
         format!("{name} stays as it is.")
     } else {
         format!("The pods of {name} stay as they are.")

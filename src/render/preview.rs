@@ -121,7 +121,7 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
         json!({"name": pod.key.name, "uid": pod.key.uid, "update": update})
     });
     let workload = json!({
-        "kind": goal.workload.kind.facts().kind, "namespace": goal.workload.namespace, "name": goal.workload.name,
+        "kind": goal.workload.kind.spec().kind, "namespace": goal.workload.namespace, "name": goal.workload.name,
     });
     let document = json!({
         "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": workload, "command": preview.verb(),

@@ -12,7 +12,6 @@ use crate::engine::outcome::EndResult;
 use crate::engine::proof::Proof;
 use crate::engine::report::{ContainerEnd, Outcome, PodEnd, PodPhase};
 use crate::engine::rollout::Mode;
-use crate::engine::workload::WorkloadKind;
 
 use super::run::Run;
 use super::style::{Meaning, Style};
@@ -352,8 +351,7 @@ impl Ending<'_> {
                 (None, Mode::Durable) => "what the template asks for was not read after the last write".into(),
                 (None, Mode::PodsOnly | Mode::Follow) => "the template is unchanged, and new pods get its image".into(),
             };
-            let template =
-                if self.outcome.workload.kind == WorkloadKind::Pod { String::new() } else { template + "; " };
+            let template = if !self.outcome.workload.kind.has_template() { String::new() } else { template + "; " };
             let pods = standing.pods.iter().map(|of_image| {
                 let unready = of_image.pods.saturating_sub(of_image.ready);
                 let unready = if unready == 0 { String::new() } else { format!(" ({unready} not ready)") };

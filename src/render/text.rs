@@ -7,9 +7,9 @@ use std::io::{self, Write};
 
 use comfy_table::{ContentArrangement, Table, presets};
 
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{Effect, HistoryPlan, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
-use crate::engine::workload::WorkloadKind;
 
 use super::containers::Row;
 use super::style::{Meaning, Style};

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use folder::Folder;
+use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::plan::{Plan, SavedPlan, build, offline};
 use kubectl_inplace::engine::reason::{Reason, Warning, explanations};
-use kubectl_inplace::engine::workload::WorkloadKind;
 use kubectl_inplace::render::{self, Guide, OutputFormat, Style};
 
 /// The kind of the cases that compare two manifests, without a cluster.
@@ -47,7 +47,7 @@ fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
     }
     let workload_kind = WorkloadKind::ALL
         .into_iter()
-        .find(|known| known.facts().singular == kind)
+        .find(|known| known.spec().singular == kind)
         .ok_or_else(|| format!("{kind} is no kind: a folder is called as in kubectl get, or {AGAINST}"))?;
     let live = folder.live(workload_kind)?;
     let desired = folder.desired(&live)?;

@@ -8,8 +8,9 @@ use futures::stream::{self, StreamExt};
 use kubectl_inplace::cluster::Cluster;
 use kubectl_inplace::cluster::connect::{ConnectOptions, Environment};
 use kubectl_inplace::engine::api_schema::Validation;
+use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::plan::Desired;
-use kubectl_inplace::engine::workload::{Workload, WorkloadKind};
+use kubectl_inplace::engine::workload::Workload;
 use serde_json::{Value, json};
 
 use crate::support::{Api, Namespace, Random, command, kubeconfig};
@@ -23,7 +24,7 @@ fn manifest(random: &mut Random, index: usize, namespace: &str) -> Value {
     let kind = KINDS[index % KINDS.len()];
     let name = format!("w{index}");
     let mut manifest = json!({
-        "apiVersion": "apps/v1", "kind": kind.facts().kind, "metadata": {"name": name, "namespace": namespace},
+        "apiVersion": "apps/v1", "kind": kind.spec().kind, "metadata": {"name": name, "namespace": namespace},
         "spec": {"selector": {"matchLabels": {"app": name}}, "template": {
             "metadata": {"labels": {"app": name}, "annotations": random.annotations()}, "spec": random.pod_spec()}}});
     if kind != WorkloadKind::DaemonSet {

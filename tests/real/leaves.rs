@@ -1,12 +1,12 @@
 //! Every single field that the server's own OpenAPI gives a pod template: a change of it is refused, and named.
 
 use kubectl_inplace::engine::defaults;
+use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::names::WorkloadRef;
 use kubectl_inplace::engine::plan::offline::build;
 use kubectl_inplace::engine::plan::{Options, Verdict};
 use kubectl_inplace::engine::reason::Reason;
 use kubectl_inplace::engine::template;
-use kubectl_inplace::engine::workload::WorkloadKind;
 use serde_json::{Value, json};
 
 use crate::support::{Api, Leaf, OpenApi};

@@ -10,8 +10,8 @@ use clap::{CommandFactory, Parser};
 use super::{NO_FILES, NO_FILES_NO_BLANK};
 use crate::cli::Cli;
 use crate::commands::Shell;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::reason::{ReasonCode, WarningCode};
-use crate::engine::workload::WorkloadKind;
 
 /// How long a person who pressed the tabulator waits for names.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -116,7 +116,7 @@ pub(super) async fn candidates(wanted: &Wanted, words: &[String], shell: &mut Sh
         }
         Wanted::Kind => {
             let typed = words.last().map(String::as_str).unwrap_or_default();
-            let kinds = WorkloadKind::ALL.iter().map(|kind| format!("{}/", kind.facts().singular));
+            let kinds = WorkloadKind::ALL.iter().map(|kind| format!("{}/", kind.spec().singular));
             // Somebody who typed a short name goes on with it.
             let short = WorkloadKind::from_word(typed).map(|_| format!("{typed}/"));
             let mut names: Vec<String> = kinds.chain(short).collect();

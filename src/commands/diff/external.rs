@@ -167,8 +167,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::engine::kinds::WorkloadKind;
     use crate::engine::names::WorkloadRef;
-    use crate::engine::workload::WorkloadKind;
 
     fn diff() -> WorkloadDiff {
         WorkloadDiff {

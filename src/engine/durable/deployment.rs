@@ -8,9 +8,9 @@ use super::history::{self, HISTORY_POINTER};
 use super::lock::{CHANGE_CAUSE, HistoryStep, ROLLOUT_ANNOTATION, RolloutLock};
 use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite, version_of};
 use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, is, is_paused, text};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;
-use crate::engine::workload::WorkloadKind;
 
 const HASH_LABEL: &str = "pod-template-hash";
 const REVISION: &str = "deployment.kubernetes.io/revision";

@@ -210,8 +210,8 @@ mod tests {
 
     use super::*;
     use crate::engine::durable::{OwnerGoal, OwnerView};
+    use crate::engine::kinds::WorkloadKind;
     use crate::engine::rollout::{Goal, Ledger, Mode, Observation, World, turn};
-    use crate::engine::workload::WorkloadKind;
 
     fn number() -> impl Strategy<Value = Value> {
         prop_oneof![

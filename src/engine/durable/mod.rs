@@ -23,9 +23,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::kinds::WorkloadKind;
 use super::names::{RolloutId, Uid};
 use super::record::TakenOver;
-use super::workload::WorkloadKind;
 use change::Direction;
 use holder::BEAT_LABEL;
 use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};

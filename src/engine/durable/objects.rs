@@ -5,8 +5,8 @@ use json_patch::{AddOperation, Patch as JsonPatch, PatchOperation, RemoveOperati
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::Uid;
-use crate::engine::workload::WorkloadKind;
 
 /// The kinds of objects that a durable rollout writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

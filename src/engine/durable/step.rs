@@ -11,8 +11,8 @@ use super::{
     Cleanup, Fence, ObjectKind, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, PodsState, ThisRun, daemon_set, deployment,
     stateful_set, superseded,
 };
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::outcome::EndResult;
-use crate::engine::workload::WorkloadKind;
 
 /// Everything that a phase is decided from.
 pub(super) struct Step<'a> {

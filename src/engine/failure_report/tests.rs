@@ -2,9 +2,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::engine::failure::Failure;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::record::UPDATE_ANNOTATION;
 use crate::engine::report::ContainerEnd;
-use crate::engine::workload::WorkloadKind;
 
 /// A pod whose record says that `side` was `containerd://old` before.
 fn pod(state: &Value, last_state: &Value) -> Pod {

@@ -1,7 +1,7 @@
 //! The table itself: who needs what, and what for.
 
 use super::{AccessResource, AccessVerb, ClusterCommand, Need};
-use crate::engine::workload::WorkloadKind;
+use crate::engine::kinds::WorkloadKind;
 
 use AccessVerb::{Create, Delete, Get, List, Patch, Watch};
 use ClusterCommand::{Abort, Apply, Diff, Follow, Hash, History, Plan, Restart, Resume, Status, Undo};

@@ -17,11 +17,11 @@ use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, s
 use crate::engine::durable::history;
 use crate::engine::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, revisions};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options};
 use crate::engine::names::{ContainerName, RolloutId, Uid};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::template;
-use crate::engine::workload::WorkloadKind;
 
 /// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
 pub fn copied(live: &LiveWorkload) -> Option<RolloutLock> {

@@ -10,7 +10,6 @@ use crate::engine::budget::{self, BudgetLimit, CountedPod};
 use crate::engine::pod::Pod;
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::Policy;
-use crate::engine::workload::WorkloadKind;
 
 /// Returns the budgets that never allow a pod of the plan to be down.
 pub(super) fn never_allowed(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Vec<Reason> {
@@ -65,7 +64,7 @@ fn counted<'a>(context: &'a Context<'_>, pods: &'a [(PodPlan, &'a Pod)]) -> Vec<
 }
 
 fn owned<'a>(context: &'a Context<'_>, pods: &'a [(PodPlan, &'a Pod)]) -> impl Iterator<Item = &'a (PodPlan, &'a Pod)> {
-    let is_pod = context.live.workload.reference.kind == WorkloadKind::Pod;
+    let is_pod = !context.live.workload.reference.kind.has_template();
     pods.iter().filter(move |(_, pod)| is_pod || pod.controller().is_some())
 }
 

@@ -137,8 +137,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::engine::kinds::WorkloadKind;
     use crate::engine::live::Surroundings;
-    use crate::engine::workload::{Workload, WorkloadKind};
+    use crate::engine::workload::Workload;
 
     const NOW: &str = "2026-03-01T10:20:00Z";
 

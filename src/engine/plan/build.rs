@@ -14,13 +14,13 @@ use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::stateful_set;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::live::{Desired, LiveWorkload, Options, PodOrder, Subset};
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::reason::Reason;
 use crate::engine::suggest;
-use crate::engine::workload::WorkloadKind;
 
 /// What every part of a plan is made from.
 pub(super) struct Context<'a> {
@@ -105,7 +105,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         (false, true) => Verdict::InPlace,
         (false, false) => Verdict::NothingToDo,
     };
-    let is_pod = live.workload.reference.kind == WorkloadKind::Pod;
+    let is_pod = !live.workload.reference.kind.has_template();
     WorkloadPlan {
         workload: live.workload.reference.clone(),
         uid: live.workload.uid.clone(),
@@ -151,7 +151,7 @@ fn too_old(live: &LiveWorkload) -> Option<Reason> {
 
 /// A pod that is named has an owner whose template stays as it is: that must be wanted (`--pods-only`).
 fn controlled_pod(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Reason> {
-    let (_, pod) = pods.first().filter(|_| context.live.workload.reference.kind == WorkloadKind::Pod)?;
+    let (_, pod) = pods.first().filter(|_| !context.live.workload.reference.kind.has_template())?;
     let owner = pod.controller().filter(|_| context.durable && changes(pods))?;
     Some(Reason::PodIsControlled { kind: owner.kind.clone(), name: owner.name.clone(), workload: workload_of(pod) })
 }
@@ -159,8 +159,8 @@ fn controlled_pod(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Rea
 /// Names the workload that a pod was made from. A ReplicaSet of a Deployment is called after it and the pods' label.
 fn workload_of(pod: &Pod) -> Option<String> {
     let owner = pod.controller()?;
-    let workload = |kind: WorkloadKind, name: &str| format!("{}/{name}", kind.facts().singular);
-    let kind = WorkloadKind::ALL.into_iter().find(|kind| kind.facts().kind == owner.kind)?;
+    let workload = |kind: WorkloadKind, name: &str| format!("{}/{name}", kind.spec().singular);
+    let kind = WorkloadKind::ALL.into_iter().find(|kind| kind.spec().kind == owner.kind)?;
     let hash = pod.labels.get("pod-template-hash");
     let deployment = hash.and_then(|hash| owner.name.strip_suffix(&format!("-{hash}")));
     match deployment.filter(|_| kind == WorkloadKind::ReplicaSet) {
@@ -216,7 +216,7 @@ fn of_the_owner(
     }
     let workload = &live.workload;
     let present = |pointer: &str| workload.object.pointer(pointer).is_some_and(|value| !value.is_null());
-    if workload.reference.kind != WorkloadKind::Pod {
+    if workload.reference.kind.has_template() {
         if present("/metadata/deletionTimestamp") {
             reasons.push(Reason::OwnerTerminating);
         }

@@ -6,7 +6,6 @@ use crate::engine::metadata::MetadataChange;
 use crate::engine::pod::Pod;
 use crate::engine::record::{Drained, UpdateRecord};
 use crate::engine::rollout::DrainGoal;
-use crate::engine::workload::WorkloadKind;
 
 /// Says whether a pod of the workload can be drained; `None` where not enough could be read to tell.
 pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &MetadataChange) -> Option<Drain> {
@@ -14,7 +13,7 @@ pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &MetadataChange)
     let selecting = surroundings.selecting.as_ref()?;
     let whole = UpdateRecord::drained(pod).map_or_else(|| pod.clone(), |drained| drained.put_back_in(pod));
     let mut owner = Vec::new();
-    if live.workload.reference.kind != WorkloadKind::Pod {
+    if live.workload.reference.kind.has_template() {
         owner.extend(live.workload.object.pointer("/spec/selector").cloned());
     }
     let of = Surroundings {

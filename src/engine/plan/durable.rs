@@ -12,11 +12,12 @@ use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
 use crate::engine::durable::holder::Life;
 use crate::engine::durable::lock::{LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, history, revisions, stateful_set};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::live::LiveWorkload;
 use crate::engine::names::{ContainerName, Uid};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::reason::{Reason, Warning};
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 
 /// The owner's part of a durable rollout.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,7 +118,7 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
     let workload = &context.live.workload;
     let kind = workload.reference.kind;
     let change = change(context);
-    if kind == WorkloadKind::Pod || change.is_empty() {
+    if !kind.has_template() || change.is_empty() {
         return None;
     }
     if let Some((owner, name, _)) = workload.controller() {

@@ -8,10 +8,10 @@ use super::build::Context;
 use super::durable::DurablePlan;
 use super::{PodPlan, PodVerdict};
 use crate::engine::drain::DEFAULT_DRAIN_SECONDS;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::pod::{Container, Pod};
 use crate::engine::record::Drained;
 use crate::engine::rollout::{CANARY_HOLD_SECONDS, Policy};
-use crate::engine::workload::WorkloadKind;
 
 /// From the patch to a container that runs, where it ends at once when it is asked to and its image is on the node.
 const RESTART_SECONDS: f64 = 0.4;

@@ -7,6 +7,7 @@ use super::revision::CurrentRevision;
 use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::hook::Hooks;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::live::{LiveWorkload, Options};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
@@ -15,7 +16,6 @@ use crate::engine::pre_pull::PrePull;
 use crate::engine::record::UpdateRecord;
 use crate::engine::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal};
 use crate::engine::target::Images;
-use crate::engine::workload::WorkloadKind;
 
 impl WorkloadPlan {
     /// Returns the goal: exactly the pods and images that the plan shows, in its order.

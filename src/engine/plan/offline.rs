@@ -27,6 +27,7 @@ use crate::engine::defaults;
 use crate::engine::durable::history::HISTORY_ANNOTATION;
 use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::hook::Hooks;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, Uid, WorkloadRef};
@@ -35,7 +36,7 @@ use crate::engine::reason::{Reason, Warning};
 use crate::engine::record::UPDATE_ANNOTATION;
 use crate::engine::strategic_merge::{self, Schema};
 use crate::engine::template::{self, TemplateDiff};
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 
 /// Metadata that the API server sets, and status: a manifest that was read from a cluster carries them.
 const SET_BY_THE_SERVER: [&str; 8] = [
@@ -202,10 +203,10 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
 /// The live object and the desired one, both with defaults.
 fn stored(kind: WorkloadKind, old: &Value, new: &Value, reasons: &mut Vec<Reason>) -> (Value, Value) {
     let (old, new) = (written(old), written(new));
-    let live = defaults::fill(kind.facts().kind, &old);
+    let live = defaults::fill(kind.spec().kind, &old);
     let desired = applied(kind, &old, &new, &live).unwrap_or_else(|error| {
         reasons.push(Reason::ManifestsNotMergeable { message: error.to_string() });
-        defaults::fill(kind.facts().kind, &new)
+        defaults::fill(kind.spec().kind, &new)
     });
     (live, desired)
 }
@@ -217,7 +218,7 @@ pub fn new(reference: &WorkloadRef, manifest: &Value, options: &Options) -> Work
 
 /// A workload that only one side has.
 fn alone(reference: &WorkloadRef, object: &Value, warning: Warning, options: &Options) -> WorkloadPlan {
-    let object = defaults::fill(reference.kind.facts().kind, &written(object));
+    let object = defaults::fill(reference.kind.spec().kind, &written(object));
     bare(reference, object, BTreeSet::from([warning]), options)
 }
 
@@ -276,7 +277,7 @@ fn written(manifest: &Value) -> Value {
 
 /// What the server would store after `kubectl apply` of `new`, where `old` was applied before and `live` is there.
 fn applied(kind: WorkloadKind, old: &Value, new: &Value, live: &Value) -> Result<Value, strategic_merge::Error> {
-    let kind = kind.facts().kind;
+    let kind = kind.spec().kind;
     let schema = Schema::of_kind(kind).unwrap_or(Schema::PLAIN);
     let patch = strategic_merge::three_way(Some(old), new, live, schema)?;
     Ok(defaults::fill(kind, &strategic_merge::apply(live, &patch, schema)?))
@@ -284,7 +285,7 @@ fn applied(kind: WorkloadKind, old: &Value, new: &Value, live: &Value) -> Result
 
 /// The pod template; of a pod, what a template would have of it.
 fn template_of(kind: WorkloadKind, object: &Value) -> Value {
-    if kind != WorkloadKind::Pod {
+    if kind.has_template() {
         return object.pointer(kind.template_pointer()).cloned().unwrap_or(Value::Null);
     }
     let metadata = ["labels", "annotations"]

@@ -14,7 +14,6 @@ use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::reason::Reason;
 use crate::engine::record::UpdateRecord;
-use crate::engine::workload::WorkloadKind;
 
 /// The first kubelet that restarts a sidecar whose image changes (kubernetes#126525).
 const SIDECARS_RESTART: (u32, u32) = (1, 32);
@@ -22,7 +21,7 @@ const SIDECARS_RESTART: (u32, u32) = (1, 32);
 /// Returns the plan of one pod; `None` for a pod of somebody else that the selector matches too.
 pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
     let live = context.live;
-    let is_target = live.workload.reference.kind == WorkloadKind::Pod;
+    let is_target = !live.workload.reference.kind.has_template();
     let mut plan = PodPlan {
         pod: pod.key.clone(),
         node: pod.spec.node_name.clone(),

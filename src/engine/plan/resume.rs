@@ -13,6 +13,7 @@ use crate::engine::durable::holder::{Holder, Process, beat_of};
 use crate::engine::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{LastBeat, OwnerGoal, deployment, revisions};
 use crate::engine::hook::Hooks;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::live::LiveWorkload;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::RolloutId;
@@ -20,7 +21,7 @@ use crate::engine::pod::Pod;
 use crate::engine::pre_pull::PrePull;
 use crate::engine::record::{TakenOver, UpdateRecord};
 use crate::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal, Policy};
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 
 /// Who begins a run, when, and how it is to leave things.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

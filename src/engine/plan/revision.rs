@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::live::{LiveWorkload, Revision};
 use crate::engine::pod::Pod;
-use crate::engine::workload::WorkloadKind;
 
 const REVISION_HASH: &str = "controller-revision-hash";
 

@@ -221,9 +221,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::engine::kinds::WorkloadKind;
     use crate::engine::plan::{Desired, Options, Surroundings, build};
     use crate::engine::target;
-    use crate::engine::workload::{Workload, WorkloadKind};
+    use crate::engine::workload::Workload;
 
     fn live() -> LiveWorkload {
         let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": "a:1"}, {"name": "side", "image": "s:1"}]}});

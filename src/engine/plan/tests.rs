@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::pod::Pod;
 use crate::engine::reason::{ReasonCode, WarningCode};
 use crate::engine::strategic_merge::{Schema, apply};
 use crate::engine::target;
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 
 const CASES: &str = include_str!("tests/cases.yaml");
 
@@ -120,7 +121,7 @@ fn owned(case: &Value, workload: &Workload) -> Vec<Value> {
 /// `pods` one each.
 fn read(case: &Value, base: &Value) -> Case {
     let kind_name = text(case, "/kind").unwrap_or("Deployment");
-    let kind = WorkloadKind::ALL.into_iter().find(|kind| kind.facts().kind == kind_name).unwrap();
+    let kind = WorkloadKind::ALL.into_iter().find(|kind| kind.spec().kind == kind_name).unwrap();
     let owner = merged(base, case.get("owner"), if kind == WorkloadKind::Pod { "Deployment" } else { kind_name });
     let controller = text(case, "/controller").unwrap_or(if kind == WorkloadKind::Deployment { "rs" } else { "owner" });
     let default = json!([{}, {}]);

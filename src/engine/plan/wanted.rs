@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::rules;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::ContainerName;
@@ -15,7 +16,6 @@ use crate::engine::restart;
 use crate::engine::suggest;
 use crate::engine::target::Images;
 use crate::engine::template::{self, TemplateDiff};
-use crate::engine::workload::WorkloadKind;
 
 /// The manager under which the controllers of workloads make pods.
 const CONTROLLER_MANAGER: &str = "kube-controller-manager";
@@ -80,7 +80,7 @@ pub(super) struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     pub(super) fn new(desired: &'a Desired, live: &LiveWorkload, known: &Known, reasons: &mut Vec<Reason>) -> Self {
         let images = known.template.iter().map(|(name, container)| (name.clone(), container.image.clone()));
-        let is_pod = live.workload.reference.kind == WorkloadKind::Pod;
+        let is_pod = !live.workload.reference.kind.has_template();
         let mut wanted = Self {
             images: None,
             by_pod: None,
@@ -106,7 +106,7 @@ impl<'a> Wanted<'a> {
                 reasons.extend(rules::refused(&diff, &live.workload));
                 reasons.extend(rules::claims_refused(&live.workload, object));
                 wanted.diff = diff;
-                if kind != WorkloadKind::Pod {
+                if kind.has_template() {
                     let lists = [ContainerList::Containers, ContainerList::InitContainers];
                     let containers = lists.into_iter().flat_map(|list| listed(after, list));
                     wanted.manifest = containers.map(|container| (container.name, container.image)).collect();
@@ -199,7 +199,7 @@ fn was_set_in_the_pod(pod: &Pod, name: &ContainerName) -> bool {
 
 /// A bare pod is its own template: what the server and other writers keep in it is none.
 fn bare(kind: WorkloadKind, template: &Value) -> Value {
-    if kind != WorkloadKind::Pod {
+    if kind.has_template() {
         return template.clone();
     }
     let mut bare = serde_json::Map::new();
@@ -236,7 +236,7 @@ fn without_counters(mut metadata: Value) -> Value {
 /// Returns the paths outside the template that the manifest changes: `replicas`, labels of the owner, and so on.
 pub(super) fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<String> {
     let kind = live.workload.reference.kind;
-    if kind == WorkloadKind::Pod {
+    if !kind.has_template() {
         return Vec::new();
     }
     let outside = |object: &Value| {

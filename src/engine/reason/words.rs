@@ -2,9 +2,9 @@
 
 use super::Reason;
 use super::class::without_go_values;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::shell_words::quoted;
-use crate::engine::workload::WorkloadKind;
 
 /// Returns how the API lets a running pod's field change, though this program does not do it.
 ///
@@ -155,7 +155,7 @@ impl Reason {
     }
 
     fn hint_for_kind(&self, kind: WorkloadKind) -> String {
-        if kind != WorkloadKind::Pod {
+        if kind.has_template() {
             return self.hint();
         }
         let anew = "delete the pod and create it again from the manifest";

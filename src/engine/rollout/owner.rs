@@ -14,12 +14,12 @@ use crate::engine::durable::{
     self, Cleanup, Fence, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, Stored,
     ThisRun, owner_phase,
 };
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::metadata::ValueChange;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::report::Notice;
-use crate::engine::workload::WorkloadKind;
 
 use super::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
 use super::ledger::{BACK_OFF, Ledger};

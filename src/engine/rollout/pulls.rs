@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::engine::durable::{ObjectKey, ObjectKind, ObjectWrite};
 use crate::engine::failure;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::pre_pull::{
@@ -17,7 +18,6 @@ use crate::engine::pre_pull::{
     pull_pod_name,
 };
 use crate::engine::report::Notice;
-use crate::engine::workload::WorkloadKind;
 
 use super::fault::Fault;
 use super::goal::{Goal, Mode};
@@ -181,7 +181,7 @@ fn body(goal: &Goal, pull: &Pull, requests: Requests) -> Value {
 /// The label's value: kind and name.
 fn workload_label(workload: &WorkloadRef) -> String {
     let name: String = workload.name.chars().take(40).collect();
-    format!("{}.{}", workload.kind.facts().singular, name.trim_end_matches(['.', '-', '_']))
+    format!("{}.{}", workload.kind.spec().singular, name.trim_end_matches(['.', '-', '_']))
 }
 
 /// Returns the selector of every pull pod of a workload, whatever run made it.

@@ -16,11 +16,11 @@ use serde_json::Value;
 use super::durable::change::Direction;
 use super::durable::holder::Life;
 use super::durable::lock::RolloutLock;
+use super::kinds::WorkloadKind;
 use super::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use super::plan::{CurrentRevision, LiveWorkload};
 use super::pod::{ContainerList, Pod};
 use super::record::{UPDATE_ANNOTATION, UpdateRecord};
-use super::workload::WorkloadKind;
 
 pub use container::{Comparison, Condition, ContainerReport};
 pub use owner::{Held, OwnerState};
@@ -206,7 +206,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         uid: workload.uid.clone(),
         desired: workload.desired_replicas(),
         owner: owner::states(workload, &held),
-        template: if workload.reference.kind == WorkloadKind::Pod { Vec::new() } else { template(workload.template()) },
+        template: if !workload.reference.kind.has_template() { Vec::new() } else { template(workload.template()) },
         pods: pods.into_iter().map(|pod| pod_status(pod, &asked, &revision)).collect(),
         life: match &held {
             Held::By(lock) => {
@@ -243,7 +243,7 @@ impl<'a> Asked<'a> {
         let workload = &live.workload;
         let template = template(workload.template()).into_iter().map(|one| (one.container, one.image));
         Self {
-            own: workload.reference.kind == WorkloadKind::Pod,
+            own: !workload.reference.kind.has_template(),
             template: template.collect(),
             lock: match held {
                 Held::By(lock) => Some(lock),
@@ -288,13 +288,16 @@ fn template(template: &Value) -> Vec<TemplateContainer> {
 /// pod counts as a Deployment's: the selector is all that is left.
 fn is_theirs(live: &LiveWorkload, pod: &Pod) -> bool {
     let kind = live.workload.reference.kind;
-    if kind == WorkloadKind::Pod {
+    if !kind.has_template() {
         return pod.key.uid == live.workload.uid;
     }
-    let unknown = kind.owns_through_replica_sets()
-        && live.surroundings.denied.iter().any(|denied| denied.resource.starts_with("replicasets"));
+    let is_unread = |through: &WorkloadKind| {
+        let plural = through.spec().plural;
+        live.surroundings.denied.iter().any(|denied| denied.resource.starts_with(plural))
+    };
+    let unknown = kind.owns_through().filter(is_unread);
     pod.controller().is_some_and(|owner| {
-        live.controllers.contains(&owner.uid) || unknown && owner.kind == WorkloadKind::ReplicaSet.facts().kind
+        live.controllers.contains(&owner.uid) || unknown.is_some_and(|through| owner.kind == through.spec().kind)
     })
 }
 

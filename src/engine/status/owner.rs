@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use crate::engine::durable::lock::RolloutLock;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::mask;
-use crate::engine::workload::{Workload, WorkloadKind};
+use crate::engine::workload::Workload;
 
 /// Whether a rollout of this program's holds a workload.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +91,7 @@ pub(super) fn states(workload: &Workload, held: &Held) -> Vec<OwnerState> {
     let object = &workload.object;
     let mut states = Vec::new();
     if object.pointer("/metadata/deletionTimestamp").is_some_and(Value::is_string)
-        && workload.reference.kind != WorkloadKind::Pod
+        && workload.reference.kind.has_template()
     {
         states.push(OwnerState::Terminating);
     }

@@ -14,13 +14,13 @@ use serde_json::Value;
 use super::durable::change::Direction;
 use super::durable::history::{self, HISTORY_ANNOTATION, HISTORY_POINTER, HistoryEntry, KEPT};
 use super::durable::lock::{LockState, ROLLOUT_ANNOTATION, RolloutLock};
+use super::kinds::WorkloadKind;
 use super::live::LiveWorkload;
 use super::metadata::MetadataChange;
 use super::names::{ContainerName, RolloutId, Uid, WorkloadRef};
 use super::outcome::EndResult;
 use super::pod::Pod;
 use super::record::{UPDATE_ANNOTATION, UpdateRecord};
-use super::workload::WorkloadKind;
 
 /// What was done to one workload in place, as far as it is noted.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,7 +113,7 @@ impl Update {
 /// ReplicaSet's. A pod notes only the last update of its own, so of updates of pods alone only the last ones are known.
 pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
     let owner = &live.workload.object;
-    let owned = live.surroundings.owned.iter().filter(|_| live.workload.reference.kind.owns_through_replica_sets());
+    let owned = live.surroundings.owned.iter().filter(|_| live.workload.reference.kind.owns_through().is_some());
     let objects: Vec<&Value> = std::iter::once(owner).chain(owned).collect();
     let ended = history::union(objects.iter().copied());
     let lock = RolloutLock::of(owner);
@@ -154,7 +154,7 @@ fn unreadable_history(object: &Value, live: &LiveWorkload) -> Option<UnreadableN
     let object = if is_owner {
         live.workload.reference.to_string()
     } else {
-        format!("{}/{name}", WorkloadKind::ReplicaSet.facts().singular)
+        format!("{}/{name}", WorkloadKind::ReplicaSet.spec().singular)
     };
     Some(UnreadableNote { object, annotation: HISTORY_ANNOTATION })
 }
@@ -229,7 +229,7 @@ fn of_pods(
 
 /// Whether a pod that the selector matches is controlled as the workload's are; without ReplicaSets any pod's is taken.
 fn is_theirs(live: &LiveWorkload, pod: &Pod) -> bool {
-    live.workload.reference.kind == WorkloadKind::Pod
+    !live.workload.reference.kind.has_template()
         || !live.surroundings.denied.is_empty()
         || pod.controller().is_some_and(|owner| live.controllers.contains(&owner.uid))
 }

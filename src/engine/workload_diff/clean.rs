@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use crate::engine::defaults;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::LAST_APPLIED;
 use crate::engine::pod::ContainerList;
 use crate::engine::record::OWN_PREFIX;
-use crate::engine::workload::WorkloadKind;
 
 /// Metadata that the server or a controller sets.
 const SERVER_METADATA: [&str; 10] = [
@@ -36,7 +36,7 @@ const FIRST_KEYS: [&str; 6] = ["apiVersion", "kind", "metadata", "name", "namesp
 
 /// Returns an object without what the server sets, and with its defaults: a manifest and what is stored of it look alike.
 pub(super) fn as_stored(kind: WorkloadKind, object: &Value) -> Value {
-    defaults::fill(kind.facts().kind, &without_server_fields(object))
+    defaults::fill(kind.spec().kind, &without_server_fields(object))
 }
 
 /// Returns a manifest without what the server sets.
@@ -50,10 +50,10 @@ pub(super) fn both(kind: WorkloadKind, before: &Value, after: &Value) -> (Value,
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
         align(&format!("{}/spec/{}", kind.template_pointer(), list.spec_field()), &before, &mut after);
     }
-    if kind == WorkloadKind::Pod {
+    if !kind.has_template() {
         leave_out_admitted(&mut before, &mut after);
     }
-    defaults::leave_out(kind.facts().kind, &mut before, &mut after);
+    defaults::leave_out(kind.spec().kind, &mut before, &mut after);
     (in_reading_order(before), in_reading_order(after))
 }
 

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::ContainerName;
 use crate::engine::plan::{self, ContainerPlan, WorkloadPlan};
 use crate::engine::pod::ContainerList;
 use crate::engine::reason::{Reason, Warning};
-use crate::engine::workload::WorkloadKind;
 
 /// The first kubelet that restarts a sidecar whose image changes (kubernetes#126525).
 const SIDECARS_RESTART: &str = "1.32";

@@ -23,7 +23,7 @@ use super::plan::{self, Desired, LiveWorkload, Options, Surroundings, WorkloadPl
 use super::pod::Pod;
 use super::reason::Reason;
 use super::target::Images;
-use super::workload::{Workload, WorkloadKind};
+use super::workload::Workload;
 
 /// The difference that a change makes to one workload.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,10 +48,9 @@ impl WorkloadDiff {
     ///
     /// Upstream: `InfoObject.Name` in kubectl's `pkg/cmd/diff/diff.go`.
     pub fn file_name(&self) -> String {
-        let facts = self.workload.kind.facts();
-        let group = if facts.group.is_empty() { String::new() } else { format!("{}.", facts.group) };
-        let name =
-            format!("{group}{}.{}.{}.{}", facts.version, facts.kind, self.workload.namespace, self.workload.name);
+        let spec = self.workload.kind.spec();
+        let group = if spec.group.is_empty() { String::new() } else { format!("{}.", spec.group) };
+        let name = format!("{group}{}.{}.{}.{}", spec.version, spec.kind, self.workload.namespace, self.workload.name);
         // The API serves no such names; a file must not stand elsewhere for one all the same.
         name.replace(['/', '\\', '\0'], "-")
     }
@@ -89,7 +88,7 @@ pub fn with_images(live: &Workload, images: &Images) -> Result<Value, Vec<Reason
 fn plan(live: &Workload, desired: &Value) -> WorkloadPlan {
     let kind = live.reference.kind;
     let desired = Desired::Object { object: clean::as_stored(kind, desired), removals_unseen: false };
-    let itself = Pod::from_object(&live.object).ok().filter(|_| kind == WorkloadKind::Pod);
+    let itself = Pod::from_object(&live.object).ok().filter(|_| !kind.has_template());
     let live = LiveWorkload {
         workload: Workload { object: clean::as_stored(kind, &live.object), ..live.clone() },
         controllers: BTreeSet::new(),

@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::target;
-use crate::engine::workload::WorkloadKind;
 
 /// A Deployment as the server stores it.
 fn stored() -> Value {

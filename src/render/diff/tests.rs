@@ -2,8 +2,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::WorkloadRef;
-use crate::engine::workload::WorkloadKind;
 
 fn sample() -> WorkloadDiff {
     let object = |side: &str, value: &str, replicas: u32| {

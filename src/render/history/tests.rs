@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::*;
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::LockState;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::updates::{UnreadableNote, UpdatedImage};
-use crate::engine::workload::WorkloadKind;
 
 fn update(id: &str, course: Course, who: Option<&str>, ended: Option<&str>) -> Update {
     let image = UpdatedImage {

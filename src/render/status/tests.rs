@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::engine::failure::Failure;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::{PodKey, WorkloadRef};
 use crate::engine::pod::{ContainerList, Waiting};
 use crate::engine::status::{Comparison, Condition, ContainerReport, TemplateContainer};
-use crate::engine::workload::WorkloadKind;
 
 const AT: &str = "2026-03-01T10:00:00Z";
 

@@ -2,6 +2,7 @@
 
 use kubectl_inplace::engine::durable::change::{TemplateChange, TemplateImage};
 use kubectl_inplace::engine::durable::lock::Outgoing;
+use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::metadata::MetadataChange;
 use kubectl_inplace::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use kubectl_inplace::engine::plan::{
@@ -11,7 +12,6 @@ use kubectl_inplace::engine::plan::{
 use kubectl_inplace::engine::pod::ContainerList;
 use kubectl_inplace::engine::reason::{Reason, Warning};
 use kubectl_inplace::engine::rollout::Policy;
-use kubectl_inplace::engine::workload::WorkloadKind;
 
 pub(super) struct Sample {
     pub(super) name: &'static str,

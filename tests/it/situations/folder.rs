@@ -9,6 +9,7 @@ use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
 use kubectl_inplace::engine::duration;
 use kubectl_inplace::engine::hook::Hooks;
 use kubectl_inplace::engine::int_or_percent::IntOrPercent;
+use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::kubelet_version::KubeletVersion;
 use kubectl_inplace::engine::names::Uid;
 use kubectl_inplace::engine::plan::{
@@ -16,7 +17,7 @@ use kubectl_inplace::engine::plan::{
 };
 use kubectl_inplace::engine::pod::{Container, Pod};
 use kubectl_inplace::engine::target;
-use kubectl_inplace::engine::workload::{Workload, WorkloadKind};
+use kubectl_inplace::engine::workload::Workload;
 use kubectl_inplace::manifest;
 use serde_json::Value;
 
@@ -79,7 +80,7 @@ impl Folder {
 
     fn object(&mut self, file: &'static str, kind: WorkloadKind) -> Result<Value, String> {
         let mut objects = self.objects(file)?;
-        let is_kind = |object: &Value| object.get("kind").and_then(Value::as_str) == Some(kind.facts().kind);
+        let is_kind = |object: &Value| object.get("kind").and_then(Value::as_str) == Some(kind.spec().kind);
         match objects.pop() {
             Some(object) if objects.is_empty() && is_kind(&object) => Ok(object),
             Some(_) | None => Err(format!("{file} is no {kind}")),
@@ -185,7 +186,7 @@ impl Folder {
         if revisions.len() != objects.len() && file == "revisions.yaml" {
             return Err(format!("{file}: the workload does not own all of them"));
         }
-        if workload.reference.kind.owns_through_replica_sets() {
+        if workload.reference.kind.owns_through().is_some() {
             live.controllers = revisions.iter().map(|revision| revision.uid.clone()).collect();
         }
         // A StatefulSet names its current revision itself, so the program reads none.

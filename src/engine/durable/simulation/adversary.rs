@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::engine::durable::lock::{ROLLOUT_ANNOTATION, RolloutLock};
-use crate::engine::workload::WorkloadKind;
+use crate::engine::kinds::WorkloadKind;
 
 use super::Simulation;
 use super::api_server::{Actor, Kind};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::workload::WorkloadKind;
+use crate::engine::kinds::WorkloadKind;
 
 use super::api_server::{Actor, ApiServer, Kind};
 use super::daemon_set_controller::GENERATION;

@@ -1,7 +1,7 @@
 //! A run that does not wait for a fence must be caught: a simulation that does not bite proves nothing.
 
 use crate::engine::durable::Fence;
-use crate::engine::workload::WorkloadKind;
+use crate::engine::kinds::WorkloadKind;
 
 use super::scenario::Scenario;
 use super::simulate;

@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::engine::durable::OwnerGoal;
 use crate::engine::durable::change::{Direction, same};
 use crate::engine::durable::lock::RolloutLock;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::template::changed_paths;
-use crate::engine::workload::WorkloadKind;
 
 use super::adversary::Granted;
 use super::api_server::{Actor, ApiServer, Event, Kind};

@@ -23,7 +23,7 @@ mod tests;
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::durable::{ObjectWrite, Stored};
-use crate::engine::workload::WorkloadKind;
+use crate::engine::kinds::WorkloadKind;
 
 use api_server::{Actor, ApiServer, Caches, Kind};
 use cluster::{OWNER, kind_of, set_up};

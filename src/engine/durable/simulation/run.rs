@@ -10,9 +10,9 @@ use crate::engine::durable::{
     Cleanup, Fence, ObjectKind, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, Stored,
     ThisRun, beat, owner_phase,
 };
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::record::{TakenOver, UPDATE_ANNOTATION};
 use crate::engine::rollout::Policy;
-use crate::engine::workload::WorkloadKind;
 use crate::engine::{metadata::MetadataMap, template};
 
 use super::api_server::{Actor, ApiServer, Kind, Object, timestamp};

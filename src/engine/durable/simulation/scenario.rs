@@ -1,6 +1,6 @@
 //! What a seed decides: the workload, who disturbs, and when.
 
-use crate::engine::workload::WorkloadKind;
+use crate::engine::kinds::WorkloadKind;
 
 use super::random::Random;
 

@@ -7,9 +7,9 @@ use crate::engine::durable::deployment::{history_hash, template_of};
 use crate::engine::durable::history;
 use crate::engine::durable::holder::beat_of;
 use crate::engine::durable::lock::{HistoryStep, RolloutLock};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::metadata::MetadataMap;
 use crate::engine::outcome::EndResult;
-use crate::engine::workload::WorkloadKind;
 
 use super::api_server::{ApiServer, Kind, Object};
 use super::cluster::{BEFORE, OWNER, kind_of, strategy, template_with, wanted_template};

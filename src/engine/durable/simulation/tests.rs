@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::workload::WorkloadKind;
+use crate::engine::kinds::WorkloadKind;
 
 use super::scenario::{Fate, Kill, Request, Scenario, Then};
 use super::simulate;

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::engine::json_path;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::template;
-use crate::engine::workload::WorkloadKind;
 
 /// The fields of a StatefulSet's spec that may change (`ValidateStatefulSetUpdate` in
 /// `pkg/apis/apps/validation/validation.go`); any other may not, one that this build does not know among them.

@@ -18,7 +18,6 @@ use crate::engine::metadata::{MetadataMap, RESTARTED_AT};
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, Pod};
 use crate::engine::reason::Warning;
-use crate::engine::workload::WorkloadKind;
 
 /// A pod that would be patched.
 pub(super) struct Updated<'a> {
@@ -135,7 +134,7 @@ fn drifted(
     containers: &[ContainerPlan],
     warnings: &mut BTreeSet<Warning>,
 ) {
-    if context.live.workload.reference.kind == WorkloadKind::Pod {
+    if !context.live.workload.reference.kind.has_template() {
         return;
     }
     let asked: BTreeSet<&ContainerName> = context.wanted.named().collect();

@@ -10,7 +10,6 @@ use crate::engine::names::ContainerName;
 use crate::engine::plan::ContainerPlan;
 use crate::engine::plan::build::Context;
 use crate::engine::reason::Warning;
-use crate::engine::workload::WorkloadKind;
 
 pub(super) fn warn(
     context: &Context<'_>,
@@ -19,7 +18,7 @@ pub(super) fn warn(
     warnings: &mut BTreeSet<Warning>,
 ) {
     let live = context.live;
-    let owner_is_left_alone = !context.durable || live.workload.reference.kind == WorkloadKind::Pod;
+    let owner_is_left_alone = !context.durable || !live.workload.reference.kind.has_template();
     // A restart changes nothing that a later pod, or the owner's source, would not have.
     let restart = context.wanted.is_restart();
     if owner_is_left_alone && !restart && !live.controllers.is_empty() && template_differs(context, updated) {
@@ -46,7 +45,7 @@ fn template_differs(context: &Context<'_>, updated: &[Updated<'_>]) -> bool {
             || changed
                 .any(|(container, change)| template.get(&container.name).is_some_and(|known| known.image != change.to))
     };
-    context.live.workload.reference.kind == WorkloadKind::Pod || updated.iter().any(differs)
+    !context.live.workload.reference.kind.has_template() || updated.iter().any(differs)
 }
 
 fn name_of(object: &Value) -> String {
@@ -95,18 +94,18 @@ fn is_written_by(object: &Value, manager: &str) -> bool {
 /// A HorizontalPodAutoscaler that may really scale the workload: its bounds leave room.
 fn scales(autoscaler: &Value, live: &LiveWorkload) -> Option<Warning> {
     let target = autoscaler.pointer("/spec/scaleTargetRef")?;
-    let facts = live.workload.reference.kind.facts();
+    let spec = live.workload.reference.kind.spec();
     let text = |key: &str| target.get(key).and_then(Value::as_str).unwrap_or_default();
     let number = |key: &str| autoscaler.pointer(&format!("/spec/{key}")).and_then(Value::as_i64);
     let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
-    let is_target = text("kind") == facts.kind && text("name") == live.workload.reference.name && group == facts.group;
+    let is_target = text("kind") == spec.kind && text("name") == live.workload.reference.name && group == spec.group;
     let has_room = number("minReplicas").unwrap_or(1) < number("maxReplicas").unwrap_or(1);
     (is_target && has_room).then(|| Warning::AutoscalerActive { autoscaler: name_of(autoscaler) })
 }
 
 /// The server-side apply manager of a bare pod's image. The owner's template is not written, so nobody owns it anew.
 fn apply_manager(live: &LiveWorkload, container: &ContainerName, list: &str) -> Option<String> {
-    if live.workload.reference.kind != WorkloadKind::Pod {
+    if live.workload.reference.kind.has_template() {
         return None;
     }
     let key = format!("k:{}", serde_json::json!({ "name": container }));

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::engine::durable::OwnerGoal;
 use crate::engine::failure::LASTING_SECONDS;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::WorkloadRef;
 use crate::engine::rollout::{Mode, Observation, Policy};
-use crate::engine::workload::WorkloadKind;
 
 const WANTED: &str = "acme/side:v2";
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::{PodKey, WorkloadRef};
 use crate::engine::pod::{
     Condition, ContainerState, OwnerReference, PodSpec, PodStatus, Probe, Running, Terminated, Waiting,
 };
 use crate::engine::record::{ContainerRecord, UPDATE_ANNOTATION};
 use crate::engine::rollout::{Mode, Observation, Policy};
-use crate::engine::workload::WorkloadKind;
 
 const BEFORE: &str = "registry.example/side:v1";
 const WANTED: &str = "registry.example/side:v2";

@@ -22,12 +22,12 @@ use std::time::Duration;
 
 use crate::engine::durable::ObjectWrite;
 use crate::engine::hook::HookEnd;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::{PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::patch::PodPatch;
 use crate::engine::pod::{Container, OwnerReference, Pod, PodSpec, PodStatus, Probe};
 use crate::engine::pre_pull::PrePull;
-use crate::engine::workload::WorkloadKind;
 
 use super::fault::Fault;
 use super::{
