@@ -61,35 +61,36 @@ pub(super) fn judge(goal: &Goal, entry: &mut Entry, judged: Judged, is_late: boo
         | PodPhase::Restarting { .. }
         | PodPhase::Starting
         | PodPhase::Settling { .. }
-        | PodPhase::Unproven { .. } => match entry.given_up.clone() {
-            Some(failure) => Judged { phase: PodPhase::Failing(failure), wake: judged.wake },
-            None => judged,
-        },
-        PodPhase::Failing(_)
-        | PodPhase::Restoring { .. }
         | PodPhase::Waiting
-        | PodPhase::Done
-        | PodPhase::Moved { .. }
-        | PodPhase::Gone { .. } => {
+        | PodPhase::Unproven { .. } => still_given_up(entry, judged),
+        PodPhase::Restoring { .. } if is_late => still_given_up(entry, judged),
+        PodPhase::Restoring { .. } => {
+            if entry.given_up.take().is_some() {
+                // It is proven after all, and has a time of its own to be back in its Services.
+                entry.started = Some(now);
+            }
+            judged
+        }
+        PodPhase::Failing(_) | PodPhase::Done | PodPhase::Moved { .. } | PodPhase::Gone { .. } => {
             entry.given_up = None;
             judged
         }
     }
 }
 
+fn still_given_up(entry: &Entry, judged: Judged) -> Judged {
+    match entry.given_up.clone() {
+        Some(failure) => Judged { phase: PodPhase::Failing(failure), wake: judged.wake },
+        None => judged,
+    }
+}
+
 /// Returns whether a pod that failed is as it was, and ready: its command failed before anything was done to it, or the
 /// server certainly took none of its patches. It costs no place.
-pub(super) fn is_whole(
-    goal: &Goal,
-    pod_goal: &PodGoal,
-    world: &World,
-    entry: &Entry,
-    phase: &PodPhase,
-    may_arrive_late: bool,
-) -> bool {
+pub(super) fn is_whole(goal: &Goal, pod_goal: &PodGoal, world: &World, entry: &Entry, phase: &PodPhase) -> bool {
     let has_failed = matches!(phase, PodPhase::Failing(_)) && goal.policy.goes_on_after_failure;
     let was_done = match entry.request {
-        Request::Idle | Request::BackOff { .. } => entry.patched && (may_arrive_late || !entry.asked.is_empty()),
+        Request::Idle | Request::BackOff { .. } => entry.patched && (entry.is_late || !entry.asked.is_empty()),
         Request::Sent | Request::Accepted | Request::Unclear | Request::Reading | Request::ReadAt(_) => true,
     };
     let is_as_it_was = |pod: &Pod| pod.is_ready() && !drain::is_owed(pod) && !steps::is_begun(goal, pod_goal, pod);

@@ -115,7 +115,8 @@ fn is_after(goal: &Goal, pod: &Pod, entry: &Entry) -> bool {
     let owes = UpdateRecord::owes_after_pod(pod, &goal.id);
     goal.hooks.after_pod.is_some()
         && match &entry.hooks.after {
-            State::NotRun => owes || entry.patched,
+            // Also where somebody else has updated the pod after the one before it.
+            State::NotRun => owes || entry.patched || entry.hooks.before == State::Passed,
             State::Runs => true,
             State::Passed => owes && !is_tired(entry),
             State::Failed(_) => false,

@@ -102,6 +102,8 @@ pub(super) struct Entry {
     pub(super) is_between: bool,
     pub(super) hooks: HookEntry,
     pub(super) drain: DrainEntry,
+    /// A request of this pod was sent of which no answer says what became of it: it may still arrive.
+    pub(super) is_late: bool,
     /// The server said no for good.
     pub(super) refused: Option<Failure>,
     /// Given up, where the others go on: it stays failed unless it is proven after all.
@@ -335,6 +337,7 @@ impl Ledger {
         }
         let Some(position) = self.requests.remove(&id) else { return };
         let Some(entry) = self.entries.get_mut(position) else { return };
+        entry.is_late |= matches!(answer, Answer::Unknown { .. });
         if let Answer::Moved { message } | Answer::NotDone { message, .. } | Answer::Unknown { message } = &answer {
             entry.retrying = Some(message.clone());
         }

@@ -322,7 +322,7 @@ fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: 
     if !matches!(judged.phase, PodPhase::Waiting | PodPhase::Next { .. } | PodPhase::Draining { .. }) {
         entry.release(now);
     }
-    entry.is_whole = given_up::is_whole(goal, pod_goal, world, &entry, &judged.phase, ledger.is_late);
+    entry.is_whole = given_up::is_whole(goal, pod_goal, world, &entry, &judged.phase);
     if matches!(judged.phase, PodPhase::Done) {
         // A pod that stops being ready later gets a deadline of its own.
         entry.started = None;

@@ -7,7 +7,7 @@ use crate::engine::names::PodKey;
 use crate::engine::outcome::EndResult;
 use crate::engine::record::UpdateRecord;
 
-use super::super::{ActionId, Answer};
+use super::super::{ActionId, Answer, Now};
 use super::adversary::Scenario;
 use super::invariants::{Invariant, is_begun};
 use super::{Due, Simulation, WANTED};
@@ -19,8 +19,8 @@ pub(super) struct Hooked {
     running: BTreeMap<ActionId, (PodKey, HookPhase)>,
     /// Those that ended well, in any run.
     pub(super) passed: BTreeSet<(PodKey, HookPhase)>,
-    /// Of those: the last time that they ran, and in this run.
-    pub(super) passed_last: BTreeSet<(PodKey, HookPhase)>,
+    /// Of those: the last time that they ran, and in this run; and when they ended.
+    pub(super) passed_last: BTreeMap<(PodKey, HookPhase), Now>,
 }
 
 /// The commands of a scenario.
@@ -74,7 +74,7 @@ impl Simulation {
         if let Some(hook) = self.hooks.running.remove(&id)
             && end.is_success()
         {
-            self.hooks.passed_last.insert(hook.clone());
+            self.hooks.passed_last.insert(hook.clone(), self.now);
             self.hooks.passed.insert(hook);
         }
         self.answer(id, Answer::Hook(end), run);
@@ -92,11 +92,12 @@ impl Simulation {
         let steady = !self.scenario.bad_answers && self.scenario.throttled.is_none() && self.scenario.refused.is_none();
         for goal in &self.goal.pods {
             let Some(pod) = self.api.pod(&goal.key) else { continue };
-            if !self.invariants.images.contains(&goal.key) || !is_begun(&self.goal, pod) {
-                continue;
-            }
-            let lacks = hooks.after && !self.hooks.passed.contains(&(goal.key.clone(), HookPhase::After));
-            if lacks || steady && UpdateRecord::owes_after_pod(pod, &self.goal.id) {
+            let of = |phase| (goal.key.clone(), phase);
+            let is_ours = self.invariants.images.contains(&goal.key) && is_begun(&self.goal, pod);
+            // Whoever has updated the pod meanwhile: one that was commanded before it is commanded after it.
+            let is_commanded = self.hooks.passed_last.contains_key(&of(HookPhase::Before));
+            let lacks = (is_ours || is_commanded) && hooks.after && !self.hooks.passed.contains(&of(HookPhase::After));
+            if lacks || is_ours && steady && UpdateRecord::owes_after_pod(pod, &self.goal.id) {
                 let what = format!("{} has not had its command after it", goal.key);
                 self.invariants.broken(Invariant::Hook, self.now, what);
             }

@@ -108,8 +108,8 @@ pub(super) struct Truth<'a> {
     pub(super) listed: &'a BTreeSet<PodKey>,
     /// Commands that ended well.
     pub(super) passed: &'a BTreeSet<(PodKey, HookPhase)>,
-    /// Of those: in this run, and not begun again since.
-    pub(super) passed_last: &'a BTreeSet<(PodKey, HookPhase)>,
+    /// Of those: when, in this run, and not begun again since.
+    pub(super) passed_last: &'a BTreeMap<(PodKey, HookPhase), Now>,
     pub(super) slowest_answer: Duration,
     pub(super) now: Now,
     /// Every node that has to pull has done so, or may not.
@@ -121,9 +121,12 @@ pub(super) struct Truth<'a> {
 
 impl Truth<'_> {
     fn asks(&self, goal: &PodGoal, pod: &Pod) -> bool {
-        goal.containers.iter().all(|(name, wanted)| {
-            pod.container(name).is_some_and(|(_, _, container)| Some(&container.image) == wanted.to.as_ref())
-        })
+        goal.containers.keys().all(|name| self.asks_of(goal, pod, name))
+    }
+
+    fn asks_of(&self, goal: &PodGoal, pod: &Pod, name: &ContainerName) -> bool {
+        let wanted = goal.containers.get(name).and_then(|wanted| wanted.to.as_ref());
+        pod.container(name).is_some_and(|(_, _, container)| Some(&container.image) == wanted)
     }
 
     /// The container that the observed status shows was really made of the wanted image.
@@ -257,6 +260,10 @@ impl Invariants {
         for notice in &turn.notices {
             let Notice::Pod { pod, phase } = notice else { continue };
             self.judge_failure(pod, phase, truth);
+            if self.is_failing(self.said.get(pod)) && matches!(phase, PodPhase::Restoring { .. }) {
+                // Given up and proven after all: it has a time of its own to be back in its Services.
+                self.first_sent.insert(pod.clone(), truth.now);
+            }
             self.said.insert(pod.clone(), phase.clone());
             if matches!(phase, PodPhase::Unproven { .. }) {
                 self.unproven_since.entry(pod.clone()).or_insert(truth.now);
@@ -441,13 +448,16 @@ impl Invariants {
                 }
                 None => Duration::ZERO,
             };
-            let due = (*since + truth.hold(goal, pod, true) + grace).max(self.live_since);
+            // The command before it is waited for, whoever has updated the pod meanwhile.
+            let commanded = truth.passed_last.get(&(goal.key.clone(), HookPhase::Before)).copied().unwrap_or_default();
+            let due = (*since + truth.hold(goal, pod, true) + grace).max(self.live_since).max(commanded);
             let is_done = said == Some(&PodPhase::Done);
             let is_late = if newly_done.contains(&goal.key) { due < now } else { due <= now && !is_done };
             // A verdict over the whole comes before everything else.
             // It goes back into its Services first.
             let excused = is_drained(goal)
                 || truth.goal.hooks.after_pod.is_some()
+                || matches!(said, Some(PodPhase::Hook { .. }))
                 || ended.is_some()
                 || !truth.watch_is_live
                 || self.failed_at.is_some()
@@ -489,18 +499,23 @@ impl Invariants {
         }
     }
 
-    /// A pod to which nothing was sent has not failed, unless its command did.
+    /// A pod to which nothing was sent has not failed, unless its command did, or a container of it that asks for the image
+    /// that is wanted of it: another writer may want the same of some of them.
     fn judge_failure(&mut self, pod: &PodKey, phase: &PodPhase, truth: &Truth<'_>) {
-        // By this run, by the one before it, or by another writer who wants the same.
+        let PodPhase::Failing(failure) = phase else { return };
+        // By this run, by the one before it, or by another writer.
         let goal = truth.goal.pods.iter().find(|goal| goal.key == *pod);
-        let asks = goal.zip(truth.world.pod(pod)).is_some_and(|(goal, pod)| truth.asks(goal, pod));
+        let asks = goal.zip(truth.world.pod(pod)).is_some_and(|(goal, pod)| match &failure.container {
+            Some(name) => truth.asks_of(goal, pod, name),
+            None => truth.asks(goal, pod),
+        });
         let by_us = self.executed.contains(pod) || self.sends.keys().any(|(key, _, _)| key == pod);
         let was_sent = by_us || asks || self.images.contains(pod);
         let command = &truth.goal.hooks.before_pod;
         // A run that goes on begins with the command again, as long as nothing of the pod was changed.
-        let is_commanded = command.is_some() && !truth.passed_last.contains(&(pod.clone(), HookPhase::Before));
+        let is_commanded = command.is_some() && !truth.passed_last.contains_key(&(pod.clone(), HookPhase::Before));
         let is_ours = truth.goal.policy.goes_on_after_failure && truth.goal.mode != Mode::Follow;
-        if matches!(phase, PodPhase::Failing(_)) && is_ours && !was_sent && !is_commanded {
+        if is_ours && !was_sent && !is_commanded {
             self.broken(Invariant::NeverSent, truth.now, format!("{pod} is told as failed: {phase:?}"));
         }
     }

@@ -274,7 +274,11 @@ impl Simulation {
     }
 
     fn set_image(&mut self, key: &PodKey, image: &str) {
+        let before = self.api.history.len();
         self.api.set_image(key, "side", image, "somebody-else", self.now);
-        self.notify(key);
+        // A write that changes nothing tells nobody anything.
+        if self.api.history.len() > before {
+            self.notify(key);
+        }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::ledger::{MAX_SENDS, Sent};
 use super::super::{Action, ActionId, Answer, Stop, Turn, turn};
-use super::adversary::{Hooking, Scenario};
+use super::adversary::{Deed, Hooking, Scenario};
 use super::api_server::ApiServer;
 use super::cost::ready_pod;
 use super::drained::sent_of;
@@ -181,6 +181,49 @@ fn a_pod_that_goes_away_is_no_healthy_pod_of_somebody_else() {
     asked.iter().for_each(|(id, _)| ledger.answer(*id, Answer::Read, Now::ZERO));
     let patched = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
     assert_eq!(patched.len(), 1, "{patched:?}");
+}
+
+#[test]
+fn a_lost_answer_about_one_pod_holds_no_place_for_another_that_was_refused() {
+    let (_, mut goal, world, mut ledger) = story(3);
+    goal.policy.goes_on_after_failure = true;
+    let sent = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
+    let refused = Answer::Refused { reason: "AdmissionRefused".into(), message: "no".into() };
+    for ((id, _), answer) in sent.iter().zip([Answer::Unknown { message: "timed out".into() }, refused]) {
+        ledger.answer(*id, answer, Now::ZERO);
+    }
+    let next = patches(&turn(&goal, &world, &mut ledger, Now::ZERO));
+    assert_eq!(next.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>(), ["web-2"]);
+}
+
+/// Whose time was over and who then runs after all, and is to be put back into its Services.
+#[test]
+fn a_pod_that_was_given_up_and_recovers_takes_no_time_from_the_others() {
+    for seed in 0..20 {
+        let mut scenario = Scenario::calm(seed).drained();
+        (scenario.pods, scenario.fates, scenario.broken) = (6, vec![Fate::Good; 6], Vec::new());
+        (scenario.bystander, scenario.both_containers, scenario.goes_on) = (false, false, true);
+        (scenario.max_unavailable, scenario.min_ready_given, scenario.timeout_given) = (2, Some(7), Some(30));
+        (scenario.slowest_answer, scenario.slowest_watch, scenario.nature.slowest_millis) = (50, 300, 200);
+        scenario.deeds = vec![(Now::from_millis(1), Deed::SiblingDown(0, 45))];
+        let report = simulate(&scenario, None);
+        assert!(report.violations.is_empty(), "seed {seed}: {:#?}", report.violations);
+        assert_eq!((report.end, report.done), (Some(EndResult::Complete), 6), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_pod_that_somebody_else_updates_while_its_command_runs_is_commanded_after_it_too() {
+    for seed in 0..20 {
+        let mut scenario = Scenario::calm(seed);
+        (scenario.pods, scenario.fates, scenario.broken) = (1, vec![Fate::Good], Vec::new());
+        (scenario.bystander, scenario.both_containers, scenario.events_run_out) = (false, false, false);
+        scenario.nature.slowest_millis = 200;
+        scenario.hooks = Some(Hooking { before: true, after: true, slowest_millis: 20_000, fails: None });
+        scenario.deeds = vec![(Now::from_millis(1), Deed::SameImage(0))];
+        let report = simulate(&scenario, None);
+        assert!(report.violations.is_empty(), "seed {seed}: {:#?}", report.violations);
+    }
 }
 
 /// The first pod's command fails, or its new container, and the second one is in order.
