@@ -45,7 +45,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
                 return Err(CommandError::reasons(&live.workload.reference, &unknown));
             }
         }
-        let goal = plan::follow(&live, images.as_ref(), &options, &id, &shell.clock());
+        let goal = plan::follow(&live, images.as_ref(), &options, &id, &shell.clock(&cluster));
         if goal.pods.is_empty() {
             let message = format!("{} has no pod to follow", goal.workload);
             return Err(CommandError::new(ErrorKind::Cluster, message).hint("see its pods with: kubectl get pods"));
@@ -94,6 +94,7 @@ fn replaced(goal: &Goal, status: &str) -> Outcome {
         pods: Vec::new(),
         why: Some(replacement(status)),
         held: false,
+        nothing_changed: false,
         standing: Vec::new(),
         seconds: 0.0,
     }

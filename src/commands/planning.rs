@@ -121,7 +121,7 @@ pub(super) async fn make_for(
     );
     let mut read = read?;
     let server = server.ok().and_then(|version| version.parse().ok());
-    let now = shell.clock();
+    let now = shell.clock(&cluster);
     for (_, live) in &mut read {
         live.surroundings.server = server;
         live.surroundings.now = Some(now.clone());

@@ -60,7 +60,7 @@ pub(super) async fn go_on(
         }
         let mut live = cluster.live(workload, Nodes::WhereDecisive).await?;
         planning::read_services(&mut live, cluster).await;
-        live.surroundings.now = Some(shell.clock());
+        live.surroundings.now = Some(shell.clock(cluster));
         let mut goal = match goal(&live, direction, options, &rolling.start) {
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {

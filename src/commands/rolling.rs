@@ -55,7 +55,7 @@ impl<'a> Rolling<'a> {
             continues: None,
             who: cluster.who_am_i().await.unwrap_or_else(|| "unknown".into()),
             process: process::this(),
-            clock: cluster.now().unwrap_or_else(|| shell.clock()),
+            clock: shell.clock(cluster),
             reason: rollout.reason.clone(),
             field_manager: field_manager.to_owned(),
             keep_field_ownership: rollout.keep_field_ownership,
@@ -151,7 +151,7 @@ impl<'a> Rolling<'a> {
     fn another_run(&self, goal: &Goal, shell: &Shell) -> Start {
         let (run, hooks) = (shell.rollout_id().to_string(), goal.hooks.clone());
         let continues = goal.owner.as_ref().map(|owner| owner.lock.run.clone());
-        let clock = self.cluster.now().unwrap_or_else(|| shell.clock());
+        let clock = shell.clock(self.cluster);
         Start { run, continues, clock, hooks, take_over: false, ..self.start.clone() }
     }
 

@@ -178,9 +178,11 @@ impl Shell {
         Typing::new(&self.typed, "").connection()
     }
 
-    /// Returns the time by the wall clock (RFC 3339, whole seconds).
-    pub(super) fn clock(&self) -> String {
-        jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    /// Returns the time by the server's clock, where it has told it, else by this machine's (RFC 3339, whole seconds): what
+    /// it is compared with was written by the cluster.
+    pub(super) fn clock(&self, cluster: &Cluster) -> String {
+        let here = || jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        cluster.now().unwrap_or_else(here)
     }
 
     /// Returns the id of a rollout that begins now: sortable by time, and not another's.

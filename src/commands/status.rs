@@ -123,7 +123,7 @@ impl Look<'_> {
             resume: command(Verb::Resume, workload),
             abort: command(Verb::Abort, workload),
         };
-        let now = shell.clock();
+        let now = shell.clock(&self.cluster);
         let context = StatusContext {
             asked_for: self.asked.is_some(),
             namespace: (!self.words.all_namespaces).then(|| self.cluster.namespace()),

@@ -116,7 +116,7 @@ pub struct Surroundings {
     pub holder: ProcessState,
     /// The version of the API server; `None` where it is not known: then nothing is said about it.
     pub server: Option<KubeletVersion>,
-    /// The wall clock when the cluster was read (RFC 3339); `None` where it is not known.
+    /// The time when the cluster was read (RFC 3339), by the server's clock where it told it; `None` where it is not known.
     pub now: Option<String>,
     /// Why the nodes could not be read: it matters only to sidecars and startup probes.
     pub nodes_not_read: Option<String>,

@@ -92,6 +92,11 @@ pub enum Notice {
         /// Which.
         step: OwnerStep,
     },
+    /// Nothing is changed before the first pod may go down.
+    WaitsToBegin {
+        /// What keeps it.
+        why: String,
+    },
     /// A PodDisruptionBudget allows no further pod to be taken down now.
     DisruptionBudgetHolds {
         /// Which, and why.
@@ -213,6 +218,9 @@ pub struct Outcome {
     /// The rollout's lock stays on the owner: it can be gone on with, or taken back.
     #[serde(default)]
     pub held: bool,
+    /// A durable rollout that ended before its first write: this run has changed nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_changed: bool,
     /// Of each container that was to change: what the template and the pods ask for.
     #[serde(default)]
     pub standing: Vec<Standing>,

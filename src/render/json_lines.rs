@@ -114,6 +114,7 @@ impl Listener for JsonLines<'_> {
                 self.steps.push((*step, elapsed));
                 self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() })
             }
+            Notice::WaitsToBegin { why } => self.write("waitsToBegin", elapsed, &Message { message: why }),
             Notice::BudgetsUnreadable { why } => self.write("budgetsUnreadable", elapsed, &Message { message: why }),
             Notice::DisruptionBudgetHolds { .. }
             | Notice::PullBegins { .. }
@@ -179,6 +180,7 @@ impl Listener for JsonLines<'_> {
             result: outcome.result.word(),
             exit_code: outcome.result.exit_code(),
             message: outcome.why.as_deref(),
+            nothing_changed: outcome.nothing_changed,
             updated: tally.updated,
             there_already: tally.there_already,
             in_hand: tally.in_hand,
@@ -404,6 +406,7 @@ struct Summary<'a> {
     result: &'a str,
     exit_code: u8,
     message: Option<&'a str>,
+    nothing_changed: bool,
     updated: usize,
     there_already: usize,
     in_hand: usize,

@@ -131,6 +131,7 @@ impl Narrator {
         let (meaning, text) = match notice {
             Notice::Pod { pod, phase } => self.pod(pod, phase, elapsed)?,
             Notice::Owner { step } => (Meaning::Plain, self.owner(*step)),
+            Notice::WaitsToBegin { why } => (Meaning::Waiting, waits_to_begin(&self.style, why)),
             Notice::DisruptionBudgetHolds { why } => {
                 (Meaning::Waiting, format!("no further pod is taken down now: {}", self.style.show(why)))
             }
@@ -241,6 +242,11 @@ impl Narrator {
 pub(super) fn budget(down: u32, allowed: u32) -> String {
     let is_are = if down == 1 { "is" } else { "are" };
     format!("no further pod is taken down now: {down} {is_are} down, {allowed} may be")
+}
+
+/// What is waited for before anything is changed.
+pub(super) fn waits_to_begin(style: &Style, why: &str) -> String {
+    format!("waiting, nothing is changed yet: {}", style.show(why))
 }
 
 /// Writes whose end comes next, where there are several.

@@ -269,10 +269,17 @@ impl Listener for Live<'_> {
                 self.held = Some(lines::budget(*down, *allowed));
                 false
             }
+            Notice::WaitsToBegin { why } => {
+                self.held = Some(lines::waits_to_begin(&self.drawn, why));
+                false
+            }
+            Notice::Owner { .. } => {
+                self.held = None;
+                true
+            }
             // The clock that runs is the sign of life.
             Notice::StillWaiting { .. } => false,
-            Notice::Owner { .. }
-            | Notice::DisruptionBudgetHolds { .. }
+            Notice::DisruptionBudgetHolds { .. }
             | Notice::BudgetsUnreadable { .. }
             | Notice::PullBegins { .. }
             | Notice::Pulled { .. }

@@ -348,6 +348,7 @@ impl Ending<'_> {
             let name = self.style.show(standing.container.as_str());
             let template = match (&standing.template, run.mode) {
                 (Some(image), _) => format!("the template, and so every new pod, has {}", self.style.show(image)),
+                (None, Mode::Durable) if self.outcome.nothing_changed => "this run did not change the template".into(),
                 (None, Mode::Durable) => "what the template asks for was not read after the last write".into(),
                 (None, Mode::PodsOnly | Mode::Follow) => "the template is unchanged, and new pods get its image".into(),
             };
@@ -403,7 +404,9 @@ impl Ending<'_> {
 
     /// Of a rollout that took the owner along: what was left behind is gone on with, or taken back as a whole.
     fn durable_next_steps(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
-        if self.tally.patched == 0 && !self.is_whole() {
+        if self.outcome.nothing_changed && !self.is_whole() {
+            writeln!(out, "This run changed nothing, and there is nothing of it to resume.")?;
+        } else if self.tally.patched == 0 && !self.is_whole() {
             writeln!(out, "No pods were changed.")?;
         }
         let next = run.next.that_fit(self.outcome);

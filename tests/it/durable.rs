@@ -3,6 +3,7 @@
 
 mod alive;
 mod faults;
+mod first_write;
 mod holds;
 mod rollouts;
 mod ways_out;

@@ -106,3 +106,17 @@ fn the_plan_says_what_a_restart_is() {
     let document = run(&server, "restart deploy/web -c side --dry-run=server -o json").ends_with(0).json();
     assert_eq!(document["workloads"][0]["restartsTheSame"], true);
 }
+
+/// The containers' times are the cluster's: this machine's clock may be hours off.
+#[test]
+fn the_back_off_is_expected_by_the_servers_clock() {
+    let server = server_with([two_containers(Workload::deployment("web")).replicas(1)]);
+    server.run_controllers(true);
+    for tag in ["v2", "v1", "v2"] {
+        run(&server, &format!("apply deploy/web side=acme/side:{tag} --yes --min-ready-seconds 0")).ends_with(0);
+    }
+    let plan = "plan deploy/web side=acme/side:v1";
+    run(&server, plan).ends_with(0).says("RestartBacksOff");
+    server.set_clock(3600);
+    run(&server, plan).ends_with(0).omits("RestartBacksOff");
+}

@@ -18,6 +18,7 @@ mod durable_writers;
 mod facts;
 mod failure;
 mod failure_report;
+mod first_write;
 mod follow;
 mod hash;
 mod hash_command;

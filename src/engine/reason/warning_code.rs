@@ -151,19 +151,19 @@ codes! {
         }
         DisruptionBudgetAllowsNone {
             summary: "a PodDisruptionBudget allows no pod to be down now",
-            meaning: "The budget covers pods of this update and allows no disruption at the moment. The server would not stop a restart in place; this program waits until the budget allows one, unless --disruption-budget=ignore is given.",
+            meaning: "The budget covers pods of this update and allows no disruption at the moment. The server would not stop a restart in place; this program waits until the budget allows one, before it writes anything, unless --disruption-budget=ignore is given.",
             why: "Only evictions ask a budget (pkg/registry/core/pod/storage/eviction.go); a patch of a pod does not.",
             remedy: "Find out why it allows none, often because pods are not ready: kubectl get poddisruptionbudgets.",
         }
         PodsNotScheduled {
             summary: "pods of the update are not scheduled",
-            meaning: "No node runs these pods yet. They take the new image at once, but there is no container that could show that it works, so that the rollout waits for them until its timeout. They count as down.",
+            meaning: "No node runs these pods yet. They take the new image at once, but there is no container that could show that it works, so that the rollout waits for them until its timeout: where such a pod goes first and the template changes as well, before anything is written. They count as down.",
             why: "A kubelet starts containers only in pods that are bound to its node; the scheduler tries again whenever something changes (pkg/scheduler).",
             remedy: "See why: kubectl describe pod NAME. To update the others meanwhile, allow more pods to be down with --max-unavailable, or choose them with --pods-only --pods.",
         }
         AvailabilityUsedUp {
             summary: "as many pods are down already as may be",
-            meaning: "Pods that this update does not touch are not ready, or are missing, and count as down. The rollout waits for them before it takes a pod down, and gives up after its timeout.",
+            meaning: "Pods that this update does not touch are not ready, or are missing, and count as down. The rollout waits for them before it writes anything, and gives up after its timeout.",
             why: "A restart in place takes a pod down; no more pods are down at once than the owner's maxUnavailable, or --max-unavailable, allows.",
             remedy: "Heal these pods first, or allow more with --max-unavailable.",
         }

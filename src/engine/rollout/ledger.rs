@@ -14,6 +14,7 @@ use super::anew::AnewLedger;
 use super::budgets::BudgetLedger;
 use super::drain::{DrainEntry, DrainLedger};
 use super::fault::Fault;
+use super::first_write::FirstWriteLedger;
 use super::goal::{Goal, Mode, PodGoal};
 use super::hooks::{self, HookEntry, HookLedger};
 use super::owner::OwnerLedger;
@@ -223,6 +224,7 @@ pub struct Ledger {
     pub(super) taken_over: TakenOverLedger,
     /// A write was sent of which no answer says what became of it: it may still arrive.
     pub(super) is_late: bool,
+    pub(super) first_write: FirstWriteLedger,
     pub(super) budgets: BudgetLedger,
     pub(super) drains: DrainLedger,
     pub(super) anew: AnewLedger,

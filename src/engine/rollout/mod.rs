@@ -9,6 +9,7 @@ mod anew;
 mod budgets;
 mod drain;
 mod fault;
+mod first_write;
 mod given_up;
 mod goal;
 mod hooks;

@@ -25,7 +25,7 @@ use super::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
 use super::ledger::{BACK_OFF, Ledger};
 use super::verdict::STOP_WITHIN;
 use super::world::World;
-use super::{Action, ActionId, Answer, Now, Turn, taken_over};
+use super::{Action, ActionId, Answer, Now, Turn, first_write, taken_over};
 use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 
 const REVISION_LABEL: &str = "controller-revision-hash";
@@ -310,6 +310,13 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
         return send(goal, ledger, OwnerStep::Beat, write, now, turn);
     }
     match phase {
+        OwnerPhase::Do(OwnerStep::SetTemplate, _)
+            if first_write::is_ahead(owner, Some(view), ledger.owner.own_lock)
+                && first_write::waits(goal, world, ledger, now, turn) =>
+        {
+            // Its time is that of a pod that may not go down.
+            ledger.owner.since = Some(now);
+        }
         OwnerPhase::Do(step, write) => send(goal, ledger, step, write, now, turn),
         OwnerPhase::Await(fence) => wait(goal, ledger, fence, now, turn),
         OwnerPhase::TakePods => {
@@ -501,9 +508,21 @@ pub(super) fn stays_held(goal: &Goal, world: &World, ledger: &Ledger) -> bool {
     }
     let object = world.owner().and_then(|view| view.object.as_ref());
     let found = object.and_then(|object| RolloutLock::of(object).ok().flatten());
-    let is_unclear = ledger.owner.stale && ledger.owner.end.is_none();
+    let is_unclear = ledger.owner.stale && ledger.owner.end.is_none() && !has_changed_nothing(goal, world, ledger);
     let is_anothers = object.is_some_and(|object| durable::another_run(owner, object).is_some());
     (is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)) && !is_anothers
+}
+
+/// Returns whether a durable rollout has ended before its first write, whatever answers are still to come.
+pub(super) fn has_changed_nothing(goal: &Goal, world: &World, ledger: &Ledger) -> bool {
+    let (Some(owner), own) = (&goal.owner, &ledger.owner) else { return false };
+    let view = world.owner().filter(|_| own.read_at.is_some());
+    !own.is_unanswered() && first_write::is_ahead(owner, view, own.own_lock)
+}
+
+/// What keeps the server from answering.
+pub(super) fn trouble(ledger: &Ledger) -> Option<&str> {
+    ledger.owner.trouble.as_deref()
 }
 
 /// Says who holds the owner in place of this run, if another run does.

@@ -104,6 +104,9 @@ fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndRe
 }
 
 fn what_blocks(goal: &Goal, world: &World, ledger: &Ledger) -> String {
+    if let Some(why) = ledger.first_write.why() {
+        return format!("no pod may be taken down: {why}");
+    }
     match world.watch() {
         Watch::Opening => "the pods could not be listed".into(),
         Watch::Lost(why) => format!("the pods could not be watched: {why}"),
@@ -197,7 +200,8 @@ fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndRes
     let held = owner::stays_held(goal, world, ledger);
     let pods = pods.chain(anew::ends(ledger)).collect();
     let standing = standing::of(goal, world, ledger);
-    Outcome { workload: goal.workload.clone(), result, pods, why, held, standing, seconds }
+    let nothing_changed = owner::has_changed_nothing(goal, world, ledger);
+    Outcome { workload: goal.workload.clone(), result, pods, why, held, nothing_changed, standing, seconds }
 }
 
 fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {

@@ -29,6 +29,7 @@ pub(super) fn samples() -> Vec<Rollout> {
         timed_out(),
         superseded(),
         interrupted(),
+        not_begun(),
         followed(),
         every_phase(),
         every_notice(),
@@ -138,6 +139,7 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         pods: pods.collect(),
         why: None,
         held: false,
+        nothing_changed: false,
         standing: vec![standing],
         seconds: 12.34,
     }
@@ -234,6 +236,15 @@ fn interrupted() -> Rollout {
     rollout("interrupted-at-once", goal(&PODS, Mode::PodsOnly), notices, Outcome { seconds: 0.7, ..ends })
 }
 
+/// A durable rollout whose first pod might not go down.
+fn not_begun() -> Rollout {
+    let why = "poddisruptionbudget/web allows no pod to be down now: its status allows 0 disruptions";
+    let notices = vec![(100, Notice::WaitsToBegin { why: why.into() })];
+    let ends = outcome(EndResult::TimedOut, &[PodPhase::Waiting, PodPhase::Waiting, PodPhase::Waiting]);
+    let why = Some(format!("no pod may be taken down: {why}"));
+    rollout("not-begun", goal(&PODS, Mode::Durable), notices, Outcome { nothing_changed: true, why, ..ends })
+}
+
 fn followed() -> Rollout {
     let notices = vec![
         (100, pod(PODS[0], PodPhase::Done)),
@@ -277,6 +288,7 @@ fn every_phase() -> Rollout {
 
 fn every_notice() -> Rollout {
     let notices = vec![
+        (200, Notice::WaitsToBegin { why: "poddisruptionbudget/web allows no pod to be down now".into() }),
         (300, pod(PODS[0], PodPhase::Patched)),
         (500, Notice::Retrying { pod: key(PODS[0]), why: "429 too many requests".into() }),
         (1_000, Notice::WatchLost { why: "connection reset".into() }),

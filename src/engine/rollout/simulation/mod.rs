@@ -7,6 +7,7 @@ mod api_server;
 mod cost;
 mod drained;
 mod faults;
+mod first_write;
 mod hooked;
 mod invariants;
 mod kubelet;
