@@ -121,7 +121,9 @@ fn pods_that_are_down_or_without_a_node_are_waited_for_before_anything_is_writte
         pod["spec"].as_object_mut().expect("a spec").remove("nodeName");
         let condition =
             json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes fit"});
-        pod["status"]["conditions"].as_array_mut().expect("conditions").push(condition);
+        let conditions = pod["status"]["conditions"].as_array_mut().expect("conditions");
+        conditions.retain(|condition| condition["type"] != "PodScheduled");
+        conditions.push(condition);
     };
     type Edit = fn(&mut Value);
     let cases: [(usize, Edit, &str); 2] = [
