@@ -202,7 +202,16 @@ mod tests {
             namespace: "d".into(),
             name: "web".into(),
         };
-        Outcome { workload, result: EndResult::Complete, pods, why: None, seconds: 1.0, held: false, nothing_changed: false, standing: vec![] }
+        Outcome {
+            workload,
+            result: EndResult::Complete,
+            pods,
+            why: None,
+            seconds: 1.0,
+            held: false,
+            nothing_changed: false,
+            standing: vec![],
+        }
     }
 
     fn pulled(name: &str, time: &str, message: &str) -> Event {

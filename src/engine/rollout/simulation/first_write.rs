@@ -10,12 +10,12 @@ use super::random::Random;
 use super::{BEFORE, WANTED, pod_key};
 use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::durable::{ObjectWrite, OwnerGoal, OwnerView};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{Condition, Container, OwnerReference, Pod, PodSpec, PodStatus};
 use crate::engine::pre_pull::PrePull;
 use crate::engine::report::{Notice, Outcome};
-use crate::engine::workload::WorkloadKind;
 
 const SEEDS: u64 = 400;
 
@@ -69,7 +69,9 @@ impl Scenario {
     }
 
     fn trouble(&self, index: usize, now: Now) -> Trouble {
-        self.pods.get(index).map_or(Trouble::None, |(trouble, until)| if *until <= now { Trouble::None } else { *trouble })
+        self.pods
+            .get(index)
+            .map_or(Trouble::None, |(trouble, until)| if *until <= now { Trouble::None } else { *trouble })
     }
 
     /// Whether the first pod may go down.
