@@ -115,12 +115,7 @@ fn as_kubectl_reads(manifest: &Value, namespace: &str) -> Value {
 
 /// Returns the manager that owns fields of the template by server-side apply.
 fn apply_manager(object: &Value, kind: WorkloadKind) -> Option<String> {
-    let template = match kind {
-        WorkloadKind::Pod => "/fieldsV1/f:spec",
-        WorkloadKind::Deployment | WorkloadKind::StatefulSet | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet => {
-            "/fieldsV1/f:spec/f:template"
-        }
-    };
+    let template = if kind.has_template() { "/fieldsV1/f:spec/f:template" } else { "/fieldsV1/f:spec" };
     let entries = object.pointer("/metadata/managedFields")?.as_array()?;
     let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     entries

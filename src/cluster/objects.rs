@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription, Verb};
 use crate::engine::durable::ObjectKind;
-use crate::engine::kinds::{KindSpec, WorkloadKind};
+use crate::engine::kinds::{KindSpec, PODS, WorkloadKind};
 use crate::engine::names::PodKey;
 
 /// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
@@ -220,7 +220,7 @@ impl Cluster {
         previous: bool,
         (lines, bytes): (usize, usize),
     ) -> Result<String, ClusterError> {
-        let pods: Resource = WorkloadKind::Pod.into();
+        let pods: Resource = PODS.into();
         let what = pods.describe(Verb::Get, Some(&pod.namespace), Some(&pod.name)).subresource("log");
         let (lines, bytes) = (lines.to_string(), bytes.to_string());
         let mut pairs = vec![("container", container), ("tailLines", &lines), ("limitBytes", &bytes)];

@@ -10,7 +10,7 @@ use super::error::ClusterError;
 use super::objects::CONTROLLER_REVISIONS;
 use super::send::ListedPod;
 use super::snapshot::{denied, holder, read_workload, revisions};
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{PODS, WorkloadKind};
 use crate::engine::names::{PodKey, Uid, WorkloadRef};
 use crate::engine::plan::{Denied, LiveWorkload, Surroundings};
 use crate::engine::pod::Pod;
@@ -36,24 +36,20 @@ impl Cluster {
     /// What the server or the way to it says, unless it is that the caller may not list a kind: that is part of the answer.
     /// Without the pods there is none.
     pub async fn overview(&self, namespace: Option<&str>) -> Result<Overview, ClusterError> {
-        let (deployments, stateful_sets, daemon_sets, replica_sets, controller_revisions, pods) = futures::join!(
-            self.list::<Slim>(WorkloadKind::Deployment.into(), namespace, &[]),
-            self.list::<Slim>(WorkloadKind::StatefulSet.into(), namespace, &[]),
-            self.list::<Slim>(WorkloadKind::DaemonSet.into(), namespace, &[]),
-            self.list::<Slim>(WorkloadKind::ReplicaSet.into(), namespace, &[]),
+        let kinds = WorkloadKind::ALL.into_iter().filter(|kind| kind.has_template());
+        let lists = kinds.clone().map(|kind| self.list::<Slim>(kind.into(), namespace, &[]));
+        let (lists, controller_revisions, pods) = futures::join!(
+            futures::future::join_all(lists),
             self.list::<Slim>(CONTROLLER_REVISIONS, namespace, &[]),
-            self.list::<ListedPod>(WorkloadKind::Pod.into(), namespace, &[]),
+            self.list::<ListedPod>(PODS.into(), namespace, &[]),
         );
         let mut reading = Reading { now: self.now(), ..Reading::default() };
-        let owners = [
-            (WorkloadKind::Deployment, deployments),
-            (WorkloadKind::StatefulSet, stateful_sets),
-            (WorkloadKind::DaemonSet, daemon_sets),
-        ];
-        for (kind, objects) in owners {
-            reading.owners(kind, objects)?;
+        for (kind, objects) in kinds.zip(lists) {
+            match kind.made_by() {
+                None => reading.owners(kind, objects)?,
+                Some(maker) => reading.made(kind, maker, objects)?,
+            }
         }
-        reading.replica_sets(replica_sets)?;
         reading.controller_revisions(controller_revisions)?;
         let pods = pods?.into_iter().map(|ListedPod(pod)| pod).collect();
         Ok(reading.finish(pods))
@@ -120,11 +116,13 @@ impl Reading {
         Ok(())
     }
 
-    fn replica_sets(&mut self, objects: Listed) -> Result<(), ClusterError> {
+    /// Objects that the controller of another kind makes, and those that people write.
+    fn made(&mut self, kind: WorkloadKind, maker: WorkloadKind, objects: Listed) -> Result<(), ClusterError> {
         match objects {
             Err(error) => {
+                let (plural, makers) = (kind.spec().plural, maker.spec().plural);
                 self.not_read.push(format!(
-                    "the replicasets could not be listed ({error}), so none is shown, and whose the pods of deployments are is told by their labels alone"
+                    "the {plural} could not be listed ({error}), so none is shown, and whose the pods of {makers} are is told by their labels alone"
                 ));
                 self.replica_sets_denied = Some(denied(error.clone())?);
                 self.forbidden.get_or_insert(error);
@@ -132,7 +130,7 @@ impl Reading {
             Ok(objects) => {
                 for Slim(object) in objects {
                     match owning_workload(&object) {
-                        None => self.workloads.push(read_workload(WorkloadKind::ReplicaSet, object)?),
+                        None => self.workloads.push(read_workload(kind, object)?),
                         Some(uid) => self.owned.entry(uid).or_default().push(object),
                     }
                 }
@@ -222,7 +220,7 @@ impl Reading {
 fn of_pod(pod: Pod) -> LiveWorkload {
     let PodKey { namespace, name, uid } = &pod.key;
     let object = json!({"metadata": {"namespace": namespace, "name": name, "uid": uid}});
-    let reference = WorkloadRef { kind: WorkloadKind::Pod, namespace: namespace.clone(), name: name.clone() };
+    let reference = WorkloadRef { kind: PODS, namespace: namespace.clone(), name: name.clone() };
     LiveWorkload {
         workload: Workload { reference, uid: uid.clone(), object },
         controllers: BTreeSet::new(),

@@ -7,7 +7,7 @@ use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
 use crate::engine::durable::ObjectWrite;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::PODS;
 use crate::engine::names::PodKey;
 use crate::engine::patch::{PodPart, PodPatch};
 use crate::engine::pod::{Pod, PodSpec, PodStatus};
@@ -39,7 +39,7 @@ impl Cluster {
         if dry_run {
             parameters.push(("dryRun", "All"));
         }
-        let (kind, namespace, name) = (WorkloadKind::Pod.into(), &patch.key.namespace, &patch.key.name);
+        let (kind, namespace, name) = (PODS.into(), &patch.key.namespace, &patch.key.name);
         let body = (PatchKind::Json, body);
         let pod = match patch.part {
             PodPart::Pod => self.patch(kind, namespace, name, body, &parameters).await?,
@@ -94,7 +94,7 @@ impl Cluster {
     /// # Errors
     /// What the server or the way to it says.
     pub async fn pull_pods(&self, namespace: &str, selector: &str) -> Result<Vec<Value>, ClusterError> {
-        self.list(WorkloadKind::Pod.into(), Some(namespace), &[("labelSelector", selector)]).await
+        self.list(PODS.into(), Some(namespace), &[("labelSelector", selector)]).await
     }
 
     /// Reads one pod; `None` when there is none of that name.
@@ -102,7 +102,7 @@ impl Cluster {
     /// # Errors
     /// What the server or the way to it says.
     pub async fn read_pod(&self, key: &PodKey) -> Result<Option<Pod>, ClusterError> {
-        match self.get(WorkloadKind::Pod.into(), Some(&key.namespace), &key.name).await {
+        match self.get(PODS.into(), Some(&key.namespace), &key.name).await {
             Ok(pod) => read_pod(&pod).map(Some),
             Err(ClusterError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),

@@ -12,7 +12,7 @@ use super::watch::PodScope;
 use crate::engine::durable::OwnerView;
 use crate::engine::durable::holder::ProcessState;
 use crate::engine::durable::lock::RolloutLock;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{PODS, REPLICA_SETS, RevisionLabel, Revisions, WorkloadKind, deployment_revision};
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{Uid, WorkloadRef};
 use crate::engine::plan::{self, Denied, LiveWorkload, Revision, Surroundings};
@@ -92,7 +92,7 @@ impl Cluster {
     async fn read_pods(&self, live: &mut LiveWorkload, selector: &str) -> Result<(), ClusterError> {
         let namespace = live.workload.reference.namespace.clone();
         let selectors = [("labelSelector", selector)];
-        let pods = self.list::<ListedPod>(WorkloadKind::Pod.into(), Some(&namespace), &selectors);
+        let pods = self.list::<ListedPod>(PODS.into(), Some(&namespace), &selectors);
         let (pods, owned, newer) =
             futures::join!(pods, self.owned(&live.workload), self.newer_in_deployment(&live.workload));
         match pods {
@@ -133,10 +133,10 @@ impl Cluster {
     /// # Errors
     /// What the server or the way to it says.
     pub async fn owned(&self, workload: &Workload) -> Result<Vec<Value>, ClusterError> {
-        let resource = match workload.reference.kind {
-            WorkloadKind::Deployment => WorkloadKind::ReplicaSet.into(),
-            WorkloadKind::DaemonSet | WorkloadKind::StatefulSet => CONTROLLER_REVISIONS,
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => return Ok(Vec::new()),
+        let resource = match workload.reference.kind.revisions() {
+            Revisions::ReplicaSets => REPLICA_SETS.into(),
+            Revisions::ControllerRevisions(_) => CONTROLLER_REVISIONS,
+            Revisions::None => return Ok(Vec::new()),
         };
         let namespace = Some(workload.reference.namespace.as_str());
         let selector = workload.selector().unwrap_or_default();
@@ -168,16 +168,14 @@ impl Cluster {
 
     /// Returns the Deployment of a ReplicaSet if that has gone on to another revision.
     async fn newer_in_deployment(&self, workload: &Workload) -> Result<Option<String>, ClusterError> {
-        if workload.reference.kind != WorkloadKind::ReplicaSet {
-            return Ok(None);
-        }
+        let Some(maker) = workload.reference.kind.made_by() else { return Ok(None) };
         let Some((kind, name, uid)) = workload.controller() else { return Ok(None) };
-        if kind != WorkloadKind::Deployment.spec().kind {
+        if kind != maker.spec().kind {
             return Ok(None);
         }
-        let deployment = self.get(WorkloadKind::Deployment.into(), Some(&workload.reference.namespace), &name).await?;
+        let deployment = self.get(maker.into(), Some(&workload.reference.namespace), &name).await?;
         let is_same = deployment.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str());
-        let newer = revision_annotation(&deployment) > revision_annotation(&workload.object);
+        let newer = deployment_revision(&deployment) > deployment_revision(&workload.object);
         Ok((is_same && newer).then_some(name))
     }
 
@@ -244,28 +242,24 @@ fn has_sidecar(pod: &Pod) -> bool {
     pod.spec.init_containers.iter().any(Container::is_sidecar)
 }
 
-fn revision_annotation(object: &Value) -> Option<i64> {
-    object.pointer("/metadata/annotations/deployment.kubernetes.io~1revision")?.as_str()?.parse().ok()
-}
-
 /// The revisions that pods are told apart by; a StatefulSet names its current one itself.
 pub(super) fn revisions(kind: WorkloadKind, owned: &[Value]) -> Vec<Revision> {
-    let hash = match kind {
-        WorkloadKind::Deployment => "pod-template-hash",
-        WorkloadKind::DaemonSet => "controller-revision-hash",
-        WorkloadKind::StatefulSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => return Vec::new(),
-    };
-    owned.iter().filter_map(|object| read_revision(object, hash)).collect()
+    match kind.revisions() {
+        Revisions::ControllerRevisions(RevisionLabel::Name) | Revisions::None => Vec::new(),
+        kept @ (Revisions::ReplicaSets | Revisions::ControllerRevisions(RevisionLabel::Hash)) => {
+            owned.iter().filter_map(|object| read_revision(object, kept)).collect()
+        }
+    }
 }
 
-fn read_revision(object: &Value, hash: &str) -> Option<Revision> {
+fn read_revision(object: &Value, kept: Revisions) -> Option<Revision> {
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
-    let number = object.get("revision").and_then(Value::as_i64).or_else(|| revision_annotation(object));
+    let number = object.get("revision").and_then(Value::as_i64).or_else(|| deployment_revision(object));
     Some(Revision {
         uid: Uid::from(text("/metadata/uid")?),
         name: text("/metadata/name")?.to_owned(),
         number: number.unwrap_or(0),
-        hash: text(&format!("/metadata/labels/{hash}")).unwrap_or_default().to_owned(),
+        hash: kept.hash_of(object).to_owned(),
     })
 }
 

@@ -14,7 +14,7 @@ use crate::cli::{Cli, Typed, root};
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::change::{Direction, same};
 use crate::engine::hook::HookPhase;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::HoldsBy;
 use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::plan::WayBack;
 use crate::engine::pre_pull::PrePull;
@@ -322,11 +322,12 @@ impl Typing {
     pub(super) fn held_back(&self, found: &Workload, goal: &Goal) -> Vec<(&'static str, String)> {
         let Some(owner) = &goal.owner else { return Vec::new() };
         let workload = &goal.workload;
-        let (held, start) = match workload.kind {
-            WorkloadKind::Deployment if found.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) => {
+        let is_paused = || found.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true);
+        let (held, start) = match workload.kind.holds_by() {
+            HoldsBy::Paused if is_paused() => {
                 ("is paused", self.kubectl(&["rollout", "resume", &workload.to_string()], Vec::new(), workload))
             }
-            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet
+            HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition
                 if owner.lock.strategy.is_some()
                     && found.object.pointer("/spec/updateStrategy") != owner.lock.strategy.as_ref() =>
             {
@@ -335,11 +336,7 @@ impl Typing {
                     self.kubectl(&["patch", &workload.to_string()], vec!["-p".into(), spec.to_string()], workload);
                 ("has the update strategy of this rollout", patch)
             }
-            WorkloadKind::Deployment
-            | WorkloadKind::StatefulSet
-            | WorkloadKind::DaemonSet
-            | WorkloadKind::ReplicaSet
-            | WorkloadKind::Pod => return Vec::new(),
+            HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition | HoldsBy::Nothing => return Vec::new(),
         };
         let is_ours = [&owner.before, &owner.after].into_iter().any(|template| same(found.template(), template));
         let whose = if is_ours { "its template" } else { "somebody else's template" };

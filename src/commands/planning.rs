@@ -17,7 +17,7 @@ use crate::engine::drain::DrainBy;
 use crate::engine::duration;
 use crate::engine::hook::{HookPhase, Hooks};
 use crate::engine::int_or_percent::IntOrPercent;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::PODS;
 use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::outcome::EndResult;
@@ -109,7 +109,7 @@ pub(super) async fn make_for(
     shell: &Shell,
 ) -> Result<Planned, CommandError> {
     let id = shell.rollout_id();
-    let has_ordinals = |(workload, _): &(Workload, Wish)| workload.reference.kind == WorkloadKind::StatefulSet;
+    let has_ordinals = |(workload, _): &(Workload, Wish)| workload.reference.kind.has_partition();
     if options.subset.partition.is_some() && !found.iter().all(has_ordinals) {
         return Err(CommandError::usage("--partition is for StatefulSets: no other kind numbers its pods"));
     }
@@ -323,7 +323,7 @@ async fn check(
             // The change may be all right: this caller may not ask.
             Err(ClusterError::Forbidden { message, .. }) => {
                 is_checked = false;
-                plan.lacks(&[Denied { verb: "patch".into(), resource: WorkloadKind::Pod.spec().resource(), message }]);
+                plan.lacks(&[Denied { verb: "patch".into(), resource: PODS.spec().resource(), message }]);
                 None
             }
             Err(error) => match refusal(&error) {

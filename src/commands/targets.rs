@@ -134,7 +134,7 @@ pub(super) fn note_left_out(manifest: &Packed, shell: &Shell) {
     shell.note(&format!(
         "{source}: {api_version} {kind}/{name}: skipped: not a workload{}",
         // What is served no longer is no other kind.
-        match WorkloadKind::ALL.into_iter().find(|known| known.spec().kind == kind) {
+        match WorkloadKind::named(kind) {
             Some(known) => format!(" of {}", known.spec().api_version()),
             None => String::new(),
         }

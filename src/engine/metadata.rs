@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::kinds;
 use super::pod::{Container, Pod};
 
 /// The annotation that `kubectl rollout restart` sets (kubectl `polymorphichelpers/objectrestarter.go`).
@@ -56,19 +57,11 @@ impl MetadataMap {
     /// AppArmor's beta and of mirror pods (`ValidatePodUpdate`), and the kubelet writes the other `kubernetes.io/config.*`.
     pub fn is_reserved(self, key: &str) -> bool {
         match self {
-            Self::Labels => {
-                matches!(
-                    key,
-                    "pod-template-hash"
-                        | "controller-revision-hash"
-                        | "pod-template-generation"
-                        | "apps.kubernetes.io/pod-index"
-                ) || key.starts_with("statefulset.kubernetes.io/")
-            }
+            Self::Labels => kinds::is_controllers_label(key),
             Self::Annotations => {
                 key.starts_with("container.apparmor.security.beta.kubernetes.io/")
                     || key.starts_with("kubernetes.io/config.")
-                    || key.starts_with("statefulset.kubernetes.io/")
+                    || kinds::is_controllers_annotation(key)
             }
         }
     }

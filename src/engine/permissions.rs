@@ -15,7 +15,7 @@ use std::fmt;
 
 use super::kinds::WorkloadKind;
 
-use table::{Mode, ROWS, Subject};
+use table::{Mode, ROWS, Row};
 
 /// The commands that talk to the cluster about workloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -195,17 +195,18 @@ pub struct Asked {
 }
 
 impl Asked {
+    fn resources<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = AccessResource> + 'a {
+        let kinds = self.kinds.iter().copied().filter(|kind| row.kinds.has(*kind));
+        kinds.flat_map(|kind| row.subject.resources(kind))
+    }
+
     /// Returns what is needed, each verb and resource once: what is required first, then by resource in the order in
     /// which the table names it, then by verb.
     pub fn permissions(&self) -> Vec<Permission> {
         let mode = if self.pods_only { Mode::PodsOnly } else { Mode::Durable };
         let mut found: Vec<Permission> = Vec::new();
         for row in ROWS.iter().filter(|row| row.commands.contains(&self.command) && row.modes.contains(&mode)) {
-            for kind in self.kinds.iter().filter(|kind| row.kinds.contains(kind)) {
-                let resource = match row.subject {
-                    Subject::Workload => AccessResource::of_kind(*kind),
-                    Subject::Other(resource) => resource,
-                };
+            for resource in self.resources(row) {
                 for verb in row.verbs {
                     add(&mut found, *verb, resource, row.need, row.reason);
                 }

@@ -7,9 +7,6 @@ use super::kinds::WorkloadKind;
 use super::names::ContainerName;
 use super::suggest;
 
-/// What a selector picks unless a kind is named: the owners that people write, not what these make.
-const WORKLOADS: [WorkloadKind; 3] = [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
-
 /// What the words of a command name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
@@ -125,7 +122,7 @@ pub fn parse(
         image(word, all_containers, &mut request.images)?;
     }
     match targets.split_first() {
-        None if selector => request.selected.extend(WORKLOADS),
+        None if selector => request.selected.extend(WorkloadKind::written_by_people()),
         None => {}
         Some((first, _)) if first.contains('/') => {
             for word in targets {
@@ -231,7 +228,8 @@ mod tests {
         let request = parse(&words("deploy,sts side=a:1"), &[], true, false).unwrap();
         assert_eq!(request.selected, [WorkloadKind::Deployment, WorkloadKind::StatefulSet]);
         let request = parse(&words("side=a:1"), &[], true, false).unwrap();
-        assert_eq!((request.selected.as_slice(), request.images.by_container.len()), (WORKLOADS.as_slice(), 1));
+        let all: Vec<WorkloadKind> = WorkloadKind::written_by_people().collect();
+        assert_eq!((request.selected, request.images.by_container.len()), (all, 1));
         assert!(matches!(parse(&words("deploy web"), &[], true, false), Err(TargetError::NameAndSelector { .. })));
         assert!(matches!(parse(&words("deploy/web"), &[], true, false), Err(TargetError::NameAndSelector { .. })));
     }

@@ -7,7 +7,6 @@ use std::io::{self, Write};
 
 use comfy_table::{ContentArrangement, Table, presets};
 
-use crate::engine::kinds::WorkloadKind;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{Effect, HistoryPlan, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 
@@ -161,11 +160,10 @@ fn restart(plan: &WorkloadPlan, out: &mut dyn Write) -> io::Result<()> {
     if !plan.restarts_the_same || plan.verdict != Verdict::InPlace {
         return Ok(());
     }
-    let template = match plan.workload.kind {
-        WorkloadKind::Pod => "",
-        WorkloadKind::Deployment | WorkloadKind::StatefulSet | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet => {
-            "\n  The template stays as it is: a pod made later runs its tag, and a later rollout takes the pinned pods along."
-        }
+    let template = if plan.workload.kind.has_template() {
+        "\n  The template stays as it is: a pod made later runs its tag, and a later rollout takes the pinned pods along."
+    } else {
+        ""
     };
     writeln!(out, "\n  The same bits run again, pinned by their digest.{template}")?;
     writeln!(out, "  Values from ConfigMaps, Secrets and the downward API in the environment are read again.")
@@ -424,16 +422,11 @@ fn closing(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dyn Write) 
         Verdict::NothingToDo => {
             let heading = style.paint(Meaning::Ok, "No changes.");
             let skipped = plan.count(PodVerdict::Skipped) > 0;
-            let why = match plan.workload.kind {
-                WorkloadKind::Pod if skipped => format!("{name} is skipped."),
-                WorkloadKind::Pod => format!("{name} runs these images already."),
-                WorkloadKind::Deployment
-                | WorkloadKind::StatefulSet
-                | WorkloadKind::DaemonSet
-                | WorkloadKind::ReplicaSet => {
-                    let others = if skipped { " that is not skipped" } else { "" };
-                    format!("Every pod of {name}{others} runs these images already.")
-                }
+            let why = match (plan.workload.kind.has_template(), skipped) {
+                (false, true) => format!("{name} is skipped."),
+                (false, false) => format!("{name} runs these images already."),
+                (true, true) => format!("Every pod of {name} that is not skipped runs these images already."),
+                (true, false) => format!("Every pod of {name} runs these images already."),
             };
             writeln!(out, "{heading} {why}")
         }

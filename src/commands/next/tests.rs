@@ -1,6 +1,7 @@
 use clap::FromArgMatches;
 
 use super::*;
+use crate::engine::kinds::WorkloadKind;
 
 fn matches(words: &[String]) -> clap::ArgMatches {
     let parsed = Cli::command().try_get_matches_from(words);

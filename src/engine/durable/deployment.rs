@@ -8,13 +8,11 @@ use super::history::{self, HISTORY_POINTER};
 use super::lock::{CHANGE_CAUSE, HistoryStep, ROLLOUT_ANNOTATION, RolloutLock};
 use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite, version_of};
 use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, is, is_paused, text};
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{self, DEPLOYMENT_REVISION, POD_TEMPLATE_HASH, REPLICA_SETS, Revisions};
 use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;
 
-const HASH_LABEL: &str = "pod-template-hash";
-const REVISION: &str = "deployment.kubernetes.io/revision";
-const REPLICA_SET: ObjectKind = ObjectKind::Workload(WorkloadKind::ReplicaSet);
+const REPLICA_SET: ObjectKind = ObjectKind::Workload(REPLICA_SETS);
 
 /// Annotations of a ReplicaSet that say how it is scaled, or that are the rollout's own.
 const NOT_HISTORY: [&str; 3] =
@@ -36,15 +34,14 @@ pub fn history_hash(id: &RolloutId) -> String {
 pub fn template_of(set: &Value) -> Value {
     let mut template = set.pointer("/spec/template").cloned().unwrap_or(Value::Null);
     if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
-        labels.remove(HASH_LABEL);
+        labels.remove(POD_TEMPLATE_HASH);
     }
     template
 }
 
 /// Returns the number of a revision as a Deployment or its ReplicaSet carries it.
 pub fn revision_of(object: &Value) -> i64 {
-    let text = object.pointer("/metadata/annotations/deployment.kubernetes.io~1revision").and_then(Value::as_str);
-    text.and_then(|text| text.parse().ok()).unwrap_or(0)
+    kinds::deployment_revision(object).unwrap_or(0)
 }
 
 /// Returns whether a ReplicaSet has no pods and is to have none.
@@ -56,13 +53,13 @@ pub fn is_empty(set: &Value) -> bool {
 fn with_hash(template: &Value, hash: &str) -> Value {
     let mut template = template.clone();
     if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
-        labels.insert(HASH_LABEL.into(), hash.into());
+        labels.insert(POD_TEMPLATE_HASH.into(), hash.into());
     }
     template
 }
 
 fn hash_of(set: &Value) -> &str {
-    set.pointer("/metadata/labels/pod-template-hash").and_then(Value::as_str).unwrap_or_default()
+    Revisions::ReplicaSets.hash_of(set)
 }
 
 pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
@@ -254,7 +251,7 @@ fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, Objec
         !is_of_run && same(&template_of(set), &step.goal.after)
     });
     let is_swapped = same(&template_of(other), &step.goal.before) && !is_made_anew;
-    let revision = vec![(REVISION.to_owned(), revision.to_string())];
+    let revision = vec![(DEPLOYMENT_REVISION.to_owned(), revision.to_string())];
     is_swapped.then(|| (OwnerStep::DropHistory, swap(other, &step.goal.after, &revision)))
 }
 
@@ -275,9 +272,9 @@ fn swap(set: &Value, template: &Value, annotations: &[(String, String)]) -> Obje
 fn kept_annotations(current: &Value, revision: i64) -> Vec<(String, String)> {
     let annotations = current.pointer("/metadata/annotations").and_then(Value::as_object);
     let kept = annotations.into_iter().flatten().filter(|(key, _)| !NOT_HISTORY.contains(&key.as_str()));
-    let kept = kept.filter(|(key, _)| *key != REVISION);
+    let kept = kept.filter(|(key, _)| *key != DEPLOYMENT_REVISION);
     let kept = kept.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
-    kept.chain([(REVISION.to_owned(), revision.to_string())]).collect()
+    kept.chain([(DEPLOYMENT_REVISION.to_owned(), revision.to_string())]).collect()
 }
 
 fn create(step: &Step<'_>, current: &Value, name: &str, revision: i64) -> ObjectWrite {
@@ -285,7 +282,7 @@ fn create(step: &Step<'_>, current: &Value, name: &str, revision: i64) -> Object
     let hashed = |pointer: &str| {
         let mut labels = current.pointer(pointer).cloned().unwrap_or_else(|| json!({}));
         if let Some(labels) = labels.as_object_mut() {
-            labels.insert(HASH_LABEL.into(), hash.as_str().into());
+            labels.insert(POD_TEMPLATE_HASH.into(), hash.as_str().into());
         }
         labels
     };
@@ -296,7 +293,7 @@ fn create(step: &Step<'_>, current: &Value, name: &str, revision: i64) -> Object
     let annotations: serde_json::Map<String, Value> =
         kept_annotations(current, revision).into_iter().map(|(key, value)| (key, value.into())).collect();
     let object = json!({
-        "apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "apiVersion": REPLICA_SETS.spec().api_version(), "kind": REPLICA_SETS.spec().kind,
         "metadata": {
             "name": name,
             "namespace": current.pointer("/metadata/namespace"),

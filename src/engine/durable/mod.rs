@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::kinds::WorkloadKind;
+use super::kinds::{HoldsBy, Revisions, WorkloadKind};
 use super::names::{RolloutId, Uid};
 use super::record::TakenOver;
 use change::Direction;
@@ -356,12 +356,7 @@ pub fn owner_phase(
         Ok(Some(lock)) if lock.is_same_run(&goal.lock) && goal.take_over.is_some() && !pods.taken_over => {
             OwnerPhase::TakePods
         }
-        Ok(Some(lock)) if lock.is_same_run(&goal.lock) => match kind {
-            WorkloadKind::Deployment => deployment::held(&step, &lock),
-            WorkloadKind::StatefulSet => stateful_set::held(&step),
-            WorkloadKind::DaemonSet => daemon_set::held(&step),
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => replica_set::held(&step),
-        },
+        Ok(Some(lock)) if lock.is_same_run(&goal.lock) => step.held(&lock),
         Ok(None) => step.without_lock(),
         Ok(Some(by)) if run.own_lock == OwnLock::Held => OwnerPhase::TakenOver { by: Box::new(by) },
         Err(_) if run.own_lock == OwnLock::Held => superseded("its lock was edited by somebody else"),
@@ -397,15 +392,22 @@ pub fn another_run(goal: &OwnerGoal, object: &Value) -> Option<RolloutLock> {
 /// strategy; `None` where nothing of ours holds it back. Nothing else of the owner is touched.
 pub fn release(goal: &OwnerGoal, kind: WorkloadKind, object: &Value) -> Option<ObjectWrite> {
     let patch = Guarded::of(ObjectKind::Workload(kind), object).test("/spec/template").test(ROLLOUT_POINTER);
-    match (kind, &goal.lock.strategy) {
+    match (kind.holds_by(), &goal.lock.strategy) {
         _ if !is(object, &goal.uid) => None,
-        (WorkloadKind::Deployment, _) => is_paused(object).then(|| patch.set("/spec/paused", None).write()),
-        (WorkloadKind::StatefulSet | WorkloadKind::DaemonSet, Some(saved)) => {
+        (HoldsBy::Paused, _) => is_paused(object).then(|| patch.set("/spec/paused", None).write()),
+        (HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition, Some(saved)) => {
             let pointer = "/spec/updateStrategy";
             (object.pointer(pointer) != Some(saved)).then(|| patch.set(pointer, Some(saved.clone())).write())
         }
-        (WorkloadKind::StatefulSet | WorkloadKind::DaemonSet, None) => None,
-        (WorkloadKind::ReplicaSet | WorkloadKind::Pod, _) => None,
+        (HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition, None) | (HoldsBy::Nothing, _) => None,
+    }
+}
+
+/// Returns the template that a revision of a workload of this kind holds.
+pub fn template_of_revision(kind: WorkloadKind, revision: &Value) -> Value {
+    match kind.revisions() {
+        Revisions::ReplicaSets => deployment::template_of(revision),
+        Revisions::ControllerRevisions(_) | Revisions::None => revisions::template_of(revision),
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::change::{Direction, same};
 use super::objects::{ObjectKey, ObjectKind, ObjectWrite, version_of};
 use super::{OwnerPhase, OwnerStep, Step};
+use crate::engine::kinds::CONTROLLER_REVISION_HASH;
 
 /// Returns the template that a ControllerRevision holds.
 pub fn template_of(revision: &Value) -> Value {
@@ -29,7 +30,10 @@ pub fn name_of(revision: &Value) -> &str {
 
 /// Returns the value of the pods' label.
 pub fn hash_of(revision: &Value) -> &str {
-    revision.pointer("/metadata/labels/controller-revision-hash").and_then(Value::as_str).unwrap_or_default()
+    revision
+        .pointer("/metadata/labels")
+        .and_then(|labels| labels.get(CONTROLLER_REVISION_HASH)?.as_str())
+        .unwrap_or_default()
 }
 
 /// On the way back: the revision that this rollout made and that nothing uses any more would be the next target of

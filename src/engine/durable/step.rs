@@ -9,9 +9,9 @@ use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, ROLLOUT_ANNOTATION, ROLLOUT_POINT
 use super::objects::Guarded;
 use super::{
     Cleanup, Fence, ObjectKind, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, PodsState, ThisRun, daemon_set, deployment,
-    stateful_set, superseded,
+    replica_set, stateful_set, superseded,
 };
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{HoldsBy, WorkloadKind};
 use crate::engine::outcome::EndResult;
 
 /// Everything that a phase is decided from.
@@ -65,7 +65,7 @@ impl<'a> Step<'a> {
         if self.goal.adopts {
             return self.set_template();
         }
-        if self.kind == WorkloadKind::Deployment && is_paused(self.object) {
+        if self.kind.holds_by() == HoldsBy::Paused && is_paused(self.object) {
             return superseded("it was paused meanwhile");
         }
         self.set_template()
@@ -84,16 +84,26 @@ impl<'a> Step<'a> {
         let patch = self.patch().test(history::HISTORY_POINTER);
         let patch = patch.set("/spec/template", Some(self.goal.target().clone())).annotate(&annotations);
         let patch = self.without_beat(patch);
-        let patch = match self.kind {
-            WorkloadKind::Deployment => patch.set("/spec/paused", Some(Value::Bool(true))),
+        let patch = match self.kind.holds_by() {
+            HoldsBy::Paused => patch.set("/spec/paused", Some(Value::Bool(true))),
             // A partition above all pods is one only for the number of them that was read.
-            WorkloadKind::StatefulSet => {
+            HoldsBy::OnDeleteOrPartition => {
                 patch.test("/spec/replicas").set("/spec/updateStrategy", Some(stateful_set::working_strategy(self)))
             }
-            WorkloadKind::DaemonSet => patch.set("/spec/updateStrategy", Some(daemon_set::working_strategy())),
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => patch,
+            HoldsBy::OnDelete => patch.set("/spec/updateStrategy", Some(daemon_set::working_strategy())),
+            HoldsBy::Nothing => patch,
         };
         OwnerPhase::Do(OwnerStep::SetTemplate, patch.write())
+    }
+
+    /// Goes on under this run's lock.
+    pub(super) fn held(&self, lock: &RolloutLock) -> OwnerPhase {
+        match self.kind.holds_by() {
+            HoldsBy::Paused => deployment::held(self, lock),
+            HoldsBy::OnDeleteOrPartition => stateful_set::held(self),
+            HoldsBy::OnDelete => daemon_set::held(self),
+            HoldsBy::Nothing => replica_set::held(self),
+        }
     }
 
     /// Another run's lock of the same rollout: taken over, together with the way back where the direction turns.
@@ -110,10 +120,10 @@ impl<'a> Step<'a> {
     /// A lock is set where there is none that can be read, over the template as it is.
     fn take_lock(&self) -> OwnerPhase {
         let patch = self.patch().test("/spec/template");
-        let patch = match self.kind {
-            WorkloadKind::Deployment => patch.test("/spec/paused"),
-            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => patch.test("/spec/updateStrategy"),
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => patch,
+        let patch = match self.kind.holds_by() {
+            HoldsBy::Paused => patch.test("/spec/paused"),
+            HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => patch.test("/spec/updateStrategy"),
+            HoldsBy::Nothing => patch,
         };
         let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(self.lock().to_text()))]);
         OwnerPhase::Do(OwnerStep::TakeLock, self.without_beat(patch).write())
@@ -233,9 +243,7 @@ impl<'a> Step<'a> {
         if RolloutLock::text_of(self.object).is_none() && beat_of(self.object).is_some() {
             return OwnerPhase::Do(OwnerStep::RemoveCopy, self.without_beat(self.patch()).write());
         }
-        if self.kind != WorkloadKind::Deployment {
-            return OwnerPhase::Closed;
-        }
+        let Some(through) = self.kind.owns_through() else { return OwnerPhase::Closed };
         let knows = |set: &&Value| history::of(set).iter().any(|entry| entry.id == self.goal.lock.id);
         let is_ours = |set: &&Value| matches!(RolloutLock::of(set), Ok(Some(lock)) if lock.id == self.goal.lock.id);
         // An annotation raises a Deployment's generation. While somebody else's template is paused no ReplicaSet matches
@@ -250,7 +258,7 @@ impl<'a> Step<'a> {
                 None => OwnerPhase::Closed,
             };
         };
-        let patch = Guarded::of(ObjectKind::Workload(WorkloadKind::ReplicaSet), copy);
+        let patch = Guarded::of(ObjectKind::Workload(through), copy);
         OwnerPhase::Do(OwnerStep::RemoveCopy, patch.annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
     }
 

@@ -20,7 +20,6 @@ pub(super) const SPEC: KindSpec = KindSpec {
     replicas: Replicas::Scheduled,
     revisions: Revisions::ControllerRevisions(RevisionLabel::Hash),
     holds_by: HoldsBy::OnDelete,
-    has_partition: false,
     unavailability: Unavailability::MaxUnavailable {
         path: "spec.updateStrategy.rollingUpdate.maxUnavailable",
         rounding: Rounding::Up,

@@ -23,7 +23,6 @@ pub(super) const SPEC: KindSpec = KindSpec {
     replicas: Replicas::Spec,
     revisions: Revisions::ReplicaSets,
     holds_by: HoldsBy::Paused,
-    has_partition: false,
     unavailability: Unavailability::MaxUnavailable {
         path: "spec.strategy.rollingUpdate.maxUnavailable",
         rounding: Rounding::Down,

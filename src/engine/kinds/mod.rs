@@ -74,8 +74,6 @@ pub struct KindSpec {
     replicas: Replicas,
     revisions: Revisions,
     holds_by: HoldsBy,
-    /// `spec.updateStrategy.rollingUpdate.partition` keeps the pods of the lowest ordinals at the old revision.
-    has_partition: bool,
     unavailability: Unavailability,
     order: PodOrder,
     /// Whether an object lets only one pod at a time be made or replaced, by ordinal.
@@ -150,8 +148,11 @@ pub struct TemplateGeneration {
 pub enum HoldsBy {
     /// `spec.paused`.
     Paused,
-    /// `spec.updateStrategy.type: OnDelete`; under a partition, the partition above every pod.
+    /// `spec.updateStrategy.type: OnDelete`.
     OnDelete,
+    /// The same; where `spec.updateStrategy.rollingUpdate.partition` is above 0, the partition above every ordinal instead,
+    /// so that a lost pod below it comes back at the old revision.
+    OnDeleteOrPartition,
     /// Nothing has to: it never replaces pods because of its template.
     Nothing,
 }
@@ -235,13 +236,19 @@ impl Replicas {
 }
 
 impl Revisions {
-    /// Returns the label by which pods of one revision are told from those of another.
-    pub fn pod_label(self) -> Option<&'static str> {
+    /// Returns the label that a pod shares with its revision.
+    pub fn label(self) -> Option<&'static str> {
         match self {
             Self::None => None,
             Self::ReplicaSets => Some(POD_TEMPLATE_HASH),
             Self::ControllerRevisions(RevisionLabel::Name | RevisionLabel::Hash) => Some(CONTROLLER_REVISION_HASH),
         }
+    }
+
+    /// Returns the value of that label of a revision; empty where there is none.
+    pub fn hash_of(self, revision: &Value) -> &str {
+        let label = |key: &str| revision.pointer("/metadata/labels")?.get(key)?.as_str();
+        self.label().and_then(label).unwrap_or_default()
     }
 }
 
@@ -343,7 +350,10 @@ impl WorkloadKind {
 
     /// Returns whether its pods have ordinals, and a partition between old and new ones.
     pub fn has_partition(self) -> bool {
-        self.spec().has_partition
+        match self.holds_by() {
+            HoldsBy::OnDeleteOrPartition => true,
+            HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::Nothing => false,
+        }
     }
 
     /// Returns how many pods its controller lets be down at once.
@@ -404,6 +414,11 @@ fn has_controllers_prefix(key: &str) -> bool {
 /// Returns whether a controller counts by this annotation of a workload: no manifest sets it.
 pub fn is_counter(annotation: &str) -> bool {
     WorkloadKind::ALL.into_iter().any(|kind| kind.spec().counters.contains(&annotation))
+}
+
+/// Returns the number of the revision that a Deployment, or a ReplicaSet of its, is at.
+pub fn deployment_revision(object: &Value) -> Option<i64> {
+    object.pointer("/metadata/annotations")?.get(DEPLOYMENT_REVISION)?.as_str()?.parse().ok()
 }
 
 /// Reads a number of an object's status; 0 where there is none.

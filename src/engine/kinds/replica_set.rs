@@ -18,7 +18,6 @@ pub(super) const SPEC: KindSpec = KindSpec {
     replicas: Replicas::Spec,
     revisions: Revisions::None,
     holds_by: HoldsBy::Nothing,
-    has_partition: false,
     unavailability: Unavailability::OneAtATime,
     order: PodOrder::Name,
     is_ordered_ready: unordered,

@@ -19,8 +19,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pods: PodOwnership::Directly,
     replicas: Replicas::Spec,
     revisions: Revisions::ControllerRevisions(RevisionLabel::Name),
-    holds_by: HoldsBy::OnDelete,
-    has_partition: true,
+    holds_by: HoldsBy::OnDeleteOrPartition,
     unavailability: Unavailability::MaxUnavailable {
         path: "spec.updateStrategy.rollingUpdate.maxUnavailable",
         rounding: Rounding::Up,

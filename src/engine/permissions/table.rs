@@ -1,12 +1,11 @@
 //! The table itself: who needs what, and what for.
 
 use super::{AccessResource, AccessVerb, ClusterCommand, Need};
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{Revisions, WorkloadKind};
 
 use AccessVerb::{Create, Delete, Get, List, Patch, Watch};
 use ClusterCommand::{Abort, Apply, Diff, Follow, Hash, History, Plan, Restart, Resume, Status, Undo};
 use Need::{Optional, Required};
-use WorkloadKind::{DaemonSet, Deployment, Pod, ReplicaSet, StatefulSet};
 
 /// Whether the owner's template changes too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,20 +16,74 @@ pub(super) enum Mode {
     PodsOnly,
 }
 
+/// Of which kinds of workloads a row is, by what they can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kinds {
+    /// Any.
+    Every,
+    /// Those that have a template.
+    WithTemplate,
+    /// Those that own their pods through objects of another kind.
+    OwningThrough,
+    /// Those whose revisions are ControllerRevisions.
+    WithControllerRevisions,
+    /// Those whose objects may be made by the controller of another kind.
+    MadeByAnother,
+    /// Those that are one pod, on one node.
+    WithoutTemplate,
+}
+
+impl Kinds {
+    /// Returns whether the row is of this kind.
+    pub(super) fn has(self, kind: WorkloadKind) -> bool {
+        match self {
+            Self::Every => true,
+            Self::WithTemplate => kind.has_template(),
+            Self::OwningThrough => kind.owns_through().is_some(),
+            Self::WithControllerRevisions => matches!(kind.revisions(), Revisions::ControllerRevisions(_)),
+            Self::MadeByAnother => kind.made_by().is_some(),
+            Self::WithoutTemplate => !kind.has_template(),
+        }
+    }
+}
+
 /// What a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     /// The workload that was named, whatever its kind.
     Workload,
+    /// The objects through which it owns its pods.
+    OwnedThrough,
+    /// The workload that made it.
+    Maker,
+    /// Every workload that selects pods.
+    Selecting,
     /// Something beside it.
     Other(AccessResource),
+}
+
+impl Subject {
+    /// Returns the resources that a row is about where a workload of this kind was named.
+    pub(super) fn resources(self, kind: WorkloadKind) -> Vec<AccessResource> {
+        let of = |kind: Option<WorkloadKind>| kind.map(AccessResource::of_kind).into_iter().collect();
+        match self {
+            Self::Workload => of(Some(kind)),
+            Self::OwnedThrough => of(kind.owns_through()),
+            Self::Maker => of(kind.made_by()),
+            Self::Selecting => {
+                let selecting = WorkloadKind::ALL.into_iter().filter(|kind| kind.selector_pointer().is_some());
+                selecting.map(AccessResource::of_kind).collect()
+            }
+            Self::Other(resource) => vec![resource],
+        }
+    }
 }
 
 /// One row.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) commands: &'static [ClusterCommand],
-    pub(super) kinds: &'static [WorkloadKind],
+    pub(super) kinds: Kinds,
     pub(super) modes: &'static [Mode],
     pub(super) subject: Subject,
     pub(super) verbs: &'static [AccessVerb],
@@ -50,9 +103,9 @@ const FORWARD: &[ClusterCommand] = &[Apply, Undo, Restart];
 /// Those that end a rollout of another run.
 const TAKING_UP: &[ClusterCommand] = &[Resume, Abort];
 
-const KINDS: &[WorkloadKind] = &WorkloadKind::ALL;
-const OWNERS: &[WorkloadKind] = &[Deployment, StatefulSet, DaemonSet, ReplicaSet];
-const WITH_REVISIONS: &[WorkloadKind] = &[StatefulSet, DaemonSet];
+const KINDS: Kinds = Kinds::Every;
+const OWNERS: Kinds = Kinds::WithTemplate;
+const WITH_REVISIONS: Kinds = Kinds::WithControllerRevisions;
 
 const BOTH: &[Mode] = &[Mode::Durable, Mode::PodsOnly];
 const DURABLE: &[Mode] = &[Mode::Durable];
@@ -63,10 +116,6 @@ const POD_STATUS: Subject = Subject::Other(AccessResource::namespaced("", "pods/
 const EVENTS: Subject = Subject::Other(AccessResource::namespaced("", "events"));
 const SERVICES: Subject = Subject::Other(AccessResource::namespaced("", "services"));
 const NODES: Subject = Subject::Other(AccessResource::cluster_wide("", "nodes"));
-const DEPLOYMENTS: Subject = Subject::Other(AccessResource::namespaced("apps", "deployments"));
-const REPLICA_SETS: Subject = Subject::Other(AccessResource::namespaced("apps", "replicasets"));
-const STATEFUL_SETS: Subject = Subject::Other(AccessResource::namespaced("apps", "statefulsets"));
-const DAEMON_SETS: Subject = Subject::Other(AccessResource::namespaced("apps", "daemonsets"));
 const NETWORK_POLICIES: Subject = Subject::Other(AccessResource::namespaced("networking.k8s.io", "networkpolicies"));
 const REVISIONS: Subject = Subject::Other(AccessResource::namespaced("apps", "controllerrevisions"));
 const QUOTAS: Subject = Subject::Other(AccessResource::namespaced("", "resourcequotas"));
@@ -83,7 +132,7 @@ const SELECTS: &str = "sees that nothing else selects a pod by the label that is
 
 /// Makes a row of the table below: one a line, as a table reads.
 const fn row(
-    (commands, kinds, modes): (&'static [ClusterCommand], &'static [WorkloadKind], &'static [Mode]),
+    (commands, kinds, modes): (&'static [ClusterCommand], Kinds, &'static [Mode]),
     subject: Subject,
     verbs: &'static [AccessVerb],
     need: Need,
@@ -158,36 +207,36 @@ pub(super) const ROWS: &[Row] = &[
         "asks by a dry run whether the server would take the patches; nothing is stored",
     ),
     row(
-        (&[Plan, Follow, Status, History, Apply, Undo, Resume, Abort, Restart], &[Deployment], BOTH),
-        REPLICA_SETS,
+        (&[Plan, Follow, Status, History, Apply, Undo, Resume, Abort, Restart], Kinds::OwningThrough, BOTH),
+        Subject::OwnedThrough,
         &[List],
         Required,
         "tells the Deployment's pods and revisions apart",
     ),
     row(
-        (ROLLOUTS, &[Deployment], DURABLE),
-        REPLICA_SETS,
+        (ROLLOUTS, Kinds::OwningThrough, DURABLE),
+        Subject::OwnedThrough,
         &[Patch],
         Required,
         "gives the ReplicaSet the template of its Deployment, so that no pod is replaced",
     ),
     row(
-        (&[Apply, Undo, Restart, Resume], &[Deployment], DURABLE),
-        REPLICA_SETS,
+        (&[Apply, Undo, Restart, Resume], Kinds::OwningThrough, DURABLE),
+        Subject::OwnedThrough,
         &[Create],
         Required,
         "keeps the outgoing template in the history, for kubectl rollout undo",
     ),
     row(
-        (TAKING_UP, &[Deployment], DURABLE),
-        REPLICA_SETS,
+        (TAKING_UP, Kinds::OwningThrough, DURABLE),
+        Subject::OwnedThrough,
         &[Delete],
         Required,
         "removes the ReplicaSet that was made for the history of a rollout that is taken back",
     ),
     row(
-        (FORWARD, &[Deployment], DURABLE),
-        REPLICA_SETS,
+        (FORWARD, Kinds::OwningThrough, DURABLE),
+        Subject::OwnedThrough,
         &[Delete],
         Optional,
         "with --on-failure=undo: removes the ReplicaSet that was made for the history",
@@ -216,7 +265,13 @@ pub(super) const ROWS: &[Row] = &[
         Optional,
         "with --on-failure=undo: removes the revision that was taken back",
     ),
-    row((OF_PODS, &[ReplicaSet], BOTH), DEPLOYMENTS, &[Get], Optional, "tells an old revision of a Deployment"),
+    row(
+        (OF_PODS, Kinds::MadeByAnother, BOTH),
+        Subject::Maker,
+        &[Get],
+        Optional,
+        "tells an old revision of a Deployment",
+    ),
     row((PLANNED, KINDS, BOTH), BUDGETS, &[List], Optional, "sees whether a budget allows a pod to be down"),
     row((PLANNED, KINDS, BOTH), AUTOSCALERS, &[List], Optional, "sees whether the workload is scaled meanwhile"),
     row((&[Follow], KINDS, BOTH), EVENTS, &[List], Optional, "proves a restart where nothing but an event does"),
@@ -236,10 +291,7 @@ pub(super) const ROWS: &[Row] = &[
         Optional,
         "takes a pod out of its Services by a readiness gate, where no label serves (--drain)",
     ),
-    row((PLANNED, KINDS, BOTH), DEPLOYMENTS, &[List], Optional, SELECTS),
-    row((PLANNED, KINDS, BOTH), REPLICA_SETS, &[List], Optional, SELECTS),
-    row((PLANNED, KINDS, BOTH), STATEFUL_SETS, &[List], Optional, SELECTS),
-    row((PLANNED, KINDS, BOTH), DAEMON_SETS, &[List], Optional, SELECTS),
+    row((PLANNED, KINDS, BOTH), Subject::Selecting, &[List], Optional, SELECTS),
     row((PLANNED, KINDS, BOTH), NETWORK_POLICIES, &[List], Optional, SELECTS),
     row(
         (PLANNED, KINDS, BOTH),
@@ -262,7 +314,13 @@ pub(super) const ROWS: &[Row] = &[
         Optional,
         "knows the kubelets' versions, which decide what an update of a sidecar does",
     ),
-    row((&[Hash], &[Pod], BOTH), NODES, &[Get], Optional, "knows the kubelet's version, which decides how it hashes"),
+    row(
+        (&[Hash], Kinds::WithoutTemplate, BOTH),
+        NODES,
+        &[Get],
+        Optional,
+        "knows the kubelet's version, which decides how it hashes",
+    ),
     row(
         (&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], KINDS, BOTH),
         ACCESS_REVIEWS,

@@ -13,11 +13,12 @@ use serde_json::{Value, json};
 use super::durable::{holder, is_stale};
 use super::policy::policy_of;
 use super::resume::Start;
+use crate::engine::defaults;
 use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, same};
 use crate::engine::durable::history;
 use crate::engine::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
-use crate::engine::durable::{deployment, revisions};
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::durable::{deployment, revisions, template_of_revision};
+use crate::engine::kinds::{CONTROLLER_REVISION_HASH, HoldsBy, Revisions};
 use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options};
 use crate::engine::names::{ContainerName, RolloutId, Uid};
 use crate::engine::pod::{ContainerList, Pod};
@@ -29,11 +30,11 @@ pub fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
     let template = workload.template();
     let copies = live.surroundings.owned.iter().filter_map(|object| Some((object, RolloutLock::of(object).ok()??)));
     let unfinished = copies.filter(|(object, lock)| {
-        let is_of_it = match workload.reference.kind {
-            WorkloadKind::Deployment => true,
+        let is_of_it = match workload.reference.kind.revisions() {
+            Revisions::ReplicaSets => true,
             // Copies in revisions stay for ever: only that of the template that is wanted now may be of use.
-            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => same(&revisions::template_of(object), template),
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => false,
+            Revisions::ControllerRevisions(_) => same(&revisions::template_of(object), template),
+            Revisions::None => false,
         };
         is_of_it && !is_stale(workload, &live.surroundings.owned, lock) && !is_old(live, lock)
     });
@@ -53,19 +54,19 @@ fn is_old(live: &LiveWorkload, lock: &RolloutLock) -> bool {
 fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     let present = live.workload.object.pointer("/spec/updateStrategy");
     let is_held = lock.strategy.is_some() && lock.strategy.as_ref() != present;
-    is_held || live.workload.reference.kind == WorkloadKind::Deployment
+    is_held || live.workload.reference.kind.holds_by() == HoldsBy::Paused
 }
 
 /// Returns whether the owner is held back by what this program sets meanwhile, or by a person's own setting of the same.
 pub(super) fn is_held_back(live: &LiveWorkload) -> bool {
     let object = &live.workload.object;
-    match live.workload.reference.kind {
-        WorkloadKind::Deployment => object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true),
-        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+    match live.workload.reference.kind.holds_by() {
+        HoldsBy::Paused => object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true),
+        HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => {
             object.pointer("/spec/updateStrategy/type").and_then(Value::as_str) == Some("OnDelete")
                 && saved_strategy(live).is_none_or(|saved| saved.pointer("/type") != Some(&json!("OnDelete")))
         }
-        WorkloadKind::ReplicaSet | WorkloadKind::Pod => false,
+        HoldsBy::Nothing => false,
     }
 }
 
@@ -81,10 +82,10 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
     let after = workload.template();
     let current = current(live);
     let kind = workload.reference.kind;
-    if kind == WorkloadKind::Deployment && current.is_none() {
+    if kind.owns_through().is_some() && current.is_none() {
         return None;
     }
-    let of_current = current.map(|object| template_of(kind, object));
+    let of_current = current.map(|object| template_of_revision(kind, object));
     let before = of_current.filter(|before| !same(before, after)).or_else(|| with_images(after, &drift(live)))?;
     let change = TemplateChange::of(&template::diff(&before, after));
     change.sides(after)?;
@@ -110,7 +111,7 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
         outgoing: current.map(outgoing),
         history: history_step(live, current, &before, start),
         reuses: revisions::newest_with(&live.surroundings.owned, after)
-            .filter(|_| kind != WorkloadKind::Deployment)
+            .filter(|_| kind.owns_through().is_none())
             .map(|revision| revisions::name_of(revision).to_owned()),
         released: !is_held_back(live),
         late: true,
@@ -123,7 +124,7 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
 /// Returns whether a Deployment can go back: an older ReplicaSet with the template from before would take its pods over.
 pub(super) fn can_go_back(live: &LiveWorkload, lock: &RolloutLock, before: &Value) -> bool {
     let sets = &live.surroundings.owned;
-    live.workload.reference.kind != WorkloadKind::Deployment
+    live.workload.reference.kind.owns_through().is_none()
         || holder(sets, before).is_none_or(|set| {
             let is_current = lock.outgoing.as_ref().is_some_and(|current| uid(set) == current.uid);
             is_current
@@ -133,34 +134,25 @@ pub(super) fn can_go_back(live: &LiveWorkload, lock: &RolloutLock, before: &Valu
 
 const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
-fn template_of(kind: WorkloadKind, object: &Value) -> Value {
-    match kind {
-        WorkloadKind::Deployment => deployment::template_of(object),
-        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {
-            revisions::template_of(object)
-        }
-    }
-}
-
 /// What the pods were made from: the one ReplicaSet that has them, or the revision that they carry.
 fn current(live: &LiveWorkload) -> Option<&Value> {
     let owned = &live.surroundings.owned;
-    match live.workload.reference.kind {
-        WorkloadKind::Deployment => {
+    match live.workload.reference.kind.revisions() {
+        Revisions::ReplicaSets => {
             let mut with_pods = owned.iter().filter(|set| !deployment::is_empty(set));
             with_pods.next().filter(|_| with_pods.next().is_none())
         }
-        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+        Revisions::ControllerRevisions(_) => {
             let template = live.workload.template();
             let carried = |revision: &&Value| {
                 pods(live)
-                    .filter_map(|pod| pod.labels.get("controller-revision-hash"))
+                    .filter_map(|pod| pod.labels.get(CONTROLLER_REVISION_HASH))
                     .any(|label| label == revisions::name_of(revision) || label == revisions::hash_of(revision))
             };
             let others = owned.iter().filter(|revision| !same(&revisions::template_of(revision), template));
             others.filter(carried).max_by_key(|revision| revision.get("revision").and_then(Value::as_i64))
         }
-        WorkloadKind::ReplicaSet | WorkloadKind::Pod => None,
+        Revisions::None => None,
     }
 }
 
@@ -212,7 +204,7 @@ fn age_of(sets: &[Value], of: &Outgoing) -> Option<String> {
 /// The outgoing template stays in the history as it does in an ordinary rollout, unless it is there already.
 fn history_step(live: &LiveWorkload, current: Option<&Value>, before: &Value, start: &Start) -> HistoryStep {
     let workload = &live.workload;
-    let (Some(current), WorkloadKind::Deployment) = (current, workload.reference.kind) else {
+    let (Some(current), Revisions::ReplicaSets) = (current, workload.reference.kind.revisions()) else {
         return HistoryStep::Keep;
     };
     let sets = &live.surroundings.owned;
@@ -235,12 +227,12 @@ fn history_step(live: &LiveWorkload, current: Option<&Value>, before: &Value, st
 
 /// The update strategy that is put back in the end.
 fn strategy(live: &LiveWorkload) -> Option<Value> {
-    match live.workload.reference.kind {
-        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+    match live.workload.reference.kind.holds_by() {
+        HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => {
             let present = live.workload.object.pointer("/spec/updateStrategy").cloned();
             if is_held_back(live) { saved_strategy(live).or(present) } else { present }
         }
-        WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::Pod => None,
+        HoldsBy::Paused | HoldsBy::Nothing => None,
     }
 }
 
@@ -248,19 +240,8 @@ fn strategy(live: &LiveWorkload) -> Option<Value> {
 fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
     let annotations = live.workload.object.pointer("/metadata/annotations")?;
     let applied: Value = serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()?;
-    let mut strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));
-    let fields = strategy.as_object_mut()?;
-    if fields.entry("type").or_insert_with(|| json!("RollingUpdate")) == "OnDelete" {
-        return Some(strategy);
-    }
-    let rolling = fields.entry("rollingUpdate").or_insert_with(|| json!({})).as_object_mut()?;
-    match live.workload.reference.kind {
-        WorkloadKind::DaemonSet => {
-            rolling.entry("maxSurge").or_insert_with(|| json!(0));
-            rolling.entry("maxUnavailable").or_insert_with(|| json!(1));
-        }
-        WorkloadKind::StatefulSet => drop(rolling.entry("partition").or_insert_with(|| json!(0))),
-        WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {}
-    }
-    Some(strategy)
+    let strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));
+    let filled =
+        defaults::fill(live.workload.reference.kind.spec().kind, &json!({"spec": {"updateStrategy": strategy}}));
+    filled.pointer("/spec/updateStrategy").filter(|strategy| strategy.is_object()).cloned()
 }

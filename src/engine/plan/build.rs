@@ -14,7 +14,7 @@ use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::stateful_set;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{HoldsBy, POD_TEMPLATE_HASH, WorkloadKind};
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::live::{Desired, LiveWorkload, Options, PodOrder, Subset};
 use crate::engine::names::ContainerName;
@@ -160,11 +160,11 @@ fn controlled_pod(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Rea
 fn workload_of(pod: &Pod) -> Option<String> {
     let owner = pod.controller()?;
     let workload = |kind: WorkloadKind, name: &str| format!("{}/{name}", kind.spec().singular);
-    let kind = WorkloadKind::ALL.into_iter().find(|kind| kind.spec().kind == owner.kind)?;
-    let hash = pod.labels.get("pod-template-hash");
+    let kind = WorkloadKind::named(&owner.kind)?;
+    let hash = pod.labels.get(POD_TEMPLATE_HASH);
     let deployment = hash.and_then(|hash| owner.name.strip_suffix(&format!("-{hash}")));
-    match deployment.filter(|_| kind == WorkloadKind::ReplicaSet) {
-        Some(deployment) => Some(workload(WorkloadKind::Deployment, deployment)),
+    match kind.made_by().zip(deployment) {
+        Some((maker, deployment)) => Some(workload(maker, deployment)),
         None => Some(workload(kind, &owner.name)),
     }
 }
@@ -185,8 +185,17 @@ fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut
     let partition = context.live.workload.object.pointer("/spec/updateStrategy").map_or(0, stateful_set::partition_of);
     let other_partition = context.subset.partition.is_some_and(|given| i64::from(given) != partition);
     let subset = !context.subset.pods.is_empty() || context.subset.node.is_some() || other_partition;
-    if context.durable && subset && matches!(kind, WorkloadKind::StatefulSet | WorkloadKind::DaemonSet) {
+    if context.durable && subset && replaces_the_others(kind) {
         reasons.push(Reason::SubsetNotDurable);
+    }
+}
+
+/// Whether the controller would replace the pods that are left out, once it is held no longer.
+fn replaces_the_others(kind: WorkloadKind) -> bool {
+    match kind.holds_by() {
+        HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => true,
+        // All pods of a Deployment count as updated: their ReplicaSet has the template.
+        HoldsBy::Paused | HoldsBy::Nothing => false,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
 use crate::engine::durable::holder::Life;
 use crate::engine::durable::lock::{LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, history, revisions, stateful_set};
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{HoldsBy, Revisions, WorkloadKind};
 use crate::engine::live::LiveWorkload;
 use crate::engine::names::{ContainerName, Uid};
 use crate::engine::pod::{ContainerList, Pod};
@@ -78,8 +78,8 @@ impl DurablePlan {
     /// Says the steps on the owner in the order in which they are taken.
     pub fn steps(&self, kind: WorkloadKind) -> Vec<String> {
         let pods = "the pods, in place".to_owned();
-        match kind {
-            WorkloadKind::Deployment => {
+        match kind.holds_by() {
+            HoldsBy::Paused => {
                 let history = match &self.history {
                     HistoryPlan::Create => {
                         Some("a ReplicaSet without pods keeps the outgoing template for kubectl rollout undo".into())
@@ -95,9 +95,9 @@ impl DurablePlan {
                     [format!("replicaset/{current} takes the new template and keeps its pods"), "unpause".into(), pods];
                 steps.into_iter().flatten().chain(last).collect()
             }
-            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+            HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => {
                 let partition = self.strategy.as_ref().map_or(0, stateful_set::partition_of);
-                let hold = if kind == WorkloadKind::StatefulSet && partition > 0 {
+                let hold = if kind.has_partition() && partition > 0 {
                     "the new template, with the partition above every pod"
                 } else {
                     "the new template, with the update strategy OnDelete"
@@ -108,7 +108,7 @@ impl DurablePlan {
                     "the update strategy is put back".into(),
                 ]
             }
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => vec!["the new template, for later pods".into(), pods],
+            HoldsBy::Nothing => vec!["the new template, for later pods".into(), pods],
         }
     }
 }
@@ -151,10 +151,10 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
     {
         reasons.push(held_by_somebody());
     }
-    match kind {
-        WorkloadKind::Deployment => of_deployment(context, &mut plan, reasons),
-        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => of_revisions(context, &mut plan, reasons),
-        WorkloadKind::ReplicaSet | WorkloadKind::Pod => {}
+    match kind.revisions() {
+        Revisions::ReplicaSets => of_deployment(context, &mut plan, reasons),
+        Revisions::ControllerRevisions(_) => of_revisions(context, &mut plan, reasons),
+        Revisions::None => {}
     }
     Some(plan)
 }
@@ -337,13 +337,13 @@ pub fn is_behind(live: &LiveWorkload) -> bool {
     if !live.surroundings.denied.is_empty() || workload.rolling_out().is_some() {
         return false;
     }
-    match workload.reference.kind {
-        WorkloadKind::Deployment => !deployment_is_unsettled(workload) && only_holder(workload, owned).is_none(),
+    match workload.reference.kind.revisions() {
+        Revisions::ReplicaSets => !deployment_is_unsettled(workload) && only_holder(workload, owned).is_none(),
         // Who may not read revisions is told so, and has none.
-        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+        Revisions::ControllerRevisions(_) => {
             !owned.is_empty() && revisions::newest_with(owned, workload.template()).is_none()
         }
-        WorkloadKind::ReplicaSet | WorkloadKind::Pod => false,
+        Revisions::None => false,
     }
 }
 
@@ -420,6 +420,6 @@ pub(super) fn is_below_partition(workload: &Workload, pod: &Pod) -> bool {
         Ok(Some(lock)) if lock.strategy.is_some() => lock.strategy,
         Ok(_) | Err(_) => workload.object.pointer("/spec/updateStrategy").cloned(),
     };
-    workload.reference.kind == WorkloadKind::StatefulSet
+    workload.reference.kind.has_partition()
         && strategy.is_some_and(|strategy| stateful_set::is_below_partition(&strategy, &workload.object, &pod.key.name))
 }

@@ -7,7 +7,6 @@ use super::revision::CurrentRevision;
 use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::hook::Hooks;
-use crate::engine::kinds::WorkloadKind;
 use crate::engine::live::{LiveWorkload, Options};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
@@ -106,7 +105,7 @@ fn is_followed(live: &LiveWorkload, pod: &Pod) -> bool {
 
 /// The rollout that holds the workload. A ReplicaSet's lock is a copy that its Deployment's controller made.
 fn holding(live: &LiveWorkload) -> Option<RolloutLock> {
-    if live.workload.reference.kind == WorkloadKind::ReplicaSet && live.workload.controller().is_some() {
+    if live.workload.reference.kind.made_by().is_some() && live.workload.controller().is_some() {
         return None;
     }
     RolloutLock::of(&live.workload.object).ok().flatten()

@@ -27,7 +27,7 @@ use crate::engine::defaults;
 use crate::engine::durable::history::HISTORY_ANNOTATION;
 use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::hook::Hooks;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{self, WorkloadKind};
 use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, Uid, WorkloadRef};
@@ -49,10 +49,6 @@ const SET_BY_THE_SERVER: [&str; 8] = [
     "selfLink",
     "uid",
 ];
-
-/// Annotations that kubectl and the owners' controllers write.
-const ANNOTATIONS_SET_BY_OTHERS: [&str; 3] =
-    [LAST_APPLIED, "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
 
 /// Annotations of this program's own: a manifest that was read from a cluster carries them.
 const KEPT_BY_US: [&str; 3] = [UPDATE_ANNOTATION, HISTORY_ANNOTATION, ROLLOUT_ANNOTATION];
@@ -265,9 +261,8 @@ fn written(manifest: &Value) -> Value {
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
         metadata.retain(|name, _| !SET_BY_THE_SERVER.contains(&name.as_str()));
         if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-            annotations.retain(|name, _| {
-                !ANNOTATIONS_SET_BY_OTHERS.contains(&name.as_str()) && !KEPT_BY_US.contains(&name.as_str())
-            });
+            let is_anothers = |name: &str| name == LAST_APPLIED || kinds::is_counter(name);
+            annotations.retain(|name, _| !is_anothers(name) && !KEPT_BY_US.contains(&name.as_str()));
         }
         // The pair was found by it: as written in one manifest, as given by a flag for the other.
         metadata.shift_remove("namespace");

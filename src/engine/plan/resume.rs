@@ -11,9 +11,9 @@ use super::{DurablePlan, WorkloadPlan};
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::holder::{Holder, Process, beat_of};
 use crate::engine::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
-use crate::engine::durable::{LastBeat, OwnerGoal, deployment, revisions};
+use crate::engine::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
 use crate::engine::hook::Hooks;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{HoldsBy, WorkloadKind};
 use crate::engine::live::LiveWorkload;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::RolloutId;
@@ -87,7 +87,7 @@ impl WorkloadPlan {
         let mut goal = self.goal(id, &start.field_manager);
         let Some(plan) = &self.durable else { return goal };
         goal.mode = Mode::Durable;
-        if let (WorkloadKind::Deployment, Some(outgoing)) = (self.workload.kind, &plan.outgoing) {
+        if let (Some(_), Some(outgoing)) = (self.workload.kind.owns_through(), &plan.outgoing) {
             goal.controllers = [outgoing.uid.clone()].into();
         }
         let before = live.workload.template().clone();
@@ -220,8 +220,8 @@ pub fn resume(
     }
     owner.unless_alive = (!start.take_over).then(|| LastBeat(beat_of(&workload.object).map(str::to_owned)));
     let pods = pods(live, &lock);
-    let controllers = match (workload.reference.kind, &lock.outgoing) {
-        (WorkloadKind::Deployment, Some(outgoing)) => [outgoing.uid.clone()].into(),
+    let controllers = match (workload.reference.kind.owns_through(), &lock.outgoing) {
+        (Some(_), Some(outgoing)) => [outgoing.uid.clone()].into(),
         (_, _) => live.controllers.clone(),
     };
     Ok(Goal {
@@ -257,7 +257,7 @@ fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), Resu
             let owned = &live.surroundings.owned;
             let copies = owned.iter().filter_map(|object| RolloutLock::of(object).ok().flatten());
             let ended = copies.into_iter().find(|lock| is_stale(workload, owned, lock));
-            let ended = ended.filter(|_| workload.reference.kind == WorkloadKind::Deployment);
+            let ended = ended.filter(|_| workload.reference.kind.owns_through().is_some());
             let found = lost().or_else(|| Some((ended?, false)));
             match found {
                 Some(found) => Ok(found),
@@ -270,9 +270,9 @@ fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), Resu
 }
 
 fn held_by(kind: WorkloadKind) -> &'static str {
-    match kind {
-        WorkloadKind::Deployment => "is paused, with a template that its pods do not have",
-        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {
+    match kind.holds_by() {
+        HoldsBy::Paused => "is paused, with a template that its pods do not have",
+        HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition | HoldsBy::Nothing => {
             "has the update strategy OnDelete, with a template that its pods do not have"
         }
     }
@@ -335,12 +335,7 @@ fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
         let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
         outgoing.is_some_and(|outgoing| uid == Some(outgoing.uid.as_str()))
     });
-    let of_revision = named.map(|object| match workload.reference.kind {
-        WorkloadKind::Deployment => deployment::template_of(object),
-        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {
-            revisions::template_of(object)
-        }
-    });
+    let of_revision = named.map(|object| template_of_revision(workload.reference.kind, object));
     let candidates = [of_revision.as_ref(), Some(workload.template())];
     let found = candidates.into_iter().flatten().find_map(|template| lock.change.sides(template));
     found.unwrap_or_else(|| (workload.template().clone(), workload.template().clone()))

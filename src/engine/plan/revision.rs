@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{CONTROLLER_REVISION_HASH, RevisionLabel, Revisions};
 use crate::engine::live::{LiveWorkload, Revision};
 use crate::engine::pod::Pod;
-
-const REVISION_HASH: &str = "controller-revision-hash";
 
 /// The owner's current revision.
 pub(in crate::engine) struct CurrentRevision<'a> {
@@ -35,30 +33,37 @@ impl<'a> CurrentRevision<'a> {
 
     /// Returns the pod's revision if it is another one than the current one, also while a rollout goes on.
     pub(super) fn another(&self, pod: &Pod) -> Option<OldRevision> {
-        let label = || pod.labels.get(REVISION_HASH).cloned();
-        match self.live.workload.reference.kind {
+        let kind = self.live.workload.reference.kind;
+        let label = || pod.labels.get(CONTROLLER_REVISION_HASH).cloned();
+        match kind.revisions() {
             // The controller is what counts: the hash label of a ReplicaSet is also its pods'.
-            WorkloadKind::Deployment => {
+            Revisions::ReplicaSets => {
                 let (newest, owner) = (self.newest?, pod.controller()?);
                 let other = || OldRevision { revision: owner.name.clone(), current: newest.name.clone() };
                 (owner.uid != newest.uid).then(other)
             }
-            WorkloadKind::StatefulSet => {
+            Revisions::ControllerRevisions(RevisionLabel::Name) => {
                 let current = self.text("/status/updateRevision")?;
                 let revision = label()?;
                 (revision != current).then_some(OldRevision { revision, current })
             }
-            WorkloadKind::DaemonSet => {
+            Revisions::ControllerRevisions(RevisionLabel::Hash) => {
                 let newest = self.newest?;
                 let revision = label()?;
-                let generation = self.text("/metadata/annotations/deprecated.daemonset.template.generation");
-                // `IsPodUpdated` takes either label for it.
-                let is_current = revision == newest.hash
-                    || generation.is_some() && pod.labels.get("pod-template-generation") == generation.as_ref();
+                let is_current = revision == newest.hash || self.is_of_template_generation(pod);
                 (!is_current).then(|| OldRevision { revision, current: newest.hash.clone() })
             }
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => None,
+            Revisions::None => None,
         }
+    }
+
+    fn is_of_template_generation(&self, pod: &Pod) -> bool {
+        let workload = &self.live.workload;
+        let Some(generation) = workload.reference.kind.template_generation() else { return false };
+        let annotations = workload.object.pointer("/metadata/annotations");
+        let current = annotations.and_then(|annotations| annotations.get(generation.annotation)?.as_str());
+        let current = current.filter(|current| !current.is_empty());
+        current.is_some() && pod.labels.get(generation.label).map(String::as_str) == current
     }
 
     fn text(&self, pointer: &str) -> Option<String> {

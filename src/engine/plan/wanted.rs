@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::rules;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{self, WorkloadKind};
 use crate::engine::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::ContainerName;
@@ -212,10 +212,6 @@ fn bare(kind: WorkloadKind, template: &Value) -> Value {
     Value::Object(bare)
 }
 
-/// Annotations by which controllers count: the server's answer carries them raised, and no manifest sets them.
-const COUNTED_BY_CONTROLLERS: [&str; 2] =
-    ["deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
-
 fn without_last_applied(mut metadata: serde_json::Map<String, Value>) -> Value {
     if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
         annotations.remove(LAST_APPLIED);
@@ -226,9 +222,10 @@ fn without_last_applied(mut metadata: serde_json::Map<String, Value>) -> Value {
     Value::Object(metadata)
 }
 
+/// The server's answer carries the annotations by which controllers count raised, and no manifest sets them.
 fn without_counters(mut metadata: Value) -> Value {
     if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-        annotations.retain(|key, _| !COUNTED_BY_CONTROLLERS.contains(&key.as_str()));
+        annotations.retain(|key, _| !kinds::is_counter(key));
     }
     metadata
 }

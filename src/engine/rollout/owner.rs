@@ -14,7 +14,7 @@ use crate::engine::durable::{
     self, Cleanup, Fence, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, Stored,
     ThisRun, owner_phase,
 };
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::engine::metadata::ValueChange;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::outcome::EndResult;
@@ -27,8 +27,6 @@ use super::verdict::STOP_WITHIN;
 use super::world::World;
 use super::{Action, ActionId, Answer, Now, Turn, first_write, taken_over};
 use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
-
-const REVISION_LABEL: &str = "controller-revision-hash";
 
 /// While a controller is waited for, the owner is read so often: at first, and at the longest.
 const SOON: Duration = Duration::from_millis(50);
@@ -177,13 +175,8 @@ pub(super) fn pods_may_go(ledger: &Ledger, _now: Now) -> bool {
 /// How many pods the owner wants now: scaling is followed.
 pub(super) fn replicas(goal: &Goal, world: &World) -> usize {
     let object = world.owner().and_then(|view| view.object.as_ref());
-    let pointer = match goal.workload.kind {
-        WorkloadKind::DaemonSet => "/status/desiredNumberScheduled",
-        WorkloadKind::Deployment | WorkloadKind::StatefulSet | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {
-            "/spec/replicas"
-        }
-    };
-    let now = object.and_then(|object| object.pointer(pointer)).and_then(Value::as_u64);
+    let pointer = goal.workload.kind.replicas().pointer();
+    let now = object.zip(pointer).and_then(|(object, pointer)| object.pointer(pointer)).and_then(Value::as_u64);
     usize::try_from(now.unwrap_or(u64::from(goal.replicas))).unwrap_or(0)
 }
 
@@ -237,7 +230,8 @@ fn take_in(goal: &Goal, owner: &OwnerGoal, world: &World, ledger: &mut Ledger, k
     }
     let change = owner.lock.directed();
     let wanted = ContainerGoal::of_change(&change, pod);
-    let label = ledger.owner.revision.as_ref().filter(|revision| pod.labels.get(REVISION_LABEL) != Some(revision));
+    let label =
+        ledger.owner.revision.as_ref().filter(|revision| pod.labels.get(CONTROLLER_REVISION_HASH) != Some(revision));
     let differs = wanted.iter().any(|(_, container)| container.from != container.to);
     let mut found =
         PodGoal { key: key.clone(), containers: wanted, metadata: change.metadata, drain: drain_like(goal, pod) };
@@ -262,8 +256,9 @@ fn is_above_partition(owner: &OwnerGoal, world: &World, pod: &Pod) -> bool {
 
 fn labelled(mut goal: PodGoal, pod: &Pod, revision: Option<&String>) -> PodGoal {
     if let Some(revision) = revision {
-        let change = ValueChange { from: pod.labels.get(REVISION_LABEL).cloned(), to: Some(revision.clone()) };
-        goal.metadata.labels.insert(REVISION_LABEL.into(), change);
+        let change =
+            ValueChange { from: pod.labels.get(CONTROLLER_REVISION_HASH).cloned(), to: Some(revision.clone()) };
+        goal.metadata.labels.insert(CONTROLLER_REVISION_HASH.into(), change);
     }
     goal
 }
@@ -353,8 +348,8 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
 fn pods_state(goal: &Goal, world: &World, ledger: &Ledger, view: &OwnerView) -> PodsState {
     let done = ledger.all_done();
     let taken_over = goal.owner.as_ref().is_none_or(|owner| taken_over::is_done(owner, world, ledger));
-    match goal.workload.kind {
-        WorkloadKind::Deployment if done => {
+    match goal.workload.kind.revisions() {
+        Revisions::ReplicaSets if done => {
             let uid = |object: &Value| object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned);
             let sets: BTreeSet<String> = view.owned.iter().filter_map(uid).collect();
             let is_there = |pod: &&Pod| {
@@ -363,13 +358,13 @@ fn pods_state(goal: &Goal, world: &World, ledger: &Ledger, view: &OwnerView) -> 
             };
             PodsState { done, taken_over, present: world.pods().filter(is_there).count(), labels: BTreeMap::new() }
         }
-        WorkloadKind::Deployment | WorkloadKind::ReplicaSet | WorkloadKind::Pod => {
+        Revisions::ReplicaSets | Revisions::None => {
             PodsState { done, taken_over, present: ledger.present.len(), labels: BTreeMap::new() }
         }
-        WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => {
+        Revisions::ControllerRevisions(_) => {
             let mut labels: BTreeMap<String, usize> = BTreeMap::new();
             for pod in ledger.present.iter().filter_map(|key| world.pod(key)) {
-                let label = pod.labels.get(REVISION_LABEL).cloned().unwrap_or_default();
+                let label = pod.labels.get(CONTROLLER_REVISION_HASH).cloned().unwrap_or_default();
                 *labels.entry(label).or_default() += 1;
             }
             PodsState { done, taken_over, present: ledger.present.len(), labels }

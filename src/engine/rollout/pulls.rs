@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::engine::durable::{ObjectKey, ObjectKind, ObjectWrite};
 use crate::engine::failure;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::PODS;
 use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::pre_pull::{
@@ -45,7 +45,7 @@ const HEALS_WITHIN: Duration = Duration::from_secs(8);
 /// How long the pods are taken away once the time for pulls is over.
 const LAST_CALL: Duration = Duration::from_secs(30);
 
-const POD: ObjectKind = ObjectKind::Workload(WorkloadKind::Pod);
+const POD: ObjectKind = ObjectKind::Workload(PODS);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {

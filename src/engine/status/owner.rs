@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::engine::durable::lock::RolloutLock;
-use crate::engine::kinds::WorkloadKind;
 use crate::engine::mask;
 use crate::engine::workload::Workload;
 
@@ -24,7 +23,7 @@ pub enum Held {
 impl Held {
     /// Reads a workload's lock. A ReplicaSet's is a copy that its Deployment's controller made, so it holds nothing.
     pub(super) fn of(workload: &Workload) -> Self {
-        if workload.reference.kind == WorkloadKind::ReplicaSet && workload.controller().is_some() {
+        if workload.reference.kind.made_by().is_some() && workload.controller().is_some() {
             return Self::No;
         }
         match RolloutLock::of(&workload.object) {

@@ -14,7 +14,6 @@ use serde_json::Value;
 use super::durable::change::Direction;
 use super::durable::history::{self, HISTORY_ANNOTATION, HISTORY_POINTER, HistoryEntry, KEPT};
 use super::durable::lock::{LockState, ROLLOUT_ANNOTATION, RolloutLock};
-use super::kinds::WorkloadKind;
 use super::live::LiveWorkload;
 use super::metadata::MetadataChange;
 use super::names::{ContainerName, RolloutId, Uid, WorkloadRef};
@@ -151,10 +150,10 @@ fn unreadable_history(object: &Value, live: &LiveWorkload) -> Option<UnreadableN
     }
     let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
     let is_owner = std::ptr::eq(object, &live.workload.object);
-    let object = if is_owner {
-        live.workload.reference.to_string()
-    } else {
-        format!("{}/{name}", WorkloadKind::ReplicaSet.spec().singular)
+    let through = live.workload.reference.kind.owns_through().filter(|_| !is_owner);
+    let object = match through {
+        Some(through) => format!("{}/{name}", through.spec().singular),
+        None => live.workload.reference.to_string(),
     };
     Some(UnreadableNote { object, annotation: HISTORY_ANNOTATION })
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::engine::durable::history::HistoryImage;
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{Denied, Surroundings};
 use crate::engine::workload::Workload;
 

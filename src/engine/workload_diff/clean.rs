@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::engine::defaults;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{self, WorkloadKind};
 use crate::engine::plan::LAST_APPLIED;
 use crate::engine::pod::ContainerList;
 use crate::engine::record::OWN_PREFIX;
@@ -21,10 +21,6 @@ const SERVER_METADATA: [&str; 10] = [
     "selfLink",
     "uid",
 ];
-
-/// Annotations that a controller or `kubectl apply` keeps its books in.
-const BOOKKEEPING: [&str; 3] =
-    [LAST_APPLIED, "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
 
 /// Where the ServiceAccount admission mounts the token that it adds.
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -64,7 +60,7 @@ fn without_server_fields(object: &Value) -> Value {
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
         metadata.retain(|key, _| !SERVER_METADATA.contains(&key.as_str()));
         if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-            annotations.retain(|key, _| !BOOKKEEPING.contains(&key.as_str()));
+            annotations.retain(|key, _| key != LAST_APPLIED && !kinds::is_counter(key));
         }
         for map in ["annotations", "labels"] {
             let Some(Value::Object(entries)) = metadata.get_mut(map) else { continue };

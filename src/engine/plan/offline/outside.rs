@@ -6,18 +6,6 @@ use crate::engine::json_path;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::template;
 
-/// The fields of a StatefulSet's spec that may change (`ValidateStatefulSetUpdate` in
-/// `pkg/apis/apps/validation/validation.go`); any other may not, one that this build does not know among them.
-const STATEFUL_SET_MUTABLE: [&str; 7] = [
-    "minReadySeconds",
-    "ordinals",
-    "persistentVolumeClaimRetentionPolicy",
-    "replicas",
-    "revisionHistoryLimit",
-    "template",
-    "updateStrategy",
-];
-
 /// Changed paths outside the template, sorted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct OutsideDiff {
@@ -34,7 +22,7 @@ pub(super) fn diff(kind: WorkloadKind, before: &Value, after: &Value) -> Outside
     let nothing = Value::Null;
     let spec_before = before.get("spec").unwrap_or(&nothing);
     let spec_after = after.get("spec").unwrap_or(&nothing);
-    for name in field_names(spec_before, spec_after).into_iter().filter(|name| is_immutable(kind, name)) {
+    for name in field_names(spec_before, spec_after).into_iter().filter(|name| kind.is_fixed(name)) {
         let before = spec_before.get(&name).unwrap_or(&nothing);
         let after = spec_after.get(&name).unwrap_or(&nothing);
         found.immutable.extend(template::changed_paths(before, after, &json_path::join("spec", &name)));
@@ -55,31 +43,19 @@ fn field_names(before: &Value, after: &Value) -> Vec<String> {
     all
 }
 
-/// Upstream: `ValidateDeploymentUpdate` and its like, and `ValidateReplicaSetUpdate`, which refuse another selector.
-fn is_immutable(kind: WorkloadKind, field: &str) -> bool {
-    match kind {
-        WorkloadKind::StatefulSet => !STATEFUL_SET_MUTABLE.contains(&field),
-        WorkloadKind::Deployment | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet => field == "selector",
-        WorkloadKind::Pod => false,
-    }
-}
-
 fn without_template(kind: WorkloadKind, object: &Value) -> Value {
     let mut object = object.clone();
     let Value::Object(fields) = &mut object else { return object };
-    match kind {
-        WorkloadKind::Pod => {
-            fields.shift_remove("spec");
-            if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-                metadata.shift_remove("labels");
-                metadata.shift_remove("annotations");
-            }
+    if kind.has_template() {
+        if let Some(Value::Object(spec)) = fields.get_mut("spec") {
+            spec.shift_remove("template");
         }
-        WorkloadKind::Deployment | WorkloadKind::StatefulSet | WorkloadKind::DaemonSet | WorkloadKind::ReplicaSet => {
-            if let Some(Value::Object(spec)) = fields.get_mut("spec") {
-                spec.shift_remove("template");
-            }
-        }
+        return object;
+    }
+    fields.shift_remove("spec");
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+        metadata.shift_remove("labels");
+        metadata.shift_remove("annotations");
     }
     object
 }
