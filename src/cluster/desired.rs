@@ -6,10 +6,9 @@ use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
 use crate::engine::api_schema::Validation;
-use crate::engine::defaults;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{Desired, LAST_APPLIED};
-use crate::engine::strategic_merge::{self, Schema};
+use crate::engine::strategic_merge;
 use crate::engine::workload::Workload;
 
 impl Cluster {
@@ -64,25 +63,22 @@ impl Cluster {
 /// # Errors
 /// When the manifest cannot be merged.
 pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Desired, ClusterError> {
-    let kind = live.reference.kind.spec().kind;
+    let kind = live.reference.kind;
     let patch = three_way(live, manifest)?;
-    let object = strategic_merge::apply(&live.object, &patch, schema_of(live)).map_err(not_sent)?;
-    let object = if !live.reference.kind.has_template() { object } else { defaults::fill(kind, &object) };
+    let object = strategic_merge::apply(&live.object, &patch, kind.merge()).map_err(not_sent)?;
+    let object = if kind.has_template() { kind.defaults().fill(&object) } else { object };
     Ok(Desired::Object { object, removals_unseen: removals_unseen(live) })
 }
 
 /// The strategic merge patch that kubectl computes from the last applied manifest, this one and the live object.
 fn three_way(live: &Workload, manifest: &Value) -> Result<Value, ClusterError> {
     let modified = as_kubectl_reads(manifest, &live.reference.namespace);
-    strategic_merge::three_way(original(live).as_ref(), &modified, &live.object, schema_of(live)).map_err(not_sent)
+    strategic_merge::three_way(original(live).as_ref(), &modified, &live.object, live.reference.kind.merge())
+        .map_err(not_sent)
 }
 
 fn not_sent(error: impl std::fmt::Display) -> ClusterError {
     ClusterError::NotSent { why: error.to_string() }
-}
-
-fn schema_of(live: &Workload) -> Schema {
-    Schema::of_kind(live.reference.kind.spec().kind).unwrap_or(Schema::PLAIN)
 }
 
 /// The manifest that was applied last.
@@ -146,7 +142,8 @@ mod tests {
             json!({"metadata": {"name": "web", "annotations": {LAST_APPLIED: "old"}}, "spec": {"replicas": 1}}),
         ] {
             let modified = as_kubectl_reads(&manifest, "prod");
-            let patch = strategic_merge::three_way(Some(&applied), &modified, &live, Schema::DEPLOYMENT).unwrap();
+            let patch =
+                strategic_merge::three_way(Some(&applied), &modified, &live, WorkloadKind::Deployment.merge()).unwrap();
             assert_eq!(patch, json!({}), "{manifest}");
         }
     }

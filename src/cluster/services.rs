@@ -64,8 +64,7 @@ impl Cluster {
     }
 
     async fn selecting_in(&self, namespace: &str) -> Result<Vec<Value>, ClusterError> {
-        let kinds = WorkloadKind::ALL.into_iter().filter(|kind| kind.has_template());
-        let workloads = kinds.map(|kind| self.named(kind.into(), kind.spec().kind, namespace));
+        let workloads = WorkloadKind::selecting().map(|kind| self.named(kind.into(), kind.spec().kind, namespace));
         let (workloads, policies, slices) = futures::join!(
             futures::future::join_all(workloads),
             self.named(NETWORK_POLICIES, "NetworkPolicy", namespace),

@@ -9,7 +9,7 @@
 use serde_json::{Value, json};
 
 use super::container_hash::{ContainerHash, HashEra, container_hash};
-use super::defaults;
+use super::defaults::Defaults;
 use super::kinds::WorkloadKind;
 use super::kubelet_version::KubeletVersion;
 use super::names::{ContainerName, WorkloadRef};
@@ -119,7 +119,7 @@ impl Restart {
 pub fn pod_of(kind: WorkloadKind, object: &Value) -> Value {
     let template = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
     let spec = template.get("spec").cloned().unwrap_or(Value::Null);
-    defaults::fill("Pod", &json!({ "spec": spec }))
+    Defaults::POD.fill(&json!({ "spec": spec }))
 }
 
 /// Returns a pod as a manifest would change it: what the manifest says of its containers set, all else kept, such as the
@@ -136,7 +136,7 @@ pub fn merged(pod: &Value, manifest: &Value) -> Result<Value, strategic_merge::E
     }
     let patch = strategic_merge::three_way(None, &json!({ "spec": spec }), pod, Schema::POD)?;
     let merged = strategic_merge::apply(pod, &patch, Schema::POD)?;
-    Ok(defaults::fill("Pod", &merged))
+    Ok(Defaults::POD.fill(&merged))
 }
 
 /// Compares the containers of a pod with those after a change, if one is asked about; both filled in ([`pod_of`]).

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
+use kubectl_inplace::engine::kinds::{CONTROLLER_REVISION_HASH, DEPLOYMENT_REVISION, POD_TEMPLATE_HASH, WorkloadKind};
+
 /// A module, and what its sources may not name: crates and what reaches outside. Who imports which module of this package
 /// stands in the map of `src/lib.rs`.
 const FENCES: &[(&str, &[&str])] = &[
@@ -70,7 +72,7 @@ fn read(path: &str) -> String {
 }
 
 /// The code of a source: no comments, and no item that only tests are built with. An item ends, as rustfmt leaves it, at
-/// the first line that is no deeper than its beginning and closes it.
+/// the first line that is no deeper than its beginning and closes it; the end of a text over several lines is none.
 fn code(source: &str) -> String {
     let mut kept = Vec::new();
     let mut lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -82,7 +84,7 @@ fn code(source: &str) -> String {
         let indent = line.len() - line.trim_start().len();
         let ends = |line: &str| {
             let (own, text) = (line.len() - line.trim_start().len(), line.trim());
-            own == indent && !text.starts_with("#[") && (text.ends_with([';', ',']) || text.starts_with('}'))
+            own == indent && !text.starts_with(['#', '"']) && (text.ends_with([';', ',']) || text.starts_with('}'))
         };
         let _last = lines.by_ref().find(|line| ends(line));
     }
@@ -222,6 +224,51 @@ fn the_map_is_true() {
         );
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What names a kind of workload, or compares with one: its variant, its names as whole strings, the labels of its revisions,
+/// and comparisons with the resources that have a name.
+fn names_of_kinds() -> Vec<String> {
+    let mut names: Vec<String> = ["WorkloadKind::{", "WorkloadKind::*"].map(str::to_owned).to_vec();
+    for kind in WorkloadKind::ALL {
+        let spec = kind.spec();
+        names.push(format!("WorkloadKind::{}", spec.kind));
+        // A pod is not only a kind of workload: of any workload they are counted in these words.
+        let words = [spec.singular, spec.plural].into_iter().filter(|_| kind.has_template());
+        names.extend(words.chain([spec.kind]).map(|name| format!("\"{name}\"")));
+    }
+    for label in [POD_TEMPLATE_HASH, CONTROLLER_REVISION_HASH, DEPLOYMENT_REVISION] {
+        names.push(format!("\"{label}\""));
+    }
+    for resource in ["PODS", "REPLICA_SETS"] {
+        names.extend([format!("== {resource}"), format!("!= {resource}"), format!("{resource} =>")]);
+    }
+    names
+}
+
+/// Elsewhere these name something else than a kind of workload.
+const NO_KIND: &[(&str, &[&str])] = &[
+    // Types of the API, of which the kinds are some.
+    ("src/engine/api_schema/", &["\"Deployment\"", "\"StatefulSet\"", "\"DaemonSet\"", "\"ReplicaSet\"", "\"Pod\""]),
+];
+
+#[test]
+fn only_one_place_compares_kinds() {
+    let names = names_of_kinds();
+    let named = |code: &str| names.iter().filter(|name| code.contains(name.as_str())).cloned().collect::<Vec<_>>();
+    assert_eq!(
+        named("if kind == WorkloadKind::Pod || text == \"statefulsets\" {}"),
+        ["WorkloadKind::Pod", "\"statefulsets\""]
+    );
+    let is_excused = |path: &str, name: &str| {
+        NO_KIND.iter().any(|(place, excused)| path.starts_with(place) && excused.contains(&name))
+    };
+    let mut found = Vec::new();
+    for (path, code) in product("src").filter(|(path, _)| !path.starts_with("src/engine/kinds/")) {
+        let names = named(&code).into_iter().filter(|name| !is_excused(&path, name));
+        found.extend(names.map(|name| format!("{path}: {name}")));
+    }
+    assert!(found.is_empty(), "ask the kind what it can do (src/engine/kinds/mod.rs): {found:#?}");
 }
 
 #[test]

@@ -4,9 +4,19 @@
 //! namespace, managed fields; of pods the service account and its token volume, priority and the tolerations of node taints.
 #![expect(clippy::disallowed_methods, reason = "test vectors are read from their file")]
 
-use kubectl_inplace::engine::defaults::{fill, fill_pod_template};
+use kubectl_inplace::engine::defaults::Defaults;
+use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::strategic_merge::{Schema, apply, three_way};
 use serde_json::Value;
+
+/// The tables of a kind as in a manifest.
+pub(crate) fn tables(kind: &str) -> (Schema, Defaults) {
+    if kind == "PodTemplate" {
+        return (Schema::POD_TEMPLATE_OBJECT, Defaults::POD_TEMPLATE_OBJECT);
+    }
+    let kind = WorkloadKind::named(kind).expect("a kind that has tables");
+    (kind.merge(), kind.defaults())
+}
 
 #[test]
 fn fills_as_the_server() {
@@ -16,11 +26,12 @@ fn fills_as_the_server() {
         let vector: Value = serde_json::from_str(line).unwrap();
         let (manifest, stored) = (&vector["manifest"], &vector["stored"]);
         let kind = manifest["kind"].as_str().unwrap();
-        compare(&format!("line {}: {kind}", number + 1), &fill(kind, manifest), stored, &mut differences);
+        let (_, defaults) = tables(kind);
+        compare(&format!("line {}: {kind}", number + 1), &defaults.fill(manifest), stored, &mut differences);
         if let Some(template) = manifest["spec"].get("template") {
-            assert_eq!(fill_pod_template(template), stored["spec"]["template"]);
+            assert_eq!(Defaults::POD_TEMPLATE.fill(template), stored["spec"]["template"]);
         }
-        assert_eq!(&fill(kind, stored), stored, "a stored {kind} is complete");
+        assert_eq!(&defaults.fill(stored), stored, "a stored {kind} is complete");
     }
     assert!(text.lines().count() >= 15, "vectors are missing");
     assert!(differences.is_empty(), "{}", differences.join("\n"));
@@ -36,9 +47,9 @@ fn patch_and_defaults_make_what_kubectl_apply_stores() {
     for (number, line) in text.lines().enumerate() {
         let vector: Value = serde_json::from_str(line).unwrap();
         let kind = vector["kind"].as_str().unwrap();
-        let schema = Schema::of_kind(kind).unwrap();
+        let (schema, defaults) = tables(kind);
         let patch = three_way(Some(&vector["original"]), &vector["modified"], &vector["current"], schema).unwrap();
-        let ours = fill(kind, &apply(&vector["current"], &patch, schema).unwrap());
+        let ours = defaults.fill(&apply(&vector["current"], &patch, schema).unwrap());
         compare(&format!("line {}: {kind}", number + 1), &ours, &vector["stored"], &mut differences);
     }
     assert!(text.lines().count() >= 20, "vectors are missing");

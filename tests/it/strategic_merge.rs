@@ -5,7 +5,7 @@
 //! that upstream refuses, or of which it stores directives, are not among them.
 #![expect(clippy::disallowed_methods, reason = "test vectors are read from their file")]
 
-use kubectl_inplace::engine::strategic_merge::{Schema, apply, three_way};
+use kubectl_inplace::engine::strategic_merge::{apply, three_way};
 use serde_json::Value;
 
 #[test]
@@ -15,7 +15,7 @@ fn merges_as_upstream() {
     let mut failed = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let vector: Value = serde_json::from_str(line).unwrap();
-        let schema = Schema::of_kind(vector["kind"].as_str().unwrap()).unwrap();
+        let schema = crate::defaults::tables(vector["kind"].as_str().unwrap()).0;
         let original = vector.get("original").filter(|original| !original.is_null());
         let patch = three_way(original, &vector["modified"], &vector["current"], schema).unwrap();
         let merged = apply(&vector["current"], &patch, schema).unwrap();

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::thread;
 
-use kubectl_inplace::engine::defaults::{Handling, fill, handled};
+use kubectl_inplace::engine::defaults::{Defaults, Handling};
+use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::strategic_merge::{ListMerge, Schema};
 use serde_json::{Map, Value, json};
 
@@ -16,6 +17,14 @@ const KINDS: [(&str, &str); 5] = [
     ("ReplicaSet", "io.k8s.api.apps.v1.ReplicaSet"),
     ("Pod", "io.k8s.api.core.v1.Pod"),
 ];
+
+fn named(kind: &str) -> WorkloadKind {
+    WorkloadKind::named(kind).expect("a kind that has tables")
+}
+
+fn defaults(kind: &str) -> Defaults {
+    named(kind).defaults()
+}
 
 /// Behind feature gates that are off: this server takes them and stores nothing.
 const GATED: [&str; 4] = ["clusterTrustBundle", "podCertificate", "stopSignal", "schedulingGroup"];
@@ -57,7 +66,7 @@ fn merge_keys_are_the_servers() {
     let mut lists = 0;
     for (kind, name) in KINDS {
         let openapi = OpenApi::read(&api, document(kind));
-        let schema = Schema::of_kind(kind).expect("a kind that has tables");
+        let schema = named(kind).merge();
         lists += compare_merging(&openapi, openapi.named(name), schema, kind, &mut differences);
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
@@ -307,10 +316,10 @@ fn defaults_are_the_servers() {
         let object = object(kind);
         let (status, stored) = api.dry_run_create(path(kind), &object);
         assert_eq!(status, 201, "{kind}: {stored:#}");
-        let (filled, stored) = (fill(kind, &object), cleaned(stored, kind));
+        let (filled, stored) = (defaults(kind).fill(&object), cleaned(stored, kind));
         differences(kind, &filled, &stored, &mut found);
         // The sample is only worth something if it has a place for everything in the table.
-        let table: BTreeSet<_> = handled(kind).into_iter().collect();
+        let table: BTreeSet<_> = defaults(kind).handled().into_iter().collect();
         assert!(table.len() > 50, "{kind}: {}", table.len());
         for (names, handling) in &table {
             if is_left_out(kind, &names.join(".")) {
@@ -390,7 +399,7 @@ fn every_leaf(api: &Api, kind: &str, name: &str) -> Checked {
             }
             checked.accepted += 1;
             let mut here = Vec::new();
-            differences(kind, &fill(kind, &object), &cleaned(stored, kind), &mut here);
+            differences(kind, &defaults(kind).fill(&object), &cleaned(stored, kind), &mut here);
             let told = |difference| format!("{} = {value}: {difference}", leaf.fields());
             checked.found.extend(here.into_iter().map(told));
         }

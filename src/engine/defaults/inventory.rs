@@ -1,7 +1,7 @@
 //! What the table has to say, field by field, so that a test can hold all of it against a server.
 
+use super::Defaults;
 use super::table::{Rule, Type};
-use super::type_of;
 
 /// What is done with a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,14 +14,14 @@ pub enum Handling {
     Canonical,
 }
 
-/// Returns every field of a kind that [`super::fill`] does something with: the names that lead to it, those of lists
-/// standing for any of their elements.
-pub fn handled(kind: &str) -> Vec<(Vec<&'static str>, Handling)> {
-    let mut found = Vec::new();
-    if let Some(of) = type_of(kind) {
-        collect(of, &mut Vec::new(), &mut found);
+impl Defaults {
+    /// Returns every field that [`Defaults::fill`] does something with: the names that lead to it, those of lists standing
+    /// for any of their elements.
+    pub fn handled(self) -> Vec<(Vec<&'static str>, Handling)> {
+        let mut found = Vec::new();
+        collect(self.0, &mut Vec::new(), &mut found);
+        found
     }
-    found
 }
 
 fn collect(of: &Type, above: &mut Vec<&'static str>, found: &mut Vec<(Vec<&'static str>, Handling)>) {

@@ -7,15 +7,14 @@
 
 use serde_json::{Map, Value};
 
+use super::Defaults;
 use super::table::{Constant, Rule, Type};
-use super::type_of;
 use crate::engine::image::ImageReference;
 
-/// Leaves out the defaults that two states of one object share. Both must have been filled in by [`super::fill`].
-/// Objects of a kind without tables stay as they are.
-pub fn leave_out(kind: &str, before: &mut Value, after: &mut Value) {
-    if let Some(of) = type_of(kind) {
-        values(Some(before), Some(after), of);
+impl Defaults {
+    /// Leaves out the defaults that two states of one object share. Both must have been filled in by [`Defaults::fill`].
+    pub fn leave_out(self, before: &mut Value, after: &mut Value) {
+        values(Some(before), Some(after), self.0);
     }
 }
 
@@ -125,20 +124,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::engine::defaults::fill;
 
     fn deployment(spec: &Value) -> Value {
         json!({"metadata": {"name": "web"}, "spec": spec})
     }
 
     /// Fills in both, leaves the defaults out again, and checks the promise.
-    fn left(kind: &str, before: &Value, after: &Value) -> (Value, Value) {
-        let (filled_before, filled_after) = (fill(kind, before), fill(kind, after));
+    fn left(of: Defaults, before: &Value, after: &Value) -> (Value, Value) {
+        let (filled_before, filled_after) = (of.fill(before), of.fill(after));
         let (mut before, mut after) = (filled_before.clone(), filled_after.clone());
-        leave_out(kind, &mut before, &mut after);
+        of.leave_out(&mut before, &mut after);
         assert_eq!(filled_before == filled_after, before == after);
-        assert_eq!(fill(kind, &before), filled_before);
-        assert_eq!(fill(kind, &after), filled_after);
+        assert_eq!(of.fill(&before), filled_before);
+        assert_eq!(of.fill(&after), filled_after);
         (before, after)
     }
 
@@ -151,9 +149,9 @@ mod tests {
                     "readinessProbe": {"httpGet": {"port": 80}}}],
                 "volumes": [{"name": "v", "emptyDir": {}}, {"name": "c", "configMap": {"name": "x"}}],
                 "serviceAccountName": "me"}}}));
-        assert_eq!(left("Deployment", &written, &written), (written.clone(), written));
+        assert_eq!(left(Defaults::DEPLOYMENT, &written, &written), (written.clone(), written));
         let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "a", "image": "a:1"}]}});
-        assert_eq!(left("Pod", &pod, &pod), (pod.clone(), pod));
+        assert_eq!(left(Defaults::POD, &pod, &pod), (pod.clone(), pod));
     }
 
     #[test]
@@ -166,7 +164,7 @@ mod tests {
             json!({"spec": {"containers": [container]}})
         };
         let policies = |before: &Value, after: &Value| {
-            let (before, after) = left("Pod", before, after);
+            let (before, after) = left(Defaults::POD, before, after);
             [before, after].map(|pod| pod["spec"]["containers"][0]["imagePullPolicy"].clone())
         };
         let (always, present) = (json!("Always"), json!("IfNotPresent"));
@@ -178,14 +176,15 @@ mod tests {
         // Each is the default of its image, and yet they differ.
         assert_eq!(policies(&container(None, "a"), &container(None, "a:1")), [always, present]);
 
-        let (before, after) = left("Deployment", &deployment(&json!({"replicas": 3})), &deployment(&json!({})));
+        let (before, after) = left(Defaults::DEPLOYMENT, &deployment(&json!({"replicas": 3})), &deployment(&json!({})));
         assert_eq!((&before["spec"]["replicas"], &after["spec"]["replicas"]), (&json!(3), &json!(1)));
     }
 
     #[test]
     fn a_strategy_that_goes_takes_its_defaults_along() {
         let rolling = deployment(&json!({"strategy": {"rollingUpdate": {"maxSurge": "25%"}}}));
-        let (before, after) = left("Deployment", &rolling, &deployment(&json!({"strategy": {"type": "Recreate"}})));
+        let (before, after) =
+            left(Defaults::DEPLOYMENT, &rolling, &deployment(&json!({"strategy": {"type": "Recreate"}})));
         assert_eq!(before["spec"]["strategy"], json!({"type": "RollingUpdate"}));
         assert_eq!(after["spec"]["strategy"], json!({"type": "Recreate"}));
     }
@@ -194,7 +193,7 @@ mod tests {
     fn an_added_container_comes_without_defaults() {
         let one = json!({"spec": {"containers": [{"name": "a", "image": "a:1"}]}});
         let two = json!({"spec": {"containers": [{"name": "b", "image": "b:1"}, {"name": "a", "image": "a:1"}]}});
-        assert_eq!(left("Pod", &one, &two), (one.clone(), two.clone()));
-        assert_eq!(left("Pod", &two, &one), (two, one));
+        assert_eq!(left(Defaults::POD, &one, &two), (one.clone(), two.clone()));
+        assert_eq!(left(Defaults::POD, &two, &one), (two, one));
     }
 }

@@ -12,8 +12,7 @@ mod inventory;
 mod meant;
 mod table;
 
-pub use self::inventory::{Handling, handled};
-pub use self::meant::leave_out;
+pub use self::inventory::Handling;
 
 use self::table::{Constant, Rule, Type};
 use super::image::ImageReference;
@@ -23,37 +22,34 @@ use serde_json::{Map, Value};
 /// Lists that are stored even if empty: their fields have no `omitempty`.
 const KEPT_LISTS: [&str; 4] = ["containers", "sources", "nodeSelectorTerms", "monitors"];
 
-/// Fills in the defaults of an object, which is of this kind as in a manifest: `Pod`, `PodTemplate`, `Deployment`,
-/// `StatefulSet`, `DaemonSet` or `ReplicaSet`. An object of another kind only loses its nulls and empty lists.
-///
-/// Upstream: `SetObjectDefaults_Pod` and its like in `pkg/apis/{core,apps}/v1/zz_generated.defaults.go`.
-pub fn fill(kind: &str, object: &Value) -> Value {
-    filled(object, type_of(kind))
-}
+/// The defaults of one type of the API.
+#[derive(Clone, Copy, Debug)]
+pub struct Defaults(&'static Type);
 
-fn type_of(kind: &str) -> Option<&'static Type> {
-    match kind {
-        "Pod" => Some(&table::POD),
-        "PodTemplate" => Some(&table::POD_TEMPLATE_OBJECT),
-        "Deployment" => Some(&table::DEPLOYMENT),
-        "StatefulSet" => Some(&table::STATEFUL_SET),
-        "DaemonSet" => Some(&table::DAEMON_SET),
-        "ReplicaSet" => Some(&table::REPLICA_SET),
-        _ => None,
+impl Defaults {
+    /// `v1.Pod`.
+    pub const POD: Self = Self(&table::POD);
+    /// `v1.PodTemplateSpec`, e.g. of a Deployment's `spec.template`.
+    pub const POD_TEMPLATE: Self = Self(&table::POD_TEMPLATE);
+    /// `v1.PodTemplate`, the object that holds a template of its own.
+    pub const POD_TEMPLATE_OBJECT: Self = Self(&table::POD_TEMPLATE_OBJECT);
+    /// `apps/v1.Deployment`.
+    pub const DEPLOYMENT: Self = Self(&table::DEPLOYMENT);
+    /// `apps/v1.StatefulSet`.
+    pub const STATEFUL_SET: Self = Self(&table::STATEFUL_SET);
+    /// `apps/v1.DaemonSet`.
+    pub const DAEMON_SET: Self = Self(&table::DAEMON_SET);
+    /// `apps/v1.ReplicaSet`.
+    pub const REPLICA_SET: Self = Self(&table::REPLICA_SET);
+
+    /// Fills in the defaults of an object of this type.
+    ///
+    /// Upstream: `SetObjectDefaults_Pod` and its like in `pkg/apis/{core,apps}/v1/zz_generated.defaults.go`.
+    pub fn fill(self, object: &Value) -> Value {
+        let mut object = stored(object);
+        fill_value(&mut object, self.0);
+        object
     }
-}
-
-/// Fills in the defaults of a pod template (`v1.PodTemplateSpec`), e.g. of a Deployment's `spec.template`.
-pub fn fill_pod_template(template: &Value) -> Value {
-    filled(template, Some(&table::POD_TEMPLATE))
-}
-
-fn filled(object: &Value, of: Option<&Type>) -> Value {
-    let mut object = stored(object);
-    if let Some(of) = of {
-        fill_value(&mut object, of);
-    }
-    object
 }
 
 /// The value without nulls and empty lists in maps.

@@ -6,6 +6,8 @@ use super::{
     CONTROLLER_REVISION_HASH, FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, RevisionLabel,
     Revisions, Rounding, TemplateGeneration, Unavailability, is_on_delete, max_unavailable, status, unordered,
 };
+use crate::engine::defaults::Defaults;
+use crate::engine::strategic_merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "DaemonSet",
@@ -35,6 +37,8 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &[],
     counters: &[GENERATION.annotation],
     template_generation: Some(GENERATION),
+    merge: Schema::DAEMON_SET,
+    defaults: Defaults::DAEMON_SET,
 };
 
 /// `IsPodUpdated` takes either label for the revision.

@@ -6,7 +6,9 @@ use super::{
     FixedFields, HoldsBy, KindSpec, POD_TEMPLATE_HASH, PodOrder, PodOwnership, REPLICA_SETS, Replicas, Revisions,
     Rounding, Unavailability, status, unordered,
 };
+use crate::engine::defaults::Defaults;
 use crate::engine::int_or_percent::IntOrPercent;
+use crate::engine::strategic_merge::Schema;
 
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
 
@@ -38,6 +40,8 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &[],
     counters: &[REVISION],
     template_generation: None,
+    merge: Schema::DEPLOYMENT,
+    defaults: Defaults::DEPLOYMENT,
 };
 
 /// Recreate has none, so one at a time.

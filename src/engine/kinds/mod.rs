@@ -19,7 +19,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::defaults::Defaults;
 use super::int_or_percent::IntOrPercent;
+use super::strategic_merge::Schema;
 
 /// The workload kinds whose pods can be updated in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -90,6 +92,10 @@ pub struct KindSpec {
     /// Annotations of its own by which its controller counts.
     counters: &'static [&'static str],
     template_generation: Option<TemplateGeneration>,
+    /// How manifests merge into the object.
+    merge: Schema,
+    /// What the API server fills in.
+    defaults: Defaults,
 }
 
 /// Who controls the pods of a workload.
@@ -328,6 +334,11 @@ impl WorkloadKind {
         Self::ALL.into_iter().filter(|kind| kind.has_template() && kind.made_by().is_none())
     }
 
+    /// Returns the kinds whose objects select pods, each before the one through which it owns them.
+    pub fn selecting() -> impl Iterator<Item = Self> {
+        Self::written_by_people().flat_map(|kind| [Some(kind), kind.owns_through()]).flatten()
+    }
+
     /// Returns where the number of its pods is.
     pub fn replicas(self) -> Replicas {
         self.spec().replicas
@@ -382,6 +393,16 @@ impl WorkloadKind {
             FixedFields::Only(fields) => fields.contains(&field),
             FixedFields::AllBut(fields) => !fields.contains(&field),
         }
+    }
+
+    /// Returns how manifests merge into its objects.
+    pub fn merge(self) -> Schema {
+        self.spec().merge
+    }
+
+    /// Returns what the API server fills in.
+    pub fn defaults(self) -> Defaults {
+        self.spec().defaults
     }
 
     /// Returns whether `kubectl rollout` knows it.
@@ -487,5 +508,9 @@ mod tests {
         assert_eq!(written, [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet]);
         assert_eq!(REPLICA_SETS.made_by(), Some(WorkloadKind::Deployment));
         assert_eq!(PODS.made_by(), None);
+        let mut selecting: Vec<WorkloadKind> = WorkloadKind::selecting().collect();
+        selecting.sort();
+        let with_selector = WorkloadKind::ALL.into_iter().filter(|kind| kind.selector_pointer().is_some());
+        assert_eq!(selecting, with_selector.collect::<Vec<_>>());
     }
 }

@@ -4,6 +4,8 @@ use super::{
     FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, Revisions, Unavailability, never_rolls_out,
     unordered,
 };
+use crate::engine::defaults::Defaults;
+use crate::engine::strategic_merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "Pod",
@@ -28,4 +30,6 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &[],
     counters: &[],
     template_generation: None,
+    merge: Schema::POD,
+    defaults: Defaults::POD,
 };

@@ -4,6 +4,8 @@ use super::{
     FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, Revisions, Unavailability, never_rolls_out,
     unordered,
 };
+use crate::engine::defaults::Defaults;
+use crate::engine::strategic_merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "ReplicaSet",
@@ -29,4 +31,6 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &[],
     counters: &[],
     template_generation: None,
+    merge: Schema::REPLICA_SET,
+    defaults: Defaults::REPLICA_SET,
 };

@@ -6,6 +6,8 @@ use super::{
     CONTROLLER_REVISION_HASH, FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, RevisionLabel,
     Revisions, Rounding, Unavailability, is_on_delete, max_unavailable, status,
 };
+use crate::engine::defaults::Defaults;
+use crate::engine::strategic_merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "StatefulSet",
@@ -44,6 +46,8 @@ pub(super) const SPEC: KindSpec = KindSpec {
     pod_prefixes: &["statefulset.kubernetes.io/"],
     counters: &[],
     template_generation: None,
+    merge: Schema::STATEFUL_SET,
+    defaults: Defaults::STATEFUL_SET,
 };
 
 /// Under RollingUpdate the controller is replacing pods while a pod at or above the partition has another revision.

@@ -70,10 +70,7 @@ impl Subject {
             Self::Workload => of(Some(kind)),
             Self::OwnedThrough => of(kind.owns_through()),
             Self::Maker => of(kind.made_by()),
-            Self::Selecting => {
-                let selecting = WorkloadKind::ALL.into_iter().filter(|kind| kind.selector_pointer().is_some());
-                selecting.map(AccessResource::of_kind).collect()
-            }
+            Self::Selecting => WorkloadKind::selecting().map(AccessResource::of_kind).collect(),
             Self::Other(resource) => vec![resource],
         }
     }

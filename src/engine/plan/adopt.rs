@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use super::durable::{holder, is_stale};
 use super::policy::policy_of;
 use super::resume::Start;
-use crate::engine::defaults;
 use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, same};
 use crate::engine::durable::history;
 use crate::engine::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
@@ -241,7 +240,6 @@ fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
     let annotations = live.workload.object.pointer("/metadata/annotations")?;
     let applied: Value = serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()?;
     let strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));
-    let filled =
-        defaults::fill(live.workload.reference.kind.spec().kind, &json!({"spec": {"updateStrategy": strategy}}));
+    let filled = live.workload.reference.kind.defaults().fill(&json!({"spec": {"updateStrategy": strategy}}));
     filled.pointer("/spec/updateStrategy").filter(|strategy| strategy.is_object()).cloned()
 }

@@ -23,7 +23,6 @@ use super::policy::policy;
 use super::rules;
 use super::warnings::of_the_reference;
 use super::{ContainerPlan, Effect, ImageChange, Plan, Verdict, WorkloadPlan};
-use crate::engine::defaults;
 use crate::engine::durable::history::HISTORY_ANNOTATION;
 use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::hook::Hooks;
@@ -34,7 +33,7 @@ use crate::engine::names::{ContainerName, Uid, WorkloadRef};
 use crate::engine::pod::{Container, ContainerList};
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::record::UPDATE_ANNOTATION;
-use crate::engine::strategic_merge::{self, Schema};
+use crate::engine::strategic_merge;
 use crate::engine::template::{self, TemplateDiff};
 use crate::engine::workload::Workload;
 
@@ -199,10 +198,10 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
 /// The live object and the desired one, both with defaults.
 fn stored(kind: WorkloadKind, old: &Value, new: &Value, reasons: &mut Vec<Reason>) -> (Value, Value) {
     let (old, new) = (written(old), written(new));
-    let live = defaults::fill(kind.spec().kind, &old);
+    let live = kind.defaults().fill(&old);
     let desired = applied(kind, &old, &new, &live).unwrap_or_else(|error| {
         reasons.push(Reason::ManifestsNotMergeable { message: error.to_string() });
-        defaults::fill(kind.spec().kind, &new)
+        kind.defaults().fill(&new)
     });
     (live, desired)
 }
@@ -214,7 +213,7 @@ pub fn new(reference: &WorkloadRef, manifest: &Value, options: &Options) -> Work
 
 /// A workload that only one side has.
 fn alone(reference: &WorkloadRef, object: &Value, warning: Warning, options: &Options) -> WorkloadPlan {
-    let object = defaults::fill(reference.kind.spec().kind, &written(object));
+    let object = reference.kind.defaults().fill(&written(object));
     bare(reference, object, BTreeSet::from([warning]), options)
 }
 
@@ -272,10 +271,8 @@ fn written(manifest: &Value) -> Value {
 
 /// What the server would store after `kubectl apply` of `new`, where `old` was applied before and `live` is there.
 fn applied(kind: WorkloadKind, old: &Value, new: &Value, live: &Value) -> Result<Value, strategic_merge::Error> {
-    let kind = kind.spec().kind;
-    let schema = Schema::of_kind(kind).unwrap_or(Schema::PLAIN);
-    let patch = strategic_merge::three_way(Some(old), new, live, schema)?;
-    Ok(defaults::fill(kind, &strategic_merge::apply(live, &patch, schema)?))
+    let patch = strategic_merge::three_way(Some(old), new, live, kind.merge())?;
+    Ok(kind.defaults().fill(&strategic_merge::apply(live, &patch, kind.merge())?))
 }
 
 /// The pod template; of a pod, what a template would have of it.

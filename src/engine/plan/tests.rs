@@ -8,7 +8,7 @@ use super::*;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::pod::Pod;
 use crate::engine::reason::{ReasonCode, WarningCode};
-use crate::engine::strategic_merge::{Schema, apply};
+use crate::engine::strategic_merge::apply;
 use crate::engine::target;
 use crate::engine::workload::Workload;
 
@@ -20,7 +20,7 @@ fn yaml(text: &str) -> Value {
 
 fn merged(object: &Value, patch: Option<&Value>, kind: &str) -> Value {
     let Some(patch) = patch else { return object.clone() };
-    apply(object, patch, Schema::of_kind(kind).unwrap()).unwrap()
+    apply(object, patch, WorkloadKind::named(kind).unwrap().merge()).unwrap()
 }
 
 fn text<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> {

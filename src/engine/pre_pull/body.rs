@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{ImagePull, Pull};
+use crate::engine::kinds::PODS;
 use crate::engine::names::RolloutId;
 
 /// The label by which a rollout's pull pods are found again: its value is the rollout's id.
@@ -90,8 +91,8 @@ pub fn pull_pod(
         }
     }
     json!({
-        "apiVersion": "v1",
-        "kind": "Pod",
+        "apiVersion": PODS.spec().api_version(),
+        "kind": PODS.spec().kind,
         "metadata": {
             "name": pull_pod_name(id, pull),
             "namespace": namespace,

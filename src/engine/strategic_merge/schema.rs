@@ -70,19 +70,6 @@ impl Schema {
     /// `apps/v1.ReplicaSet`.
     pub const REPLICA_SET: Self = TEMPLATED;
 
-    /// Finds the schema of a kind by its name as in a manifest, e.g. `Deployment`; `None` for a kind without tables here.
-    pub fn of_kind(kind: &str) -> Option<Self> {
-        match kind {
-            "Pod" => Some(Self::POD),
-            "PodTemplate" => Some(Self::POD_TEMPLATE_OBJECT),
-            "Deployment" => Some(Self::DEPLOYMENT),
-            "StatefulSet" => Some(Self::STATEFUL_SET),
-            "DaemonSet" => Some(Self::DAEMON_SET),
-            "ReplicaSet" => Some(Self::REPLICA_SET),
-            _ => None,
-        }
-    }
-
     /// Returns the fields of this type that have a rule of their own or below them.
     pub fn fields(self) -> impl Iterator<Item = (&'static str, Rule)> {
         self.0.iter().map(|field| (field.name, field.rule))

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use crate::engine::defaults;
 use crate::engine::kinds::{self, WorkloadKind};
 use crate::engine::plan::LAST_APPLIED;
 use crate::engine::pod::ContainerList;
@@ -32,7 +31,7 @@ const FIRST_KEYS: [&str; 6] = ["apiVersion", "kind", "metadata", "name", "namesp
 
 /// Returns an object without what the server sets, and with its defaults: a manifest and what is stored of it look alike.
 pub(super) fn as_stored(kind: WorkloadKind, object: &Value) -> Value {
-    defaults::fill(kind.spec().kind, &without_server_fields(object))
+    kind.defaults().fill(&without_server_fields(object))
 }
 
 /// Returns a manifest without what the server sets.
@@ -49,7 +48,7 @@ pub(super) fn both(kind: WorkloadKind, before: &Value, after: &Value) -> (Value,
     if !kind.has_template() {
         leave_out_admitted(&mut before, &mut after);
     }
-    defaults::leave_out(kind.spec().kind, &mut before, &mut after);
+    kind.defaults().leave_out(&mut before, &mut after);
     (in_reading_order(before), in_reading_order(after))
 }
 

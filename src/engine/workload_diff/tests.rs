@@ -6,8 +6,7 @@ use crate::engine::target;
 
 /// A Deployment as the server stores it.
 fn stored() -> Value {
-    let mut object = crate::engine::defaults::fill(
-        "Deployment",
+    let mut object = WorkloadKind::Deployment.defaults().fill(
         &json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "prod"}, "spec": {
             "replicas": 2, "selector": {"matchLabels": {"app": "web"}},
             "template": {"metadata": {"labels": {"app": "web"}}, "spec": {
@@ -147,8 +146,7 @@ fn a_pod_is_shown_without_what_admission_added() {
     let mount = json!({"name": "kube-api-access-abcde", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": true});
     let toleration =
         |key: &str| json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300});
-    let pod = crate::engine::defaults::fill(
-        "Pod",
+    let pod = WorkloadKind::Pod.defaults().fill(
         &json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n", "uid": "u",
             "ownerReferences": [{"name": "x"}]}, "spec": {
             "nodeName": "node-1", "serviceAccountName": "default", "priority": 0, "preemptionPolicy": "PreemptLowerPriority",
