@@ -432,8 +432,9 @@ impl Warning {
             }
             Self::PodsOfOldRevision { pods, current } => {
                 format!(
-                    "{} of an older revision than {current}, with differences beyond the image",
-                    if *pods == 1 { "1 pod is".to_owned() } else { format!("{pods} pods are") }
+                    "{} of an older revision than {current}: only what is shown here changes in {}",
+                    if *pods == 1 { "1 pod is".to_owned() } else { format!("{pods} pods are") },
+                    if *pods == 1 { "it" } else { "them" }
                 )
             }
             Self::OrderWaits { pod, allowed } => {

@@ -139,7 +139,7 @@ codes! {
         }
         PodsOfOldRevision {
             summary: "some pods are of an older revision of the owner's template",
-            meaning: "These pods were made from an older template and differ from the others in more than the image.",
+            meaning: "These pods were made from an older template. The change is made in them all the same; whatever else differs between the two templates stays as it is.",
             why: "A partition, OnDelete or an unfinished rollout leaves pods at an older revision (labels pod-template-hash and controller-revision-hash).",
             remedy: "Nothing, if they are to get the image as well.",
         }

@@ -231,6 +231,10 @@ impl Reason {
             Self::RolloutHeld { id, .. } if id.is_empty() => {
                 "finish it in place (kubectl inplace resume TYPE/NAME --take-over), or roll it back (kubectl inplace abort TYPE/NAME --take-over)"
             }
+            // Nothing takes the place of one that has ended halfway: its owner is as it left it.
+            Self::RolloutHeld { run, .. } if run.is_empty() => {
+                "resume it (kubectl inplace resume), or roll it back (kubectl inplace abort)"
+            }
             Self::RolloutHeld { .. } => {
                 "watch it (kubectl inplace follow), resume it (kubectl inplace resume), roll it back (kubectl inplace abort), or put yours in its place (--take-over)"
             }
