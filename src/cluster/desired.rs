@@ -1,4 +1,4 @@
-//! What `kubectl apply` of a manifest would store, asked of the server by a dry run (product.md, section 3).
+//! What `kubectl apply` of a manifest would store, asked of the server by a dry run.
 
 use serde_json::Value;
 

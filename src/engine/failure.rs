@@ -1,4 +1,4 @@
-//! When a container has failed, and why (product.md, "How it ends"): pure judgement over one container's status.
+//! When a container has failed, and why : pure judgement over one container's status.
 //!
 //! A failure that is not certain yet has an [`Urgency`]: it counts only once it has lasted.
 
@@ -120,7 +120,7 @@ pub fn judge(
     match kind(&waiting.reason) {
         WaitingKind::Fatal | WaitingKind::PullBackOff => fail(None, Urgency::AtOnce),
         WaitingKind::Pull if is_final_answer(&waiting.message) => fail(None, Urgency::AtOnce),
-        // The kubelet may show CrashLoopBackOff for a container that never ran (kubernetes-facts.md 3.3).
+        // The kubelet may show CrashLoopBackOff for a container that never ran.
         WaitingKind::Start if ended.is_some() => fail(ended, Urgency::AtOnce),
         WaitingKind::Lasting => fail(None, Urgency::IfItLasts),
         WaitingKind::Pull | WaitingKind::Start | WaitingKind::Neutral => None,

@@ -1,7 +1,7 @@
 //! `restart`: one container again with the very same bits, by an image string that differs from the present one and pins
 //! the digest that runs.
 //!
-//! The kubelet restarts a container only when its image's text changes (kubernetes-facts.md, section 0, item 5), and a
+//! The kubelet restarts a container only when its image's text changes (`computePodActions`, pkg/kubelet/kuberuntime), and a
 //! runtime ignores the tag beside a digest (`ParseDockerRef` of containerd). So `repo:tag@digest` and `repo@digest` take
 //! turns. The repository is always the one that the pod's spec writes. Whether the registry still has the digest under it is
 //! not known here: a runtime may show the digest that it got from another repository. Pre-pull finds out before the kill.

@@ -286,6 +286,37 @@ fn every_test_file_is_run() {
     }
 }
 
+/// What stands in backticks in a document.
+fn quoted(document: &str) -> Vec<String> {
+    read(document).split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_documents_for_contributors_name_what_exists() {
+    let places = ["src/", "tests/", "docs/", "examples/", "Cargo.toml", ".clippy.toml"];
+    let engine: Vec<String> = sources("src/engine").iter().map(|path| read(path)).collect();
+    let mut missing = Vec::new();
+    for document in ["CONTRIBUTING.md", "docs/architecture.md"] {
+        for word in quoted(document).into_iter().filter(|word| !word.contains("NAME") && !word.contains("```")) {
+            let is_path = places.iter().any(|place| word.starts_with(place));
+            let path = word.split_whitespace().next().unwrap_or_default();
+            let is_key = word.starts_with("kubectl-inplace.io/");
+            if is_path && !root().join(path).exists() || is_key && !engine.iter().any(|code| code.contains(&word)) {
+                missing.push(format!("{document}: {word}"));
+            }
+        }
+    }
+    let map = read("docs/architecture.md");
+    let rows = map.split("| in `src/engine` | what |").nth(1).and_then(|rest| rest.split("\n\n").next());
+    let modules = rows.unwrap_or_default().lines().filter_map(|row| row.split('|').nth(1));
+    for module in modules.flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
+        if !root().join("src/engine").join(module).exists() {
+            missing.push(format!("docs/architecture.md: {module} in src/engine"));
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
 #[test]
 fn the_sources_stay_small() {
     let lines = |path: String| (read(&path).lines().count(), path);

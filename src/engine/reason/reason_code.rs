@@ -194,7 +194,7 @@ codes! {
         SubsetNotDurable {
             summary: "some pods of a StatefulSet or DaemonSet alone cannot be updated durably",
             meaning: "--pods, --node or another --partition than the owner's leaves pods of the old revision behind.",
-            why: "StatefulSet and DaemonSet controllers replace every pod whose revision label is not the update revision, as soon as the update strategy is RollingUpdate again (kubernetes-facts: pkg/controller/statefulset, pkg/controller/daemon).",
+            why: "StatefulSet and DaemonSet controllers replace every pod whose revision label is not the update revision, as soon as the update strategy is RollingUpdate again (pkg/controller/statefulset, pkg/controller/daemon).",
             remedy: "Choose all pods and go in steps with --canary or --pause-after, which keep OnDelete meanwhile; or update the pods alone: --pods-only.",
         }
         OwnerTerminating {

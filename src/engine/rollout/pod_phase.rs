@@ -439,7 +439,7 @@ fn settle(
     Judged { phase: PodPhase::Settling { hold_seconds }, wake }
 }
 
-/// How long ready must hold (architecture.md section 4).
+/// How long ready must hold.
 ///
 /// One startup period, because kubelets 1.35 to 1.37 show `started` and `ready` of a replaced container before its
 /// startup probe ran (kubernetes#141155).

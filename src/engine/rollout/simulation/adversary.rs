@@ -346,7 +346,7 @@ impl Scenario {
         if random.one_in(3) {
             scenario.meddle(random);
         }
-        // For another writer's image a later start is proof (product.md section 2), so it must be true here.
+        // For another writer's image a later start is proof, so it must be true here.
         if scenario.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_))) {
             scenario.nature.crashes_early = false;
             scenario.events_run_out = false;

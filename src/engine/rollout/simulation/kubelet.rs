@@ -1,4 +1,4 @@
-//! The simulated kubelet and runtime of one pod, as nasty as the real ones (kubernetes-facts.md sections 3 and 4).
+//! The simulated kubelet and runtime of one pod, as nasty as the real ones.
 //!
 //! It publishes the status from before with the new generation first, then kills, then pulls, and publishes nothing
 //! meanwhile; a start that fails shows the container from before; a second later the API knows of a new container.
