@@ -13,8 +13,8 @@ use crate::engine::template::changed_paths;
 
 use super::adversary::Granted;
 use super::api_server::{Actor, ApiServer, Event, Kind};
-use super::cluster::kind_of;
-use super::fields::{is_terminating, name, replicas, template, uid};
+use super::cluster::{kind_of, wanted_template};
+use super::fields::{at, is_terminating, name, replicas, template, uid};
 use super::run::End;
 use super::scenario::{Deed, Scenario};
 
@@ -30,6 +30,12 @@ pub(super) struct Invariants {
     creates: i64,
     deletes: i64,
     sizes: BTreeSet<i64>,
+    /// How often the owner was scaled.
+    scalings: u32,
+    /// The last that was heard of any run is that it was killed: there was nothing that another one could have found.
+    pub(super) killed_last: bool,
+    /// Pods that a controller has made from our template.
+    pub(super) made_of_ours: BTreeSet<String>,
     /// Runs that have set a lock where there was none.
     begun: BTreeSet<String>,
     looked: usize,
@@ -57,6 +63,9 @@ impl Invariants {
             creates: 0,
             deletes: 0,
             sizes: [scenario.replicas].into(),
+            scalings: 0,
+            killed_last: false,
+            made_of_ours: BTreeSet::new(),
             begun: BTreeSet::new(),
             looked: 0,
         }
@@ -75,19 +84,23 @@ impl Invariants {
         self.creates += granted.creates;
         self.deletes += granted.deletes;
         self.sizes.extend(granted.replicas);
+        self.scalings += u32::from(granted.replicas.is_some());
         if granted.done && deed.is_foreign() {
             self.foreign.push(deed);
         }
     }
 
     pub(super) fn ended(&mut self, end: End, goal: &OwnerGoal, owner: Option<&Value>, is_newest: bool) {
+        self.killed_last = false;
         match &end {
             End::Superseded(why)
                 if self.foreign.is_empty()
                     && is_newest
                     && !(self.may_be_nothing() && why == "its template was changed by somebody else")
                     // A close that came late.
-                    && !why.starts_with("it was complete already") =>
+                    && !why.starts_with("it was complete already")
+                    // Two scalings raise the generation as often as the lost write and whatever takes it back.
+                    && !(self.scalings > 1 && why.ends_with("after a write whose answer was lost")) =>
             {
                 self.broken(format!("superseded, but nobody else wrote: {why}"));
             }
@@ -115,10 +128,19 @@ impl Invariants {
         let first = std::mem::replace(&mut self.looked, api.log.len());
         for event in api.log.iter().skip(first) {
             self.begins_once(event);
+            self.note_what_was_made(event);
             let is_emptied = self.scenario.kind == WorkloadKind::Deployment && self.sizes.contains(&0);
             if self.foreign.is_empty() && is_controller(event.actor) && !is_emptied {
                 self.judge(event);
             }
+        }
+    }
+
+    fn note_what_was_made(&mut self, event: &Event) {
+        let Some(pod) = event.after.as_ref().filter(|_| event.kind == Kind::Pod && event.before.is_none()) else { return };
+        let wanted = wanted_template(&self.scenario);
+        if at(pod, &["spec", "containers"]) == at(&wanted, &["spec", "containers"]) {
+            self.made_of_ours.insert(uid(pod).to_owned());
         }
     }
 

@@ -338,6 +338,7 @@ impl Simulation {
     }
 
     fn kill(&mut self, kill: Kill, stage: Stage, run: Run) {
+        self.invariants.killed_last = true;
         let stored = match kill.request {
             Request::Stored => Some(self.store(&stage, &run)),
             Request::Lost => Some(Stored::Unknown),

@@ -14,7 +14,7 @@ use crate::engine::outcome::EndResult;
 use super::api_server::{ApiServer, Kind, Object};
 use super::cluster::{BEFORE, OWNER, kind_of, strategy, template_with, wanted_template};
 use super::fields::{
-    REVISION_HASH, annotation, at, is_terminating, label, name, replicas, revision, same_template, template, text, uid,
+    REVISION_HASH, annotation, at, controller, is_terminating, label, name, replicas, revision, same_template, template, text, uid,
 };
 use super::invariants::Invariants;
 use super::revisions;
@@ -53,7 +53,8 @@ impl Invariants {
             self.broken("a sign of life is left on the owner".into());
         }
         for set in api.list(Kind::ReplicaSet) {
-            if RolloutLock::text_of(&set).is_some() {
+            // A controller that lags behind may copy it once the last run was killed, and who came after that found none.
+            if RolloutLock::text_of(&set).is_some() && !self.killed_last {
                 self.broken(format!("a copy of the lock is left on {}", name(&set)));
             }
         }
@@ -109,6 +110,11 @@ impl Invariants {
         let Some(current) = sets.iter().find(|set| uid(set) == outgoing.uid.as_str()) else {
             return self.broken("the ReplicaSet is gone".into());
         };
+        // Scaled to nothing and up again on the way back, the controller may have made the pods in the one that kept the
+        // outgoing template: that one is the current one then.
+        let has_pods = |set: &&Object| replicas(set) > 0 && same(&template_of(set), wanted);
+        let other = sets.iter().find(has_pods).filter(|_| self.may_be_nothing() && !forward && replicas(current) == 0);
+        let current = other.unwrap_or(current);
         self.check(same(&template_of(current), wanted), || "the ReplicaSet has another template".into());
         self.check(replicas(current) == replicas(owner), || "the ReplicaSet has another size".into());
         self.check(revision(owner) == revision(current), || "the revisions differ".into());
@@ -119,7 +125,7 @@ impl Invariants {
         let kept = sets.iter().find(keeps);
         if !forward {
             self.check(kept.is_none(), || "the way back left a ReplicaSet with the old template".into());
-            self.swapped_back(&sets);
+            self.swapped_back(&sets, current);
         } else if self.first.history == HistoryStep::Keep {
             self.check(kept.is_none(), || "a history was kept against the limit".into());
         } else if let Some(kept) = kept {
@@ -132,9 +138,10 @@ impl Invariants {
         }
     }
 
-    fn swapped_back(&mut self, sets: &[Object]) {
+    fn swapped_back(&mut self, sets: &[Object], current: &Object) {
         let made = format!("{OWNER}-{}", history_hash(&ID.into()));
-        self.check(!sets.iter().any(|set| name(set) == made), || "our ReplicaSet is left".into());
+        let is_left = sets.iter().any(|set| name(set) == made && uid(set) != uid(current));
+        self.check(!is_left, || "our ReplicaSet is left".into());
         let HistoryStep::Swap { uid: of, revision: was, .. } = self.first.history.clone() else { return };
         // With a small limit the pause may have evicted it.
         let Some(other) = sets.iter().find(|set| uid(set) == of.as_str()) else { return };
@@ -225,7 +232,17 @@ impl Invariants {
         if !rolls {
             return;
         }
-        for pod in api.list(Kind::Pod).iter().filter(|pod| !is_terminating(pod)) {
+        // Made while its ReplicaSet had our template, a pod stays as it is when that is put back: no controller replaces it, and
+        // a run that is superseded touches no pod. Its summary tells what the pods run.
+        let sets = api.list(Kind::ReplicaSet);
+        let is_put_back = |pod: &Object| {
+            let set = sets.iter().find(|set| uid(set) == controller(pod));
+            set.is_some_and(|set| same(&template_of(set), template(owner)))
+        };
+        let pods = api.list(Kind::Pod).into_iter().filter(|pod| !is_terminating(pod));
+        let is_kept = |pod: &Object| self.made_of_ours.contains(uid(pod)) && is_put_back(pod);
+        let pods: Vec<Object> = pods.filter(|pod| !is_kept(pod)).collect();
+        for pod in &pods {
             let same_images = at(pod, &["spec", "containers"]) == at(template(owner), &["spec", "containers"]);
             self.check(same_images, || {
                 format!("{} has other images than the template: {}", name(pod), at(pod, &["spec", "containers"]))

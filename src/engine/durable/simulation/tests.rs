@@ -51,13 +51,15 @@ fn a_run_whose_lock_is_gone_never_begins_again() {
     explore(120, Scenario::overwritten);
 }
 
-/// Three kinds, four ways to disturb, and so many seeds of each.
+/// Three kinds, four ways to disturb, and so many seeds of each, over several cores.
 #[test]
-#[ignore = "takes minutes: the seeds of tests/run"]
+#[ignore = "four minutes of one core: tests/run seeds"]
 fn ten_thousand_scenarios_of_the_owners_side() {
-    for draw in [Scenario::disturbed, Scenario::contested, Scenario::raced, Scenario::overwritten] {
-        explore(834, draw);
-    }
+    std::thread::scope(|scope| {
+        for draw in [Scenario::disturbed, Scenario::contested, Scenario::raced, Scenario::overwritten] {
+            scope.spawn(move || explore(834, draw));
+        }
+    });
 }
 
 /// Wherever a run is killed, whether its last write got through or not, and whether it is gone on with or taken back.
