@@ -53,7 +53,7 @@ fn a_run_whose_lock_is_gone_never_begins_again() {
 
 /// Three kinds, four ways to disturb, and so many seeds of each, over several cores.
 #[test]
-#[ignore = "four minutes of one core: tests/run seeds"]
+#[ignore = "two minutes of one core: tests/run seeds"]
 fn ten_thousand_scenarios_of_the_owners_side() {
     std::thread::scope(|scope| {
         for draw in [Scenario::disturbed, Scenario::contested, Scenario::raced, Scenario::overwritten] {
