@@ -137,7 +137,9 @@ impl Invariants {
     }
 
     fn note_what_was_made(&mut self, event: &Event) {
-        let Some(pod) = event.after.as_ref().filter(|_| event.kind == Kind::Pod && event.before.is_none()) else { return };
+        let Some(pod) = event.after.as_ref().filter(|_| event.kind == Kind::Pod && event.before.is_none()) else {
+            return;
+        };
         let wanted = wanted_template(&self.scenario);
         if at(pod, &["spec", "containers"]) == at(&wanted, &["spec", "containers"]) {
             self.made_of_ours.insert(uid(pod).to_owned());

@@ -14,7 +14,8 @@ use crate::engine::outcome::EndResult;
 use super::api_server::{ApiServer, Kind, Object};
 use super::cluster::{BEFORE, OWNER, kind_of, strategy, template_with, wanted_template};
 use super::fields::{
-    REVISION_HASH, annotation, at, controller, is_terminating, label, name, replicas, revision, same_template, template, text, uid,
+    REVISION_HASH, annotation, at, controller, is_terminating, label, name, replicas, revision, same_template,
+    template, text, uid,
 };
 use super::invariants::Invariants;
 use super::revisions;
