@@ -14,7 +14,7 @@ use crate::cli::{Cli, Typed, root};
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::change::{Direction, same};
 use crate::engine::hook::HookPhase;
-use crate::engine::kinds::HoldsBy;
+use crate::engine::kinds::Release;
 use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::plan::WayBack;
 use crate::engine::pre_pull::PrePull;
@@ -322,21 +322,17 @@ impl Typing {
     pub(super) fn held_back(&self, found: &Workload, goal: &Goal) -> Vec<(&'static str, String)> {
         let Some(owner) = &goal.owner else { return Vec::new() };
         let workload = &goal.workload;
-        let is_paused = || found.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true);
-        let (held, start) = match workload.kind.holds_by() {
-            HoldsBy::Paused if is_paused() => {
+        let (held, start) = match workload.kind.holds_by().release(&found.object, owner.lock.strategy.as_ref()) {
+            Some(Release::Remove(_)) => {
                 ("is paused", self.kubectl(&["rollout", "resume", &workload.to_string()], Vec::new(), workload))
             }
-            HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition
-                if owner.lock.strategy.is_some()
-                    && found.object.pointer("/spec/updateStrategy") != owner.lock.strategy.as_ref() =>
-            {
-                let spec = serde_json::json!({"spec": {"updateStrategy": owner.lock.strategy}});
+            Some(Release::Restore(_, before)) => {
+                let spec = serde_json::json!({"spec": {"updateStrategy": before}});
                 let patch =
                     self.kubectl(&["patch", &workload.to_string()], vec!["-p".into(), spec.to_string()], workload);
                 ("has the update strategy of this rollout", patch)
             }
-            HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition | HoldsBy::Nothing => return Vec::new(),
+            None => return Vec::new(),
         };
         let is_ours = [&owner.before, &owner.after].into_iter().any(|template| same(found.template(), template));
         let whose = if is_ours { "its template" } else { "somebody else's template" };

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::kinds::{HoldsBy, Revisions, WorkloadKind};
+use super::kinds::{Release, Revisions, WorkloadKind};
 use super::names::{RolloutId, Uid};
 use super::record::TakenOver;
 use change::Direction;
@@ -391,16 +391,12 @@ pub fn another_run(goal: &OwnerGoal, object: &Value) -> Option<RolloutLock> {
 /// Returns the write that lets somebody else's template roll out, which a superseded rollout has left under its pause or
 /// strategy; `None` where nothing of ours holds it back. Nothing else of the owner is touched.
 pub fn release(goal: &OwnerGoal, kind: WorkloadKind, object: &Value) -> Option<ObjectWrite> {
+    let release = kind.holds_by().release(object, goal.lock.strategy.as_ref()).filter(|_| is(object, &goal.uid))?;
     let patch = Guarded::of(ObjectKind::Workload(kind), object).test("/spec/template").test(ROLLOUT_POINTER);
-    match (kind.holds_by(), &goal.lock.strategy) {
-        _ if !is(object, &goal.uid) => None,
-        (HoldsBy::Paused, _) => is_paused(object).then(|| patch.set("/spec/paused", None).write()),
-        (HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition, Some(saved)) => {
-            let pointer = "/spec/updateStrategy";
-            (object.pointer(pointer) != Some(saved)).then(|| patch.set(pointer, Some(saved.clone())).write())
-        }
-        (HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition, None) | (HoldsBy::Nothing, _) => None,
-    }
+    Some(match release {
+        Release::Remove(field) => patch.set(field, None).write(),
+        Release::Restore(field, before) => patch.set(field, Some(before)).write(),
+    })
 }
 
 /// Returns the template that a revision of a workload of this kind holds.

@@ -65,7 +65,7 @@ impl<'a> Step<'a> {
         if self.goal.adopts {
             return self.set_template();
         }
-        if self.kind.holds_by() == HoldsBy::Paused && is_paused(self.object) {
+        if is_paused(self.object) {
             return superseded("it was paused meanwhile");
         }
         self.set_template()
@@ -120,10 +120,9 @@ impl<'a> Step<'a> {
     /// A lock is set where there is none that can be read, over the template as it is.
     fn take_lock(&self) -> OwnerPhase {
         let patch = self.patch().test("/spec/template");
-        let patch = match self.kind.holds_by() {
-            HoldsBy::Paused => patch.test("/spec/paused"),
-            HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => patch.test("/spec/updateStrategy"),
-            HoldsBy::Nothing => patch,
+        let patch = match self.kind.holds_by().field() {
+            Some(field) => patch.test(field),
+            None => patch,
         };
         let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(self.lock().to_text()))]);
         OwnerPhase::Do(OwnerStep::TakeLock, self.without_beat(patch).write())

@@ -10,6 +10,7 @@
 
 mod daemon_set;
 mod deployment;
+mod holds_by;
 mod pod;
 mod replica_set;
 mod stateful_set;
@@ -22,6 +23,8 @@ use serde_json::Value;
 use super::defaults::Defaults;
 use super::int_or_percent::IntOrPercent;
 use super::strategic_merge::Schema;
+
+pub use holds_by::{HoldsBy, Release};
 
 /// The workload kinds whose pods can be updated in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -147,20 +150,6 @@ pub struct TemplateGeneration {
     pub annotation: &'static str,
     /// The pods' label.
     pub label: &'static str,
-}
-
-/// What keeps a workload's controller from replacing pods after its template has changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HoldsBy {
-    /// `spec.paused`.
-    Paused,
-    /// `spec.updateStrategy.type: OnDelete`.
-    OnDelete,
-    /// The same; where `spec.updateStrategy.rollingUpdate.partition` is above 0, the partition above every ordinal instead,
-    /// so that a lost pod below it comes back at the old revision.
-    OnDeleteOrPartition,
-    /// Nothing has to: it never replaces pods because of its template.
-    Nothing,
 }
 
 /// How many pods a workload's controller lets be down at once.

@@ -17,7 +17,7 @@ use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, s
 use crate::engine::durable::history;
 use crate::engine::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, revisions, template_of_revision};
-use crate::engine::kinds::{CONTROLLER_REVISION_HASH, HoldsBy, Revisions};
+use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options};
 use crate::engine::names::{ContainerName, RolloutId, Uid};
 use crate::engine::pod::{ContainerList, Pod};
@@ -53,20 +53,12 @@ fn is_old(live: &LiveWorkload, lock: &RolloutLock) -> bool {
 fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     let present = live.workload.object.pointer("/spec/updateStrategy");
     let is_held = lock.strategy.is_some() && lock.strategy.as_ref() != present;
-    is_held || live.workload.reference.kind.holds_by() == HoldsBy::Paused
+    is_held || live.workload.reference.kind.owns_through().is_some()
 }
 
 /// Returns whether the owner is held back by what this program sets meanwhile, or by a person's own setting of the same.
 pub(super) fn is_held_back(live: &LiveWorkload) -> bool {
-    let object = &live.workload.object;
-    match live.workload.reference.kind.holds_by() {
-        HoldsBy::Paused => object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true),
-        HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => {
-            object.pointer("/spec/updateStrategy/type").and_then(Value::as_str) == Some("OnDelete")
-                && saved_strategy(live).is_none_or(|saved| saved.pointer("/type") != Some(&json!("OnDelete")))
-        }
-        HoldsBy::Nothing => false,
-    }
+    live.workload.reference.kind.holds_by().is_held(&live.workload.object, || saved_strategy(live))
 }
 
 /// Returns whether the owner is as a rollout leaves it whose lock was removed.
@@ -226,13 +218,10 @@ fn history_step(live: &LiveWorkload, current: Option<&Value>, before: &Value, st
 
 /// The update strategy that is put back in the end.
 fn strategy(live: &LiveWorkload) -> Option<Value> {
-    match live.workload.reference.kind.holds_by() {
-        HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => {
-            let present = live.workload.object.pointer("/spec/updateStrategy").cloned();
-            if is_held_back(live) { saved_strategy(live).or(present) } else { present }
-        }
-        HoldsBy::Paused | HoldsBy::Nothing => None,
-    }
+    let holds_by = live.workload.reference.kind.holds_by();
+    let field = holds_by.field().filter(|_| holds_by.restores_the_field())?;
+    let present = live.workload.object.pointer(field).cloned();
+    if is_held_back(live) { saved_strategy(live).or(present) } else { present }
 }
 
 /// The update strategy of the last `kubectl apply`, as the server fills it up.

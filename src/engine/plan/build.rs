@@ -14,7 +14,7 @@ use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::stateful_set;
-use crate::engine::kinds::{HoldsBy, POD_TEMPLATE_HASH, WorkloadKind};
+use crate::engine::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::live::{Desired, LiveWorkload, Options, PodOrder, Subset};
 use crate::engine::names::ContainerName;
@@ -185,17 +185,8 @@ fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut
     let partition = context.live.workload.object.pointer("/spec/updateStrategy").map_or(0, stateful_set::partition_of);
     let other_partition = context.subset.partition.is_some_and(|given| i64::from(given) != partition);
     let subset = !context.subset.pods.is_empty() || context.subset.node.is_some() || other_partition;
-    if context.durable && subset && replaces_the_others(kind) {
+    if context.durable && subset && kind.holds_by().replaces_what_is_left_out() {
         reasons.push(Reason::SubsetNotDurable);
-    }
-}
-
-/// Whether the controller would replace the pods that are left out, once it is held no longer.
-fn replaces_the_others(kind: WorkloadKind) -> bool {
-    match kind.holds_by() {
-        HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => true,
-        // All pods of a Deployment count as updated: their ReplicaSet has the template.
-        HoldsBy::Paused | HoldsBy::Nothing => false,
     }
 }
 

@@ -8,7 +8,7 @@ use super::build::Context;
 use super::durable::DurablePlan;
 use super::{PodPlan, PodVerdict};
 use crate::engine::drain::DEFAULT_DRAIN_SECONDS;
-use crate::engine::kinds::{HoldsBy, WorkloadKind};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::pod::{Container, Pod};
 use crate::engine::record::Drained;
 use crate::engine::rollout::{CANARY_HOLD_SECONDS, Policy};
@@ -84,10 +84,11 @@ fn rounded(seconds: f64) -> f64 {
 
 /// The steps on the owner: each waits until its controller has seen it.
 fn owner_seconds(kind: WorkloadKind, durable: Option<&DurablePlan>) -> f64 {
-    match (durable, kind.holds_by()) {
+    match (durable, kind.holds_by().field()) {
         (None, _) => 0.0,
-        (Some(_), HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition) => 0.4,
-        (Some(_), HoldsBy::Nothing) => 0.2,
+        // It is held, and released again.
+        (Some(_), Some(_)) => 0.4,
+        (Some(_), None) => 0.2,
     }
 }
 

@@ -13,7 +13,6 @@ use crate::engine::durable::holder::{Holder, Process, beat_of};
 use crate::engine::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
 use crate::engine::hook::Hooks;
-use crate::engine::kinds::{HoldsBy, WorkloadKind};
 use crate::engine::live::LiveWorkload;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::RolloutId;
@@ -70,7 +69,7 @@ pub enum ResumeError {
     Unreadable,
     /// There is no lock, and the owner is held back as a rollout holds it.
     #[error(
-        "it has no lock of this program, and {0}: a rollout whose lock was removed leaves it so, and so does a person"
+        "it has no lock of this program, and {0}, with a template that its pods do not have: a rollout whose lock was removed leaves it so, and so does a person"
     )]
     LockLost(&'static str),
     /// What is there cannot be finished in place.
@@ -262,18 +261,12 @@ fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), Resu
             match found {
                 Some(found) => Ok(found),
                 None if start.take_over => made().ok_or(ResumeError::NoRollout),
-                None if adopt::is_left_without_lock(live) => Err(ResumeError::LockLost(held_by(workload.reference.kind))),
-                None => Err(ResumeError::NoRollout),
+                None => {
+                    let held = workload.reference.kind.holds_by().sentence();
+                    let held = held.filter(|_| adopt::is_left_without_lock(live));
+                    Err(held.map_or(ResumeError::NoRollout, ResumeError::LockLost))
+                }
             }
-        }
-    }
-}
-
-fn held_by(kind: WorkloadKind) -> &'static str {
-    match kind.holds_by() {
-        HoldsBy::Paused => "is paused, with a template that its pods do not have",
-        HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition | HoldsBy::Nothing => {
-            "has the update strategy OnDelete, with a template that its pods do not have"
         }
     }
 }

@@ -148,7 +148,12 @@ impl Reason {
         let namespace = quoted(&workload.namespace);
         // A command of the hint's is of this workload.
         match self {
-            Self::OwnerRollingOut { .. } | Self::OwnerPaused => format!("{hint} {workload} -n {namespace}"),
+            Self::OwnerRollingOut { .. } | Self::OwnerPaused if workload.kind.has_kubectl_rollout() => {
+                format!("{hint} {workload} -n {namespace}")
+            }
+            Self::OwnerRollingOut { .. } | Self::OwnerPaused => {
+                hint.split_once(": kubectl rollout").map_or(hint.clone(), |(what, _)| what.to_owned())
+            }
             Self::PodNotFound { suggestion: None, .. } => format!("{hint} -n {namespace}"),
             _ => hint,
         }
@@ -279,6 +284,9 @@ mod tests {
         let rolling = hint(Reason::OwnerRollingOut { status: String::new() });
         assert_eq!(rolling, "wait for it: kubectl rollout status deployment/web -n shop");
         assert!(hint(Reason::OwnerPaused).ends_with(": kubectl rollout resume deployment/web -n shop"));
+        // kubectl knows no rollout of it.
+        let paused = Reason::OwnerPaused.hint_for(&of(WorkloadKind::ReplicaSet));
+        assert_eq!(paused, "name the pods, or resume its rollouts");
     }
 
     fn field(path: &str) -> Reason {

@@ -1,0 +1,133 @@
+//! What keeps a workload's controller from replacing pods after its template has changed, and how that shows.
+
+use serde_json::Value;
+
+use super::is_on_delete;
+
+const PAUSED: &str = "/spec/paused";
+const UPDATE_STRATEGY: &str = "/spec/updateStrategy";
+
+/// What keeps a workload's controller from replacing pods after its template has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoldsBy {
+    /// `spec.paused`.
+    Paused,
+    /// `spec.updateStrategy.type: OnDelete`.
+    OnDelete,
+    /// The same; where `spec.updateStrategy.rollingUpdate.partition` is above 0, the partition above every ordinal instead,
+    /// so that a lost pod below it comes back at the old revision.
+    OnDeleteOrPartition,
+    /// Nothing has to: it never replaces pods because of its template.
+    Nothing,
+}
+
+/// What a field takes so that the controller is held no longer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Release {
+    /// The field goes.
+    Remove(&'static str),
+    /// The field is what it was before.
+    Restore(&'static str, Value),
+}
+
+impl HoldsBy {
+    /// Returns the JSON pointer of the field that holds the controller.
+    pub fn field(self) -> Option<&'static str> {
+        match self {
+            Self::Paused => Some(PAUSED),
+            Self::OnDelete | Self::OnDeleteOrPartition => Some(UPDATE_STRATEGY),
+            Self::Nothing => None,
+        }
+    }
+
+    /// Returns whether the field has a value of the user's that is restored in the end: there is none under a pause, which
+    /// a rollout finds unset.
+    pub fn restores_the_field(self) -> bool {
+        match self {
+            Self::OnDelete | Self::OnDeleteOrPartition => true,
+            Self::Paused | Self::Nothing => false,
+        }
+    }
+
+    /// Returns whether the controller, once it is released, replaces the pods that a rollout has left out: it goes by each
+    /// pod's own label. All pods of a ReplicaSet that took the template count as updated.
+    pub fn replaces_what_is_left_out(self) -> bool {
+        match self {
+            Self::OnDelete | Self::OnDeleteOrPartition => true,
+            Self::Paused | Self::Nothing => false,
+        }
+    }
+
+    /// Returns whether an object is held, by a rollout or by a user; `applied` is the value of the field that the user
+    /// applied last.
+    pub fn is_held(self, object: &Value, applied: impl FnOnce() -> Option<Value>) -> bool {
+        match self {
+            Self::Paused => is_paused(object),
+            Self::OnDelete | Self::OnDeleteOrPartition => {
+                let is_applied = |applied: &Value| applied.get("type").and_then(Value::as_str) == Some("OnDelete");
+                is_on_delete(object) && !applied().is_some_and(|applied| is_applied(&applied))
+            }
+            Self::Nothing => false,
+        }
+    }
+
+    /// Returns how an object is released that a rollout holds; `None` where it is not held. `before` is the value of the
+    /// field before the rollout.
+    pub fn release(self, object: &Value, before: Option<&Value>) -> Option<Release> {
+        match self {
+            Self::Paused => is_paused(object).then_some(Release::Remove(PAUSED)),
+            Self::OnDelete | Self::OnDeleteOrPartition => {
+                let before = before.filter(|before| object.pointer(UPDATE_STRATEGY) != Some(before))?;
+                Some(Release::Restore(UPDATE_STRATEGY, before.clone()))
+            }
+            Self::Nothing => None,
+        }
+    }
+
+    /// Says of an object that it is held, as in "it ..."; `None` where it never is.
+    pub fn sentence(self) -> Option<&'static str> {
+        match self {
+            Self::Paused => Some("is paused"),
+            Self::OnDelete | Self::OnDeleteOrPartition => Some("has the update strategy OnDelete"),
+            Self::Nothing => None,
+        }
+    }
+}
+
+fn is_paused(object: &Value) -> bool {
+    object.pointer(PAUSED).and_then(Value::as_bool) == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_object_is_released_only_from_what_holds_it() {
+        let paused = json!({"spec": {"paused": true}});
+        let on_delete = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}});
+        let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
+        assert_eq!(HoldsBy::Paused.release(&paused, None), Some(Release::Remove("/spec/paused")));
+        assert_eq!(HoldsBy::Paused.release(&on_delete, Some(&rolling)), None);
+        let restored = Release::Restore("/spec/updateStrategy", rolling.clone());
+        for holds_by in [HoldsBy::OnDelete, HoldsBy::OnDeleteOrPartition] {
+            assert_eq!(holds_by.release(&on_delete, Some(&rolling)), Some(restored.clone()));
+            assert_eq!(holds_by.release(&json!({"spec": {"updateStrategy": rolling}}), Some(&rolling)), None);
+            assert_eq!(holds_by.release(&on_delete, None), None);
+        }
+        assert_eq!(HoldsBy::Nothing.release(&paused, Some(&rolling)), None);
+    }
+
+    #[test]
+    fn a_strategy_that_the_user_applied_holds_nothing_back() {
+        let on_delete = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}});
+        let applied = |name: &str| Some(json!({"type": name}));
+        assert!(HoldsBy::OnDelete.is_held(&on_delete, || None));
+        assert!(HoldsBy::OnDelete.is_held(&on_delete, || applied("RollingUpdate")));
+        assert!(!HoldsBy::OnDelete.is_held(&on_delete, || applied("OnDelete")));
+        assert!(!HoldsBy::Paused.is_held(&on_delete, || None));
+        assert!(!HoldsBy::Nothing.is_held(&json!({"spec": {"paused": true}}), || None));
+    }
+}
