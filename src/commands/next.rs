@@ -8,7 +8,6 @@ use std::fmt;
 use std::path::Path;
 
 use clap::{Command, CommandFactory};
-use serde_json::Value;
 
 use crate::cli::{Cli, Typed, root};
 use crate::engine::drain::DrainBy;
