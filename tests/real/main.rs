@@ -35,6 +35,7 @@ mod property;
 mod pull_facts;
 mod recordings;
 mod restart;
+mod schema;
 mod signals;
 mod status;
 mod superseded;
