@@ -4,8 +4,9 @@
 //! ones are capped at 2^63-1, and what is finer than a billionth (`n`) is rounded up, away from zero. There is no arithmetic
 //! here.
 //!
-//! Two deviations: upstream reads some texts without a digit (`m`) as zero, and loses the suffix of decimal values from
-//! 1000E on. Here the former are refused, and the latter are written with an exponent.
+//! Three deviations: upstream reads some texts without a digit (`m`) as zero, and loses the suffix of decimal values from
+//! 1000E on. Here the former are refused, and the latter are written with an exponent. And an exponent of more than three
+//! digits is refused: upstream computes the power, for hours with `1e2147483647`, and such a manifest holds up the server.
 
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -17,6 +18,7 @@ const NANO: i64 = -9;
 const MILLI: i64 = -3;
 /// Upstream parses up to this many digits by a fast path, which alone keeps the text as it was written.
 const FAST_DIGITS: usize = 18;
+const MAX_EXPONENT: u32 = 999;
 const LARGEST_BINARY: &str = "9223372036854775807";
 
 const BINARY: [(&str, u32); 6] = [("Ki", 1), ("Mi", 2), ("Gi", 3), ("Ti", 4), ("Pi", 5), ("Ei", 6)];
@@ -57,7 +59,8 @@ impl Quantity {
     /// If the value is neither, or its text is no quantity.
     pub fn of(value: &Value) -> Result<Self, NotAQuantity> {
         match value {
-            Value::String(text) => text.trim().parse(),
+            // As it stands between the quotes, where a tab is written `\t`.
+            Value::String(text) => text.trim_matches(|c: char| c.is_whitespace() && !c.is_control()).parse(),
             Value::Number(number) => number.to_string().parse(),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
                 Err(NotAQuantity { text: value.to_string() })
@@ -133,6 +136,7 @@ impl FromStr for Quantity {
             Some((_, exponent)) => (*exponent, Format::DecimalSi),
             None => {
                 let exponent = suffix.strip_prefix(['e', 'E']).and_then(|exponent| exponent.parse::<i32>().ok());
+                let exponent = exponent.filter(|exponent| exponent.unsigned_abs() <= MAX_EXPONENT);
                 (i64::from(exponent.ok_or_else(error)?), Format::DecimalExponent)
             }
         };
@@ -371,6 +375,8 @@ mod tests {
             "e3",
             "--1",
             "1e99999999999",
+            "1e1000",
+            "1e-1000",
             "1_0",
         ] {
             assert_eq!(text.parse::<Quantity>(), Err(NotAQuantity { text: text.to_owned() }));

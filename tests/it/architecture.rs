@@ -43,7 +43,6 @@ const FENCES: &[(&str, &[&str])] = &[
     ("src/record.rs", &["kube::", "tokio"]),
     ("src/record", &["kube::", "tokio"]),
     ("src/error.rs", &["kube::", "tokio", "clap::"]),
-    ("src/cli.rs", &["kube::", "tokio"]),
     ("src/cli", &["kube::", "tokio"]),
     ("src/commands", &["kube::", "k8s_openapi"]),
     ("src/main.rs", &["kube::", "crate::"]),

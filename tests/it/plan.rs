@@ -239,6 +239,31 @@ fn manifests_come_from_files_folders_lists_and_standard_input() {
     assert!(server.writes().is_empty());
 }
 
+/// A folder as a person keeps it: one workload is there, one is new, the rest is none.
+#[test]
+fn a_folder_may_hold_a_workload_that_is_new_and_what_is_none() {
+    let folder = |server: &ApiServer, line: &str| {
+        typed(server, line)
+            .file("folder/web.yaml", &manifest("web", "acme/side:v2", ""))
+            .file("folder/new.yaml", &manifest("new", "acme/side:v2", ""))
+            .file("folder/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
+            .file("folder/custom.yaml", "apiVersion: acme.io/v1\nkind: Widget\nmetadata: {name: w}\nspec: {a: 1}\n")
+            .file("new.yaml", &manifest("new", "acme/side:v2", ""))
+            .run()
+    };
+    let skipped = ["v1 ConfigMap/c: skipped: not a workload", "acme.io/v1 Widget/w: skipped: not a workload"];
+    let server = web();
+    let plan = folder(&server, "plan -f folder -o json").ends_with(0).says(skipped[0]).says(skipped[1]);
+    assert_eq!(told(&plan), ["deployment/default/web side=acme/side:v2", "deployment/default/new"]);
+    assert_eq!(plan.json()["workloads"][1]["warnings"][0]["code"], "WorkloadAdded", "{}", plan.stdout);
+    let diff = folder(&server, "diff -f folder").ends_with(1).says(skipped[0]).says(skipped[1]);
+    let diff = diff.prints("# in place: restarts side").prints("+ kind: Deployment").prints("+   name: new");
+    assert_eq!(diff.stdout.matches("\n- ").count(), 1, "{}", diff.stdout);
+    // Alone it is no folder of many, and most likely a wrong name or namespace.
+    folder(&server, "plan -f new.yaml").ends_with(1).says("deployments.apps \"new\" not found");
+    assert!(server.writes().is_empty());
+}
+
 #[test]
 fn bad_manifests_are_told_with_their_place() {
     let server = web();

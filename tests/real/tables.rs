@@ -28,7 +28,7 @@ fn defaults(kind: &str) -> Defaults {
 }
 
 /// Behind feature gates that are off: this server takes them and stores nothing.
-const GATED: [&str; 4] = ["clusterTrustBundle", "podCertificate", "stopSignal", "schedulingGroup"];
+pub(crate) const GATED: [&str; 4] = ["clusterTrustBundle", "podCertificate", "stopSignal", "schedulingGroup"];
 
 /// Not for the author of a manifest: the server sets them, or they say of which type the object is.
 const NOT_WRITTEN: [&str; 5] = [

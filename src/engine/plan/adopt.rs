@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use super::durable::{holder, is_stale};
 use super::policy::policy_of;
 use super::resume::Start;
-use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, same};
+use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
 use crate::engine::durable::history;
-use crate::engine::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
+use crate::engine::durable::lock::{HistoryStep, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, revisions, template_of_revision};
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options};
@@ -85,19 +85,6 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
         return None;
     }
     Some(RolloutLock {
-        id: RolloutId::from(start.run.as_str()),
-        run: start.run.clone(),
-        who: start.who.clone(),
-        since: start.clock.clone(),
-        reason: start.reason.clone(),
-        cause: None,
-        holder: start.holder(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        state: LockState::Running,
-        direction: Direction::Forward,
-        change,
-        digests: BTreeMap::new(),
-        origin: BTreeMap::new(),
         strategy: strategy(live),
         outgoing: current.map(outgoing),
         history: history_step(live, current, &before, start),
@@ -106,9 +93,7 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
             .map(|revision| revisions::name_of(revision).to_owned()),
         released: !is_held_back(live),
         late: true,
-        only: Default::default(),
-        hooks: Default::default(),
-        policy: policy_of(live, &Options::default()),
+        ..start.lock(RolloutId::from(start.run.as_str()), change, policy_of(live, &Options::default()))
     })
 }
 

@@ -1,6 +1,6 @@
 //! From a plan, or from the lock that another run has left, to the owner's part of a goal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::adopt;
 use super::drains::{drain_goal, left_off};
 use super::durable::{HistoryPlan, is_below_partition, is_stale, life};
 use super::{DurablePlan, WorkloadPlan};
-use crate::engine::durable::change::Direction;
+use crate::engine::durable::change::{Direction, TemplateChange};
 use crate::engine::durable::holder::{Holder, Process, beat_of};
 use crate::engine::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
@@ -55,6 +55,34 @@ impl Start {
     /// When it took the lock is filled in by the write.
     pub(super) fn holder(&self) -> Option<Holder> {
         Some(Holder { who: self.who.clone(), process: self.process.clone(), since: None })
+    }
+
+    /// Returns the lock of a rollout that begins with this run: what it changes, and nothing yet of what was before.
+    pub(super) fn lock(&self, id: RolloutId, change: TemplateChange, policy: Policy) -> RolloutLock {
+        RolloutLock {
+            id,
+            run: self.run.clone(),
+            who: self.who.clone(),
+            since: self.clock.clone(),
+            reason: self.reason.clone(),
+            cause: None,
+            holder: self.holder(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            state: LockState::Running,
+            direction: Direction::Forward,
+            change,
+            digests: BTreeMap::new(),
+            origin: BTreeMap::new(),
+            strategy: None,
+            outgoing: None,
+            history: HistoryStep::Keep,
+            reuses: None,
+            released: false,
+            late: false,
+            only: BTreeSet::new(),
+            hooks: BTreeSet::new(),
+            policy,
+        }
     }
 }
 
@@ -119,28 +147,15 @@ fn lock(plan: &DurablePlan, goal: &Goal, start: &Start) -> RolloutLock {
     };
     let digests = plan.digests.iter().filter(|(name, _)| plan.change.images.contains_key(*name));
     RolloutLock {
-        id: goal.id.clone(),
-        run: start.run.clone(),
-        who: start.who.clone(),
-        since: start.clock.clone(),
-        reason: start.reason.clone(),
-        cause: None,
-        holder: start.holder(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        state: LockState::Running,
-        direction: Direction::Forward,
-        change: plan.change.clone(),
         digests: digests.map(|(name, digest)| (name.clone(), digest.clone())).collect(),
         origin: plan.origin.clone(),
         strategy: plan.strategy.clone(),
         outgoing: plan.outgoing.clone(),
         history,
         reuses: plan.reuses.clone(),
-        released: false,
-        late: false,
         only: plan.only.clone(),
         hooks: goal.hooks.phases().collect(),
-        policy: goal.policy.clone(),
+        ..start.lock(goal.id.clone(), plan.change.clone(), goal.policy.clone())
     }
 }
 

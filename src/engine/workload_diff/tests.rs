@@ -61,6 +61,56 @@ fn nothing_that_a_person_did_not_write_is_left() {
     assert_eq!(diff.file_name(), "apps.v1.Deployment.prod.web");
 }
 
+/// What rollouts of ours and the server write, as `kubectl get -o yaml` exports it; `round` is how often.
+fn exported(mut object: Value, round: i64) -> Value {
+    object["metadata"]["annotations"] = json!({
+        "deployment.kubernetes.io/revision": round.to_string(),
+        "kubectl.kubernetes.io/last-applied-configuration": "{\"spec\":{}}",
+        "kubectl-inplace.io/history": format!("[{round}]"),
+        "kubectl-inplace.io/rollout": format!("{{\"run\":{round}}}"),
+        "kubectl-inplace.io/update": format!("{{\"id\":{round}}}")});
+    object["metadata"]["labels"] = json!({"kubectl-inplace.io/drained": round.to_string()});
+    object["metadata"]["generation"] = round.into();
+    object["metadata"]["creationTimestamp"] = json!("2026-01-01T00:00:00Z");
+    object["metadata"]["managedFields"] = json!([{"manager": "kubectl-inplace", "operation": "Update", "time": "2026-01-01T00:00:00Z",
+        "fieldsV1": {"f:metadata": {"f:annotations": {"f:kubectl-inplace.io/history": {}}}}}]);
+    object["status"] = json!({"observedGeneration": round, "qosClass": "BestEffort"});
+    object
+}
+
+#[test]
+fn what_rollouts_leave_in_an_object_is_no_difference() {
+    let template = stored()["spec"]["template"].clone();
+    let of = |version: &str, kind: &str, spec: Value| json!({"apiVersion": version, "kind": kind, "metadata": {"name": "web", "namespace": "prod"}, "spec": spec});
+    let spec = |more: Value| {
+        let mut spec = json!({"selector": {"matchLabels": {"app": "web"}}, "template": template});
+        spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        spec
+    };
+    for (kind, object) in [
+        (WorkloadKind::Deployment, of("apps/v1", "Deployment", spec(json!({"replicas": 2})))),
+        (WorkloadKind::StatefulSet, of("apps/v1", "StatefulSet", spec(json!({"replicas": 2, "serviceName": "web"})))),
+        (WorkloadKind::DaemonSet, of("apps/v1", "DaemonSet", spec(json!({})))),
+        (WorkloadKind::ReplicaSet, of("apps/v1", "ReplicaSet", spec(json!({"replicas": 2})))),
+        (WorkloadKind::Pod, of("v1", "Pod", template["spec"].clone())),
+    ] {
+        let now = Workload::from_object(kind, exported(object.clone(), 7)).unwrap();
+        for manifest in [exported(object.clone(), 2), exported(object.clone(), 7), object] {
+            let diff = build(&now, &manifest);
+            assert!(diff.is_empty(), "{kind:?}: {diff:?}");
+            assert_eq!(diff.marks, [], "{kind:?}: {manifest}");
+        }
+    }
+}
+
+#[test]
+fn a_template_has_no_path_into_a_status() {
+    let found = marks(|object| {
+        object["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
+    });
+    assert!(!found.is_empty() && found.iter().all(|(path, _)| !path.contains("status")), "{found:?}");
+}
+
 #[test]
 fn each_change_is_marked_with_what_it_means() {
     let blocked = Effect::NotInPlace("TemplateFieldNotInPlace");

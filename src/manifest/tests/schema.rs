@@ -48,178 +48,94 @@ fn changed(from: &str, to: &str) -> Vec<String> {
     outcome(&WEB.replacen(from, to, 1), Scope::Whole)
 }
 
+/// A part of [`WEB`]; below it, what stands in its place and the problem that is then reported. `@` is the container's path,
+/// and the words in capitals are [`HINTS`].
+const MALFORMED: &str = r"
+image: 'acme/app:9.3'
+    image: 5  =>  13:9: @.image is a number, not a string; QUOTE
+    image: [a]  =>  13:9: @.image is an array, not a string
+    image:  =>  12:9: @.image is required and not set
+    image: ''  =>  12:9: @.image is required and not set
+    imag: 'acme/app:9.3'  =>  12:9: @.image is required and not set
+- name: app\n        image
+    - image  =>  12:9: @.name is required and not set
+name: app
+    name: 1  =>  12:9: @.name is a number, not a string; QUOTE
+    name: on  =>  12:9: @.name is a boolean, not a string; BOOLEAN
+replicas: 2
+    replicas: two  =>  5:3: spec.replicas is a string, not a whole number of 32 bits; UNQUOTE
+    replicas: 1.5  =>  5:3: spec.replicas is not a whole number of 32 bits
+    replicas: 4294967296  =>  5:3: spec.replicas is not a whole number of 32 bits
+    replicas: {}  =>  5:3: spec.replicas is an object, not a whole number of 32 bits
+    replica: 2  =>  unknown: 5:3: unknown field spec.replica; did you mean replicas?
+    Replicas: 2  =>  unknown: 5:3: unknown field spec.Replicas; did you mean replicas?
+    nonsense: 2  =>  unknown: 5:3: unknown field spec.nonsense
+    status: {}  =>  unknown: 5:3: unknown field spec.status
+selector: {matchLabels: {app: web}}
+    selector: web  =>  6:3: spec.selector is a string, not an object
+    selector: {matchLabels: [app]}  =>  6:14: spec.selector.matchLabels is an array, not an object
+    selector: {matchLabels: {app: 1}}  =>  6:28: spec.selector.matchLabels.app is a number, not a string; QUOTE
+    paused: false  =>  4:1: spec.selector is required and not set
+    selector: null  =>  4:1: spec.selector is required and not set
+    selector: {matchExpressions: [{key: a}]}  =>  6:33: spec.selector.matchExpressions[0].operator is required and not set
+labels: {app: web}
+    labels: {app: yes}  =>  9:16: spec.template.metadata.labels.app is a boolean, not a string; BOOLEAN
+    labels: {app.kubernetes.io/name: 1}  =>  9:16: spec.template.metadata.labels[app.kubernetes.io/name] is a number, not a string; QUOTE
+    labels: [app]  =>  9:7: spec.template.metadata.labels is an array, not an object
+    label: {app: web}  =>  unknown: 9:7: unknown field spec.template.metadata.label; did you mean labels?
+containers:\n
+    contianers:\n  =>  10:5: spec.template.spec.containers is required and not set
+    initContainers:\n  =>  10:5: spec.template.spec.containers is required and not set
+- containerPort: 80
+    - containerPort: '80'  =>  15:11: @.ports[0].containerPort is a string, not a whole number of 32 bits; UNQUOTE
+    - port: 80  =>  15:11: @.ports[0].containerPort is required and not set
+    - 80  =>  15:11: @.ports[0] is a number, not an object
+      containerPort: 80  =>  14:9: @.ports is an object, not an array
+limits: {cpu: 500m}
+    limits: {cpu: half}  =>  17:20: @.resources.limits.cpu is not a quantity such as 500m or 1Gi
+    limits: {cpu: {}}  =>  17:20: @.resources.limits.cpu is an object, not a quantity such as 500m or 1Gi
+    limits: 500m  =>  17:11: @.resources.limits is a string, not an object
+    limit: {cpu: 500m}  =>  unknown: 17:11: unknown field @.resources.limit; did you mean limits?
+- {name: v, emptyDir: {}}
+    - {emptyDir: {}}  =>  19:9: spec.template.spec.volumes[0].name is required and not set
+    - {name: v, emptyDir: true}  =>  19:19: spec.template.spec.volumes[0].emptyDir is a boolean, not an object
+    - {name: v, configMap: {items: [{key: a}]}}  =>  19:39: spec.template.spec.volumes[0].configMap.items[0].path is required and not set
+    - {name: v, emptydir: {}}  =>  unknown: 19:19: unknown field spec.template.spec.volumes[0].emptydir; did you mean emptyDir?
+metadata: {name: web}
+    metadata: {name: web, annotations: [a]}  =>  3:23: metadata.annotations is an array, not an object
+    metadata: {name: web, finalizers: a}  =>  3:23: metadata.finalizers is a string, not an array
+    metadata: {name: web, creationTimestamp: today}  =>  3:23: metadata.creationTimestamp is not a time such as 2026-01-31T12:00:00Z
+    metadata: {name: web}\nstatus: 1  =>  4:1: status is a number, not an object
+    metadata: {name: web}\ndata: {}  =>  unknown: 4:1: unknown field data
+";
+
+const HINTS: [(&str, &str); 4] = [
+    ("@", "spec.template.spec.containers[0]"),
+    ("UNQUOTE", "leave out the quotes"),
+    ("QUOTE", "put it in quotes"),
+    ("BOOLEAN", "put it in quotes, since YAML reads y, n, yes, no, on and off as booleans"),
+];
+
 #[test]
 fn malformed_manifests_are_refused_with_line_path_and_what_was_expected() {
-    let quotes = "put it in quotes";
-    let cases: &[(&str, &str, &str)] = &[
-        (
-            "image: 'acme/app:9.3'",
-            "image: 5",
-            "13:9: spec.template.spec.containers[0].image is a number, not a string; put it in quotes",
-        ),
-        (
-            "image: 'acme/app:9.3'",
-            "image: [a]",
-            "13:9: spec.template.spec.containers[0].image is an array, not a string",
-        ),
-        ("image: 'acme/app:9.3'", "image:", "12:9: spec.template.spec.containers[0].image is required and not set"),
-        ("image: 'acme/app:9.3'", "image: ''", "12:9: spec.template.spec.containers[0].image is required and not set"),
-        (
-            "image: 'acme/app:9.3'",
-            "imag: 'acme/app:9.3'",
-            "12:9: spec.template.spec.containers[0].image is required and not set",
-        ),
-        (
-            "- name: app\n        image",
-            "- image",
-            "12:9: spec.template.spec.containers[0].name is required and not set",
-        ),
-        (
-            "name: app",
-            "name: 1",
-            &format!("12:9: spec.template.spec.containers[0].name is a number, not a string; {quotes}"),
-        ),
-        (
-            "name: app",
-            "name: on",
-            &format!(
-                "12:9: spec.template.spec.containers[0].name is a boolean, not a string; {quotes}, since YAML reads y, n, yes, no, on and off as booleans"
-            ),
-        ),
-        (
-            "replicas: 2",
-            "replicas: two",
-            "5:3: spec.replicas is a string, not a whole number of 32 bits; leave out the quotes",
-        ),
-        ("replicas: 2", "replicas: 1.5", "5:3: spec.replicas is not a whole number of 32 bits"),
-        ("replicas: 2", "replicas: 4294967296", "5:3: spec.replicas is not a whole number of 32 bits"),
-        ("replicas: 2", "replicas: {}", "5:3: spec.replicas is an object, not a whole number of 32 bits"),
-        ("replicas: 2", "replica: 2", "unknown: 5:3: unknown field spec.replica; did you mean replicas?"),
-        ("replicas: 2", "Replicas: 2", "unknown: 5:3: unknown field spec.Replicas; did you mean replicas?"),
-        ("replicas: 2", "nonsense: 2", "unknown: 5:3: unknown field spec.nonsense"),
-        ("replicas: 2", "status: {}", "unknown: 5:3: unknown field spec.status"),
-        ("selector: {matchLabels: {app: web}}", "selector: web", "6:3: spec.selector is a string, not an object"),
-        (
-            "selector: {matchLabels: {app: web}}",
-            "selector: {matchLabels: [app]}",
-            "6:14: spec.selector.matchLabels is an array, not an object",
-        ),
-        (
-            "selector: {matchLabels: {app: web}}",
-            "selector: {matchLabels: {app: 1}}",
-            &format!("6:28: spec.selector.matchLabels.app is a number, not a string; {quotes}"),
-        ),
-        ("selector: {matchLabels: {app: web}}", "paused: false", "4:1: spec.selector is required and not set"),
-        ("selector: {matchLabels: {app: web}}", "selector: null", "4:1: spec.selector is required and not set"),
-        (
-            "selector: {matchLabels: {app: web}}",
-            "selector: {matchExpressions: [{key: a}]}",
-            "6:33: spec.selector.matchExpressions[0].operator is required and not set",
-        ),
-        (
-            "labels: {app: web}",
-            "labels: {app: yes}",
-            &format!(
-                "9:16: spec.template.metadata.labels.app is a boolean, not a string; {quotes}, since YAML reads y, n, yes, no, on and off as booleans"
-            ),
-        ),
-        (
-            "labels: {app: web}",
-            "labels: {app.kubernetes.io/name: 1}",
-            &format!("9:16: spec.template.metadata.labels[app.kubernetes.io/name] is a number, not a string; {quotes}"),
-        ),
-        ("labels: {app: web}", "labels: [app]", "9:7: spec.template.metadata.labels is an array, not an object"),
-        (
-            "labels: {app: web}",
-            "label: {app: web}",
-            "unknown: 9:7: unknown field spec.template.metadata.label; did you mean labels?",
-        ),
-        ("containers:\n", "contianers:\n", "10:5: spec.template.spec.containers is required and not set"),
-        ("containers:\n", "initContainers:\n", "10:5: spec.template.spec.containers is required and not set"),
-        (
-            "- containerPort: 80",
-            "- containerPort: '80'",
-            "15:11: spec.template.spec.containers[0].ports[0].containerPort is a string, not a whole number of 32 bits; leave out the quotes",
-        ),
-        (
-            "- containerPort: 80",
-            "- port: 80",
-            "15:11: spec.template.spec.containers[0].ports[0].containerPort is required and not set",
-        ),
-        ("- containerPort: 80", "- 80", "15:11: spec.template.spec.containers[0].ports[0] is a number, not an object"),
-        (
-            "- containerPort: 80",
-            "  containerPort: 80",
-            "14:9: spec.template.spec.containers[0].ports is an object, not an array",
-        ),
-        (
-            "limits: {cpu: 500m}",
-            "limits: {cpu: half}",
-            "17:20: spec.template.spec.containers[0].resources.limits.cpu is not a quantity such as 500m or 1Gi",
-        ),
-        (
-            "limits: {cpu: 500m}",
-            "limits: {cpu: {}}",
-            "17:20: spec.template.spec.containers[0].resources.limits.cpu is an object, not a quantity such as 500m or 1Gi",
-        ),
-        (
-            "limits: {cpu: 500m}",
-            "limits: 500m",
-            "17:11: spec.template.spec.containers[0].resources.limits is a string, not an object",
-        ),
-        (
-            "limits: {cpu: 500m}",
-            "limit: {cpu: 500m}",
-            "unknown: 17:11: unknown field spec.template.spec.containers[0].resources.limit; did you mean limits?",
-        ),
-        (
-            "- {name: v, emptyDir: {}}",
-            "- {emptyDir: {}}",
-            "19:9: spec.template.spec.volumes[0].name is required and not set",
-        ),
-        (
-            "- {name: v, emptyDir: {}}",
-            "- {name: v, emptyDir: true}",
-            "19:19: spec.template.spec.volumes[0].emptyDir is a boolean, not an object",
-        ),
-        (
-            "- {name: v, emptyDir: {}}",
-            "- {name: v, configMap: {items: [{key: a}]}}",
-            "19:39: spec.template.spec.volumes[0].configMap.items[0].path is required and not set",
-        ),
-        (
-            "- {name: v, emptyDir: {}}",
-            "- {name: v, emptydir: {}}",
-            "unknown: 19:19: unknown field spec.template.spec.volumes[0].emptydir; did you mean emptyDir?",
-        ),
-        (
-            "metadata: {name: web}",
-            "metadata: {name: web, annotations: [a]}",
-            "3:23: metadata.annotations is an array, not an object",
-        ),
-        (
-            "metadata: {name: web}",
-            "metadata: {name: web, finalizers: a}",
-            "3:23: metadata.finalizers is a string, not an array",
-        ),
-        (
-            "metadata: {name: web}",
-            "metadata: {name: web, creationTimestamp: today}",
-            "3:23: metadata.creationTimestamp is not a time such as 2026-01-31T12:00:00Z",
-        ),
-        ("metadata: {name: web}", "metadata: {name: web}\nstatus: 1", "4:1: status is a number, not an object"),
-        ("metadata: {name: web}", "metadata: {name: web}\ndata: {}", "unknown: 4:1: unknown field data"),
-    ];
-    let mut wrong = Vec::new();
-    for (from, to, expected) in cases {
-        let found = changed(from, to);
-        if !found.iter().any(|line| line == expected) {
-            wrong.push(format!("{to}: {found:#?} instead of {expected}"));
+    let text = |cell: &str| cell.replace("\\n", "\n");
+    let (mut part, mut cases, mut wrong) = (String::new(), 0, Vec::new());
+    for line in MALFORMED.lines().filter(|line| !line.is_empty()) {
+        let Some((put, expected)) = line.split_once("  =>  ") else {
+            part = text(line);
+            continue;
+        };
+        let put = text(put.strip_prefix("    ").expect("a case stands below its part"));
+        let expected = HINTS.iter().fold(expected.to_owned(), |told, (short, long)| told.replace(short, long));
+        cases += 1;
+        let found = changed(&part, &put);
+        if !found.contains(&expected) {
+            wrong.push(format!("{put}: {found:#?} instead of {expected}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(outcome(WEB, Scope::Whole), [""; 0]);
-    assert!(cases.len() >= 40);
+    assert_eq!(cases, 45);
 }
 
 #[test]

@@ -2,21 +2,29 @@
 
 use std::path::PathBuf;
 
+mod examples;
+mod global;
 mod rollout;
 mod status;
+mod targets;
 mod typed;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use examples::{
+    ABORT_EXAMPLES, APPLY_EXAMPLES, DIFF_EXAMPLES, EXPLAIN_EXAMPLES, FOLLOW_EXAMPLES, HASH_EXAMPLES, PLAN_EXAMPLES,
+    RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, UNDO_EXAMPLES,
+};
+pub use global::GlobalArgs;
 pub use rollout::{DisruptionBudget, OnFailure, PolicyArgs, RestartArgs, ResumeArgs, RolloutArgs, UndoArgs};
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
+pub use targets::TargetArgs;
 pub use typed::{Typed, root};
 
-use crate::engine::api_schema::Validation;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::permissions::ClusterCommand;
-use crate::render::{ColorChoice, HashFormat, OutputFormat};
+use crate::render::{HashFormat, OutputFormat};
 
 /// Change the image of running containers without replacing their pods.
 ///
@@ -96,158 +104,6 @@ pub enum Command {
     /// Answer kubectl's completion requests.
     #[command(name = "__complete", hide = true)]
     Complete(CompleteArgs),
-}
-
-const PLAN_EXAMPLES: &str = "\
-Examples:
-  # What would a new sidecar image do to the pods of a Deployment?
-  kubectl inplace plan deployment/web side=acme/side:1.27.2
-
-  # Can this manifest's change be rolled out in place? (0 nothing to do, 2 yes, 3 no)
-  kubectl inplace plan -f web.yaml --detailed-exitcode
-
-  # Can what a pull request changes be rolled out in place? Needs no cluster
-  git show main:web.yaml | kubectl inplace plan --against - -f web.yaml --detailed-exitcode -o markdown
-
-  # The same tag on every workload with a label, as JSON
-  kubectl inplace plan deployments,daemonsets -l team=shop side=:1.27.2 -o json";
-
-const RESTART_EXAMPLES: &str = "\
-Examples:
-  # The sidecar of every pod again, one pod after the other; nothing else restarts
-  kubectl inplace restart deployment/web -c side
-
-  # Two containers of one pod
-  kubectl inplace restart pod/web-0 -c app,side";
-
-const RESUME_EXAMPLES: &str = "\
-Examples:
-  # The terminal was closed in the middle of a rollout: go on, from any machine
-  kubectl inplace resume deployment/web";
-
-const ABORT_EXAMPLES: &str = "\
-Examples:
-  # Take back what has been done so far
-  kubectl inplace abort deployment/web";
-
-const UNDO_EXAMPLES: &str = "\
-Examples:
-  # Back to the images before the last update in place
-  kubectl inplace undo deployment/web
-
-  # Back to what ran before an earlier one
-  kubectl inplace history deployment/web
-  kubectl inplace undo deployment/web --to 20260301-101500-1a2b3c";
-
-const DIFF_EXAMPLES: &str = "\
-Exit codes are those of kubectl diff: 0 nothing differs, 1 something does, more than 1 an error. KUBECTL_EXTERNAL_DIFF
-names another program to show the difference, as for kubectl diff.
-
-Examples:
-  # What does this manifest change, and what of it can be done in place?
-  kubectl inplace diff -f web.yaml
-
-  # The same for an image by hand
-  kubectl inplace diff deployment/web side=acme/side:1.27.2
-
-  # In a tool of one's own
-  KUBECTL_EXTERNAL_DIFF='dyff between --omit-header --set-exit-code' kubectl inplace diff -f web.yaml";
-
-const HASH_EXAMPLES: &str = "\
-The kubelet restarts a container whose hash changes. From 1.31 on only name and image count; from 1.16 to 1.30 the whole
-container as the API stores it, so that what admission injects (such as the service account's mount) changes it: then
-compare with a live pod.
-
-Examples:
-  # Of a manifest's containers, without a cluster
-  kubectl inplace hash -f web.yaml
-
-  # Would a kubelet 1.29 restart the sidecar of this pod for another tag?
-  kubectl inplace hash pod/web-0 side=:1.27.2 --kubelet-version 1.29
-
-  # Would its own kubelet restart anything of the pod for this manifest?
-  kubectl inplace hash pod/web-0 -f web.yaml";
-
-const APPLY_EXAMPLES: &str = "\
-Examples:
-  # Restart only the sidecar of three pods, one after the other
-  kubectl inplace apply deployment/web side=acme/side:1.27.2 --pods-only
-
-  # In a script: no question, two pods at once, ready for ten seconds each
-  kubectl inplace apply daemonset/log agent=:2.4 --pods-only --yes --max-unavailable 2 --min-ready-seconds 10
-
-  # The same sidecar image in every Deployment, StatefulSet and DaemonSet of a team, three workloads at once
-  kubectl inplace apply -l team=shop -A --image proxy=acme/proxy:2.4 --parallel-workloads 3";
-
-const FOLLOW_EXAMPLES: &str = "\
-Examples:
-  # After kubectl set image pod/web-0 side=acme/side:1.27.2
-  kubectl inplace follow pod/web-0
-
-  # Go on watching an update that another terminal began
-  kubectl inplace follow deployment/web";
-
-const RBAC_EXAMPLES: &str = "\
-Examples:
-  # The Role for updating Deployments, into the namespace shop
-  kubectl inplace rbac apply deployment -n shop | kubectl apply -f -
-
-  # May the CI's account do it?
-  kubectl inplace rbac apply deployment -n shop --check --as system:serviceaccount:ci:deployer";
-
-const EXPLAIN_EXAMPLES: &str = "\
-Examples:
-  # What does this code of a plan mean, and what can be done?
-  kubectl inplace explain TemplateFieldNotInPlace
-
-  # What does this exit code mean?
-  kubectl inplace explain 4
-
-  # All codes
-  kubectl inplace explain";
-
-/// Which workloads, and which images.
-#[derive(Debug, Args, Default)]
-pub struct TargetArgs {
-    /// Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be :TAG or @DIGEST, which keep the repository
-    #[arg(value_name = "TYPE/NAME | CONTAINER=IMAGE")]
-    pub words: Vec<String>,
-    /// The same as CONTAINER=IMAGE among the words
-    #[arg(long, value_name = "CONTAINER=IMAGE")]
-    pub image: Vec<String>,
-    /// Let '*=IMAGE' stand for every container
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
-    pub all_containers: bool,
-    /// Manifests whose workloads are meant: files, folders, or - for standard input
-    #[arg(short, long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
-    pub filename: Vec<String>,
-    /// Read folders with their subfolders
-    #[arg(short = 'R', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
-    pub recursive: bool,
-    /// Fields of manifests that the API does not have: strict refuses them, warn reports them, ignore accepts them
-    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "strict", default_value = "strict")]
-    pub validate: Validation,
-    /// Label selector of the workloads
-    #[arg(short = 'l', long, value_name = "SELECTOR")]
-    pub selector: Option<String>,
-    /// In all namespaces; with -l
-    #[arg(short = 'A', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
-    pub all_namespaces: bool,
-}
-
-impl ValueEnum for Validation {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        // kubectl takes booleans too.
-        Some(match self {
-            Self::Strict => PossibleValue::new("strict").alias("true"),
-            Self::Warn => PossibleValue::new("warn"),
-            Self::Ignore => PossibleValue::new("ignore").alias("false"),
-        })
-    }
 }
 
 /// `plan`.
@@ -498,76 +354,4 @@ pub struct CompleteArgs {
     /// The words after the plugin's name; the last one is being typed.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub words: Vec<String>,
-}
-
-/// kubectl's connection and identity flags, and how to show things.
-#[derive(Debug, Args, Default, Clone)]
-#[command(next_help_heading = "Global flags")]
-pub struct GlobalArgs {
-    /// Namespace
-    #[arg(short, long, global = true, value_name = "NAME")]
-    pub namespace: Option<String>,
-    /// The kubeconfig to use
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub kubeconfig: Option<String>,
-    /// Context of the kubeconfig
-    #[arg(long, global = true, value_name = "NAME")]
-    pub context: Option<String>,
-    /// Cluster of the kubeconfig
-    #[arg(long, global = true, value_name = "NAME")]
-    pub cluster: Option<String>,
-    /// User of the kubeconfig
-    #[arg(long, global = true, value_name = "NAME")]
-    pub user: Option<String>,
-    /// Address of the API server
-    #[arg(short, long, global = true, value_name = "URL")]
-    pub server: Option<String>,
-    /// Bearer token
-    #[arg(long, global = true, value_name = "TOKEN", hide_env_values = true)]
-    pub token: Option<String>,
-    /// Certificate file of the server's authority
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub certificate_authority: Option<String>,
-    /// Client certificate file
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub client_certificate: Option<String>,
-    /// Client key file
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub client_key: Option<String>,
-    /// Do not check the server's certificate
-    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
-    pub insecure_skip_tls_verify: bool,
-    /// Name that the server's certificate must have
-    #[arg(long, global = true, value_name = "NAME")]
-    pub tls_server_name: Option<String>,
-    /// User to impersonate
-    #[arg(long = "as", global = true, value_name = "USER")]
-    pub as_user: Option<String>,
-    /// Group to impersonate; repeatable
-    #[arg(long, global = true, value_name = "GROUP")]
-    pub as_group: Vec<String>,
-    /// UID to impersonate
-    #[arg(long, global = true, value_name = "UID")]
-    pub as_uid: Option<String>,
-    /// Extra of the impersonated user; repeatable
-    #[arg(long, global = true, value_name = "KEY=VALUE")]
-    pub as_user_extra: Vec<String>,
-    /// How long one request may take, repetitions included; 0 is no limit
-    #[arg(long, global = true, value_name = "DURATION")]
-    pub request_timeout: Option<String>,
-    /// Ask the server not to compress its answers
-    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
-    pub disable_compression: bool,
-    /// End with an error if the server warned
-    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
-    pub warnings_as_errors: bool,
-    /// Colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub color: ColorChoice,
-    /// Show results and errors only
-    #[arg(short, long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
-    pub quiet: bool,
-    /// Log level: 6 shows requests, 8 more
-    #[arg(short = 'v', long = "v", global = true, value_name = "LEVEL", default_value_t = 0)]
-    pub verbosity: u8,
 }
