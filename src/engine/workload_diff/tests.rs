@@ -70,6 +70,7 @@ fn exported(mut object: Value, round: i64) -> Value {
         "kubectl-inplace.io/rollout": format!("{{\"run\":{round}}}"),
         "kubectl-inplace.io/update": format!("{{\"id\":{round}}}")});
     object["metadata"]["labels"] = json!({"kubectl-inplace.io/drained": round.to_string()});
+    object["metadata"]["uid"] = "u".into();
     object["metadata"]["generation"] = round.into();
     object["metadata"]["creationTimestamp"] = json!("2026-01-01T00:00:00Z");
     object["metadata"]["managedFields"] = json!([{"manager": "kubectl-inplace", "operation": "Update", "time": "2026-01-01T00:00:00Z",
