@@ -292,7 +292,7 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             Err(error) => (None, Answer::NotRead { message: error.to_string() }),
         },
         Action::ReadPullPods { namespace, selector } => match cluster.pull_pods(&namespace, &selector).await {
-            Ok(pods) => (Some(Observation::PullPods(pods)), Answer::Read),
+            Ok((pods, _)) => (Some(Observation::PullPods(pods)), Answer::Read),
             Err(error) => (None, Answer::NotRead { message: error.to_string() }),
         },
         Action::ReadBudgets { namespace } => match cluster.budgets(&namespace).await {

@@ -56,7 +56,7 @@ pub struct GlobalArgs {
     /// Extra of the impersonated user; repeatable
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub as_user_extra: Vec<String>,
-    /// How long one request may take, repetitions included; 0 is no limit
+    /// How long one request may take, repetitions included; 0 is no limit [default: 65s]
     #[arg(long, global = true, value_name = "DURATION")]
     pub request_timeout: Option<String>,
     /// Ask the server not to compress its answers

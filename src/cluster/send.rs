@@ -7,11 +7,14 @@ use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
 use crate::engine::durable::ObjectWrite;
+use crate::engine::durable::holder::ProcessState;
 use crate::engine::kinds::PODS;
 use crate::engine::names::PodKey;
 use crate::engine::patch::{PodPart, PodPatch};
 use crate::engine::pod::{Pod, PodSpec, PodStatus};
+use crate::engine::pre_pull::{is_left_behind, process_of};
 use crate::engine::rollout::Answer;
+use crate::process;
 
 /// Writes a JSON patch with the strings spelled as Go's `encoding/json` spells those of the objects that the server holds:
 /// the `test` of evanphx/json-patch (`lazyNode.equal`) compares their bytes, and there `<` is `\u003c`.
@@ -89,12 +92,22 @@ impl Cluster {
         }
     }
 
-    /// Reads the pods that pull images, whole.
+    /// Reads the pods that pull images, whole: those of this process and those that were left behind; and of the others,
+    /// whose runs may be at work, how many there are.
     ///
     /// # Errors
     /// What the server or the way to it says.
-    pub async fn pull_pods(&self, namespace: &str, selector: &str) -> Result<Vec<Value>, ClusterError> {
-        self.list(PODS.into(), Some(namespace), &[("labelSelector", selector)]).await
+    pub async fn pull_pods(&self, namespace: &str, selector: &str) -> Result<(Vec<Value>, usize), ClusterError> {
+        let found: Vec<Value> = self.list(PODS.into(), Some(namespace), &[("labelSelector", selector)]).await?;
+        let (this, now, all) = (process::this(), self.now(), found.len());
+        let is_free = |pod: &Value| {
+            let made_by = process_of(pod);
+            let state = made_by.as_ref().map_or(ProcessState::NotKnown, process::state);
+            made_by.as_ref() == Some(&this) || is_left_behind(pod, state, now.as_deref())
+        };
+        let free: Vec<Value> = found.into_iter().filter(is_free).collect();
+        let others = all.saturating_sub(free.len());
+        Ok((free, others))
     }
 
     /// Reads one pod; `None` when there is none of that name.

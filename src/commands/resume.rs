@@ -104,13 +104,16 @@ pub(super) async fn go_on(
 /// A run that was killed while nodes pulled has left no lock, only the pods that pull.
 async fn remove_pull_pods(live: &LiveWorkload, cluster: &Cluster, field_manager: &str, shell: &Shell) {
     let workload = &live.workload.reference;
-    let found = match cluster.pull_pods(&workload.namespace, &rollout::pull_pods_of(workload)).await {
+    let (found, others) = match cluster.pull_pods(&workload.namespace, &rollout::pull_pods_of(workload)).await {
         Ok(found) => found,
         Err(error) => {
             shell.note(&format!("{workload}: it is not known whether pods that pulled images are left: {error}"));
             return;
         }
     };
+    if others > 0 {
+        shell.note(&format!("{workload}: a run that may be at work pulls images first: its pods are left alone"));
+    }
     for delete in found.iter().filter_map(rollout::delete_pull_pod) {
         match cluster.write(&delete, field_manager).await {
             Ok(()) => shell.note(&format!("{workload}: a pod that pulled images for a run that is gone was deleted")),

@@ -202,6 +202,7 @@ impl<'a> Rolling<'a> {
     }
 
     async fn drive(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<Outcome, CommandError> {
+        let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
         let next = self.next(goal);
         let mut recording = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));

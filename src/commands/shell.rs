@@ -262,3 +262,17 @@ fn trace(verbosity: u8) {
     let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(false);
     drop(tracing_subscriber::registry().with(layer).with(ours).try_init());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_how_long_a_request_may_take_by_default() {
+        let root = crate::cli::root();
+        let flag = root.get_arguments().find(|flag| flag.get_id() == "request_timeout");
+        let help = flag.and_then(|flag| flag.get_help()).map(ToString::to_string).unwrap_or_default();
+        let default = format!("[default: {}s]", REQUEST_TIMEOUT.as_secs());
+        assert!(help.ends_with(&default), "{help:?} ends with {default}");
+    }
+}

@@ -31,7 +31,7 @@ pub enum Proof {
     /// It is the one from before.
     Old,
     /// It cannot be told, and why not.
-    Unproven(String),
+    Unverified(String),
 }
 
 impl Baseline {
@@ -117,7 +117,7 @@ impl Baseline {
                 if kubelet_knew || told || shows_other_image(record, status, wanted) {
                     Proof::New
                 } else {
-                    Proof::Unproven("the container is another one than before, but nothing shows that the kubelet knew the new image when it made it".into())
+                    Proof::Unverified("the container is another one than before, but nothing shows that the kubelet knew the new image when it made it".into())
                 }
             }
             Self::Set(set) => match self.is_newer(status.container_id.as_deref(), started_at) {
@@ -125,14 +125,14 @@ impl Baseline {
                 // The first container of a pod is none that came after a change, whatever second it started in.
                 _ if kubelet_knew || event(&set.time) && status.restart_count > 0 => Proof::New,
                 Some(false) => Proof::Old,
-                None => Proof::Unproven(format!(
+                None => Proof::Unverified(format!(
                     "the container started in the second in which {} set the image ({})",
                     set.manager, set.time
                 )),
             },
             Self::Created => Proof::New,
             Self::Unknown => {
-                Proof::Unproven("nothing tells when the image was set: no record and no managedFields".into())
+                Proof::Unverified("nothing tells when the image was set: no record and no managedFields".into())
             }
         }
     }
@@ -147,11 +147,11 @@ impl Baseline {
 /// is stopped as well and may have been another one: then nothing is shown.
 pub fn rests_on_restart(pod: &Pod, name: &ContainerName) -> Option<String> {
     let (_, _, status) = pod.container_status(name)?;
-    let set = pod.image_set.get(name)?.time.as_str();
+    let set = &UpdateRecord::set_at(pod, name)?;
     let started = status.state.running.as_ref()?.started_at.as_deref()?;
     let before = status.last_state.terminated.as_ref().filter(|before| before.was_stopped())?;
     let stopped = before.finished_at.as_deref()?;
-    if stopped < set || started < stopped {
+    if stopped < set.as_str() || started < stopped {
         return None;
     }
     let (count, code) = (status.restart_count, before.exit_code);

@@ -147,7 +147,7 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
         | PodPhase::Restarting { .. }
         | PodPhase::Starting
         | PodPhase::Settling { .. }
-        | PodPhase::Unproven { .. }
+        | PodPhase::Unverified { .. }
         | PodPhase::Done
         | PodPhase::Gone { .. } => {
             let mut names = end.containers.iter().map(|end| &end.container);

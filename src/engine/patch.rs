@@ -139,12 +139,16 @@ pub fn step_patch(
         later: later(pod, step.later)?,
         owes_after_pod: step.owes_after_pod,
         taken_over: None,
+        set_at: BTreeMap::new(),
     };
     for image in images {
         let (name, container) = operations.container(pod, image)?;
         record.containers.insert(name, container);
     }
     record.earlier = earlier_updates(pod, &record.containers);
+    record.set_at = UpdateRecord::of(pod).map(|before| before.set_at).unwrap_or_default();
+    let is_kept = |name: &ContainerName| images.iter().all(|image| image.container != *name);
+    record.set_at.retain(|name, _| is_kept(name));
     operations.metadata(MetadataMap::Labels, &pod.labels, &metadata.left_in(pod).labels);
     let mut annotations = metadata.left_in(pod).annotations;
     if !images.is_empty() {

@@ -44,6 +44,10 @@ pub struct UpdateRecord {
     /// Another run has taken the pod over: what the one before has on its way rests on the record without this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_over: Option<TakenOver>,
+    /// When the images of these containers were set (RFC 3339, the server's time): whatever the field manager writes later
+    /// moves the time that stands in the managed fields.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub set_at: BTreeMap<ContainerName, String>,
 }
 
 /// Which run has taken over from which rollout's.
@@ -149,6 +153,7 @@ impl UpdateRecord {
             later: BTreeMap::new(),
             owes_after_pod: false,
             taken_over: None,
+            set_at: BTreeMap::new(),
         }
     }
 
@@ -159,7 +164,20 @@ impl UpdateRecord {
 
     /// Reads the record of a pod; an annotation that is not ours to understand counts as none.
     pub fn of(pod: &Pod) -> Option<Self> {
-        serde_json::from_str(pod.annotations.get(UPDATE_ANNOTATION)?).ok()
+        let record: Self = serde_json::from_str(pod.annotations.get(UPDATE_ANNOTATION)?).ok()?;
+        let set_at = record.containers.keys().chain(record.earlier.keys()).filter_map(|name| {
+            record.baseline(pod, name)?;
+            let noted = record.set_at.get(name);
+            Some((name.clone(), noted.or_else(|| Some(&pod.image_set.get(name)?.time))?.clone()))
+        });
+        Some(Self { set_at: set_at.collect(), ..record })
+    }
+
+    /// Returns when the image of a container was set: the record tells what it was before a later write of its field
+    /// manager, the managed fields that of the last one.
+    pub fn set_at(pod: &Pod, name: &ContainerName) -> Option<String> {
+        let noted = Self::of(pod).and_then(|mut record| record.set_at.remove(name));
+        noted.or_else(|| Some(pod.image_set.get(name)?.time.clone()))
     }
 
     /// Returns whether `--after-pod` of this rollout has not ended well for the pod yet.

@@ -53,7 +53,7 @@ pub enum PodPhase {
         hold_seconds: u32,
     },
     /// Ready, but nothing proves that the container is another one.
-    Unproven {
+    Unverified {
         /// Why not.
         why: String,
     },
@@ -297,7 +297,7 @@ impl PodEnd {
             | PodPhase::Restarting { .. }
             | PodPhase::Starting
             | PodPhase::Settling { .. }
-            | PodPhase::Unproven { .. } => true,
+            | PodPhase::Unverified { .. } => true,
             PodPhase::Waiting | PodPhase::Hook { hook: HookPhase::Before } => self.patched,
             PodPhase::Done | PodPhase::Failing(_) | PodPhase::Moved { .. } | PodPhase::Gone { .. } => false,
         }

@@ -338,7 +338,7 @@ impl<'a> Phase<'a> {
             PodPhase::Settling { hold_seconds } => {
                 Self { hold_seconds: Some(*hold_seconds), ..Self::named("settling") }
             }
-            PodPhase::Unproven { why } => Self { message: Some(why), ..Self::named("unproven") },
+            PodPhase::Unverified { why } => Self { message: Some(why), ..Self::named("unverified") },
             PodPhase::Done => Self::named("done"),
             PodPhase::Failing(failure) => Self::failing(failure),
             PodPhase::Moved { container, image } => {

@@ -209,7 +209,7 @@ impl Narrator {
             | PodPhase::Restarting { .. }
             | PodPhase::Starting
             | PodPhase::Settling { .. }
-            | PodPhase::Unproven { .. }
+            | PodPhase::Unverified { .. }
             | PodPhase::Failing(_)
             | PodPhase::Moved { .. }
             | PodPhase::Gone { .. } => {

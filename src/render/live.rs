@@ -162,7 +162,7 @@ impl<'a> Live<'a> {
             | PodPhase::Restarting { .. }
             | PodPhase::Starting
             | PodPhase::Settling { .. }
-            | PodPhase::Unproven { .. } => {
+            | PodPhase::Unverified { .. } => {
                 self.done.remove(pod);
                 self.in_hand.insert(pod.clone(), (phase.clone(), elapsed));
             }

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use crate::engine::plan::{Effect, Verdict, WorkloadPlan};
+use crate::engine::plan::{Effect, Plan, Verdict, WorkloadPlan};
 use crate::engine::reason::Warning;
 
 use super::style::{Meaning, Style};
@@ -53,6 +53,30 @@ pub(super) fn nothing(plan: &WorkloadPlan, name: &str) -> String {
     } else {
         format!("The pods of {name} stay as they are.")
     }
+}
+
+/// How many workloads come to what. One that only one of two manifests has is neither up to date nor to be updated.
+pub(super) fn totals(plan: &Plan) -> String {
+    let mut counts = [
+        (0, "to update in place", true),
+        (0, "up to date", true),
+        (0, "new", false),
+        (0, "removed", false),
+        (0, "not eligible", true),
+    ];
+    let [update, up_to_date, new, removed, not_eligible] = &mut counts;
+    for workload in &plan.workloads {
+        let counter = match workload.verdict {
+            Verdict::InPlace => &mut *update,
+            Verdict::NothingToDo if workload.warnings.contains(&Warning::WorkloadAdded) => &mut *new,
+            Verdict::NothingToDo if workload.warnings.contains(&Warning::WorkloadRemoved) => &mut *removed,
+            Verdict::NothingToDo => &mut *up_to_date,
+            Verdict::NotEligible => &mut *not_eligible,
+        };
+        counter.0 += 1;
+    }
+    let told = counts.iter().filter(|(number, _, always)| *always || *number > 0);
+    told.map(|(number, word, _)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
 }
 
 fn changed(plan: &WorkloadPlan, effect: Effect, style: &Style) -> Vec<String> {

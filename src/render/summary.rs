@@ -59,7 +59,7 @@ impl Tally {
                     | PodPhase::Restarting { .. }
                     | PodPhase::Starting
                     | PodPhase::Settling { .. }
-                    | PodPhase::Unproven { .. },
+                    | PodPhase::Unverified { .. },
                     _,
                 ) => &mut tally.in_hand,
             };

@@ -50,14 +50,11 @@ pub(super) fn plan(
     }
     if plan.workloads.len() > 1 {
         let order = if plan.workloads.iter().all(WorkloadPlan::is_offline) { "" } else { " (in the order shown)" };
-        let verdicts = |verdict| plan.workloads.iter().filter(|workload| workload.verdict == verdict).count();
         writeln!(
             out,
-            "\nTotal: {}: {} to update in place, {} up to date, {} not eligible{order}.",
+            "\nTotal: {}: {}{order}.",
             words::count(plan.workloads.len(), "workload"),
-            verdicts(Verdict::InPlace),
-            verdicts(Verdict::NothingToDo),
-            verdicts(Verdict::NotEligible)
+            offline::totals(plan)
         )?;
     }
     if let Some(next) = guide.next.filter(|_| plan.result() == EndResult::Changes) {

@@ -130,7 +130,7 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         PodPhase::Settling { hold_seconds } => {
             (Meaning::Waiting, format!("ready; must stay so for {}", whole_seconds(u64::from(*hold_seconds))))
         }
-        PodPhase::Unproven { why } => (Meaning::Waiting, format!("not proven yet: {}", style.show(why))),
+        PodPhase::Unverified { why } => (Meaning::Waiting, format!("not proven yet: {}", style.show(why))),
         PodPhase::Done => (Meaning::Ok, "done".into()),
         PodPhase::Failing(failure) => (Meaning::Failing, format!("FAILED: {}", self::failure(style, failure))),
         PodPhase::Moved { container, image } => (

@@ -161,3 +161,34 @@ fn what_was_changed_so_far_goes_back_from_the_middle() {
     assert_eq!(by_pod(&server), [of(&["acme/side:v2", "acme/side:v1"])]);
     assert_eq!(images(&server, "app"), ["acme/app:v1"; 3]);
 }
+
+/// Equal bits leave the restart alone as evidence, and the next run's own note moves the time in the managed fields.
+#[test]
+fn a_run_killed_between_two_containers_of_the_same_digest_is_completed() {
+    use crate::support::api_server::{Effect, When};
+    use crate::support::clock;
+    for (more, verb) in [("", "resume deploy/web"), (" --pods-only", "apply ")] {
+        let server = with_controllers();
+        let line = format!(
+            "deploy/web side=acme/side:v1-again app=acme/app:v1-again --yes --min-ready-seconds 0 \
+             --container-order side,app --timeout 20s{more}"
+        );
+        server.fault(When::verb("patch").of("pods").for_real().after(1), Effect::CloseBefore);
+        let running = typed(&server, &format!("apply {line}")).spawn();
+        let sent = || patches(&server).iter().filter(|patch| patch.path.contains("/pods/")).count() > 1;
+        clock::eventually("the second patch", || sent().then_some(()));
+        running.signal("KILL");
+        assert_eq!(running.wait().code, None, "killed");
+        server.clear_faults();
+        // The times of the API are whole seconds.
+        clock::sleep(std::time::Duration::from_millis(2_100));
+        let line = if more.is_empty() {
+            format!("{verb} --yes --min-ready-seconds 0 --timeout 20s")
+        } else {
+            format!("{verb}{line}")
+        };
+        run(&server, &line).ends_with(0);
+        assert_eq!(images(&server, "side"), ["acme/side:v1-again"; 3], "{more}");
+        assert_eq!(images(&server, "app"), ["acme/app:v1-again"; 3], "{more}");
+    }
+}

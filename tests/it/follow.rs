@@ -62,7 +62,7 @@ fn what_cannot_be_proven_is_never_done() {
     assert!(!pod["metadata"]["managedFields"].to_string().contains("f:image"), "{}", pod["metadata"]["managedFields"]);
     let output = run(&server, "follow pod/one --min-ready-seconds 0 --timeout 1s -o json").ends_with(5);
     let last = output.json_lines().pop().unwrap_or_default();
-    assert_eq!((&last["result"], &last["pods"][0]["phase"]), (&json!("timedOut"), &json!("unproven")), "{last}");
+    assert_eq!((&last["result"], &last["pods"][0]["phase"]), (&json!("timedOut"), &json!("unverified")), "{last}");
     let text = run(&server, "follow pod/one --min-ready-seconds 0 --timeout 1s").ends_with(5);
     text.prints("proven").says("not proven yet");
     wrote_nothing(&server);

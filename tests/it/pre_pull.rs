@@ -237,3 +237,44 @@ fn a_node_that_is_not_ready_is_told_and_nothing_is_pulled_there() {
     assert!(created(&server).is_empty());
     assert_eq!(patches(&server).len(), 3);
 }
+
+/// The pods of a run that waits for them, or may do so, are not another one's to take away.
+#[test]
+fn only_what_is_left_behind_is_deleted_by_another_run() {
+    const PROCESS: &str = "kubectl-inplace.io/process";
+    let uids =
+        |server: &ApiServer| pull_pods(server).iter().map(|pod| pod["metadata"]["uid"].clone()).collect::<Vec<_>>();
+    let resume = |server: &ApiServer| run(server, "resume deploy/web --yes").ends_with(0);
+    let at_work = "a run that may be at work pulls images first: its pods are left alone";
+
+    let (server, running) = pulling(DURABLE);
+    let of_first = uids(&server);
+    resume(&server).says(at_work).omits("was deleted");
+    let second = typed(&server, "apply deploy/web side=acme/side:v3 --pods-only --yes").spawn();
+    second.wait_for_stderr("node-a  pulls acme/side:v3 first");
+    clock::eventually("both pods", || (pull_pods(&server).len() == 2).then_some(()));
+    second.signal("INT");
+    second.wait().ends_with(130);
+    assert_eq!(uids(&server), of_first, "the first run's pod is as it was");
+
+    running.signal("KILL");
+    running.wait();
+    let name = pull_pods(&server)[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    server.edit("pods", &name, |pod| {
+        let text = pod["metadata"]["annotations"][PROCESS].as_str().unwrap_or_default();
+        let mut process: Value = serde_json::from_str(text).expect("it says whose it is");
+        process["boot"] = "another machine".into();
+        pod["metadata"]["annotations"][PROCESS] = process.to_string().into();
+    });
+    resume(&server).says(at_work);
+    assert_eq!(uids(&server), of_first, "it is not known to be gone");
+    server.set_clock(3600);
+    resume(&server).says("a pod that pulled images for a run that is gone was deleted").omits(at_work);
+    assert!(pull_pods(&server).is_empty(), "its deadline has passed");
+
+    let (server, running) = pulling(DURABLE);
+    running.signal("KILL");
+    running.wait();
+    resume(&server).says("a pod that pulled images for a run that is gone was deleted");
+    assert!(pull_pods(&server).is_empty(), "a process of this machine that is gone is known at once");
+}

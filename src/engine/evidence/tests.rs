@@ -42,7 +42,7 @@ fn word(proof: &Proof) -> &'static str {
     match proof {
         Proof::New => "new",
         Proof::Old => "old",
-        Proof::Unproven(_) => "unproven",
+        Proof::Unverified(_) => "unverified",
     }
 }
 
@@ -53,8 +53,17 @@ fn a_recorded_container_is_new_only_when_its_kubelet_knew() {
         ("the container from before", "containerd://old", WANTED, "sha256:b", late, true, event, "old"),
         ("no container", "", BEFORE, "sha256:a", late, true, event, "old"),
         ("other bits", "containerd://new", WANTED, "sha256:b", late, false, None, "new"),
-        ("a crash before the kubelet knew", "containerd://new", BEFORE, "sha256:a", late, false, None, "unproven"),
-        ("the same digest, which shows any tag", "containerd://new", WANTED, "sha256:a", late, false, None, "unproven"),
+        ("a crash before the kubelet knew", "containerd://new", BEFORE, "sha256:a", late, false, None, "unverified"),
+        (
+            "the same digest, which shows any tag",
+            "containerd://new",
+            WANTED,
+            "sha256:a",
+            late,
+            false,
+            None,
+            "unverified",
+        ),
         ("the same digest, known", "containerd://new", BEFORE, "sha256:a", late, true, None, "new"),
         ("the same digest, made after the event", "containerd://new", BEFORE, "sha256:a", late, false, event, "new"),
         (
@@ -65,10 +74,10 @@ fn a_recorded_container_is_new_only_when_its_kubelet_knew() {
             "2026-03-01T10:00:07Z",
             false,
             event,
-            "unproven",
+            "unverified",
         ),
         ("no imageID, the wanted image", "containerd://new", WANTED, "", late, false, None, "new"),
-        ("no imageID, the image from before", "containerd://new", BEFORE, "", late, false, None, "unproven"),
+        ("no imageID, the image from before", "containerd://new", BEFORE, "", late, false, None, "unverified"),
     ];
     for (case, id, image, image_id, started_at, knew, event, expected) in cases {
         let status = running(id, image, image_id, started_at);
@@ -80,7 +89,7 @@ fn a_recorded_container_is_new_only_when_its_kubelet_knew() {
 #[test]
 fn a_container_that_never_was_is_new_unless_it_shows_the_image_from_before() {
     let never = ContainerRecord { container_id: None, image_id: String::new(), ..record() };
-    for (image, expected) in [(WANTED, "new"), ("sha256:b", "new"), (BEFORE, "unproven")] {
+    for (image, expected) in [(WANTED, "new"), ("sha256:b", "new"), (BEFORE, "unverified")] {
         let status = running("containerd://first", image, "sha256:b", "2026-03-01T10:00:09Z");
         let proof = Baseline::Recorded(never.clone()).proof(&status, WANTED, false, None);
         assert_eq!(word(&proof), expected, "{image}");
@@ -98,9 +107,9 @@ fn the_way_back_from_an_image_that_never_ran_is_proven_by_the_name_of_the_wanted
     };
     for (never_ran, image, expected) in [
         (true, WANTED, "new"),
-        (true, "registry.example/side:nope", "unproven"),
-        (true, "sha256:a", "unproven"),
-        (false, WANTED, "unproven"),
+        (true, "registry.example/side:nope", "unverified"),
+        (true, "sha256:a", "unverified"),
+        (false, WANTED, "unverified"),
     ] {
         let status = running("containerd://new", image, "sha256:a", "2026-03-01T10:00:09Z");
         let proof = Baseline::Recorded(back(never_ran)).proof(&status, WANTED, false, None);
@@ -115,7 +124,7 @@ fn the_image_that_was_in_flight_is_not_taken_for_the_one_that_is_wanted() {
     let back =
         Baseline::Recorded(ContainerRecord { from: v2.into(), to: v1.into(), in_flight: Some(v1.into()), ..record() });
     for (case, id, image, bits, knew, expected, left) in [
-        ("the one of v2 came", "containerd://new", v2, "sha256:b", false, "unproven", false),
+        ("the one of v2 came", "containerd://new", v2, "sha256:b", false, "unverified", false),
         ("and another one after it", "containerd://newer", v1, "sha256:a", false, "new", false),
         ("another one, of a kubelet that knew", "containerd://newer", "sha256:a", "sha256:a", true, "new", false),
         ("none came", "containerd://old", v1, "sha256:a", false, "old", true),
@@ -134,9 +143,9 @@ fn somebody_elses_image_is_proven_by_a_later_start_or_the_event() {
     let cases = [
         ("a later start", "2026-03-01T10:00:06Z", false, None, "new"),
         ("an earlier start", "2026-03-01T10:00:04Z", false, None, "old"),
-        ("the same second", SET_AT, false, None, "unproven"),
+        ("the same second", SET_AT, false, None, "unverified"),
         ("the same second, an event", SET_AT, false, Some(SET_AT), "new"),
-        ("the same second, an older event", SET_AT, false, Some("2026-03-01T09:00:00Z"), "unproven"),
+        ("the same second, an older event", SET_AT, false, Some("2026-03-01T09:00:00Z"), "unverified"),
         ("the same second, known", SET_AT, true, None, "new"),
     ];
     let set = ImageSet { manager: "somebody".into(), time: SET_AT.into() };
@@ -148,8 +157,8 @@ fn somebody_elses_image_is_proven_by_a_later_start_or_the_event() {
     }
     let status = running("containerd://x", WANTED, "sha256:b", SET_AT);
     let first = Baseline::Set(set).proof(&status, WANTED, false, Some(SET_AT));
-    assert_eq!(word(&first), "unproven", "a pod's first container came after no change");
-    assert_eq!(word(&Baseline::Unknown.proof(&status, WANTED, true, Some(SET_AT))), "unproven");
+    assert_eq!(word(&first), "unverified", "a pod's first container came after no change");
+    assert_eq!(word(&Baseline::Unknown.proof(&status, WANTED, true, Some(SET_AT))), "unverified");
 }
 
 #[test]
@@ -207,6 +216,7 @@ fn the_record_counts_only_for_the_image_that_it_set() {
             later: BTreeMap::new(),
             owes_after_pod: false,
             taken_over: None,
+            set_at: BTreeMap::new(),
         })
         .unwrap_or_default()
     };
@@ -272,6 +282,7 @@ fn restarted(record: Option<ContainerRecord>, restarts: i64, ended: (i64, &str, 
         later: BTreeMap::new(),
         owes_after_pod: false,
         taken_over: None,
+        set_at: BTreeMap::new(),
     });
     let annotations = record.map(|record| (UPDATE_ANNOTATION.to_owned(), serde_json::to_string(&record).unwrap()));
     let mut status = running("containerd://new", BEFORE, "sha256:a", started_at);

@@ -48,6 +48,7 @@ impl WorkloadPlan {
             hooks: self.hooks.clone(),
             owner: None,
             pulls: self.pulls.clone(),
+            process: None,
             pre_pull: self.pre_pull,
         }
     }
@@ -81,6 +82,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
         hooks: Hooks::default(),
         owner: None,
         pulls: Vec::new(),
+        process: None,
         pre_pull: PrePull::Never,
     }
 }

@@ -168,7 +168,7 @@ fn is_in_progress(pod: &Pod, container: &Container, effect: Effect) -> bool {
     }
     match Baseline::of(pod, &container.name).proof(status, &container.image, false, None) {
         Proof::Old => true,
-        Proof::New | Proof::Unproven(_) => false,
+        Proof::New | Proof::Unverified(_) => false,
     }
 }
 

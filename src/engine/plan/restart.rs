@@ -99,7 +99,7 @@ fn is_of_the_spec(pod: &Pod, container: &Container, status: &ContainerStatus) ->
     let proof = Baseline::of(pod, &container.name).proof(status, &container.image, false, None);
     let is_old = match proof {
         Proof::Old => true,
-        Proof::New | Proof::Unproven(_) => false,
+        Proof::New | Proof::Unverified(_) => false,
     };
     ran && observed && !is_old
 }

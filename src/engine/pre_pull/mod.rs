@@ -10,6 +10,7 @@
 mod body;
 mod digests;
 mod judge;
+mod left_behind;
 mod quota;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use super::pod::{ContainerList, Pod};
 pub use body::{NO_COMMAND, PULL_LABEL, Requests, is_pull_pod, pull_pod, pull_pod_name, pull_selector};
 pub use digests::{Meaning, MovingTag, PulledImage, meaning, moving_tags};
 pub use judge::{ImageState, PullState, Rejected, judge};
+pub use left_behind::{PROCESS_ANNOTATION, is_left_behind, process_of};
 pub use quota::{Narrow, narrow};
 
 /// `--pre-pull`.

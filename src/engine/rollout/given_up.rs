@@ -35,7 +35,7 @@ fn too_late(entry: &Entry, phase: &PodPhase, now: Now) -> Failure {
         | PodPhase::Restarting { .. }
         | PodPhase::Starting
         | PodPhase::Settling { .. }
-        | PodPhase::Unproven { .. }
+        | PodPhase::Unverified { .. }
         | PodPhase::Done
         | PodPhase::Failing(_)
         | PodPhase::Moved { .. }
@@ -62,7 +62,7 @@ pub(super) fn judge(goal: &Goal, entry: &mut Entry, judged: Judged, is_late: boo
         | PodPhase::Starting
         | PodPhase::Settling { .. }
         | PodPhase::Waiting
-        | PodPhase::Unproven { .. } => still_given_up(entry, judged),
+        | PodPhase::Unverified { .. } => still_given_up(entry, judged),
         PodPhase::Restoring { .. } if is_late => still_given_up(entry, judged),
         PodPhase::Restoring { .. } => {
             if entry.given_up.take().is_some() {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::durable::OwnerGoal;
 use crate::engine::durable::change::TemplateChange;
+use crate::engine::durable::holder::Process;
 use crate::engine::hook::Hooks;
 use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
@@ -39,6 +40,9 @@ pub struct Goal {
     /// `--pre-pull`.
     #[serde(default)]
     pub pre_pull: PrePull,
+    /// The process that carries it out: the pods that pull say whose they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
     /// The person's own commands around each pod.
     #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,

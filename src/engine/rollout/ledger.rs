@@ -207,7 +207,7 @@ fn in_hand(phase: &PodPhase) -> bool {
         | PodPhase::Restarting { .. }
         | PodPhase::Starting
         | PodPhase::Settling { .. }
-        | PodPhase::Unproven { .. }
+        | PodPhase::Unverified { .. }
         | PodPhase::Failing(_) => true,
         PodPhase::Waiting | PodPhase::Done | PodPhase::Moved { .. } | PodPhase::Gone { .. } => false,
     }
@@ -253,7 +253,7 @@ pub struct Ledger {
     pub(super) next: BTreeSet<usize>,
     /// With a hook under way or before them.
     pub(super) hooked: BTreeSet<usize>,
-    pub(super) unproven: BTreeSet<usize>,
+    pub(super) unverified: BTreeSet<usize>,
     pub(super) in_hand: BTreeSet<usize>,
     pub(super) unanswered: BTreeSet<usize>,
     pub(super) done: BTreeSet<usize>,

@@ -379,7 +379,7 @@ fn index(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, broke
     let hooked = matches!(phase, Some(PodPhase::Hook { .. }));
     let (in_hand, unanswered) = (entry.is_in_hand(), entry.is_unanswered());
     let put_off = waiting && matches!(entry.request, Request::BackOff { .. });
-    let unproven = matches!(phase, Some(PodPhase::Unproven { .. }));
+    let unverified = matches!(phase, Some(PodPhase::Unverified { .. }));
     for (set, belongs) in [
         (&mut ledger.waiting, waiting),
         (&mut ledger.put_off, put_off),
@@ -389,7 +389,7 @@ fn index(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, broke
         (&mut ledger.drained, drained),
         (&mut ledger.next, next),
         (&mut ledger.hooked, hooked),
-        (&mut ledger.unproven, unproven),
+        (&mut ledger.unverified, unverified),
         (&mut ledger.lost, lost),
         (&mut ledger.replaced, leaves),
         (&mut ledger.done, done),

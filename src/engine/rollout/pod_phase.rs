@@ -42,7 +42,7 @@ enum Progress {
         waiting: String,
         until: String,
     },
-    Unproven(String),
+    Unverified(String),
     Failing(Failure),
     /// Failing, if it is still so at that time.
     MayFail(Now),
@@ -138,7 +138,7 @@ fn between(
         Progress::NotAsked
         | Progress::Restarting(_)
         | Progress::BackOff { .. }
-        | Progress::Unproven(_)
+        | Progress::Unverified(_)
         | Progress::Failing(_)
         | Progress::MayFail(_)
         | Progress::Runs => None,
@@ -197,7 +197,7 @@ fn not_asked_yet(entry: &Entry, unbounded: bool) -> PodPhase {
 /// Everything short of "the right containers run".
 fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unbounded: bool) -> Option<Judged> {
     let mut wake = None;
-    let (mut not_asked, mut restarting, mut unproven, mut held) = (false, None, None, None);
+    let (mut not_asked, mut restarting, mut unverified, mut held) = (false, None, None, None);
     for (name, progress) in progress {
         match progress {
             Progress::Moved(image) => {
@@ -214,7 +214,7 @@ fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unb
                 wake = Some(wake.map_or(*at, |wake: Now| wake.min(*at)));
                 restarting = Some(restarting.flatten());
             }
-            Progress::Unproven(why) => unproven = Some(why.clone()),
+            Progress::Unverified(why) => unverified = Some(why.clone()),
             Progress::Runs => {}
         }
     }
@@ -234,7 +234,7 @@ fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unb
     if let Some(waiting) = restarting {
         return Some(Judged { phase: PodPhase::Restarting { waiting, until: held }, wake });
     }
-    unproven.map(|why| PodPhase::Unproven { why }.into())
+    unverified.map(|why| PodPhase::Unverified { why }.into())
 }
 
 /// Why the pod is not the one of the goal any more.
@@ -297,8 +297,9 @@ fn container_progress(
     if pod.status.observed_generation.is_some() && baseline.was_left(status, &container.image) {
         return Progress::Runs;
     }
-    let since = pod.image_set.get(name).map(|set| set.time.as_str());
-    let changed = world.definition_changed(&pod.key, name).filter(|at| since.is_none_or(|since| *at >= since));
+    let since = UpdateRecord::set_at(pod, name);
+    let is_of_it = |at: &&str| since.as_deref().is_none_or(|since| *at >= since);
+    let changed = world.definition_changed(&pod.key, name).filter(is_of_it);
     match baseline.proof(status, &container.image, knew, changed) {
         _ if ledger.has(Fault::ReadyIsDone) => Progress::Runs,
         Proof::New => {
@@ -306,13 +307,13 @@ fn container_progress(
             Progress::Runs
         }
         Proof::Old => Progress::Restarting(None),
-        Proof::Unproven(why) => match by_restart(pod, name, ledger, entry, now) {
+        Proof::Unverified(why) => match by_restart(pod, name, ledger, entry, now) {
             Some(rests_on) => {
                 entry.by_restart.insert(name.clone(), Some(rests_on));
                 entry.proven.insert(name.clone(), (container.image.clone(), baseline));
                 Progress::Runs
             }
-            None => Progress::Unproven(why),
+            None => Progress::Unverified(why),
         },
     }
 }

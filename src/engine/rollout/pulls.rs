@@ -14,8 +14,8 @@ use crate::engine::kinds::PODS;
 use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::pre_pull::{
-    ImageState, PrePull, Pull, PullState, PulledImage, Requests, is_pull_pod, judge, moving_tags, pull_pod,
-    pull_pod_name,
+    ImageState, PROCESS_ANNOTATION, PrePull, Pull, PullState, PulledImage, Requests, is_pull_pod, judge, moving_tags,
+    pull_pod, pull_pod_name,
 };
 use crate::engine::report::Notice;
 
@@ -174,6 +174,12 @@ fn body(goal: &Goal, pull: &Pull, requests: Requests) -> Value {
     let mut pod = pull_pod(&goal.id, &goal.workload.namespace, pull, deadline, requests);
     if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
         labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
+    }
+    let process = goal.process.as_ref().and_then(|process| serde_json::to_string(process).ok());
+    if let Some((annotations, process)) =
+        pod.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut).zip(process)
+    {
+        annotations.insert(PROCESS_ANNOTATION.into(), process.into());
     }
     pod
 }

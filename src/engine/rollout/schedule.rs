@@ -73,8 +73,8 @@ pub(super) fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
     if ledger.ending_since.is_some() {
         return;
     }
-    let unproven: Vec<usize> = ledger.unproven.iter().copied().collect();
-    for position in unproven {
+    let unverified: Vec<usize> = ledger.unverified.iter().copied().collect();
+    for position in unverified {
         ledger.look();
         let (Some(entry), Some(pod)) = (ledger.entries.get_mut(position), ledger.pods.get(position)) else { continue };
         if entry.events_at.is_some_and(|at| at > now) {

@@ -196,8 +196,8 @@ fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Opti
         let since = running.started_at.clone();
         return match proof(pod, &baseline, container, status) {
             Proof::New => Condition::Running { ready: status.ready, since },
-            Proof::Unproven(why) if !unseen => Condition::Unverified { why, ready: status.ready, since },
-            Proof::Old | Proof::Unproven(_) => Condition::Updating { waiting: None },
+            Proof::Unverified(why) if !unseen => Condition::Unverified { why, ready: status.ready, since },
+            Proof::Old | Proof::Unverified(_) => Condition::Updating { waiting: None },
         };
     }
     if unseen {
@@ -218,8 +218,8 @@ fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Opti
 fn proof(pod: &Pod, baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Proof {
     let proof = baseline.proof(status, &container.image, evidence::was_compared(pod, &container.name), None);
     match (proof, baseline) {
-        (Proof::Unproven(_), _) if evidence::rests_on_restart(pod, &container.name).is_some() => Proof::New,
-        (Proof::Old, Baseline::Set(set)) if is_same(&status.image, &container.image) => Proof::Unproven(format!(
+        (Proof::Unverified(_), _) if evidence::rests_on_restart(pod, &container.name).is_some() => Proof::New,
+        (Proof::Old, Baseline::Set(set)) if is_same(&status.image, &container.image) => Proof::Unverified(format!(
             "it started before {} last wrote to the pod ({}), but shows the image asked for",
             set.manager, set.time
         )),

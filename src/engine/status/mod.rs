@@ -2,7 +2,7 @@
 //! and who holds it.
 //!
 //! Promise: says of a container that it runs what is asked only where that is proven (`evidence`); what one look cannot
-//! tell is called unproven, never done. Not in here: what changes over time, such as whether ready holds; that is `follow`.
+//! tell is called unverified, never done. Not in here: what changes over time, such as whether ready holds; that is `follow`.
 
 mod container;
 mod owner;

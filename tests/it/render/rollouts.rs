@@ -84,6 +84,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         hooks: Default::default(),
         owner: None,
         pulls: Vec::new(),
+        process: None,
         pre_pull: kubectl_inplace::engine::pre_pull::PrePull::Never,
     }
 }
@@ -249,7 +250,7 @@ fn followed() -> Rollout {
     let notices = vec![
         (100, pod(PODS[0], PodPhase::Done)),
         (100, pod(PODS[1], PodPhase::Restarting { waiting: None, until: None })),
-        (900, pod(PODS[1], PodPhase::Unproven { why: "its start is as old as the change".into() })),
+        (900, pod(PODS[1], PodPhase::Unverified { why: "its start is as old as the change".into() })),
         (2_000, pod(PODS[1], PodPhase::Done)),
         (2_500, pod(PODS[2], PodPhase::Done)),
     ];
@@ -269,7 +270,7 @@ fn every_phase() -> Rollout {
         PodPhase::Restarting { waiting: Some("PodInitializing".into()), until: None },
         PodPhase::Starting,
         PodPhase::Settling { hold_seconds: 90 },
-        PodPhase::Unproven { why: "nothing tells the containers apart".into() },
+        PodPhase::Unverified { why: "nothing tells the containers apart".into() },
         PodPhase::Done,
         failing("InvalidImageName", "couldn't parse image name", None),
         PodPhase::Failing(Failure {
@@ -356,7 +357,7 @@ fn hostile() -> Rollout {
         (300, pod(PODS[0], PodPhase::Restarting { waiting: Some(HOSTILE.into()), until: None })),
         (600, Notice::Retrying { pod: key(PODS[0]), why: HOSTILE.into() }),
         (900, Notice::WatchLost { why: HOSTILE.into() }),
-        (1_200, pod(HOSTILE, PodPhase::Unproven { why: HOSTILE.into() })),
+        (1_200, pod(HOSTILE, PodPhase::Unverified { why: HOSTILE.into() })),
         (1_500, pod(PODS[0], failure.clone())),
     ];
     let mut goal = goal(&PODS, Mode::PodsOnly);

@@ -33,6 +33,7 @@ fn goal(direction: &str, goes_on: bool) -> Goal {
         hooks: Default::default(),
         owner: Some(Box::new(owner)),
         pulls: Vec::new(),
+        process: None,
         pre_pull: crate::engine::pre_pull::PrePull::Never,
     }
 }

@@ -147,7 +147,7 @@ pub(super) fn phase(
             | PodPhase::Restarting { .. }
             | PodPhase::Starting
             | PodPhase::Settling { .. }
-            | PodPhase::Unproven { .. }
+            | PodPhase::Unverified { .. }
             | PodPhase::Failing(_)
             | PodPhase::Moved { .. }
             | PodPhase::Gone { .. }),

@@ -46,6 +46,7 @@ fn goal() -> Goal {
         hooks: Default::default(),
         owner: None,
         pulls: Vec::new(),
+        process: None,
         pre_pull: crate::engine::pre_pull::PrePull::Never,
     }
 }
@@ -115,6 +116,7 @@ fn patched_pod() -> Pod {
         later: BTreeMap::new(),
         owes_after_pod: false,
         taken_over: None,
+        set_at: BTreeMap::new(),
     };
     let mut pod = old_pod();
     pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
@@ -148,7 +150,7 @@ fn word(phase: &PodPhase) -> &'static str {
         PodPhase::Restarting { .. } => "restarting",
         PodPhase::Starting => "starting",
         PodPhase::Settling { .. } => "settling",
-        PodPhase::Unproven { .. } => "unproven",
+        PodPhase::Unverified { .. } => "unverified",
         PodPhase::Done => "done",
         PodPhase::Failing(_) => "failing",
         PodPhase::Moved { .. } => "moved",
@@ -213,6 +215,7 @@ fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_som
         later: BTreeMap::new(),
         owes_after_pod: false,
         taken_over: None,
+        set_at: BTreeMap::new(),
     };
     taken_back.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
     assert_eq!(word(&judged(Some(taken_back.clone()), &mut entry, NOW).phase), "moved");
@@ -238,7 +241,7 @@ fn a_patched_pod_is_what_its_containers_prove() {
             change(new, |pod| pod.status.observed_generation = Some(1)),
             "restarting",
         ),
-        ("other id, same bits", with_status(patched_pod(), running(new_id, "sha256:a")), "unproven"),
+        ("other id, same bits", with_status(patched_pod(), running(new_id, "sha256:a")), "unverified"),
         ("a pull that may heal", told("ErrImagePull", pull, old_id, None), "restarting"),
         ("a pull that does not", told("ImagePullBackOff", "Back-off pulling", old_id, None), "failing"),
         ("a name that is none", told("InvalidImageName", "couldn't parse", old_id, None), "failing"),

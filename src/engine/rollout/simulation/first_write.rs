@@ -210,6 +210,7 @@ fn goal(scenario: &Scenario) -> Goal {
         },
         field_manager: "kubectl-inplace".into(),
         pulls: Vec::new(),
+        process: None,
         pre_pull: PrePull::Never,
         hooks: Default::default(),
         owner: Some(Box::new(owner)),

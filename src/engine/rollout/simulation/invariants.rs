@@ -86,7 +86,7 @@ pub(super) struct Invariants {
     sends: BTreeMap<(PodKey, Sent, String), u8>,
     first_sent: BTreeMap<PodKey, Now>,
     ready: BTreeMap<PodKey, (Vec<String>, Now)>,
-    unproven_since: BTreeMap<PodKey, Now>,
+    unverified_since: BTreeMap<PodKey, Now>,
     crashing_since: BTreeMap<PodKey, Now>,
     pub(super) began: Now,
     failed_at: Option<Now>,
@@ -172,7 +172,7 @@ impl Invariants {
         self.unclear.clear();
         self.sends.clear();
         self.first_sent.clear();
-        self.unproven_since.clear();
+        self.unverified_since.clear();
         self.crashing_since.clear();
         // Since when a pod is ready is this run's own knowledge.
         self.ready.values_mut().for_each(|(_, since)| *since = now);
@@ -265,8 +265,8 @@ impl Invariants {
                 self.first_sent.insert(pod.clone(), truth.now);
             }
             self.said.insert(pod.clone(), phase.clone());
-            if matches!(phase, PodPhase::Unproven { .. }) {
-                self.unproven_since.entry(pod.clone()).or_insert(truth.now);
+            if matches!(phase, PodPhase::Unverified { .. }) {
+                self.unverified_since.entry(pod.clone()).or_insert(truth.now);
             }
             if *phase != PodPhase::Done {
                 continue;
@@ -439,12 +439,12 @@ impl Invariants {
             let said = said.as_ref();
             self.judge_deadline(goal, ended, truth);
             let Some((pod, (_, since))) = truth.world.pod(&goal.key).zip(self.ready.get(&goal.key)) else { continue };
-            let grace = match self.unproven_since.get(&goal.key) {
+            let grace = match self.unverified_since.get(&goal.key) {
                 // The kubelet's events are looked at every five seconds.
-                Some(unproven) => {
+                Some(unverified) => {
                     // What a restart alone proves has to hold for longer.
                     let alone = Duration::from_secs(6 + u64::from(RESTARTED_HOLD_SECONDS));
-                    unproven.saturating_sub(*since) + alone + 2 * truth.slowest_answer
+                    unverified.saturating_sub(*since) + alone + 2 * truth.slowest_answer
                 }
                 None => Duration::ZERO,
             };

@@ -386,6 +386,7 @@ fn goal(scenario: &Scenario) -> Goal {
         field_manager: "kubectl-inplace".into(),
         owner: None,
         pulls: pulling::wanted(scenario),
+        process: None,
         pre_pull: if scenario.pulls.is_some() { PrePull::Auto } else { PrePull::Never },
     }
 }
