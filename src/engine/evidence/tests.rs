@@ -353,3 +353,23 @@ fn a_restart_after_the_patch_is_evidence_where_nothing_else_could_have_caused_it
          and the container before it was stopped at 2026-03-01T10:00:06Z (exit code 143); no event of the kubelet tells more"
     );
 }
+
+/// The next write of the same field manager, such as a note that another run has taken the pod over, moves the time in the
+/// managed fields past the restart.
+#[test]
+fn a_later_write_of_the_field_manager_takes_no_evidence_away() {
+    let (stopped, started, later) = ("2026-03-01T10:00:06Z", "2026-03-01T10:00:07Z", "2026-03-01T10:05:00Z");
+    let name = ContainerName::from("side");
+    let mut pod = restarted(Some(record()), 1, (143, "Error", stopped), started);
+    assert_eq!(UpdateRecord::set_at(&pod, &name).as_deref(), Some(SET_AT));
+    // What the write keeps of the record as it was read.
+    let kept = UpdateRecord { owes_after_pod: true, ..UpdateRecord::of(&pod).expect("a record") };
+    pod.image_set.insert(name.clone(), ImageSet { manager: "kubectl-inplace".into(), time: later.into() });
+    assert_eq!(rests_on_restart(&pod, &name), None, "without a note the time is the later one");
+    pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&kept).unwrap());
+    assert_eq!(UpdateRecord::set_at(&pod, &name).as_deref(), Some(SET_AT));
+    assert!(rests_on_restart(&pod, &name).is_some_and(|rests_on| rests_on.contains(SET_AT)));
+    // Another writer's image is none of the record's.
+    pod.image_set.insert(name.clone(), ImageSet { manager: "kubectl-set".into(), time: later.into() });
+    assert_eq!(UpdateRecord::set_at(&pod, &name).as_deref(), Some(later));
+}
