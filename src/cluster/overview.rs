@@ -116,7 +116,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Objects that the controller of another kind makes, and those that people write.
+    /// Objects that the controller of another kind makes, and those that users write.
     fn made(&mut self, kind: WorkloadKind, maker: WorkloadKind, objects: Listed) -> Result<(), ClusterError> {
         match objects {
             Err(error) => {

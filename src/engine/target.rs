@@ -122,7 +122,7 @@ pub fn parse(
         image(word, all_containers, &mut request.images)?;
     }
     match targets.split_first() {
-        None if selector => request.selected.extend(WorkloadKind::written_by_people()),
+        None if selector => request.selected.extend(WorkloadKind::written_by_users()),
         None => {}
         Some((first, _)) if first.contains('/') => {
             for word in targets {
@@ -228,7 +228,7 @@ mod tests {
         let request = parse(&words("deploy,sts side=a:1"), &[], true, false).unwrap();
         assert_eq!(request.selected, [WorkloadKind::Deployment, WorkloadKind::StatefulSet]);
         let request = parse(&words("side=a:1"), &[], true, false).unwrap();
-        let all: Vec<WorkloadKind> = WorkloadKind::written_by_people().collect();
+        let all: Vec<WorkloadKind> = WorkloadKind::written_by_users().collect();
         assert_eq!((request.selected, request.images.by_container.len()), (all, 1));
         assert!(matches!(parse(&words("deploy web"), &[], true, false), Err(TargetError::NameAndSelector { .. })));
         assert!(matches!(parse(&words("deploy/web"), &[], true, false), Err(TargetError::NameAndSelector { .. })));

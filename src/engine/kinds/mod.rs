@@ -262,7 +262,7 @@ impl WorkloadKind {
         }
     }
 
-    /// Finds the kind that a person means: plural, singular, short name or kind, in any case, with or without
+    /// Finds the kind that a user means: plural, singular, short name or kind, in any case, with or without
     /// version and group (`deploy`, `deployments.apps`, `Deployment.v1.apps`), as kubectl reads it.
     pub fn from_word(word: &str) -> Option<Self> {
         let word = word.to_lowercase();
@@ -318,14 +318,14 @@ impl WorkloadKind {
         Self::ALL.into_iter().find(|kind| kind.owns_through() == Some(self))
     }
 
-    /// Returns the kinds that people write to have pods made: none that another kind's controller makes.
-    pub fn written_by_people() -> impl Iterator<Item = Self> {
+    /// Returns the kinds that users write to have pods made: none that another kind's controller makes.
+    pub fn written_by_users() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|kind| kind.has_template() && kind.made_by().is_none())
     }
 
     /// Returns the kinds whose objects select pods, each before the one through which it owns them.
     pub fn selecting() -> impl Iterator<Item = Self> {
-        Self::written_by_people().flat_map(|kind| [Some(kind), kind.owns_through()]).flatten()
+        Self::written_by_users().flat_map(|kind| [Some(kind), kind.owns_through()]).flatten()
     }
 
     /// Returns where the number of its pods is.
@@ -492,8 +492,8 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_is_what_no_controller_makes() {
-        let written: Vec<WorkloadKind> = WorkloadKind::written_by_people().collect();
+    fn what_users_write_is_what_no_controller_makes() {
+        let written: Vec<WorkloadKind> = WorkloadKind::written_by_users().collect();
         assert_eq!(written, [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet]);
         assert_eq!(REPLICA_SETS.made_by(), Some(WorkloadKind::Deployment));
         assert_eq!(PODS.made_by(), None);
