@@ -81,8 +81,13 @@ pub(super) struct ApiServer {
 
 /// Writes a time as the API does: whole seconds, so that several steps share one.
 pub(super) fn timestamp(step: u32) -> String {
+    timestamp_off_by(step, 0)
+}
+
+/// The same by a clock that is off by so many hours.
+pub(super) fn timestamp_off_by(step: u32, hours: i64) -> String {
     let seconds = step / 8;
-    format!("2026-03-01T{:02}:{:02}:{:02}Z", 10 + seconds / 3600, seconds / 60 % 60, seconds % 60)
+    format!("2026-03-01T{:02}:{:02}:{:02}Z", 10 + hours + i64::from(seconds / 3600), seconds / 60 % 60, seconds % 60)
 }
 
 impl ApiServer {

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::engine::durable::history::{self, HISTORY_ANNOTATION, HistoryEntry};
 use crate::engine::kinds::WorkloadKind;
+use crate::engine::outcome::EndResult;
 
-use super::api_server::{Actor, ApiServer, Kind};
+use super::api_server::{Actor, ApiServer, Kind, timestamp_off_by};
 use super::daemon_set_controller::GENERATION;
 use super::fields::{DESIRED, HASH, LAST_APPLIED, MAXIMUM, REVISION, controlled_by, hash, name, pod, put, template};
 use super::revisions;
@@ -50,12 +52,32 @@ pub(super) fn strategy(scenario: &Scenario) -> Value {
     }
 }
 
+/// The rollouts that have ended before, the oldest first, each at the time that its client's clock told.
+pub(super) fn earlier(scenario: &Scenario) -> Vec<HistoryEntry> {
+    let of = |(index, hours): (usize, &i64)| HistoryEntry {
+        id: format!("20260228-{index}").as_str().into(),
+        who: "jane".into(),
+        ended_by: None,
+        began: "2026-02-28T10:00:00Z".into(),
+        ended: timestamp_off_by(0, *hours),
+        reason: None,
+        containers: Default::default(),
+        metadata: Default::default(),
+        outcome: EndResult::Complete,
+    };
+    scenario.clocks.earlier.iter().enumerate().map(of).collect()
+}
+
 fn owner(scenario: &Scenario) -> Value {
     let mut owner = json!({"apiVersion": "apps/v1", "metadata": {"name": OWNER, "namespace": "prod"},
         "spec": {"replicas": scenario.replicas, "revisionHistoryLimit": scenario.history_limit,
             "selector": {"matchLabels": {"app": "web"}}, "template": template_with(BEFORE)}});
     if scenario.annotated {
         put(&mut owner, &["metadata", "annotations"], json!({"team": "blue", LAST_APPLIED: "{}"}));
+    }
+    let earlier = earlier(scenario);
+    if !earlier.is_empty() {
+        put(&mut owner, &["metadata", "annotations", HISTORY_ANNOTATION], json!(history::to_text(&earlier)));
     }
     match scenario.kind {
         WorkloadKind::Deployment => {

@@ -1,10 +1,14 @@
 //! A run that does not wait for a fence must be caught: a simulation that does not bite proves nothing.
 
-use crate::engine::durable::Fence;
+use json_patch::PatchOperation;
+
+use crate::engine::durable::history::{self, HISTORY_ANNOTATION, HistoryEntry};
+use crate::engine::durable::{Fence, ObjectWrite};
 use crate::engine::kinds::WorkloadKind;
 
 use super::scenario::Scenario;
 use super::simulate;
+use super::tests::DISTURBED;
 
 /// What a run does wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +21,29 @@ pub(super) enum Fault {
     BelievesAnyEnd,
     /// It does not take the pods over from the run before.
     LeavesPods,
+    /// It puts the history in the order of the times, each told by the clock of whoever wrote it.
+    SortsByClocks,
+    /// Where there was no PodDisruptionBudget when it was planned, no run asks for one any more.
+    FreezesBudgets,
+}
+
+/// Puts the history that a write brings into the order of its times.
+pub(super) fn sort_by_clocks(write: &mut ObjectWrite) {
+    let ObjectWrite::Patch { operations, .. } = write else { return };
+    for operation in &mut operations.0 {
+        let value = match operation {
+            PatchOperation::Add(add) => &mut add.value,
+            PatchOperation::Replace(replace) => &mut replace.value,
+            _ => continue,
+        };
+        let text = if value.is_object() { value.get_mut(HISTORY_ANNOTATION) } else { Some(value) };
+        let Some(text) = text else { continue };
+        let entries = text.as_str().and_then(|text| serde_json::from_str::<Vec<HistoryEntry>>(text).ok());
+        if let Some(mut entries) = entries {
+            entries.sort_by(|a, b| a.ended.cmp(&b.ended));
+            *text = history::to_text(&entries).into();
+        }
+    }
 }
 
 /// A fault that needs more scenarios than this to show would live too easily.
@@ -43,6 +70,18 @@ fn a_hole_that_is_opened_again_is_caught() {
             let mut seeds = 0..SEEDS;
             let is_caught = seeds.any(|seed| !simulate(&draw(seed, kind), Some(fault)).violations.is_empty());
             assert!(is_caught, "{fault:?} lives with a {kind:?}");
+        }
+    }
+}
+
+/// As many as every test run takes.
+#[test]
+fn wrong_clocks_and_budgets_that_come_later_are_caught_soon() {
+    for fault in [Fault::SortsByClocks, Fault::FreezesBudgets] {
+        for kind in [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet] {
+            let mut seeds = 0..DISTURBED;
+            let violations = |seed| simulate(&Scenario::disturbed(seed, kind), Some(fault)).violations;
+            assert!(seeds.any(|seed| !violations(seed).is_empty()), "{fault:?} lives with a {kind:?}");
         }
     }
 }

@@ -97,6 +97,10 @@ impl Invariants {
                 if self.foreign.is_empty()
                     && is_newest
                     && !(self.may_be_nothing() && why == "its template was changed by somebody else")
+                    // Whoever goes on from a copy of the lock alone is told how the rollout ended.
+                    && !(goal.replaces.is_none()
+                        && goal.lock.run != self.first.run
+                        && why.starts_with("it was aborted by another run"))
                     // A close that came late.
                     && !why.starts_with("it was complete already")
                     // Two scalings raise the generation as often as the lost write and whatever takes it back.

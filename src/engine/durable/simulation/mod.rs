@@ -99,7 +99,8 @@ impl Simulation {
     fn new(scenario: Scenario, fault: Option<Fault>) -> Self {
         let mut api = ApiServer::default();
         set_up(&mut api, &scenario);
-        let first = first_lock(&api, &scenario);
+        let mut first = first_lock(&api, &scenario);
+        first.policy.respects_budgets = scenario.has_budget(0) || fault != Some(Fault::FreezesBudgets);
         let random = Random::new(scenario.seed ^ 0xADD);
         let mut simulation = Self {
             invariants: Invariants::new(&scenario, &first),
@@ -125,10 +126,11 @@ impl Simulation {
         for _ in 0..2 + 2 * simulation.scenario.replicas {
             simulation.everybody_else();
         }
-        simulation.first = first_lock(&simulation.api, &simulation.scenario);
+        let policy = simulation.first.policy.clone();
+        simulation.first = RolloutLock { policy, ..first_lock(&simulation.api, &simulation.scenario) };
         simulation.invariants.skip(&simulation.api);
         simulation.stands_at = simulation.api.version();
-        let run = Run::new(&simulation.scenario, simulation.first.clone(), None, &simulation.owner_uid);
+        let run = Run::new(&simulation.scenario, simulation.first.clone(), None, &simulation.owner_uid, 0);
         simulation.awake.push(run);
         simulation
     }
@@ -136,7 +138,8 @@ impl Simulation {
     fn go(&mut self) {
         let mut deeds = self.scenario.deeds.clone();
         let last_deed = deeds.iter().map(|(step, _)| *step).max().unwrap_or(0);
-        for _ in 0..self.scenario.quiet_after.max(last_deed + 1) {
+        let budget_ends = self.scenario.budget.map_or(0, |(_, until)| until);
+        for _ in 0..self.scenario.quiet_after.max(last_deed + 1).max(budget_ends) {
             self.api.step += 1;
             let now = self.api.step;
             for (_, deed) in deeds.extract_if(.., |(step, _)| *step <= now) {
@@ -301,7 +304,8 @@ impl Simulation {
         if quiet || self.random.one_in(2 + 3 * self.scenario.lag) {
             run.pods_at = last;
         }
-        let Some(stage) = run.step(&self.api, self.scenario.kind, self.fault) else {
+        let Some(stage) = run.step(&self.api, &self.scenario, self.fault) else {
+            self.judge_admission(&run);
             match run.end.take() {
                 Some(end) => self.ended(&run, end),
                 None => self.awake.push(run),
@@ -323,6 +327,16 @@ impl Simulation {
         };
         run.answered(&stage, stored, self.api.version());
         self.awake.push(run);
+    }
+
+    /// No pod goes down that a PodDisruptionBudget keeps up now.
+    fn judge_admission(&mut self, run: &Run) {
+        if let Stage::PatchPod(pod) = &run.stage
+            && self.scenario.has_budget(self.api.step)
+            && run.restarts(pod)
+        {
+            self.invariants.broken(format!("{} is taken down against its budget", name(pod)));
+        }
     }
 
     fn ended(&mut self, run: &Run, end: End) {
@@ -381,7 +395,7 @@ impl Simulation {
             self.caches.move_to(Kind::Pod, self.api.version());
         }
         let lock = RolloutLock { run: format!("run-{}", self.runs), direction, ..found };
-        self.awake.push(Run::new(&self.scenario, lock, text, &self.owner_uid));
+        self.awake.push(Run::new(&self.scenario, lock, text, &self.owner_uid, self.runs));
     }
 
     fn does(&mut self, deed: Deed) {

@@ -1,7 +1,10 @@
 //! One run of the program: reads, asks `owner_phase`, and does what it says, one request at a time.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
+use crate::engine::budget::{CountedPod, blocking, limits};
 use crate::engine::durable::change::{Direction, TemplateChange};
 use crate::engine::durable::deployment::history_hash;
 use crate::engine::durable::holder::Holder;
@@ -15,9 +18,9 @@ use crate::engine::record::{TakenOver, UPDATE_ANNOTATION};
 use crate::engine::rollout::Policy;
 use crate::engine::{metadata::MetadataMap, template};
 
-use super::api_server::{Actor, ApiServer, Kind, Object, timestamp};
+use super::api_server::{Actor, ApiServer, Kind, Object, timestamp, timestamp_off_by};
 use super::cluster::{BEFORE, OWNER, kind_of, strategy, template_with, wanted_template};
-use super::faults::Fault;
+use super::faults::{Fault, sort_by_clocks};
 use super::fields::{
     REVISION_HASH, at, controller, is_terminating, label, name, put, revision, same_template, template as held, uid,
 };
@@ -48,6 +51,8 @@ pub(super) enum Stage {
 
 #[derive(Debug)]
 pub(super) struct Run {
+    /// Which client it is.
+    client: u32,
     pub(super) goal: OwnerGoal,
     pub(super) stage: Stage,
     pub(super) end: Option<End>,
@@ -109,6 +114,7 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
         only: Default::default(),
         hooks: Default::default(),
         policy: Policy {
+            respects_budgets: true,
             max_unavailable: 1,
             min_ready_seconds_given: None,
             owner_min_ready_seconds: 0,
@@ -121,7 +127,13 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
 }
 
 impl Run {
-    pub(super) fn new(scenario: &Scenario, lock: RolloutLock, replaces: Option<String>, owner: &str) -> Self {
+    pub(super) fn new(
+        scenario: &Scenario,
+        lock: RolloutLock,
+        replaces: Option<String>,
+        owner: &str,
+        client: u32,
+    ) -> Self {
         let found = replaces.as_deref().and_then(|text| serde_json::from_str::<RolloutLock>(text).ok());
         let take_over = found.filter(RolloutLock::may_be_late);
         let take_over = take_over.map(|found| TakenOver { rollout: found.id, run: lock.run.clone() });
@@ -142,6 +154,7 @@ impl Run {
         };
         let partition = if scenario.on_delete { 0 } else { scenario.start + scenario.partition };
         Self {
+            client,
             goal,
             stage: Stage::Look,
             end: None,
@@ -157,7 +170,8 @@ impl Run {
     }
 
     /// Does the next thing, and returns the write that is to be sent.
-    pub(super) fn step(&mut self, api: &ApiServer, kind: WorkloadKind, fault: Option<Fault>) -> Option<Stage> {
+    pub(super) fn step(&mut self, api: &ApiServer, scenario: &Scenario, fault: Option<Fault>) -> Option<Stage> {
+        let kind = scenario.kind;
         match std::mem::replace(&mut self.stage, Stage::Look) {
             Stage::Look if self.idle_at == Some((api.version(), self.pods_at)) => {}
             Stage::Look => {
@@ -174,8 +188,10 @@ impl Run {
             Stage::Decide(owner, owned) => {
                 let is_fresh = self.looked_at == api.version();
                 let told = self.told.clone();
-                self.decide(api, kind, owner, &owned, fault);
+                self.decide(api, scenario, owner, &owned, fault);
                 let is_idle = is_fresh && told == self.told && matches!(self.stage, Stage::Look);
+                // A budget comes and goes without any of this being written.
+                let is_idle = is_idle && !scenario.has_budget(api.step);
                 self.idle_at = is_idle.then(|| (api.version(), self.pods_at));
             }
             Stage::Write(step, write) => return Some(Stage::Write(step, write)),
@@ -188,11 +204,12 @@ impl Run {
     fn decide(
         &mut self,
         api: &ApiServer,
-        kind: WorkloadKind,
+        scenario: &Scenario,
         owner: Option<Object>,
         owned: &[Object],
         fault: Option<Fault>,
     ) {
+        let kind = scenario.kind;
         let pods = self.pods(api, kind);
         let done = self.told.is_some() && pods.iter().all(|pod| self.is_right(pod));
         let mut present = api.list_seen(Kind::Pod, self.pods_at);
@@ -207,11 +224,12 @@ impl Run {
         let mut view = OwnerView {
             object: owner.map(|owner| (*owner).clone()),
             owned: owned.iter().map(|object| (**object).clone()).collect(),
-            now: Some(timestamp(api.step)),
+            now: scenario.clocks.server_tells.then(|| timestamp(api.step)),
         };
         self.own_lock = self.own_lock.seen(&self.goal, &view);
         self.generation = view.generation();
-        let ended = timestamp(api.step);
+        let off_by = scenario.clocks.hours_off(self.client);
+        let ended = view.now.clone().unwrap_or_else(|| timestamp_off_by(api.step, off_by));
         let own_lock = if fault == Some(Fault::BeginsAgain) { OwnLock::Unwritten } else { self.own_lock };
         let this = ThisRun { ended: &ended, own_lock };
         let mut phase = owner_phase(&self.goal, kind, &view, &state, this);
@@ -232,7 +250,12 @@ impl Run {
             other => format!("{other:?}"),
         };
         match phase {
-            OwnerPhase::Do(step, write) => self.stage = Stage::Write(step, write),
+            OwnerPhase::Do(step, mut write) => {
+                if fault == Some(Fault::SortsByClocks) && step == OwnerStep::Close {
+                    sort_by_clocks(&mut write);
+                }
+                self.stage = Stage::Write(step, write);
+            }
             OwnerPhase::Await(_) => {}
             OwnerPhase::TakePods => self.stage = Stage::TakePod(foreign.expect("one is missing").clone()),
             OwnerPhase::PodsMayGo { revision } => {
@@ -240,7 +263,9 @@ impl Run {
                 // A pod that is younger than the owner that was read may be another run's.
                 let known = api.list_seen(Kind::Pod, self.looked_at);
                 let is_known = |pod: &&Object| known.iter().any(|known| uid(known) == uid(pod));
-                if let Some(pod) = pods.iter().filter(is_known).find(|pod| !self.is_right(pod)) {
+                let may_go = |pod: &&Object| !self.restarts(pod) || self.is_admitted(scenario, api.step, &pods);
+                let mut wrong = pods.iter().filter(is_known).filter(|pod| !self.is_right(pod));
+                if let Some(pod) = wrong.find(may_go) {
                     self.stage = Stage::PatchPod(pod.clone());
                 }
             }
@@ -292,6 +317,24 @@ impl Run {
             pods.retain(|pod| ordinal(pod) >= Some(self.partition));
         }
         pods
+    }
+
+    /// Whether a container of the pod would restart.
+    pub(super) fn restarts(&self, pod: &Object) -> bool {
+        at(pod, &["spec", "containers"]) != at(self.goal.target(), &["spec", "containers"])
+    }
+
+    /// Whether the budgets that stand now let the pod go down; they are asked at every turn, if its lock says so.
+    fn is_admitted(&self, scenario: &Scenario, step: u32, pods: &[Object]) -> bool {
+        if !self.goal.lock.policy.respects_budgets {
+            return true;
+        }
+        let budget = json!({"metadata": {"name": "web"}, "spec": {"minAvailable": "100%", "selector": {}}});
+        let budgets: Vec<Value> = scenario.has_budget(step).then_some(budget).into_iter().collect();
+        let labels = BTreeMap::new();
+        let counted = CountedPod { labels: &labels, ready: true, terminating: false, in_hand: false };
+        let counted = vec![counted; pods.len()];
+        blocking(&limits(&budgets, pods.len(), &counted), &labels).is_none()
     }
 
     fn is_right(&self, pod: &Object) -> bool {

@@ -4,6 +4,9 @@ use crate::engine::kinds::WorkloadKind;
 
 use super::random::Random;
 
+/// No clock of a client is further off.
+const MOST_HOURS_OFF: i64 = 8;
+
 /// What the run after a killed one does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Then {
@@ -74,6 +77,34 @@ impl Deed {
     }
 }
 
+/// The clocks of the clients, and the server's.
+#[derive(Debug, Clone)]
+pub(super) struct Clocks {
+    /// The server tells its time with what it answers.
+    pub(super) server_tells: bool,
+    /// By how many hours the clock of each client that comes is off, one after the other.
+    pub(super) hours_off: Vec<i64>,
+    /// The same of those whose rollouts have ended before.
+    pub(super) earlier: Vec<i64>,
+}
+
+impl Clocks {
+    fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed ^ 0xC10C);
+        let mut hours =
+            |count| (0..count).map(|_| random.between(-MOST_HOURS_OFF, MOST_HOURS_OFF)).collect::<Vec<i64>>();
+        let (hours_off, earlier) = (hours(4), hours(3));
+        let count = random.below(4);
+        Self { server_tells: !random.one_in(3), hours_off, earlier: earlier.into_iter().take(count).collect() }
+    }
+
+    /// By how many hours the clock of this client is off.
+    pub(super) fn hours_off(&self, client: u32) -> i64 {
+        let client = usize::try_from(client).expect("few");
+        self.hours_off.iter().cycle().nth(client).copied().unwrap_or(0)
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
     pub(super) seed: u64,
@@ -100,6 +131,9 @@ pub(super) struct Scenario {
     pub(super) lag: usize,
     pub(super) loses_answers: bool,
     pub(super) quiet_after: u32,
+    pub(super) clocks: Clocks,
+    /// The steps from which and until which a PodDisruptionBudget stands over the pods; it lets none of them go down.
+    pub(super) budget: Option<(u32, u32)>,
     pub(super) kills: Vec<Kill>,
     pub(super) deeds: Vec<(u32, Deed)>,
 }
@@ -129,6 +163,8 @@ impl Scenario {
             lag: random.below(4),
             loses_answers: false,
             quiet_after: u32::try_from(random.between(0, 220)).expect("small"),
+            clocks: Clocks::new(seed),
+            budget: None,
             kills: Vec::new(),
             deeds: Vec::new(),
         }
@@ -155,7 +191,23 @@ impl Scenario {
             };
             scenario.deeds.push((step, deed));
         }
-        scenario
+        scenario.budgeted()
+    }
+
+    /// A PodDisruptionBudget comes and goes; it may have been there before anybody came.
+    fn budgeted(mut self) -> Self {
+        let mut random = Random::new(self.seed ^ 0xB4D6);
+        if random.one_in(2) {
+            let step = |random: &mut Random, from, to| u32::try_from(random.between(from, to)).expect("small");
+            let from = if random.one_in(4) { 0 } else { step(&mut random, 1, 120) };
+            self.budget = Some((from, from + step(&mut random, 30, 150)));
+        }
+        self
+    }
+
+    /// Whether a PodDisruptionBudget stands over the pods.
+    pub(super) fn has_budget(&self, step: u32) -> bool {
+        self.budget.is_some_and(|(from, until)| from <= step && step < until)
     }
 
     /// Somebody else writes to the template too.

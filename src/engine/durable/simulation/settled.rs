@@ -9,10 +9,11 @@ use crate::engine::durable::holder::beat_of;
 use crate::engine::durable::lock::{HistoryStep, RolloutLock};
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::metadata::MetadataMap;
+use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;
 
 use super::api_server::{ApiServer, Kind, Object};
-use super::cluster::{BEFORE, OWNER, kind_of, strategy, template_with, wanted_template};
+use super::cluster::{BEFORE, OWNER, earlier, kind_of, strategy, template_with, wanted_template};
 use super::fields::{
     REVISION_HASH, annotation, at, controller, is_terminating, label, name, replicas, revision, same_template,
     template, text, uid,
@@ -34,6 +35,7 @@ impl Invariants {
             return;
         };
         self.nothing_of_the_lock_is_left(api, &owner);
+        self.history_is_in_order(api, &owner);
         if self.foreign.is_empty() {
             self.alone(api, &owner, nodes);
         } else {
@@ -59,6 +61,18 @@ impl Invariants {
                 self.broken(format!("a copy of the lock is left on {}", name(&set)));
             }
         }
+    }
+
+    /// What `undo` takes back is what came last, whatever the clocks of the clients said.
+    fn history_is_in_order(&mut self, api: &ApiServer, owner: &Value) {
+        let owned = api.list(Kind::ReplicaSet);
+        let objects = std::iter::once(owner).chain(owned.iter().map(|set| &**set));
+        let found: Vec<RolloutId> = history::union(objects).into_iter().map(|entry| entry.id).collect();
+        let earlier = earlier(&self.scenario).into_iter().map(|entry| entry.id);
+        let mut ids: Vec<RolloutId> = earlier.chain([ID.into()]).collect();
+        let alone = self.foreign.is_empty();
+        ids.retain(|id| found.contains(id) || alone && id.as_str() != ID);
+        self.check(found == ids, || format!("the history says {found:?}, and it was {ids:?}"));
     }
 
     fn check(&mut self, holds: bool, what: impl FnOnce() -> String) {

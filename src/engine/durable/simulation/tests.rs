@@ -7,6 +7,9 @@ use crate::engine::kinds::WorkloadKind;
 use super::scenario::{Fate, Kill, Request, Scenario, Then};
 use super::simulate;
 
+/// How many disturbed scenarios of each kind a test run takes.
+pub(super) const DISTURBED: u64 = 240;
+
 const KINDS: [WorkloadKind; 3] = [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
 
 /// Runs scenarios and gathers what broke, so that one look shows all of it.
@@ -33,7 +36,7 @@ fn a_calm_rollout_completes() {
 
 #[test]
 fn nothing_is_lost_against_kills_lost_answers_and_scaling() {
-    explore(240, Scenario::disturbed);
+    explore(DISTURBED, Scenario::disturbed);
 }
 
 #[test]
