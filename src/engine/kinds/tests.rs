@@ -1,0 +1,43 @@
+use super::*;
+
+#[test]
+fn a_kind_is_found_by_any_of_its_words() {
+    for (word, kind) in [
+        ("deploy", Some(WorkloadKind::Deployment)),
+        ("Deployments", Some(WorkloadKind::Deployment)),
+        ("deployment.apps", Some(WorkloadKind::Deployment)),
+        ("deployments.v1.apps", Some(WorkloadKind::Deployment)),
+        ("deployments.v1", None),
+        ("deployment.extensions", None),
+        ("STS", Some(WorkloadKind::StatefulSet)),
+        ("ds", Some(WorkloadKind::DaemonSet)),
+        ("rs", Some(WorkloadKind::ReplicaSet)),
+        ("po", Some(WorkloadKind::Pod)),
+        ("pod.v1", Some(WorkloadKind::Pod)),
+        ("job", None),
+        ("", None),
+    ] {
+        assert_eq!(WorkloadKind::from_word(word), kind, "{word}");
+    }
+}
+
+#[test]
+fn a_spec_stands_under_its_own_name() {
+    for kind in WorkloadKind::ALL {
+        assert_eq!(kind.spec().kind, format!("{kind:?}"));
+        assert_eq!(kind.has_template(), kind.selector_pointer().is_some(), "{kind}");
+        assert_eq!(kind.has_template(), kind.spec().pods != PodOwnership::Itself, "{kind}");
+    }
+}
+
+#[test]
+fn what_users_write_is_what_no_controller_makes() {
+    let written: Vec<WorkloadKind> = WorkloadKind::written_by_users().collect();
+    assert_eq!(written, [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet]);
+    assert_eq!(REPLICA_SETS.made_by(), Some(WorkloadKind::Deployment));
+    assert_eq!(PODS.made_by(), None);
+    let mut selecting: Vec<WorkloadKind> = WorkloadKind::selecting().collect();
+    selecting.sort();
+    let with_selector = WorkloadKind::ALL.into_iter().filter(|kind| kind.selector_pointer().is_some());
+    assert_eq!(selecting, with_selector.collect::<Vec<_>>());
+}
