@@ -268,6 +268,43 @@ fn only_one_place_compares_kinds() {
     assert!(found.is_empty(), "ask the kind what it can do (src/engine/kinds/mod.rs): {found:#?}");
 }
 
+/// Which module of `engine` a source belongs to, and the modules of `engine` that it names.
+fn engine_imports() -> BTreeMap<String, BTreeSet<String>> {
+    let of = |path: &str| path.split('/').nth(2).unwrap_or_default().trim_end_matches(".rs").to_owned();
+    let modules: BTreeSet<String> = sources("src/engine").iter().map(|path| of(path)).collect();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, code) in product("src/engine") {
+        let own = of(&path);
+        // From a module's file or `mod.rs`, `super` is the folder above.
+        let deep = path.split('/').count() - 2 - usize::from(path.ends_with("/mod.rs"));
+        let mut names = imported(&code, "crate::engine::");
+        names.extend(imported(&code, &"super::".repeat(deep)));
+        found.entry(own.clone()).or_default().extend(names.into_iter().filter(|n| modules.contains(n) && *n != own));
+    }
+    found
+}
+
+#[test]
+fn no_modules_of_the_engine_import_each_other_in_a_circle() {
+    let imports = engine_imports();
+    assert!(imports.values().any(|names| !names.is_empty()), "nothing was seen");
+    let mut circles = Vec::new();
+    for start in imports.keys() {
+        let mut reached = BTreeSet::new();
+        let mut ways = vec![vec![start.clone()]];
+        while let Some(way) = ways.pop() {
+            for next in way.last().and_then(|last| imports.get(last)).into_iter().flatten() {
+                if next == start {
+                    circles.push(way.join(" -> "));
+                } else if reached.insert(next.clone()) {
+                    ways.push([way.clone(), vec![next.clone()]].concat());
+                }
+            }
+        }
+    }
+    assert!(circles.is_empty(), "{circles:#?}");
+}
+
 #[test]
 fn only_one_place_selects() {
     let selecting = product("src").filter(|(_, code)| code.contains("select! {")).map(|(path, _)| path);
