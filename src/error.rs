@@ -24,7 +24,7 @@ pub enum ErrorKind {
     Output,
     /// Ctrl-C, before anything was done.
     Interrupted,
-    /// Another run is at work.
+    /// Another run, or somebody else's change, is in the way.
     Held,
 }
 

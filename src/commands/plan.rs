@@ -32,6 +32,11 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         saved::write(&planned, &args.field_manager, file)?;
     }
     show(&planned.plan, args.output, next.as_deref(), shell)?;
+    match args.output {
+        OutputFormat::Text | OutputFormat::Wide => planned.say_what_leads_on(shell),
+        // Documents carry the reason and its hint; names are for a script.
+        OutputFormat::Json | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {}
+    }
     Ok(if args.detailed_exitcode { planned.plan.result() } else { EndResult::Complete })
 }
 

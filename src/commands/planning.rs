@@ -49,9 +49,14 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// Ends a command whose plan cannot be carried out. Where a rollout holds a workload, the commands that lead on are
-    /// printed, the one that keeps most first.
+    /// Ends a command whose plan cannot be carried out.
     pub(super) fn refuse(&self, shell: &Shell) -> EndResult {
+        self.say_what_leads_on(shell);
+        self.plan.refusal()
+    }
+
+    /// Where a rollout holds a workload, says the commands that lead on, the one that keeps most first.
+    pub(super) fn say_what_leads_on(&self, shell: &Shell) {
         let typing = shell.typing(&self.cluster);
         for (plan, live) in self.plan.workloads.iter().zip(&self.lives) {
             let command = |verb| typing.of_workload(verb, &plan.workload, None).to_string();
@@ -65,6 +70,7 @@ impl Planned {
                 Hold::LeftBehind => {
                     vec![("To resume:", command(Verb::Resume)), ("To roll back:", command(Verb::Abort))]
                 }
+                Hold::SetBack => vec![("To roll back:", command(Verb::Abort))],
                 Hold::WithoutLock => vec![
                     ("To finish it in place:", format!("{} --take-over", command(Verb::Resume))),
                     ("To roll it back in place:", format!("{} --take-over", command(Verb::Abort))),
@@ -74,7 +80,6 @@ impl Planned {
                 shell.say(Meaning::Plain, label, &command);
             }
         }
-        self.plan.refusal()
     }
 }
 

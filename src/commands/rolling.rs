@@ -196,6 +196,9 @@ impl<'a> Rolling<'a> {
             ResumeError::Unreadable | ResumeError::LockLost(_) => CommandError::new(ErrorKind::Cluster, message)
                 .hint(format!("to finish it in place: {} --take-over", command(Verb::Resume)))
                 .hint(format!("to roll it back in place: {} --take-over", command(Verb::Abort))),
+            ResumeError::SetBack => CommandError::new(ErrorKind::Held, message)
+                .hint(format!("restore its pods in place: {}", command(Verb::Abort)))
+                .hint(format!("let its controller replace them: {} --take-over", command(Verb::Resume))),
             ResumeError::NoWayOn(_) => CommandError::new(ErrorKind::Cluster, message),
             ResumeError::NoRollout => CommandError::usage(message),
         }

@@ -12,9 +12,11 @@ use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::holder::Life;
+use crate::engine::durable::lock::RolloutLock;
 use crate::engine::duration;
 use crate::engine::image::display_short;
 use crate::engine::names::WorkloadRef;
+use crate::engine::plan::Hold;
 use crate::engine::status::{Held, OwnerState, PodState, PodStatus, WorkloadStatus};
 
 use super::style::{Meaning, Style};
@@ -171,15 +173,50 @@ fn workload(
 }
 
 fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let lock = match &status.held {
-        Held::No => return Ok(()),
+    match &status.held {
+        Held::By(lock) => held_by(status, lock, context, style, out)?,
         Held::Unreadable { text } => {
             let heading = style.paint(Meaning::Failing, "rollout in progress:");
             let text = escape::cut(&style.whole(text), MESSAGE_CHARACTERS);
-            return writeln!(out, "  {heading} its note cannot be read (made by another version, or edited): {text}");
+            writeln!(out, "  {heading} its note cannot be read (made by another version, or edited): {text}")?;
         }
-        Held::By(lock) => lock,
+        Held::No => {}
+    }
+    let HeldCommands { follow, resume, abort } = (context.commands)(&status.workload);
+    let (watch, resume, abort) = (("Watch:", follow), ("Resume:", resume), ("Abort:", abort));
+    let (note, shown) = match status.hold {
+        None => return Ok(()),
+        // Whoever takes over a run that is alive must mean it.
+        Some(Hold::AtWork) => (None, vec![watch]),
+        Some(Hold::PerhapsAtWork) => (None, vec![watch, resume, abort]),
+        Some(Hold::LeftBehind) if status.held == Held::No => {
+            (Some("a rollout was left here, and its lock was removed"), vec![resume, abort])
+        }
+        Some(Hold::LeftBehind) if matches!(status.life, Some(Life::Silent(_))) => (None, vec![watch, resume, abort]),
+        Some(Hold::LeftBehind) => (None, vec![resume, abort]),
+        Some(Hold::SetBack) => (Some("its template is again what it was before the rollout"), vec![abort]),
+        Some(Hold::WithoutLock) => {
+            let paused = "its pods do not have its template: kubectl rollout resume would replace them";
+            let take_over = |(label, command): (&'static str, String)| (label, format!("{command} --take-over"));
+            ((status.held == Held::No).then_some(paused), vec![take_over(resume), take_over(abort)])
+        }
     };
+    if let Some(note) = note {
+        writeln!(out, "  {} {note}", style.paint(Meaning::Failing, "left behind:"))?;
+    }
+    for (label, command) in shown {
+        writeln!(out, "  {label} {}", style.whole(&command))?;
+    }
+    Ok(())
+}
+
+fn held_by(
+    status: &WorkloadStatus,
+    lock: &RolloutLock,
+    context: &StatusContext<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let back = match lock.direction {
         Direction::Forward => "",
         Direction::Back => ", rolling back",
@@ -203,17 +240,6 @@ fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out
     }
     if let Some(reason) = &lock.reason {
         writeln!(out, "        reason: {}", style.show(reason))?;
-    }
-    let HeldCommands { follow, resume, abort } = (context.commands)(&status.workload);
-    let (watch, go_on) = (("Watch:", follow), [("Resume:", resume), ("Abort:", abort)]);
-    let shown = match status.life {
-        // Whoever takes over a run that is alive must mean it.
-        Some(Life::Alive(_)) => vec![watch],
-        Some(Life::Silent(_) | Life::Unknown(_)) => std::iter::once(watch).chain(go_on).collect(),
-        Some(Life::Ended | Life::Gone) | None => go_on.to_vec(),
-    };
-    for (label, command) in shown {
-        writeln!(out, "  {label} {}", style.whole(&command))?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::adopt;
 use super::availability;
 use super::back_off::BackOff;
 use super::durable;
@@ -135,7 +136,10 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
 fn settle_holder(reasons: &mut Vec<Reason>) {
     if reasons.iter().any(|reason| matches!(reason, Reason::RolloutHeld { .. })) {
         reasons.retain(|reason| {
-            !matches!(reason, Reason::OwnerPaused | Reason::OwnerNotObserved | Reason::OwnerRollingOut { .. })
+            !matches!(
+                reason,
+                Reason::OwnerPaused { .. } | Reason::OwnerNotObserved | Reason::OwnerRollingOut { .. }
+            )
         });
     }
 }
@@ -221,7 +225,7 @@ fn of_the_owner(
             reasons.push(Reason::OwnerTerminating);
         }
         if workload.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) {
-            reasons.push(Reason::OwnerPaused);
+            reasons.push(Reason::OwnerPaused { replaces_pods: adopt::is_left_without_lock(live) });
         }
         if let Some(deployment) = &live.surroundings.newer_in_deployment {
             reasons.push(Reason::ReplicaSetOfOldRevision { deployment: deployment.clone() });

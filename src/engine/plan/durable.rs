@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::adopt;
 use super::build::Context;
 use super::{Verdict, WorkloadPlan};
-use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
+use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, same};
 use crate::engine::durable::holder::Life;
 use crate::engine::durable::lock::{LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, history, revisions, stateful_set};
@@ -177,6 +177,25 @@ pub fn is_left_behind(live: &LiveWorkload) -> bool {
     })
 }
 
+/// Returns whether somebody has set the template back to what it was before the rollout, while its controller is still held:
+/// to let the controller go would replace the pods that were updated.
+pub(super) fn is_set_back(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    let present = live.workload.object.pointer("/spec/updateStrategy");
+    let is_held = lock.strategy.is_some() && lock.strategy.as_ref() != present;
+    // Lock and template are written together, so a lock that leads forward was once there with the template wanted.
+    let template = live.workload.template();
+    let is_before = lock.change.sides(template).is_some_and(|(before, _)| same(template, &before));
+    let mine = |pod: &&Pod| pod.controller().is_some_and(|owner| live.controllers.contains(&owner.uid));
+    let is_updated = |pod: &Pod| {
+        let mut images = lock.change.images.iter();
+        images.any(|(name, image)| pod.container(name).is_some_and(|(_, _, container)| container.image == image.to))
+    };
+    lock.direction == Direction::Forward
+        && is_held
+        && is_before
+        && live.pods.iter().filter(mine).any(|pod| !pod.is_finished() && is_updated(pod))
+}
+
 /// What holds a workload, as far as a person can do something about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold {
@@ -186,28 +205,40 @@ pub enum Hold {
     PerhapsAtWork,
     /// A rollout that ended before its time, or whose run is gone.
     LeftBehind,
+    /// The same, and somebody has set the template back: it can only be rolled back.
+    SetBack,
     /// What a rollout has left whose lock cannot be read, or is gone.
     WithoutLock,
+}
+
+/// Returns what holds a workload, from what is written on it and on what it owns.
+pub fn hold(live: &LiveWorkload) -> Option<Hold> {
+    match RolloutLock::of(&live.workload.object) {
+        Ok(Some(lock)) if is_stale(&live.workload, &live.surroundings.owned, &lock) => None,
+        Ok(Some(lock)) => Some(match life(live, &lock) {
+            Life::Alive(_) => Hold::AtWork,
+            Life::Unknown(_) => Hold::PerhapsAtWork,
+            Life::Ended | Life::Gone | Life::Silent(_) if is_set_back(live, &lock) => Hold::SetBack,
+            Life::Ended | Life::Gone | Life::Silent(_) => Hold::LeftBehind,
+        }),
+        Err(_) => Some(Hold::WithoutLock),
+        Ok(None) if adopt::copied(live).is_some() => Some(Hold::LeftBehind),
+        Ok(None) if deployment_is_unsettled(&live.workload) && adopt::is_left_without_lock(live) => {
+            Some(Hold::WithoutLock)
+        }
+        Ok(None) => None,
+    }
 }
 
 impl WorkloadPlan {
     /// Returns what holds the workload where that stands against the plan, or is left though there is nothing to do.
     pub fn hold(&self, live: &LiveWorkload) -> Option<Hold> {
-        let is_held = self.all_reasons().any(|reason| matches!(reason, Reason::RolloutHeld { .. }));
+        let is_in_the_way = |reason: &Reason| match reason {
+            Reason::OwnerPaused { replaces_pods } => *replaces_pods,
+            _ => matches!(reason, Reason::RolloutHeld { .. }),
+        };
         let is_done = self.verdict == Verdict::NothingToDo;
-        let is_paused = self.reasons.contains(&Reason::OwnerPaused);
-        let is_stale = |lock: &RolloutLock| is_stale(&live.workload, &live.surroundings.owned, lock);
-        match RolloutLock::of(&live.workload.object) {
-            Ok(Some(lock)) if is_held || is_done && !is_stale(&lock) => Some(match life(live, &lock) {
-                Life::Alive(_) => Hold::AtWork,
-                Life::Unknown(_) => Hold::PerhapsAtWork,
-                Life::Ended | Life::Gone | Life::Silent(_) => Hold::LeftBehind,
-            }),
-            Err(_) if is_held || is_done => Some(Hold::WithoutLock),
-            Ok(None) if (is_held || is_done) && adopt::copied(live).is_some() => Some(Hold::LeftBehind),
-            Ok(None) if is_paused && adopt::is_left_without_lock(live) => Some(Hold::WithoutLock),
-            Ok(_) | Err(_) => None,
-        }
+        hold(live).filter(|_| is_done || self.all_reasons().any(is_in_the_way))
     }
 }
 

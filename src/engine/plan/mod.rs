@@ -45,7 +45,7 @@ pub use back_off::held_back;
 pub use build::build;
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
-pub use durable::{DurablePlan, HistoryPlan, Hold, is_behind, is_left_behind};
+pub use durable::{DurablePlan, HistoryPlan, Hold, hold, is_behind, is_left_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
 pub use policy::policy_of;
 pub use restart::{RestartError, restart};

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::adopt;
 use super::drains::{drain_goal, left_off};
-use super::durable::{HistoryPlan, is_below_partition, is_stale, life};
+use super::durable::{HistoryPlan, is_below_partition, is_set_back, is_stale, life};
 use super::{DurablePlan, WorkloadPlan};
 use crate::engine::durable::change::{Direction, TemplateChange};
 use crate::engine::durable::holder::{Holder, Process, beat_of};
@@ -100,6 +100,11 @@ pub enum ResumeError {
         "it has no lock of this program, and {0}, with a template that its pods do not have: a rollout whose lock was removed leaves it so, and so does a person"
     )]
     LockLost(&'static str),
+    /// Somebody has set the template back while the controller is held.
+    #[error(
+        "its template is again what it was before the rollout: somebody has set it back, and to resume would let its controller replace the pods that were updated"
+    )]
+    SetBack,
     /// What is there cannot be finished in place.
     #[error("{0}")]
     NoWayOn(&'static str),
@@ -206,6 +211,9 @@ pub fn resume(
     let replaces = RolloutLock::text_of(&workload.object).map(str::to_owned);
     if (replaces.is_some() || adopts) && found.run != start.run {
         may_go_on(live, &found, start)?;
+    }
+    if !adopts && direction != Some(Direction::Back) && !start.take_over && is_set_back(live, &found) {
+        return Err(ResumeError::SetBack);
     }
     let mut lock =
         RolloutLock { run: start.run.clone(), state: LockState::Running, holder: start.holder(), late: false, ..found };

@@ -135,7 +135,7 @@ mod tests {
             (vec![field(), typo()], "cannot be updated in place: 2 problems"),
             (vec![typo()], "the request is not valid: 1 problem"),
             (vec![denied(), denied()], "you are not allowed to update it: 2 permissions missing"),
-            (vec![Reason::OwnerPaused], "cannot be updated in place now: 1 problem"),
+            (vec![Reason::OwnerPaused { replaces_pods: false }], "cannot be updated in place now: 1 problem"),
         ] {
             assert_eq!(verdict(&reasons), expected);
         }

@@ -193,7 +193,11 @@ pub enum Reason {
     /// The owner's controller has not seen its present spec yet.
     OwnerNotObserved,
     /// The owner's rollouts are paused.
-    OwnerPaused,
+    OwnerPaused {
+        /// Its pods do not have its template, so that `kubectl rollout resume` would replace them.
+        #[serde(default)]
+        replaces_pods: bool,
+    },
     /// The owner is itself controlled by something else, which decides its template.
     OwnerIsControlled {
         /// The kind of what controls it.
@@ -325,7 +329,7 @@ impl Reason {
             Self::NoPods => ReasonCode::NoPods,
             Self::OwnerRollingOut { .. } => ReasonCode::OwnerRollingOut,
             Self::OwnerNotObserved => ReasonCode::OwnerNotObserved,
-            Self::OwnerPaused => ReasonCode::OwnerPaused,
+            Self::OwnerPaused { .. } => ReasonCode::OwnerPaused,
             Self::OwnerIsControlled { .. } => ReasonCode::OwnerIsControlled,
             Self::PodIsControlled { .. } => ReasonCode::PodIsControlled,
             Self::RolloutHeld { .. } => ReasonCode::RolloutHeld,
@@ -384,7 +388,7 @@ impl Reason {
             | Self::NoPods
             | Self::OwnerRollingOut { .. }
             | Self::OwnerNotObserved
-            | Self::OwnerPaused
+            | Self::OwnerPaused { .. }
             | Self::OwnerIsControlled { .. }
             | Self::PodIsControlled { .. }
             | Self::RolloutHeld { .. }
@@ -438,7 +442,7 @@ impl Reason {
                 Some("metadata.ownerReferences".into())
             }
             Self::RolloutHeld { .. } => Some(MetadataMap::Annotations.path(ROLLOUT_ANNOTATION)),
-            Self::OwnerPaused => Some("spec.paused".into()),
+            Self::OwnerPaused { .. } => Some("spec.paused".into()),
             Self::OwnerNotObserved => Some("status.observedGeneration".into()),
             Self::PermissionMissing { .. }
             | Self::ContainerNotFound { .. }

@@ -165,7 +165,7 @@ codes! {
             summary: "the owner's rollouts are paused",
             meaning: "Somebody has paused the Deployment (spec.paused): its pods are meant to stay as they are, and its template may hold changes that no pod has yet.",
             why: "A paused Deployment keeps its template apart from its pods (pkg/controller/deployment); an update in place would go around the pause.",
-            remedy: "Resume it when it may go on: kubectl rollout resume. To change a pod all the same, name the pod.",
+            remedy: "Resume it when it may go on: kubectl rollout resume. Where its pods do not have its template, that replaces them: kubectl inplace resume --take-over finishes the change in place, kubectl inplace abort --take-over restores the template that the pods have. To change a pod all the same, name the pod.",
         }
         OwnerIsControlled {
             summary: "something else controls the owner and decides its template",

@@ -99,7 +99,12 @@ impl Reason {
             Self::NoPods => "there is no pod to update".into(),
             Self::OwnerRollingOut { status } => format!("its controller is replacing pods now: {status}"),
             Self::OwnerNotObserved => "its controller has not seen its present spec yet".into(),
-            Self::OwnerPaused => "its rollouts are paused, so its pods are meant to stay as they are".into(),
+            Self::OwnerPaused { replaces_pods: false } => {
+                "its rollouts are paused, so its pods are meant to stay as they are".into()
+            }
+            Self::OwnerPaused { replaces_pods: true } => {
+                "its rollouts are paused, and its pods do not have its template: kubectl rollout resume would replace them".into()
+            }
             Self::OwnerIsControlled { kind, name } => {
                 format!("{kind} {name} controls it and decides its template: what is changed here would be set back")
             }
@@ -148,10 +153,11 @@ impl Reason {
         let namespace = quoted(&workload.namespace);
         // A command of the hint's is of this workload.
         match self {
-            Self::OwnerRollingOut { .. } | Self::OwnerPaused if workload.kind.has_kubectl_rollout() => {
+            Self::OwnerPaused { replaces_pods: true } => hint,
+            Self::OwnerRollingOut { .. } | Self::OwnerPaused { .. } if workload.kind.has_kubectl_rollout() => {
                 format!("{hint} {workload} -n {namespace}")
             }
-            Self::OwnerRollingOut { .. } | Self::OwnerPaused => {
+            Self::OwnerRollingOut { .. } | Self::OwnerPaused { .. } => {
                 hint.split_once(": kubectl rollout").map_or(hint.clone(), |(what, _)| what.to_owned())
             }
             Self::PodNotFound { suggestion: None, .. } => format!("{hint} -n {namespace}"),
@@ -225,7 +231,10 @@ impl Reason {
             Self::NoPods => "change the template, for new pods, with kubectl set image",
             Self::OwnerRollingOut { .. } => "wait for it: kubectl rollout status",
             Self::OwnerNotObserved => "plan again in a moment",
-            Self::OwnerPaused => "name the pods, or resume its rollouts: kubectl rollout resume",
+            Self::OwnerPaused { replaces_pods: true } => {
+                "finish the change in place (kubectl inplace resume TYPE/NAME --take-over), or restore the template that the pods have (kubectl inplace abort TYPE/NAME --take-over)"
+            }
+            Self::OwnerPaused { replaces_pods: false } => "name the pods, or resume its rollouts: kubectl rollout resume",
             Self::OwnerIsControlled { .. } => "change it there; or change only the pods: --pods-only",
             Self::PodIsControlled { workload: Some(workload), .. } => {
                 return format!(
@@ -283,9 +292,9 @@ mod tests {
         let hint = |reason: Reason| reason.hint_for(&of(WorkloadKind::Deployment));
         let rolling = hint(Reason::OwnerRollingOut { status: String::new() });
         assert_eq!(rolling, "wait for it: kubectl rollout status deployment/web -n shop");
-        assert!(hint(Reason::OwnerPaused).ends_with(": kubectl rollout resume deployment/web -n shop"));
+        assert!(hint(Reason::OwnerPaused { replaces_pods: false }).ends_with(": kubectl rollout resume deployment/web -n shop"));
         // kubectl knows no rollout of it.
-        let paused = Reason::OwnerPaused.hint_for(&of(WorkloadKind::ReplicaSet));
+        let paused = Reason::OwnerPaused { replaces_pods: false }.hint_for(&of(WorkloadKind::ReplicaSet));
         assert_eq!(paused, "name the pods, or resume its rollouts");
     }
 

@@ -18,7 +18,7 @@ use super::durable::holder::Life;
 use super::durable::lock::RolloutLock;
 use super::kinds::WorkloadKind;
 use super::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
-use super::plan::{CurrentRevision, LiveWorkload};
+use super::plan::{CurrentRevision, Hold, LiveWorkload, hold};
 use super::pod::{ContainerList, Pod};
 use super::record::{UPDATE_ANNOTATION, UpdateRecord};
 
@@ -38,6 +38,8 @@ pub struct WorkloadStatus {
     pub held: Held,
     /// Whether the run of that rollout is at work; `None` where none holds it.
     pub life: Option<Life>,
+    /// What holds it, as far as somebody can do something about it: also where the lock is gone or cannot be read.
+    pub hold: Option<Hold>,
     /// What its own controller is at, and what is in its way; empty when there is nothing to say.
     pub owner: Vec<OwnerState>,
     /// The containers that the template asks for; empty for a pod, which is its own template.
@@ -215,6 +217,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             }
             Held::No | Held::Unreadable { .. } => None,
         },
+        hold: hold(live),
         not_read: denied.chain(live.not_read.iter().cloned()).collect(),
         held,
     }

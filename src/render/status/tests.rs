@@ -47,6 +47,7 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
         desired: u32::try_from(pods.len()).unwrap(),
         held: Held::No,
         life: None,
+        hold: None,
         owner: Vec::new(),
         template: vec![TemplateContainer {
             container: "side".into(),

@@ -312,7 +312,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::PodIsControlled { kind: "Job".into(), name: "once".into(), workload: None },
         Reason::OwnerRollingOut { status: "1 of 3 replicas are updated".into() },
         Reason::OwnerNotObserved,
-        Reason::OwnerPaused,
+        Reason::OwnerPaused { replaces_pods: true },
         Reason::OwnerIsControlled { kind: "Postgres".into(), name: "db".into() },
         Reason::RolloutHeld {
             id: "20261105t101500-abcd".into(),
