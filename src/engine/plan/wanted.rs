@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::rules;
 use crate::engine::kinds::{self, WorkloadKind};
 use crate::engine::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
-use crate::engine::metadata::MetadataChange;
+use crate::engine::metadata::{MetadataChange, MetadataMap};
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::reason::Reason;
-use crate::engine::record::UpdateRecord;
+use crate::engine::record::{OWN_PREFIX, UpdateRecord};
 use crate::engine::restart;
 use crate::engine::suggest;
 use crate::engine::target::Images;
@@ -208,26 +208,20 @@ fn bare(kind: WorkloadKind, template: &Value) -> Value {
         .into_iter()
         .filter_map(|key| Some((key.to_owned(), template.pointer(&format!("/metadata/{key}"))?.clone())))
         .collect();
-    bare.insert("metadata".into(), without_last_applied(metadata));
+    bare.insert("metadata".into(), without_notes(metadata));
     Value::Object(bare)
 }
-
-fn without_last_applied(mut metadata: serde_json::Map<String, Value>) -> Value {
-    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-        annotations.remove(LAST_APPLIED);
-        if annotations.is_empty() {
-            metadata.remove("annotations");
+/// Leaves out what nobody writes into a manifest by hand, and an exported one has all the same: kubectl's note of the last
+/// apply, this program's notes, and the annotations by which controllers count, which the server's answer carries raised.
+fn without_notes(mut metadata: serde_json::Map<String, Value>) -> Value {
+    for map in MetadataMap::ALL {
+        let Some(Value::Object(entries)) = metadata.get_mut(map.field()) else { continue };
+        entries.retain(|key, _| key != LAST_APPLIED && !kinds::is_counter(key) && !key.starts_with(OWN_PREFIX));
+        if entries.is_empty() {
+            metadata.remove(map.field());
         }
     }
     Value::Object(metadata)
-}
-
-/// The server's answer carries the annotations by which controllers count raised, and no manifest sets them.
-fn without_counters(mut metadata: Value) -> Value {
-    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-        annotations.retain(|key, _| !kinds::is_counter(key));
-    }
-    metadata
 }
 
 /// Returns the paths outside the template that the manifest changes: `replicas`, labels of the owner, and so on.
@@ -243,7 +237,7 @@ pub(super) fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<Stri
             if let Some(Value::Object(metadata)) = map.get("metadata").cloned() {
                 let kept =
                     metadata.into_iter().filter(|(key, _)| matches!(key.as_str(), "labels" | "annotations")).collect();
-                map.insert("metadata".into(), without_counters(without_last_applied(kept)));
+                map.insert("metadata".into(), without_notes(kept));
             }
             if let Some(Value::Object(spec)) = map.get_mut("spec") {
                 spec.remove("template");

@@ -205,13 +205,11 @@ fn effect(container: &ContainerPlan, plan: &WorkloadPlan) -> Effect {
 
 /// The template's paths that a reason is about.
 fn paths(reason: &Reason) -> Vec<String> {
-    // A template has no status; what changes its class is marked itself.
-    if matches!(reason, Reason::QosClassChanges { .. }) {
-        return Vec::new();
-    }
     // An image that is none is marked with its container.
     let is_image = matches!(reason, Reason::ImageMalformed { .. } | Reason::ImageWhitespace { .. });
-    let mut paths: Vec<String> = reason.path().filter(|_| !is_image).into_iter().collect();
+    // Nothing that is written is in a status: what changes the class, say, is marked itself.
+    let is_written = |path: &String| !is_image && !path.starts_with("status.");
+    let mut paths: Vec<String> = reason.path().filter(is_written).into_iter().collect();
     if let Reason::ContainerRenamed { list, container, to } = reason {
         paths = [container, to].map(|name| format!("spec.{}[{name}]", list.spec_field())).into();
     }
