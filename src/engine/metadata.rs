@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::kinds;
 use super::pod::{Container, Pod};
-use super::record::OWN_PREFIX;
 
 /// The annotation that `kubectl rollout restart` sets (kubectl `polymorphichelpers/objectrestarter.go`).
 pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
@@ -134,21 +133,17 @@ impl MetadataChange {
         })
     }
 
-    /// Compares the metadata of two templates, without the notes that this program keeps: a manifest that was exported has
-    /// older ones. What is no map of strings is left to the caller, as the map's name.
+    /// Compares the metadata of two templates. What is no map of strings is left to the caller, as the map's name.
     pub(super) fn between(before: &Value, after: &Value) -> (Self, Vec<&'static str>) {
         let (mut change, mut unread) = (Self::default(), Vec::new());
         for map in MetadataMap::ALL {
             let read = |template: &Value| strings(template.pointer(&format!("/metadata/{}", map.field())));
             match (read(before), read(after)) {
                 (Some(old), Some(new)) => {
-                    let mut changes = changed(&old, &new);
+                    let changes = changed(&old, &new);
                     match map {
                         MetadataMap::Labels => change.labels = changes,
-                        MetadataMap::Annotations => {
-                            changes.retain(|key, _| !key.starts_with(OWN_PREFIX));
-                            change.annotations = changes;
-                        }
+                        MetadataMap::Annotations => change.annotations = changes,
                     }
                 }
                 (None, _) | (_, None) => unread.push(map.field()),
