@@ -249,3 +249,27 @@ pub(super) fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<Stri
     };
     template::changed_paths(&outside(&live.workload.object), &outside(desired), "")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_notes_in_an_exported_manifest_are_no_change() {
+        let noted = |note: &str| {
+            let metadata = json!({"labels": {"app": "web", "kubectl-inplace.io/beat": note}, "annotations": {
+                "team": "a", "kubectl-inplace.io/update": note, LAST_APPLIED: note}});
+            json!({"metadata": metadata, "spec": {"containers": []}})
+        };
+        let kind = kinds::PODS;
+        assert_eq!(bare(kind, &noted("old")), bare(kind, &noted("new")));
+        let left = bare(kind, &noted("old"));
+        assert_eq!(left["metadata"], json!({"labels": {"app": "web"}, "annotations": {"team": "a"}}));
+        // What is no note is one.
+        let mut other = noted("old");
+        other["metadata"]["annotations"]["team"] = "b".into();
+        assert_ne!(bare(kind, &other), left);
+    }
+}
