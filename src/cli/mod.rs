@@ -67,19 +67,19 @@ pub enum Command {
     /// Plan, ask, patch the pods, and follow them until they are ready again.
     #[command(after_help = APPLY_EXAMPLES)]
     Apply(ApplyArgs),
-    /// Restart containers in place with the very bits that they run: the digest is pinned, the template stays.
+    /// Restart containers in place, using the image digest that is running; the template is unchanged.
     #[command(after_help = RESTART_EXAMPLES)]
     Restart(RestartArgs),
-    /// Go on with a rollout that was stopped, or whose run was killed, at any point.
+    /// Resume an interrupted rollout, at whatever point it was interrupted.
     #[command(after_help = RESUME_EXAMPLES)]
     Resume(ResumeArgs),
-    /// Take a rollout back that was stopped, or whose run was killed, at any point: template, strategy, pause and pods.
+    /// Abort an interrupted rollout and restore the previous state: template, strategy, pause and pods.
     #[command(after_help = ABORT_EXAMPLES)]
     Abort(ResumeArgs),
     /// Go back to the images recorded before the last update in place.
     #[command(after_help = UNDO_EXAMPLES)]
     Undo(UndoArgs),
-    /// Watch an update, this program's or anybody's, until the pods are ready again. Changes nothing.
+    /// Watch an in-place update, whoever started it, until the pods are ready again. Changes nothing.
     #[command(visible_alias = "watch", after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
     /// Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing.
@@ -127,7 +127,7 @@ pub struct PlanArgs {
     /// Save the plan, for apply --plan FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
-    /// Name of the writer in the objects' managed fields
+    /// Name of the field manager
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
 }
@@ -141,7 +141,7 @@ pub struct DiffArgs {
     /// Unchanged lines around each change
     #[arg(short = 'C', long, value_name = "LINES", default_value_t = 3)]
     pub context_lines: u32,
-    /// Name of the writer that the server is asked as
+    /// Name of the field manager that the server is asked as
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
 }
@@ -201,7 +201,7 @@ pub struct ApplyArgs {
     /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
-    /// Name of the writer in the objects' managed fields
+    /// Name of the field manager
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
 }

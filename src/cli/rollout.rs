@@ -116,7 +116,7 @@ pub struct RestartArgs {
     /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
-    /// Name of the writer in the objects' managed fields
+    /// Name of the field manager
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
 }
@@ -167,7 +167,7 @@ pub struct ResumeArgs {
     /// Show what is left to do and change nothing; server: ask the server too whether it would accept it
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
-    /// Name of the writer in the objects' managed fields
+    /// Name of the field manager
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
 }
@@ -199,7 +199,7 @@ pub struct UndoArgs {
     /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
-    /// Name of the writer in the objects' managed fields
+    /// Name of the field manager
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
 }

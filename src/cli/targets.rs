@@ -20,7 +20,7 @@ pub struct TargetArgs {
     /// Manifests whose workloads are meant: files, folders, or - for standard input
     #[arg(short, long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub filename: Vec<String>,
-    /// Read folders with their subfolders
+    /// Process the directory used in -f recursively
     #[arg(short = 'R', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub recursive: bool,
     /// Fields of manifests that the API does not have: strict refuses them, warn reports them, ignore accepts them

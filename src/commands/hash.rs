@@ -61,7 +61,7 @@ fn request(args: &TargetArgs) -> Result<target::Request, CommandError> {
         return Err(CommandError::usage("-l and -A go with a TYPE, such as pods -l app=web"));
     }
     if args.all_namespaces && request.selected.is_empty() {
-        return Err(CommandError::usage("a workload cannot be had by name from all namespaces")
+        return Err(CommandError::usage("a resource cannot be retrieved by name across all namespaces")
             .hint("give a selector with -l, or a namespace with -n"));
     }
     Ok(request)

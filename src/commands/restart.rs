@@ -1,4 +1,4 @@
-//! `restart`: named containers again, in place, with the very bits that they run.
+//! `restart`: named containers again, in place, using the image digest that is running.
 
 use super::planning::{self, Planned};
 use super::rolling::Rolling;

@@ -75,7 +75,7 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
                 .hint("say which container gets which image, such as side=acme/side:1.27.2"));
         }
         if args.all_namespaces && request.selected.is_empty() {
-            return Err(CommandError::usage("a workload cannot be had by name from all namespaces")
+            return Err(CommandError::usage("a resource cannot be retrieved by name across all namespaces")
                 .hint("give a selector with -l, or a namespace with -n"));
         }
         return Ok(Asked::Words(request));

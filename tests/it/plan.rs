@@ -159,7 +159,7 @@ fn what_cannot_be_meant_is_wrong_usage_and_nothing_is_asked() {
         ("deploymnt/web side=:v2", "did you mean deployment?"),
         ("deploy side=:v2", "no name and no selector"),
         ("deploy web -l app=web side=:v2", "a name (web) and a selector exclude each other"),
-        ("deploy/web -A side=:v2", "a workload cannot be had by name from all namespaces"),
+        ("deploy/web -A side=:v2", "a resource cannot be retrieved by name across all namespaces"),
         ("deploy/web side=:v2 --max-unavailable 0", "--max-unavailable must be at least 1"),
         ("deploy/web side=:v2 --max-unavailable none", "--max-unavailable"),
         ("deploy/web side=:v2 --timeout soon", "--timeout"),
