@@ -194,7 +194,10 @@ fn names_only(message: &str, old_image: Option<&str>, wanted: &str) -> bool {
             after.is_none_or(|next| !(next.is_ascii_alphanumeric() || matches!(next, '-' | '_' | '@')) && next != '.')
         })
     };
-    old_image.is_some_and(|old| old != wanted && names(old) && !names(wanted))
+    // The kubelet's own words name the image as the pod asked for it (`EnsureImageExists`, pkg/kubelet/images).
+    let pulled = message.strip_prefix("Back-off pulling image \"").and_then(|rest| rest.split('"').next());
+    let is_of_another = pulled.is_some_and(|pulled| pulled != wanted);
+    (is_of_another || old_image.is_some_and(|old| old != wanted && names(old))) && !names(wanted)
 }
 
 #[cfg(test)]
@@ -227,6 +230,8 @@ mod tests {
             ("ErrImagePull", "dial tcp 127.0.0.1:1: connect: connection refused", None),
             ("RegistryUnavailable", "registry is unavailable", None),
             ("ImagePullBackOff", "Back-off pulling image \"r/side:v9\"", Some(Urgency::AtOnce)),
+            // Of an image that somebody asked for before.
+            ("ImagePullBackOff", "Back-off pulling image \"r/side:nope\": ErrImagePull: not found", None),
             ("CreateContainerError", "context deadline exceeded", Some(Urgency::IfItLasts)),
             ("CrashLoopBackOff", "back-off 10s", None),
             ("ContainerCreating", "", None),

@@ -13,14 +13,15 @@ use serde_json::{Value, json};
 use super::durable::{holder, is_stale};
 use super::policy::policy_of;
 use super::resume::Start;
-use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
+use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, same};
 use crate::engine::durable::history;
 use crate::engine::durable::lock::{HistoryStep, Outgoing, RolloutLock};
-use crate::engine::durable::{deployment, revisions, template_of_revision};
+use crate::engine::durable::{deployment, revisions, stateful_set, template_of_revision};
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options};
 use crate::engine::names::{ContainerName, RolloutId, Uid};
 use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::record::UpdateRecord;
 use crate::engine::template;
 
 /// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
@@ -30,7 +31,8 @@ pub fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
     let copies = live.surroundings.owned.iter().filter_map(|object| Some((object, RolloutLock::of(object).ok()??)));
     let unfinished = copies.filter(|(object, lock)| {
         let is_of_it = match workload.reference.kind.revisions() {
-            Revisions::ReplicaSets => true,
+            // A copy stays on a ReplicaSet that others have scaled down since: it tells of what is over.
+            Revisions::ReplicaSets => current(live).is_some_and(|current| uid(current) == uid(object)),
             // Copies in revisions stay for ever: only that of the template that is wanted now may be of use.
             Revisions::ControllerRevisions(_) => same(&revisions::template_of(object), template),
             Revisions::None => false,
@@ -49,11 +51,30 @@ fn is_old(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     known.len() >= history::KEPT && known.iter().all(|entry| lock.id < entry.id)
 }
 
-/// Whether something of the rollout is still to be done.
+/// Whether something of the rollout is still to be done: the owner is held as a rollout holds it, or a pod has not what it
+/// brings. Somebody may have ended it in another way.
 fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     let present = live.workload.object.pointer("/spec/updateStrategy");
-    let is_held = lock.strategy.is_some() && lock.strategy.as_ref() != present;
-    is_held || live.workload.reference.kind.owns_through().is_some()
+    if let Some(before) = &lock.strategy {
+        // Above every ordinal, or OnDelete: any other strategy is a user's.
+        let partition = present.map_or(0, stateful_set::partition_of);
+        let is_raised =
+            partition > stateful_set::partition_of(before) && partition >= i64::from(live.workload.desired_replicas());
+        return present != Some(before) && (is_raised || is_held_back(live));
+    }
+    let lacks = |pod: &Pod| {
+        let mut images = lock.change.images.iter();
+        images.any(|(name, image)| {
+            let wanted = match lock.direction {
+                Direction::Forward => &image.to,
+                Direction::Back => &image.from,
+            };
+            pod.container(name).is_some_and(|(_, _, container)| container.image != *wanted)
+        })
+    };
+    // Where all of them have it, it may be recorded yet; pods that others have made since are none of it.
+    let is_noted = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);
+    is_held_back(live) || pods(live).any(|pod| lacks(pod) || is_noted(pod))
 }
 
 /// Returns whether the owner is held back by what this program sets meanwhile, or by a person's own setting of the same.

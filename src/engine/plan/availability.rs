@@ -31,14 +31,13 @@ pub(super) fn never_allowed(context: &Context<'_>, pods: &[(PodPlan, &Pod)], pol
 
 /// Returns what keeps pods from being taken down now, though it may settle.
 pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = not_scheduled(pods).into_iter().collect();
     if going_down(pods).next().is_none() {
-        return Vec::new();
+        return warnings;
     }
-    let mut warnings = Vec::new();
     if policy.respects_budgets {
         warnings.extend(no_room_now(context, pods));
     }
-    warnings.extend(not_scheduled(pods));
     warnings.extend(too_many_down(context, pods, policy));
     warnings
 }

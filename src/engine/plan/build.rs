@@ -86,8 +86,9 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         true => None,
         false => durable::durable(&context, options.take_over, &mut reasons),
     };
-    if durable.is_none() && changes(&pods) {
-        let leaves_the_owner = options.pods_only || wanted.is_by_pod();
+    let leaves_the_owner = options.pods_only || wanted.is_by_pod();
+    // Its pods may have what is wanted because a rollout was interrupted before it came to them.
+    if durable.is_none() && (changes(&pods) || !leaves_the_owner && durable::changes_template(&context)) {
         reasons.extend(durable::held_by_another(live, options.take_over, leaves_the_owner));
     }
     let mut warnings = warnings(desired, &context, &pods, &containers);
@@ -136,10 +137,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
 fn settle_holder(reasons: &mut Vec<Reason>) {
     if reasons.iter().any(|reason| matches!(reason, Reason::RolloutHeld { .. })) {
         reasons.retain(|reason| {
-            !matches!(
-                reason,
-                Reason::OwnerPaused { .. } | Reason::OwnerNotObserved | Reason::OwnerRollingOut { .. }
-            )
+            !matches!(reason, Reason::OwnerPaused { .. } | Reason::OwnerNotObserved | Reason::OwnerRollingOut { .. })
         });
     }
 }

@@ -14,6 +14,7 @@ use crate::engine::durable::lock::{LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, history, revisions, stateful_set};
 use crate::engine::kinds::{HoldsBy, Revisions, WorkloadKind};
 use crate::engine::live::LiveWorkload;
+use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{ContainerName, Uid};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::reason::{Reason, Warning};
@@ -142,12 +143,13 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         plan.strategy = lock.strategy.clone();
         plan.origin = origin(&lock);
         let settled = take_over || lock.state != LockState::Running;
-        if !settled || deployment_is_unsettled(workload) {
+        // What that one brings and this one does not would be left halfway, with nothing that tells of it.
+        if !settled || !covers(&plan.change, &lock.change) || deployment_is_unsettled(workload) {
             reasons.push(held(context.live, &lock));
         }
     } else if plan.replaces.is_some()
         && lock_is_unreadable(workload)
-        && (!take_over || deployment_is_unsettled(workload))
+        && (!take_over || adopt::is_held_back(context.live))
     {
         reasons.push(held_by_somebody());
     }
@@ -157,6 +159,18 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         Revisions::None => {}
     }
     Some(plan)
+}
+
+/// Whether a change sets everything anew that another one has set.
+fn covers(change: &TemplateChange, other: &TemplateChange) -> bool {
+    let maps = MetadataMap::ALL.map(|map| (change.metadata.of(map), other.metadata.of(map)));
+    other.images.keys().all(|name| change.images.contains_key(name))
+        && maps.into_iter().all(|(set, of_other)| of_other.keys().all(|key| set.contains_key(key)))
+}
+
+/// Returns whether the owner's template would change, whatever its pods have.
+pub(super) fn changes_template(context: &Context<'_>) -> bool {
+    context.live.workload.reference.kind.has_template() && !change(context).is_empty()
 }
 
 /// The names of the pods that were chosen.
@@ -253,7 +267,7 @@ pub(super) fn life(live: &LiveWorkload, lock: &RolloutLock) -> Life {
 /// owner to the end, whoever repeats the command.
 pub(super) fn held_by_another(live: &LiveWorkload, take_over: bool, leaves_the_owner: bool) -> Option<Reason> {
     if lock_is_unreadable(&live.workload) {
-        return (!take_over).then(held_by_somebody);
+        return (!take_over || !leaves_the_owner).then(held_by_somebody);
     }
     let lock = present(live)?;
     let is_stale = is_stale(&live.workload, &live.surroundings.owned, &lock);

@@ -234,7 +234,9 @@ impl Reason {
             Self::OwnerPaused { replaces_pods: true } => {
                 "finish the change in place (kubectl inplace resume TYPE/NAME --take-over), or restore the template that the pods have (kubectl inplace abort TYPE/NAME --take-over)"
             }
-            Self::OwnerPaused { replaces_pods: false } => "name the pods, or resume its rollouts: kubectl rollout resume",
+            Self::OwnerPaused { replaces_pods: false } => {
+                "name the pods, or resume its rollouts: kubectl rollout resume"
+            }
             Self::OwnerIsControlled { .. } => "change it there; or change only the pods: --pods-only",
             Self::PodIsControlled { workload: Some(workload), .. } => {
                 return format!(
@@ -292,7 +294,10 @@ mod tests {
         let hint = |reason: Reason| reason.hint_for(&of(WorkloadKind::Deployment));
         let rolling = hint(Reason::OwnerRollingOut { status: String::new() });
         assert_eq!(rolling, "wait for it: kubectl rollout status deployment/web -n shop");
-        assert!(hint(Reason::OwnerPaused { replaces_pods: false }).ends_with(": kubectl rollout resume deployment/web -n shop"));
+        assert!(
+            hint(Reason::OwnerPaused { replaces_pods: false })
+                .ends_with(": kubectl rollout resume deployment/web -n shop")
+        );
         // kubectl knows no rollout of it.
         let paused = Reason::OwnerPaused { replaces_pods: false }.hint_for(&of(WorkloadKind::ReplicaSet));
         assert_eq!(paused, "name the pods, or resume its rollouts");
