@@ -113,7 +113,7 @@ fn a_crash_in_a_pod_that_was_made_meanwhile_stops_the_rollout() {
     ]);
     let template = ["get", "deploy/web", "-o", "jsonpath={.spec.template.spec.containers[0].image}"];
     poll(|| namespace.kubectl(&template).ends_with(":crash").then_some(())).expect("the template is set");
-    let last = before.iter().map(|pod| name(pod)).max().expect("there are two");
+    let last = before.iter().map(name).max().expect("there are two");
     namespace.kubectl(&["delete", "pod", last, "--wait=false"]);
     let output = running.wait();
     assert_eq!(output.code, 4, "{output:#?}");

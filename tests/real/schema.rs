@@ -81,12 +81,10 @@ impl Case {
     fn plain(&self, openapi: &OpenApi, name: &str) -> Value {
         let mut object = least(self.kind);
         let schema = openapi.named(name);
-        let there = self.way.iter().fold(Some(&object), |object, step| {
-            object.and_then(|object| match step {
-                Step::Field(name) => object.get(name),
-                Step::Element => object.get(0),
-                Step::Key => object.get("key"),
-            })
+        let there = self.way.iter().try_fold(&object, |object, step| match step {
+            Step::Field(name) => object.get(name),
+            Step::Element => object.get(0),
+            Step::Key => object.get("key"),
         });
         if there.is_none() {
             let value = openapi.least(openapi.at(schema, &self.way));
