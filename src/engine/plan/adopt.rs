@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::durable::{holder, is_stale};
 use super::policy::policy_of;
 use super::resume::Start;
-use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, same};
+use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
 use crate::engine::durable::history;
 use crate::engine::durable::lock::{HistoryStep, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, revisions, stateful_set, template_of_revision};
@@ -62,15 +62,10 @@ fn is_unsettled(live: &LiveWorkload, lock: &RolloutLock) -> bool {
             partition > stateful_set::partition_of(before) && partition >= i64::from(live.workload.desired_replicas());
         return present != Some(before) && (is_raised || is_held_back(live));
     }
+    let change = lock.directed();
     let lacks = |pod: &Pod| {
-        let mut images = lock.change.images.iter();
-        images.any(|(name, image)| {
-            let wanted = match lock.direction {
-                Direction::Forward => &image.to,
-                Direction::Back => &image.from,
-            };
-            pod.container(name).is_some_and(|(_, _, container)| container.image != *wanted)
-        })
+        let mut images = change.images.iter();
+        images.any(|(name, image)| pod.container(name).is_some_and(|(_, _, container)| container.image != image.to))
     };
     // Where all of them have it, it may be recorded yet; pods that others have made since are none of it.
     let is_noted = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);
@@ -154,7 +149,7 @@ fn current(live: &LiveWorkload) -> Option<&Value> {
 }
 
 fn pods(live: &LiveWorkload) -> impl Iterator<Item = &Pod> {
-    let mine = |pod: &&Pod| pod.controller().is_some_and(|owner| live.controllers.contains(&owner.uid));
+    let mine = |pod: &&Pod| pod.is_controlled_by(&live.controllers);
     live.pods.iter().filter(mine).filter(|pod| !pod.terminating && !pod.is_finished())
 }
 

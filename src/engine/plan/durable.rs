@@ -199,7 +199,7 @@ pub(super) fn is_set_back(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     // Lock and template are written together, so a lock that leads forward was once there with the template wanted.
     let template = live.workload.template();
     let is_before = lock.change.sides(template).is_some_and(|(before, _)| same(template, &before));
-    let mine = |pod: &&Pod| pod.controller().is_some_and(|owner| live.controllers.contains(&owner.uid));
+    let mine = |pod: &&Pod| pod.is_controlled_by(&live.controllers);
     let is_updated = |pod: &Pod| {
         let mut images = lock.change.images.iter();
         images.any(|(name, image)| pod.container(name).is_some_and(|(_, _, container)| container.image == image.to))
@@ -344,7 +344,7 @@ fn change(context: &Context<'_>) -> TemplateChange {
 /// The digests that run, where all pods run the same.
 fn digests(context: &Context<'_>) -> BTreeMap<ContainerName, String> {
     let mut running: BTreeMap<ContainerName, BTreeSet<String>> = BTreeMap::new();
-    let mine = |pod: &&Pod| pod.controller().is_some_and(|owner| context.live.controllers.contains(&owner.uid));
+    let mine = |pod: &&Pod| pod.is_controlled_by(&context.live.controllers);
     for pod in context.live.pods.iter().filter(mine) {
         for list in [ContainerList::Containers, ContainerList::InitContainers] {
             for status in pod.statuses(list).iter().filter(|status| !status.image_id.is_empty()) {

@@ -363,7 +363,7 @@ fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
 fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
     let change = lock.directed();
     let mine = |pod: &&Pod| {
-        let controlled = pod.controller().is_some_and(|owner| live.controllers.contains(&owner.uid));
+        let controlled = pod.is_controlled_by(&live.controllers);
         let is_owed = left_off(pod).is_some();
         // A pod that this rollout has not touched and that is as wanted has nothing to prove.
         let touched = UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);

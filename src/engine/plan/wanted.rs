@@ -211,6 +211,7 @@ fn bare(kind: WorkloadKind, template: &Value) -> Value {
     bare.insert("metadata".into(), without_notes(metadata));
     Value::Object(bare)
 }
+
 /// Leaves out what nobody writes into a manifest by hand, and an exported one has all the same: kubectl's note of the last
 /// apply, this program's notes, and the annotations by which controllers count, which the server's answer carries raised.
 fn without_notes(mut metadata: serde_json::Map<String, Value>) -> Value {

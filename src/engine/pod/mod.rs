@@ -292,6 +292,11 @@ impl Pod {
         self.owners.iter().find(|owner| owner.controller)
     }
 
+    /// Returns whether its managing owner is one of these.
+    pub fn is_controlled_by(&self, owners: &BTreeSet<Uid>) -> bool {
+        self.controller().is_some_and(|owner| owners.contains(&owner.uid))
+    }
+
     /// Finds a container by name: its list, its index there, and itself.
     pub fn container(&self, name: &ContainerName) -> Option<(ContainerList, usize, &Container)> {
         let within = |list: ContainerList| {

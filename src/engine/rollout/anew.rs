@@ -91,7 +91,7 @@ fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
         // The API's times are whole seconds.
         made.as_second() >= began.as_second()
     });
-    let is_ours = pod.controller().is_some_and(|owner| goal.controllers.contains(&owner.uid));
+    let is_ours = pod.is_controlled_by(&goal.controllers);
     if !is_anew || !is_ours || pod.terminating || pod.is_finished() {
         return BTreeMap::new();
     }

@@ -183,7 +183,7 @@ pub(super) fn replicas(goal: &Goal, world: &World) -> usize {
 /// Returns whether a pod that is gone has left by itself; one that somebody changed has not.
 pub(super) fn has_left(goal: &Goal, world: &World, pod: Option<&Arc<PodGoal>>) -> bool {
     let Some(pod) = pod.and_then(|pod| world.pod(&pod.key)) else { return true };
-    let is_ours = pod.controller().is_some_and(|owner| goal.controllers.contains(&owner.uid));
+    let is_ours = pod.is_controlled_by(&goal.controllers);
     pod.terminating || pod.is_finished() || !is_ours
 }
 
@@ -223,7 +223,7 @@ pub(super) fn find_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: No
 
 fn take_in(goal: &Goal, owner: &OwnerGoal, world: &World, ledger: &mut Ledger, key: &PodKey, now: Now) {
     let Some(pod) = world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished()) else { return };
-    let is_ours = pod.controller().is_some_and(|owner| goal.controllers.contains(&owner.uid));
+    let is_ours = pod.is_controlled_by(&goal.controllers);
     // Of chosen pods none is found later: what the owner makes in their place is right by itself.
     if !is_ours || !owner.lock.only.is_empty() || !is_above_partition(owner, world, pod) {
         return;

@@ -230,7 +230,7 @@ fn of_pods(
 fn is_theirs(live: &LiveWorkload, pod: &Pod) -> bool {
     !live.workload.reference.kind.has_template()
         || !live.surroundings.denied.is_empty()
-        || pod.controller().is_some_and(|owner| live.controllers.contains(&owner.uid))
+        || pod.is_controlled_by(&live.controllers)
 }
 
 fn of_records(id: RolloutId, pods: &[(&Pod, UpdateRecord)]) -> Update {

@@ -142,7 +142,7 @@ impl Truth<'_> {
     }
 
     fn belongs(&self, pod: &Pod) -> bool {
-        let owned = pod.controller().is_some_and(|owner| self.goal.controllers.contains(&owner.uid));
+        let owned = pod.is_controlled_by(&self.goal.controllers);
         !pod.terminating && !pod.is_finished() && owned
     }
 
