@@ -14,6 +14,7 @@ use crate::engine::report::Notice;
 use super::fault::Fault;
 use super::goal::Goal;
 use super::ledger::Ledger;
+use super::polled::Reading;
 use super::world::World;
 use super::{Action, ActionId, Answer, Now, Turn, owner};
 
@@ -27,9 +28,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Default)]
 pub(super) struct BudgetLedger {
     asked: Option<(ActionId, Now)>,
-    read_at: Option<Now>,
-    /// How long the server took for the last read.
-    took: Duration,
+    read: Option<Reading>,
     not_before: Now,
     /// Which budget blocks, and why, in words.
     pub(super) blocks: Option<String>,
@@ -58,11 +57,11 @@ impl BudgetLedger {
 
     pub(super) fn answer(&mut self, answer: &Answer, now: Now) {
         let Some((_, since)) = self.asked.take() else { return };
-        (self.took, self.trouble) = (now.saturating_sub(since), None);
+        self.trouble = None;
         match answer {
-            Answer::Read => (self.read_at, self.blocks) = (Some(now), None),
+            Answer::Read => (self.read, self.blocks) = (Some(Reading { asked: since, answered: now }), None),
             // A caller who never could read them was told so by the plan. One who could loses no safeguard by it.
-            Answer::Refused { message, .. } if self.read_at.is_none() => self.forbidden = Some(Some(message.clone())),
+            Answer::Refused { message, .. } if self.read.is_none() => self.forbidden = Some(Some(message.clone())),
             Answer::Refused { message, .. }
             | Answer::NotRead { message }
             | Answer::NotDone { message, .. }
@@ -77,7 +76,7 @@ impl BudgetLedger {
 
     fn is_fresh(&self, now: Now) -> bool {
         let looks_again = self.blocks.is_some() && self.not_before <= now;
-        !looks_again && self.read_at.is_some_and(|at| at + FRESH + 2 * self.took >= now)
+        !looks_again && self.read.is_some_and(|read| read.is_fresh(FRESH + 2 * read.took(), now))
     }
 }
 

@@ -16,6 +16,7 @@ mod hooks;
 mod ledger;
 mod owner;
 mod pod_phase;
+mod polled;
 mod pulls;
 mod schedule;
 #[cfg(test)]

@@ -23,6 +23,7 @@ use crate::engine::report::Notice;
 
 use super::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
 use super::ledger::{BACK_OFF, Ledger};
+use super::polled::Reading;
 use super::verdict::STOP_WITHIN;
 use super::world::World;
 use super::{Action, ActionId, Answer, Now, Turn, first_write, taken_over};
@@ -58,13 +59,13 @@ enum End {
 /// What is kept of the owner.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OwnerLedger {
-    asked: Option<(ActionId, Asked)>,
+    asked: Option<(ActionId, Asked, Now)>,
     /// What is known of this run's own lock.
     own_lock: OwnLock,
     /// The owner's generation when the last write was made.
     generation: i64,
-    /// When the view was read.
-    read_at: Option<Now>,
+    /// The read that the view came from.
+    read: Option<Reading>,
     /// Something was written since the view was read.
     stale: bool,
     not_before: Now,
@@ -83,32 +84,37 @@ pub(super) struct OwnerLedger {
     end: Option<End>,
     /// When the lock was marked as stopped, and whether the answer is in.
     parting: Option<(Now, bool)>,
-    /// When the owner was read for the last time before that.
-    last_look: Option<Now>,
+    /// Since when it is looked at for the last time before that, and whether an answer to it is in.
+    last_look: Option<(Now, bool)>,
     /// The server does not let it give signs of life.
     is_mute: bool,
 }
 
 impl OwnerLedger {
     pub(super) fn is_its(&self, id: ActionId) -> bool {
-        self.asked.is_some_and(|(asked, _)| asked == id)
+        self.asked.is_some_and(|(asked, ..)| asked == id)
     }
 
     /// Whether a step is. A sign of life changes nothing that the end would have to tell.
     pub(super) fn is_unanswered(&self) -> bool {
-        matches!(self.asked, Some((_, Asked::Write(step))) if step != OwnerStep::Beat)
+        matches!(self.asked, Some((_, Asked::Write(step), _)) if step != OwnerStep::Beat)
     }
 
     pub(super) fn answer(&mut self, answer: Answer, now: Now) {
-        let Some((_, asked)) = self.asked.take() else { return };
+        let Some((_, asked, since)) = self.asked.take() else { return };
         self.trouble = None;
+        if let Some((wanted, is_in)) = &mut self.last_look {
+            *is_in |= asked == Asked::Read && since >= *wanted;
+        }
         if let Asked::Write(step) = asked {
             self.own_lock = self.own_lock.answered(step, stored(&answer), self.generation);
         }
         match (asked, answer) {
             (Asked::Read, Answer::Read) => {
-                self.read_at = Some(now);
-                self.stale = false;
+                let read = Reading { asked: since, answered: now };
+                self.read = Some(read);
+                self.stale = read.is_overdue();
+                self.trouble = self.stale.then(|| format!("the server took {} s to answer", read.took().as_secs()));
             }
             (Asked::Read, Answer::NotRead { message } | Answer::Unknown { message } | Answer::Moved { message }) => {
                 self.trouble = Some(message);
@@ -162,8 +168,8 @@ impl OwnerLedger {
         self.stale = true;
     }
 
-    fn ask(&mut self, id: ActionId, asked: Asked) {
-        self.asked = Some((id, asked));
+    fn ask(&mut self, id: ActionId, asked: Asked, now: Now) {
+        self.asked = Some((id, asked, now));
     }
 }
 
@@ -189,7 +195,7 @@ pub(super) fn has_left(goal: &Goal, world: &World, pod: Option<&Arc<PodGoal>>) -
 
 /// Returns whether the owner was read lately enough for a pod to be taken.
 pub(super) fn is_fresh(goal: &Goal, ledger: &Ledger, now: Now) -> bool {
-    goal.owner.is_none() || !ledger.owner.stale && ledger.owner.read_at.is_some_and(|at| at + FRESH >= now)
+    goal.owner.is_none() || !ledger.owner.stale && ledger.owner.read.is_some_and(|read| read.is_fresh(FRESH, now))
 }
 
 pub(super) fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
@@ -197,7 +203,7 @@ pub(super) fn read(goal: &Goal, ledger: &mut Ledger, now: Now, turn: &mut Turn) 
         return;
     }
     let id = ledger.next_id();
-    ledger.owner.ask(id, Asked::Read);
+    ledger.owner.ask(id, Asked::Read, now);
     turn.actions.push((id, Action::ReadOwner(goal.workload.clone())));
 }
 
@@ -290,7 +296,7 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
     if over || ledger.owner.asked.is_some() || !ledger.listed {
         return;
     }
-    let Some(view) = world.owner().filter(|_| !ledger.owner.stale && ledger.owner.read_at.is_some()) else {
+    let Some(view) = world.owner().filter(|_| !ledger.owner.stale && ledger.owner.read.is_some()) else {
         return read(goal, ledger, now, turn);
     };
     ledger.owner.own_lock = ledger.owner.own_lock.seen(owner, view);
@@ -330,7 +336,7 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
                 ledger.owner.may_go = true;
                 label_all(goal, owner, world, ledger, now);
             }
-            if ledger.owner.read_at.is_none_or(|at| at + WATCHFUL <= now) {
+            if ledger.owner.read.is_none_or(|read| read.answered + WATCHFUL <= now) {
                 read(goal, ledger, now, turn);
             }
         }
@@ -389,7 +395,7 @@ fn wait(goal: &Goal, ledger: &mut Ledger, fence: Fence, now: Now, turn: &mut Tur
         owner.since = Some(now);
         owner.pause = SOON;
     }
-    let due = owner.read_at.unwrap_or(now) + owner.pause;
+    let due = owner.read.map_or(now, |read| read.answered) + owner.pause;
     if due <= now {
         owner.pause = (owner.pause * 2).min(LATER);
         read(goal, ledger, now, turn);
@@ -410,7 +416,7 @@ fn send(goal: &Goal, ledger: &mut Ledger, step: OwnerStep, write: ObjectWrite, n
         return;
     }
     let id = ledger.next_id();
-    ledger.owner.ask(id, Asked::Write(step));
+    ledger.owner.ask(id, Asked::Write(step), now);
     turn.actions.push((id, Action::Write { write, field_manager: goal.field_manager.clone() }));
 }
 
@@ -455,7 +461,12 @@ pub(super) fn may_leave(
 ) -> bool {
     let Some(owner) = &goal.owner else { return true };
     match ledger.owner.parting {
-        Some((since, answered)) => return answered || since + STOP_WITHIN <= now,
+        Some((since, false)) => return since + STOP_WITHIN <= now,
+        // A mark that did not get there says that somebody else has written: who and what, the end tells.
+        Some((_, true)) => {
+            let is_stale = ledger.owner.stale;
+            return !looks_once_more(goal, ledger, is_stale, now, turn);
+        }
         None if ledger.owner.is_unanswered() => return true,
         None => {}
     }
@@ -471,28 +482,29 @@ pub(super) fn may_leave(
         | EndResult::Changes
         | EndResult::NotEligible => return true,
     };
-    let is_stale = ledger.owner.stale;
-    if looks_once_more(goal, ledger, is_stale, now, turn) {
+    let is_old = ledger.owner.stale || ledger.owner.read.is_none_or(|read| !read.is_fresh(2 * WATCHFUL, now));
+    if looks_once_more(goal, ledger, is_old, now, turn) {
         return false;
     }
     let late = ledger.is_late || !ledger.unanswered.is_empty() || !taken_over::is_done(owner, world, ledger);
     let mark = world.owner().and_then(|view| durable::mark(owner, goal.workload.kind, view, state, late));
     let Some(write) = mark else { return true };
     let id = ledger.next_id();
-    ledger.owner.ask(id, Asked::Write(OwnerStep::MarkStopped));
-    ledger.owner.parting = Some((now, false));
+    ledger.owner.ask(id, Asked::Write(OwnerStep::MarkStopped), now);
+    (ledger.owner.parting, ledger.owner.last_look) = (Some((now, false)), None);
     turn.actions.push((id, Action::Write { write, field_manager: goal.field_manager.clone() }));
     false
 }
 
-/// What was written last may be the lock itself, which the view does not show yet. Returns whether that is being read.
+/// What was written last may be the lock itself, which the view does not show yet, and what is under way may have been asked
+/// before this process slept. Returns whether an answer to a read of its own is waited for.
 fn looks_once_more(goal: &Goal, ledger: &mut Ledger, is_wanted: bool, now: Now, turn: &mut Turn) -> bool {
     if is_wanted && ledger.owner.last_look.is_none() {
-        ledger.owner.last_look = Some(now);
-        read(goal, ledger, now, turn);
+        ledger.owner.last_look = Some((now, false));
     }
-    let is_in_time = ledger.owner.last_look.is_some_and(|since| since + STOP_WITHIN > now);
-    ledger.owner.asked.is_some() && is_in_time
+    let Some((since, false)) = ledger.owner.last_look else { return false };
+    read(goal, ledger, now, turn);
+    ledger.owner.asked.is_some() && since + STOP_WITHIN > now
 }
 
 /// Returns whether the rollout's lock stays on the owner, as far as is known: an answer that is outstanding may have set it.
@@ -511,7 +523,7 @@ pub(super) fn stays_held(goal: &Goal, world: &World, ledger: &Ledger) -> bool {
 /// Returns whether a durable rollout has ended before its first write, whatever answers are still to come.
 pub(super) fn has_changed_nothing(goal: &Goal, world: &World, ledger: &Ledger) -> bool {
     let (Some(owner), own) = (&goal.owner, &ledger.owner) else { return false };
-    let view = world.owner().filter(|_| own.read_at.is_some());
+    let view = world.owner().filter(|_| own.read.is_some());
     !own.is_unanswered() && first_write::is_ahead(owner, view, own.own_lock)
 }
 
@@ -529,7 +541,7 @@ pub(super) fn held_by(goal: &Goal, world: &World) -> Option<String> {
 
 /// Returns the image that the owner's template has for a container, by a look at it since the last write.
 pub(super) fn template_image(goal: &Goal, world: &World, ledger: &Ledger, name: &ContainerName) -> Option<String> {
-    goal.owner.as_ref().filter(|_| !ledger.owner.stale && ledger.owner.read_at.is_some())?;
+    goal.owner.as_ref().filter(|_| !ledger.owner.stale && ledger.owner.read.is_some())?;
     let template = world.owner()?.object.as_ref()?.pointer(goal.workload.kind.template_pointer())?;
     let lists = [ContainerList::Containers, ContainerList::InitContainers];
     let listed = lists.iter().filter_map(|list| template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array());
@@ -542,11 +554,15 @@ pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
     goal.owner.as_ref()?;
     let owner = &ledger.owner;
     let patience_ends = owner.since.map(|since| since + patience(goal));
-    let parted = owner.parting.map(|(since, _)| since).or(owner.last_look).map(|since| since + STOP_WITHIN);
+    let parted = owner
+        .parting
+        .map(|(since, _)| since)
+        .or(owner.last_look.map(|(since, _)| since))
+        .map(|since| since + STOP_WITHIN);
     if owner.asked.is_some() {
         return [patience_ends, parted].into_iter().flatten().min();
     }
-    let due = match (owner.may_go && owner.waits_for.is_none(), owner.read_at) {
+    let due = match (owner.may_go && owner.waits_for.is_none(), owner.read.map(|read| read.answered)) {
         (true, Some(at)) => Some(at + WATCHFUL),
         (false, Some(at)) if owner.waits_for.is_some() => Some(at + owner.pause),
         (_, _) => None,
