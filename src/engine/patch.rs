@@ -146,7 +146,7 @@ pub fn step_patch(
         record.containers.insert(name, container);
     }
     record.earlier = earlier_updates(pod, &record.containers);
-    record.set_at = UpdateRecord::of(pod).map(|before| before.set_at).unwrap_or_default();
+    record.set_at = UpdateRecord::complete(pod).map(|before| before.set_at).unwrap_or_default();
     let is_kept = |name: &ContainerName| images.iter().all(|image| image.container != *name);
     record.set_at.retain(|name, _| is_kept(name));
     operations.metadata(MetadataMap::Labels, &pod.labels, &metadata.left_in(pod).labels);
@@ -370,7 +370,7 @@ mod tests {
             let none = MetadataChange::default();
             let patch = pod_patch(&seen, &images, &none, &RolloutId::from(id), "kubectl-inplace").unwrap();
             json_patch::patch(&mut object, &tolerant(&patch.operations)).unwrap();
-            let record = UpdateRecord::of(&Pod::from_object(&object).unwrap()).unwrap();
+            let record = UpdateRecord::complete(&Pod::from_object(&object).unwrap()).unwrap();
             let names = |records: &BTreeMap<ContainerName, ContainerRecord>| {
                 records.iter().map(|(name, record)| format!("{name} {}", record.to)).collect::<Vec<_>>().join(",")
             };

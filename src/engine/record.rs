@@ -3,8 +3,10 @@
 //! The annotation `kubectl-inplace.io/update` holds one [`UpdateRecord`] as JSON. Any later run, on any machine, reads
 //! from it which containers were changed, from what, and which container ran before.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -132,6 +134,23 @@ pub struct ContainerRecord {
     pub in_flight: Option<String>,
 }
 
+/// A pod's record, with the text that it was read from: it is asked for many times each turn, and changes seldom.
+#[derive(Clone, Default)]
+pub struct ReadRecord(OnceLock<Arc<(String, Option<UpdateRecord>)>>);
+
+impl fmt::Debug for ReadRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ReadRecord")
+    }
+}
+
+/// What was read of a pod makes it no other pod.
+impl PartialEq for ReadRecord {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 impl fmt::Display for Drained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -162,9 +181,17 @@ impl UpdateRecord {
         self.containers.is_empty() && self.drained.is_none() && self.taken_over.is_none()
     }
 
-    /// Reads the record of a pod; an annotation that is not ours to understand counts as none.
-    pub fn of(pod: &Pod) -> Option<Self> {
-        let record: Self = serde_json::from_str(pod.annotations.get(UPDATE_ANNOTATION)?).ok()?;
+    /// Reads the record of a pod as it was written; an annotation that is not ours to understand counts as none.
+    pub fn of(pod: &Pod) -> Option<Cow<'_, Self>> {
+        let text = pod.annotations.get(UPDATE_ANNOTATION)?;
+        let read = || serde_json::from_str(text).ok();
+        let (known, record) = &**pod.read_record.0.get_or_init(|| Arc::new((text.clone(), read())));
+        if known == text { record.as_ref().map(Cow::Borrowed) } else { read().map(Cow::Owned) }
+    }
+
+    /// Reads the record of a pod, and completes it with when each image was set.
+    pub fn complete(pod: &Pod) -> Option<Self> {
+        let record = Self::of(pod)?.into_owned();
         let set_at = record.containers.keys().chain(record.earlier.keys()).filter_map(|name| {
             record.baseline(pod, name)?;
             let noted = record.set_at.get(name);
@@ -176,7 +203,7 @@ impl UpdateRecord {
     /// Returns when the image of a container was set: the record tells what it was before a later write of its field
     /// manager, the managed fields that of the last one.
     pub fn set_at(pod: &Pod, name: &ContainerName) -> Option<String> {
-        let noted = Self::of(pod).and_then(|mut record| record.set_at.remove(name));
+        let noted = Self::complete(pod).and_then(|mut record| record.set_at.remove(name));
         noted.or_else(|| Some(pod.image_set.get(name)?.time.clone()))
     }
 
@@ -187,7 +214,7 @@ impl UpdateRecord {
 
     /// Reads what is off a pod, or about to go off, and has to be put back.
     pub fn drained(pod: &Pod) -> Option<Drained> {
-        Self::of(pod)?.drained
+        Self::of(pod)?.drained.clone()
     }
 
     /// Returns the record of one container if it still explains the image that the pod asks for now: nobody has

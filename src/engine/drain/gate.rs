@@ -176,7 +176,7 @@ fn judge(
     let drained = DrainedGate::of(pod, gate).ok_or(GateRefusal::NotTrue)?;
     let writers = pod.gate_writers.get(gate).filter(|writers| !writers.is_empty());
     let writers = writers.ok_or(GateRefusal::WriterUnknown)?;
-    let ours = UpdateRecord::of(pod).map(|record| record.manager);
+    let ours = UpdateRecord::of(pod).map(|record| record.manager.clone());
     if let Some(other) = writers.iter().find(|writer| !is_a_person(writer) && Some(*writer) != ours.as_ref()) {
         return Err(GateRefusal::WrittenBy(other.clone()));
     }

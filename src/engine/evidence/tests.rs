@@ -244,6 +244,7 @@ fn the_record_counts_only_for_the_image_that_it_set() {
             gate_writers: Default::default(),
             spec: PodSpec { containers: vec![container], ..PodSpec::default() },
             status: PodStatus::default(),
+            read_record: Default::default(),
         };
         let found = match Baseline::of(&pod, &"side".into()) {
             Baseline::Recorded(_) => "recorded",
@@ -308,6 +309,7 @@ fn restarted(record: Option<ContainerRecord>, restarts: i64, ended: (i64, &str, 
         gate_writers: Default::default(),
         spec: PodSpec { containers: vec![container], ..PodSpec::default() },
         status: PodStatus { container_statuses: vec![status], ..PodStatus::default() },
+        read_record: Default::default(),
     }
 }
 
@@ -363,7 +365,7 @@ fn a_later_write_of_the_field_manager_takes_no_evidence_away() {
     let mut pod = restarted(Some(record()), 1, (143, "Error", stopped), started);
     assert_eq!(UpdateRecord::set_at(&pod, &name).as_deref(), Some(SET_AT));
     // What the write keeps of the record as it was read.
-    let kept = UpdateRecord { owes_after_pod: true, ..UpdateRecord::of(&pod).expect("a record") };
+    let kept = UpdateRecord { owes_after_pod: true, ..UpdateRecord::complete(&pod).expect("a record") };
     pod.image_set.insert(name.clone(), ImageSet { manager: "kubectl-inplace".into(), time: later.into() });
     assert_eq!(rests_on_restart(&pod, &name), None, "without a note the time is the later one");
     pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&kept).unwrap());

@@ -21,7 +21,7 @@ use crate::engine::record::{Drained, DrainedGate, UPDATE_ANNOTATION, UpdateRecor
 /// be put back first. The record of an earlier update stays what it is; a pod without one gets a record of no rollout, so
 /// that nothing takes the drain for an update.
 pub fn drain_patch(pod: &Pod, by: &Drained, field_manager: &str) -> Option<PodPatch> {
-    let record = UpdateRecord::of(pod);
+    let record = UpdateRecord::complete(pod);
     let is_drained = record.as_ref().is_some_and(|record| record.drained.is_some());
     if is_drained || !by.is_on(pod) {
         return None;
@@ -67,7 +67,7 @@ pub fn gate_off_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
 /// the next call clears the record. `None` when nothing is off. Where somebody has put the label back already, or set the
 /// condition, with whatever value, theirs stays and only the record is cleared.
 pub fn restore_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
-    let mut record = UpdateRecord::of(pod)?;
+    let mut record = UpdateRecord::complete(pod)?;
     let drained = record.drained.take()?;
     let mut operations = Operations::default();
     operations.test(["metadata", "uid"], json!(pod.key.uid));

@@ -10,7 +10,7 @@ use crate::engine::record::{UPDATE_ANNOTATION, UpdateRecord};
 
 /// Writes the patch. It tests uid and the record as it was read; `None` when nothing is owed.
 pub fn after_pod_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
-    let record = UpdateRecord::of(pod).filter(|record| record.owes_after_pod)?;
+    let record = UpdateRecord::complete(pod).filter(|record| record.owes_after_pod)?;
     let record = UpdateRecord { owes_after_pod: false, ..record };
     let change = ValueChange {
         from: pod.annotations.get(UPDATE_ANNOTATION).cloned(),

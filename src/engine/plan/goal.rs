@@ -151,7 +151,7 @@ impl Coming {
 /// last step is no longer ago than a run waits for one.
 fn may_go_on(pods: &[&Pod], now: &str) -> Option<UpdateRecord> {
     let current = pods.iter().filter_map(|pod| {
-        let record = UpdateRecord::of(pod)?;
+        let record = UpdateRecord::complete(pod)?;
         // A record without containers is of a label that was taken off, not of an update.
         let whole = !record.containers.is_empty();
         (whole && record.containers.keys().all(|name| record.container(pod, name).is_some())).then_some(record)

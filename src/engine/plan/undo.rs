@@ -173,7 +173,7 @@ fn pods_only<'l>(
     let mut records: BTreeMap<RolloutId, Vec<(&Pod, UpdateRecord)>> = BTreeMap::new();
     for pod in &live.pods {
         // A note that says that the pod is drained, or was taken over, is of no update.
-        let Some(record) = UpdateRecord::of(pod).filter(|record| !record.containers.is_empty()) else { continue };
+        let Some(record) = UpdateRecord::complete(pod).filter(|record| !record.containers.is_empty()) else { continue };
         if !entries.iter().any(|entry| entry.id == record.id) {
             records.entry(record.id.clone()).or_default().push((pod, record));
         }

@@ -15,6 +15,7 @@ pub use environment::{EnvFrom, EnvVar, EnvVarSource, FieldRef, NameRef};
 pub use status::{Condition, ContainerState, ContainerStatus, PodStatus, Running, Terminated, Waiting};
 
 use super::names::{ContainerName, PodKey, Uid};
+use super::record::ReadRecord;
 
 /// One pod as last observed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +46,9 @@ pub struct Pod {
     pub spec: PodSpec,
     /// `status`.
     pub status: PodStatus,
+    /// What was read from its annotations before.
+    #[serde(skip)]
+    pub read_record: ReadRecord,
 }
 
 /// Who set the image of a container last, as `metadata.managedFields` tells.
@@ -279,6 +283,7 @@ impl Pod {
             gate_writers,
             spec,
             status,
+            read_record: ReadRecord::default(),
         })
     }
 

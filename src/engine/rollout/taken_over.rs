@@ -109,6 +109,6 @@ pub(super) fn advance(
 /// Returns whether another run has taken this pod over from this one.
 pub(super) fn by_another(goal: &Goal, pod: &Pod) -> bool {
     let Some(owner) = &goal.owner else { return false };
-    let taken = UpdateRecord::of(pod).and_then(|record| record.taken_over);
+    let taken = UpdateRecord::of(pod).and_then(|record| record.taken_over.clone());
     taken.is_some_and(|taken| taken.rollout == owner.lock.id && taken.run != owner.lock.run)
 }

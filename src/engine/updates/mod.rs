@@ -212,7 +212,7 @@ fn of_pods(
     let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_theirs(live, pod)).collect();
     pods.sort_by(|a, b| a.key.name.cmp(&b.key.name));
     for pod in pods {
-        match UpdateRecord::of(pod) {
+        match UpdateRecord::complete(pod) {
             // A note that says that the pod is drained, or was taken over, is of no update.
             Some(record) if record.containers.is_empty() => {}
             Some(record) if known.contains(&record.id) || oldest.is_some_and(|oldest| record.id < *oldest) => {}

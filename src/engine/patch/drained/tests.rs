@@ -51,7 +51,7 @@ fn off_and_on_again_leaves_the_pod_as_it_was() {
         let off = applied(&before, &patch);
         assert_eq!(off["metadata"]["labels"].get("example.com/serving"), None);
         assert_eq!(UpdateRecord::drained(&read(&off)), Some(serving()));
-        let kept = UpdateRecord::of(&read(&off)).unwrap();
+        let kept = UpdateRecord::complete(&read(&off)).unwrap();
         assert_eq!((kept.id.as_str(), kept.containers.len()), record.map_or(("", 0), |_| ("earlier", 1)));
         assert!(absent(&patch).contains(&"/metadata/deletionTimestamp".into()), "{patch:?}");
 
@@ -77,7 +77,7 @@ fn a_patch_of_the_images_keeps_what_is_off() {
     let updated = applied(&off, &update);
     assert_eq!(UpdateRecord::drained(&read(&updated)), Some(serving()));
     let on = applied(&updated, &restore_patch(&read(&updated), "kubectl-inplace").unwrap());
-    let record = UpdateRecord::of(&read(&on)).unwrap();
+    let record = UpdateRecord::complete(&read(&on)).unwrap();
     assert_eq!((record.id.as_str(), record.drained, record.containers.len()), ("two", None, 1));
     assert_eq!(on["metadata"]["labels"]["example.com/serving"], "yes");
 }
@@ -256,8 +256,8 @@ fn what_is_on_its_way_fails_once_another_run_has_taken_the_pod_over() {
             });
             assert!(fails, "it would be stored: {tests:#}");
         }
-        let known = UpdateRecord::of(&taken).unwrap();
-        assert_eq!(known.containers, UpdateRecord::of(&pod).map(|record| record.containers).unwrap_or_default());
+        let known = UpdateRecord::complete(&taken).unwrap();
+        assert_eq!(known.containers, UpdateRecord::complete(&pod).map(|record| record.containers).unwrap_or_default());
     }
 }
 
@@ -268,5 +268,5 @@ fn a_pod_that_is_put_back_still_says_who_has_taken_it_over() {
     let taken = applied(&before, &taken_over_patch(&read(&before), &by, "m").unwrap());
     let out = applied(&taken, &drain_patch(&read(&taken), &serving(), "m").unwrap());
     let back = applied(&out, &restore_patch(&read(&out), "m").unwrap());
-    assert_eq!(UpdateRecord::of(&read(&back)).and_then(|record| record.taken_over), Some(by));
+    assert_eq!(UpdateRecord::complete(&read(&back)).and_then(|record| record.taken_over), Some(by));
 }

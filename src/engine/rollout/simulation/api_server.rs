@@ -1,6 +1,7 @@
 //! The simulated API server: pods, a resourceVersion counter, JSON patches with their tests, and a history to watch.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use json_patch::PatchOperation;
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ pub(super) enum Patched {
 pub(super) struct ApiServer {
     pods: BTreeMap<String, Pod>,
     version: u64,
-    pub(super) history: Vec<Observation>,
+    pub(super) history: Vec<Rc<Observation>>,
 }
 
 /// Writes a time as the API does: whole seconds.
@@ -51,7 +52,7 @@ impl ApiServer {
     fn store(&mut self, mut pod: Pod) {
         self.version += 1;
         pod.resource_version = self.version;
-        self.history.push(Observation::Applied(Box::new(pod.clone())));
+        self.history.push(Rc::new(Observation::Applied(Box::new(pod.clone()))));
         self.pods.insert(pod.key.name.clone(), pod);
     }
 
@@ -75,7 +76,7 @@ impl ApiServer {
         }
         self.version += 1;
         self.pods.remove(&key.name);
-        self.history.push(Observation::Deleted(key.clone()));
+        self.history.push(Rc::new(Observation::Deleted(key.clone())));
     }
 
     /// Sets images as any writer does, with its mark in managedFields.

@@ -30,7 +30,7 @@ pub(super) enum Way {
 }
 
 /// Whom the slices list, and how much of the history their controller has seen.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Slices {
     pub(super) listed: BTreeSet<PodKey>,
     cursor: usize,
@@ -115,7 +115,7 @@ impl Simulation {
             return;
         }
         let new = self.api.history.get(self.slices.cursor..).unwrap_or_default();
-        let keys = new.iter().filter_map(|observation| match observation {
+        let keys = new.iter().filter_map(|observation| match &**observation {
             Observation::Applied(pod) => Some(pod.key.clone()),
             Observation::Deleted(key) => Some(key.clone()),
             _ => None,

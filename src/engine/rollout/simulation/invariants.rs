@@ -61,7 +61,7 @@ pub(super) enum Invariant {
 }
 
 /// One broken promise.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Violation {
     pub(super) invariant: Invariant,
     pub(super) at: Now,

@@ -110,7 +110,7 @@ enum Due {
 }
 
 /// How a scenario went.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 struct Report {
     end: Option<EndResult>,
     violations: Vec<Violation>,
@@ -120,6 +120,7 @@ struct Report {
 }
 
 /// One run.
+#[derive(Clone)]
 struct Simulation {
     scenario: Scenario,
     fault: Option<Fault>,
@@ -145,21 +146,25 @@ struct Simulation {
     invariants: Invariants,
     slices: Slices,
     hooks: Hooked,
+    /// How it went where it was killed: after each action of this run so far, if that is asked for.
+    killed: Option<Vec<Report>>,
 }
 
 /// Runs a scenario to its end.
 fn simulate(scenario: &Scenario, fault: Option<Fault>) -> Report {
     let mut simulation = Simulation::new(scenario.clone(), fault);
+    simulation.begin();
     simulation.run();
-    let mut violations = simulation.invariants.violations;
-    if let Some(end) = simulation.end
-        && !scenario.may_end().contains(&end)
-    {
-        let what = format!("{end:?}, but it may only be {:?}", scenario.may_end());
-        violations.push(Violation { invariant: Invariant::WrongEnd, at: simulation.now, what });
-    }
-    let done = simulation.invariants.done_ever.len();
-    Report { end: simulation.end, violations, actions: simulation.actions, done }
+    simulation.report()
+}
+
+/// Runs a scenario to its end, and once more from each of its actions on, as if the run had been killed right after it.
+fn simulate_killed_anywhere(scenario: &Scenario) -> (Report, Vec<Report>) {
+    let mut simulation = Simulation { killed: Some(Vec::new()), ..Simulation::new(scenario.clone(), None) };
+    simulation.begin();
+    simulation.run();
+    let killed = simulation.killed.take().unwrap_or_default();
+    (simulation.report(), killed)
 }
 
 impl Simulation {
@@ -186,6 +191,7 @@ impl Simulation {
             invariants: Invariants::default(),
             slices: Slices::default(),
             hooks: Hooked::default(),
+            killed: None,
             fault,
             scenario,
         };
@@ -232,7 +238,7 @@ impl Simulation {
         self.agenda.insert((at, self.sequence), due);
     }
 
-    fn run(&mut self) {
+    fn begin(&mut self) {
         if self.scenario.opens_late {
             let at = self.random.millis(0, 3_000);
             self.at(at, Due::WatchIsBack);
@@ -240,6 +246,9 @@ impl Simulation {
             self.relist();
         }
         self.turn();
+    }
+
+    fn run(&mut self) {
         while self.end.is_none() {
             let due = self.agenda.first_key_value().map(|((at, _), _)| *at);
             let Some(next) = [due, self.wake].into_iter().flatten().min() else {
@@ -299,7 +308,29 @@ impl Simulation {
             if Some(self.actions) == self.scenario.new_ledger_after {
                 return self.go_on_with_a_new_ledger();
             }
+            self.kill_a_copy();
         }
+    }
+
+    fn kill_a_copy(&mut self) {
+        let Some(mut killed) = self.killed.take() else { return };
+        let mut copy = self.clone();
+        copy.scenario.new_ledger_after = Some(self.actions);
+        copy.go_on_with_a_new_ledger();
+        copy.run();
+        killed.push(copy.report());
+        self.killed = Some(killed);
+    }
+
+    fn report(self) -> Report {
+        let (mut violations, may_end) = (self.invariants.violations, self.scenario.may_end());
+        if let Some(end) = self.end
+            && !may_end.contains(&end)
+        {
+            let what = format!("{end:?}, but it may only be {may_end:?}");
+            violations.push(Violation { invariant: Invariant::WrongEnd, at: self.now, what });
+        }
+        Report { end: self.end, violations, actions: self.actions, done: self.invariants.done_ever.len() }
     }
 
     /// The run is killed, and another one starts on the same cluster.
@@ -429,5 +460,6 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
             ..PodSpec::default()
         },
         status: PodStatus { conditions, ..PodStatus::default() },
+        read_record: Default::default(),
     }
 }

@@ -204,15 +204,17 @@ impl Simulation {
         }
         let pending = (self.api.history.len() - self.cursor) as u64;
         let count = usize::try_from(self.random.between(1, pending.max(1))).expect("small");
-        let batch: Vec<Observation> = self.api.history.iter().skip(self.cursor).take(count).cloned().collect();
+        let batch = self.api.history.get(self.cursor..).unwrap_or_default();
+        let batch = batch.get(..count).unwrap_or(batch);
         self.cursor += batch.len();
-        batch.into_iter().for_each(|observation| self.world.observe(observation));
+        batch.iter().for_each(|observation| self.world.observe((**observation).clone()));
     }
 
     /// A relist and the sequence of its events come to the same.
     fn compare_with_a_relist(&mut self) {
         let (mut by_events, mut by_list) = (self.world.clone(), self.world.clone());
-        self.api.history.iter().skip(self.cursor).cloned().for_each(|event| by_events.observe(event));
+        let events = self.api.history.iter().skip(self.cursor);
+        events.for_each(|event| by_events.observe((**event).clone()));
         by_list.observe(Observation::Relisted(self.api.list()));
         let said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.ledger.clone(), self.now));
         let [events, list] = said;
@@ -267,8 +269,7 @@ impl Simulation {
             Deed::Repeat => {
                 let old = self.api.history.get(..self.cursor).unwrap_or_default();
                 let from = old.len().saturating_sub(5);
-                let again: Vec<Observation> = old.iter().skip(from).cloned().collect();
-                again.into_iter().for_each(|observation| self.world.observe(observation));
+                old.iter().skip(from).for_each(|observation| self.world.observe((**observation).clone()));
             }
         }
     }

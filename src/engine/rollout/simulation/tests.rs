@@ -4,7 +4,7 @@ use super::super::Stop;
 use super::adversary::{Deed, Scenario};
 use super::nature::Fate;
 use super::random::Random;
-use super::simulate;
+use super::{simulate, simulate_killed_anywhere};
 
 /// How many scenarios of each kind a test run takes.
 const SEEDS: u64 = 1_200;
@@ -28,6 +28,31 @@ fn explore(kind: &str, scenarios: impl Iterator<Item = Scenario>) {
         known.0.push(scenario.seed);
     }
     assert!(broken.is_empty(), "{kind}: {} broken, of each its seeds and the first: {first_of_each:#?}", broken.len());
+}
+
+fn ends_the_same_wherever_it_is_killed(scenario: &Scenario) {
+    let seed = scenario.seed;
+    let (whole, killed) = simulate_killed_anywhere(scenario);
+    assert!(whole.violations.is_empty(), "seed {seed}: {:#?}", whole.violations);
+    assert_eq!(killed.len() as u64, whole.actions, "seed {seed}");
+    for (again, killed_after) in killed.iter().zip(1..) {
+        assert!(again.violations.is_empty(), "seed {seed}, killed after {killed_after}: {:#?}", again.violations);
+        assert_eq!(again.end, whole.end, "seed {seed}, killed after {killed_after}");
+    }
+}
+
+/// A copy that is killed goes on as a run of its own does that is killed there.
+#[test]
+fn a_copy_that_is_killed_is_as_good_as_a_run_from_the_beginning() {
+    for mut scenario in (0..4).flat_map(|seed| [Scenario::calm(seed).featured(), Scenario::of(seed).featured()]) {
+        scenario.new_ledger_after = None;
+        let (whole, killed) = simulate_killed_anywhere(&scenario);
+        assert_eq!(whole, simulate(&scenario, None), "seed {}", scenario.seed);
+        for (report, after) in killed.into_iter().zip(1..).step_by(9) {
+            scenario.new_ledger_after = Some(after);
+            assert_eq!(report, simulate(&scenario, None), "seed {}, killed after {after}", scenario.seed);
+        }
+    }
 }
 
 #[test]
@@ -54,14 +79,7 @@ fn a_run_in_order_with_commands_that_is_killed_after_any_action_ends_the_same() 
             scenario = scenario.drained();
         }
         (scenario.slowest_answer, scenario.slowest_watch) = (50, 300);
-        let whole = simulate(&scenario, None);
-        assert!(whole.violations.is_empty(), "seed {seed}: {:#?}", whole.violations);
-        for killed_after in 1..=whole.actions {
-            scenario.new_ledger_after = Some(killed_after);
-            let again = simulate(&scenario, None);
-            assert!(again.violations.is_empty(), "seed {seed}, killed after {killed_after}: {:#?}", again.violations);
-            assert_eq!(again.end, whole.end, "seed {seed}, killed after {killed_after}");
-        }
+        ends_the_same_wherever_it_is_killed(&scenario);
     }
 }
 
@@ -83,16 +101,8 @@ fn labels_and_gates_are_back_after_an_interrupt_at_any_time() {
 #[test]
 fn a_run_with_drains_that_is_killed_after_any_action_ends_the_same() {
     for mut scenario in (0..40).flat_map(|seed| [Scenario::calm(seed).drained(), Scenario::calm(seed).gated()]) {
-        let seed = scenario.seed;
         (scenario.slowest_answer, scenario.slowest_watch) = (50, 300);
-        let whole = simulate(&scenario, None);
-        assert!(whole.violations.is_empty(), "seed {seed}: {:#?}", whole.violations);
-        for killed_after in 1..=whole.actions {
-            scenario.new_ledger_after = Some(killed_after);
-            let again = simulate(&scenario, None);
-            assert!(again.violations.is_empty(), "seed {seed}, killed after {killed_after}: {:#?}", again.violations);
-            assert_eq!(again.end, whole.end, "seed {seed}, killed after {killed_after}");
-        }
+        ends_the_same_wherever_it_is_killed(&scenario);
     }
 }
 
@@ -132,13 +142,6 @@ fn a_run_that_is_killed_after_any_action_ends_the_same() {
             // Without a probe it may be rightly done before it crashes; that depends on when the other run began.
             scenario.nature.readiness |= scenario.fates.iter().any(|fate| matches!(fate, Fate::Crashes { .. }));
         }
-        let whole = simulate(&scenario, None);
-        assert!(whole.violations.is_empty(), "seed {seed}: {:#?}", whole.violations);
-        for killed_after in 1..=whole.actions {
-            scenario.new_ledger_after = Some(killed_after);
-            let again = simulate(&scenario, None);
-            assert!(again.violations.is_empty(), "seed {seed}, killed after {killed_after}: {:#?}", again.violations);
-            assert_eq!(again.end, whole.end, "seed {seed}, killed after {killed_after}");
-        }
+        ends_the_same_wherever_it_is_killed(&scenario);
     }
 }
