@@ -226,12 +226,14 @@ impl<'a> Rolling<'a> {
         // What cannot be read now was told as the end already.
         let Ok(found) = self.cluster.workload(&goal.workload).await else { return Ok(()) };
         // Another run that is at work has its own pause.
-        if RolloutLock::text_of(&found.object).is_some() {
+        let lock = RolloutLock::of(&found.object);
+        if matches!(lock, Ok(Some(_))) {
             return Ok(());
         }
         let kind = goal.workload.kind;
         let release = goal.owner.as_ref().and_then(|owner| durable::release(owner, kind, &found.object));
         if let Some(release) = release
+            && lock.is_ok()
             && !self.side_by_side
             && approve::can_ask(shell)
         {

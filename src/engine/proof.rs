@@ -158,7 +158,7 @@ pub fn add_causes(outcome: &mut Outcome, events: &[Event]) {
     let deleted: BTreeSet<&str> = events.iter().filter_map(events::deleted_pod).collect();
     for end in outcome.pods.iter_mut().filter(|end| lacks_cause(end)) {
         if deleted.contains(end.pod.name.as_str()) {
-            end.phase = PodPhase::Gone { why: "its controller deleted it (scaled down)".into() };
+            end.phase = PodPhase::Gone { why: "its controller deleted it".into() };
         }
     }
 }
@@ -269,6 +269,6 @@ mod tests {
         assert!(wants_causes(&ended));
         add_causes(&mut ended, &[event]);
         let whys: Vec<PodPhase> = ended.pods.into_iter().map(|end| end.phase).collect();
-        assert_eq!(whys, [gone("its controller deleted it (scaled down)"), gone(DELETED), gone("evicted")]);
+        assert_eq!(whys, [gone("its controller deleted it"), gone(DELETED), gone("evicted")]);
     }
 }

@@ -38,6 +38,9 @@ pub enum PodPhase {
     Patched,
     /// The pod asks for the new image; the container from before, or none, is there.
     Restarting {
+        /// Those whose container from before, or none, is there.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        containers: Vec<ContainerName>,
         /// What the kubelet says it waits for, if it says so.
         waiting: Option<String>,
         /// About when the kubelet's back-off ends (RFC 3339), where that is what holds a container that has not crashed.

@@ -56,9 +56,10 @@ fn time_line(run: Option<&Run>, pod: &FailedPod, style: &Style, out: &mut dyn Wr
         return Ok(());
     }
     writeln!(out, "  what was seen of it:")?;
-    let goal = run.and_then(|run| run.pod(&pod.pod));
+    let mut run = run.map(Run::at_the_start);
     for moment in &pod.time_line {
-        let (_, text) = words::phase(style, &moment.phase, goal);
+        run.iter_mut().for_each(|run| run.heard(&pod.pod, &moment.phase));
+        let (_, text) = words::phase(style, &moment.phase, run.as_ref().and_then(|run| run.step(&pod.pod)));
         let seconds = format!("{}.{}s", moment.at.as_secs(), moment.at.subsec_millis() / 100);
         writeln!(out, "    {seconds:>7}  {text}")?;
     }

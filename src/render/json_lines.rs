@@ -331,9 +331,12 @@ impl<'a> Phase<'a> {
             PodPhase::Draining { services } => Self { services: Some(services), ..Self::named("draining") },
             PodPhase::Restoring { services } => Self { services: Some(services), ..Self::named("restoring") },
             PodPhase::Patched => Self::named("patched"),
-            PodPhase::Restarting { waiting, until } => {
-                Self { reason: waiting.as_deref(), until: until.as_deref(), ..Self::named("restarting") }
-            }
+            PodPhase::Restarting { containers, waiting, until } => Self {
+                containers: (!containers.is_empty()).then(|| containers.iter().map(ContainerName::as_str).collect()),
+                reason: waiting.as_deref(),
+                until: until.as_deref(),
+                ..Self::named("restarting")
+            },
             PodPhase::Starting => Self::named("starting"),
             PodPhase::Settling { hold_seconds } => {
                 Self { hold_seconds: Some(*hold_seconds), ..Self::named("settling") }

@@ -59,20 +59,30 @@ pub(super) struct Run {
     pub(super) max_unavailable: u32,
     pub(super) next: NextSteps,
     pods: BTreeMap<PodKey, PodGoal>,
-    /// Of a pod whose containers change one after the other: those whose turn it is.
+    /// Of a pod whose containers change one after the other: those that are first.
+    first_steps: BTreeMap<PodKey, PodGoal>,
+    /// And those whose turn it is.
     steps: BTreeMap<PodKey, PodGoal>,
 }
 
 impl Run {
     pub(super) fn of(goal: &Goal, next: &NextSteps) -> Self {
+        let first_steps: BTreeMap<PodKey, PodGoal> =
+            goal.pods.iter().filter_map(|pod| Some((pod.key.clone(), first_step(goal, pod)?))).collect();
         Self {
             workload: goal.workload.clone(),
             mode: goal.mode,
             max_unavailable: goal.policy.max_unavailable,
             next: next.clone(),
             pods: goal.pods.iter().map(|pod| (pod.key.clone(), pod.clone())).collect(),
-            steps: goal.pods.iter().filter_map(|pod| Some((pod.key.clone(), first_step(goal, pod)?))).collect(),
+            steps: first_steps.clone(),
+            first_steps,
         }
+    }
+
+    /// Returns the same at its beginning.
+    pub(super) fn at_the_start(&self) -> Self {
+        Self { steps: self.first_steps.clone(), ..self.clone() }
     }
 
     /// Keeps in mind which containers are next: what is said of the pod from then on is about these.

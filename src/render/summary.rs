@@ -206,8 +206,13 @@ impl Ending<'_> {
                 0 => String::new(),
                 number => format!(" {} had been patched before.", pods(number)),
             };
+            // Another run of the same rollout has closed it.
+            let others = match self.tally.in_hand + self.tally.untouched {
+                0 => String::new(),
+                number => format!(" The other {} by another run of this rollout.", pods(number)),
+            };
             let word = format!("Updated {} in place", pods(self.tally.updated));
-            writeln!(out, "{} in {seconds}.{already}{}", ok(&word), self.restarted())
+            writeln!(out, "{} in {seconds}.{already}{others}{}", ok(&word), self.restarted())
         }
     }
 
@@ -326,7 +331,7 @@ impl Ending<'_> {
             (tally.there_already, if self.follows() { "done" } else { "there already" }),
             (tally.in_hand, "in hand"),
             (tally.failing, "failed"),
-            (tally.moved, "changed by somebody else"),
+            (tally.moved, "changed outside this run"),
             (tally.gone, "gone"),
             (tally.untouched, if self.follows() { "waiting" } else { "not touched" }),
         ];

@@ -92,14 +92,19 @@ pub(super) fn first_of(items: impl ExactSizeIterator<Item = String>, shown: usiz
     items.join(", ")
 }
 
-/// Returns the containers of a pod's goal, comma-separated.
-pub(super) fn containers(style: &Style, goal: Option<&PodGoal>) -> String {
-    goal.map(|goal| first_of(goal.containers.keys().map(|name| style.show(name.as_str())), 4)).unwrap_or_default()
+/// Returns the containers that a phase is about, comma-separated: its own, or those that the rollout changes. What is only
+/// followed names none.
+fn containers(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> String {
+    let own = if let PodPhase::Restarting { containers, .. } = phase { containers.as_slice() } else { &[] };
+    let changed = || goal.into_iter().flat_map(|goal| &goal.containers).filter(|(_, goal)| goal.to.is_some());
+    let names: Vec<&ContainerName> =
+        if own.is_empty() { changed().map(|(name, _)| name).collect() } else { own.iter().collect() };
+    first_of(names.into_iter().map(|name| style.show(name.as_str())), 4)
 }
 
 /// Returns what a phase is called, after the pod's name. `goal` tells the containers.
 pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> (Meaning, String) {
-    let containers = containers(style, goal);
+    let containers = containers(style, phase, goal);
     let with = |text: &str| if containers.is_empty() { text.to_owned() } else { format!("{containers} {text}") };
     match phase {
         PodPhase::Waiting => (Meaning::Quiet, "waits for its turn".into()),
@@ -136,7 +141,7 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         PodPhase::Moved { container, image } => (
             Meaning::Failing,
             format!(
-                "MOVED: {} asks for {} now, which was set by somebody else",
+                "MOVED: {} asks for {} now, which this run did not set",
                 style.show(container.as_str()),
                 style.show(image)
             ),

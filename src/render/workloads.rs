@@ -101,7 +101,7 @@ fn pods(tally: &Tally) -> String {
         (tally.there_already, "there already"),
         (tally.in_hand, "in hand"),
         (tally.failing, "failed"),
-        (tally.moved, "changed by somebody else"),
+        (tally.moved, "changed outside this run"),
         (tally.gone, "gone"),
         (tally.untouched, "not touched"),
     ];

@@ -213,3 +213,28 @@ fn an_update_of_long_ago_says_when_it_was() {
     let output = run(&server, "follow deploy/web --min-ready-seconds 0").ends_with(0);
     output.prints(&format!("updated and ready, the last container started at {day}")).prints("(watched for ");
 }
+
+#[test]
+fn what_the_controller_does_is_asked_once_it_has_observed_the_newest_change() {
+    let server = web();
+    let mut newer = server.objects("replicasets").remove(0);
+    let metadata = &mut newer["metadata"];
+    (metadata["name"], metadata["uid"]) = (json!("web-newer"), json!("uid-newer"));
+    metadata["annotations"]["deployment.kubernetes.io/revision"] = json!("9");
+    server.insert([newer]);
+    server.edit("deployments", "web", |web| {
+        web["status"]["observedGeneration"] = json!(web["metadata"]["generation"].as_i64().unwrap_or_default() - 1);
+    });
+    let following = typed(&server, "follow deploy/web").spawn();
+    let reads = || server.requests().iter().filter(|request| request.path.ends_with("/deployments/web")).count();
+    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    while reads() < 3 && std::time::Instant::now() < deadline {
+        std::thread::yield_now();
+    }
+    server.edit("deployments", "web", |web| {
+        web["status"]["observedGeneration"] = web["metadata"]["generation"].clone();
+        (web["status"]["replicas"], web["status"]["updatedReplicas"]) = (json!(4), json!(1));
+    });
+    following.wait().ends_with(6).prints("ts controller is replacing pods");
+    wrote_nothing(&server);
+}

@@ -340,7 +340,7 @@ fn restarting(name: &str) -> Rollout {
     rollout.goal.pods.truncate(1);
     let pod = rollout.goal.pods.first_mut().unwrap();
     pod.key.name = name.into();
-    let phase = PodPhase::Restarting { waiting: Some("ContainerCreating".into()), until: None };
+    let phase = PodPhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None };
     rollout.notices = vec![(Duration::ZERO, Notice::Pod { pod: pod.key.clone(), phase })];
     rollout
 }

@@ -38,7 +38,7 @@ fn aborted_while_it_slept(name: &str, kind: Kind) {
         assert_eq!(owner.tag(&container), tag, "{context}");
         assert_eq!(output.code, if is_before_all { 0 } else { 6 }, "{context}");
         // Which of the two it sees first, the owner or a pod, is the watch's.
-        let is_told = ["by another run", "which was set by somebody else"].iter().any(|text| says(&output, text));
+        let is_told = ["by another run", "which this run did not set"].iter().any(|text| says(&output, text));
         assert!(is_before_all || is_told, "{context}");
         assert_nothing_is_spare(&owner, &context);
     }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::change::same;
-use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, revisions};
+use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, STRATEGY_CHANGED, Step, revisions};
 use crate::engine::outcome::EndResult;
 
 /// The strategy while pods are updated: the controller must not replace any.
@@ -16,8 +16,11 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     let present = step.object.pointer("/spec/updateStrategy").unwrap_or(&Value::Null);
     let saved = step.goal.lock.strategy.as_ref().unwrap_or(present);
     let works = *present == working_strategy();
-    if !same(step.template(), step.goal.target()) || !(works || present == saved) {
-        return changed_by_another(step, saved, works && present != saved);
+    if !same(step.template(), step.goal.target()) {
+        return changed_by_another(step, saved, works && present != saved, CHANGED_MEANWHILE);
+    }
+    if !works && present != saved {
+        return changed_by_another(step, saved, false, STRATEGY_CHANGED);
     }
     if !step.is_observed() {
         return OwnerPhase::Await(Fence::Observed);
@@ -36,6 +39,10 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     if works && !step.pods.done {
         return OwnerPhase::PodsMayGo { revision: Some(hash.to_owned()) };
     }
+    if !works && step.lack_label(hash) > 0 {
+        // This rollout puts it back once every pod has the label.
+        return changed_by_another(step, saved, false, STRATEGY_CHANGED);
+    }
     if updated != wanted {
         return OwnerPhase::Await(Fence::AllUpdated);
     }
@@ -48,7 +55,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
 
 /// Somebody else set another template or strategy. Theirs stays; our strategy goes where that starts nothing, or where
 /// the person has said so.
-fn changed_by_another(step: &Step<'_>, saved: &Value, ours_is_held: bool) -> OwnerPhase {
+fn changed_by_another(step: &Step<'_>, saved: &Value, ours_is_held: bool, why: &str) -> OwnerPhase {
     let (updated, wanted) =
         (step.integer("/status/updatedNumberScheduled"), step.integer("/status/desiredNumberScheduled"));
     let harmless = step.is_observed() && updated == wanted;
@@ -57,5 +64,5 @@ fn changed_by_another(step: &Step<'_>, saved: &Value, ours_is_held: bool) -> Own
         patch = patch.set("/spec/updateStrategy", Some(saved.clone()));
     }
     let cleanup = Cleanup::Do(OwnerStep::Close, Box::new(patch.write()));
-    OwnerPhase::Superseded { why: CHANGED_MEANWHILE.into(), cleanup }
+    OwnerPhase::Superseded { why: why.into(), cleanup }
 }

@@ -68,14 +68,15 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     let current = scaled_anew(step, current).unwrap_or(current);
     let paused = is_paused(step.object) && !lock.released;
     if !same(step.template(), step.goal.target()) {
-        return changed_by_another(step, lock, current);
+        return changed_by_another(step, lock, current, CHANGED_MEANWHILE);
     }
     if !step.is_observed() {
         return OwnerPhase::Await(Fence::Observed);
     }
     let has_target = same(&template_of(current), step.goal.target());
     if !paused && !has_target {
-        return changed_by_another(step, lock, current);
+        let why = if lock.released { CHANGED_MEANWHILE } else { UNPAUSED };
+        return changed_by_another(step, lock, current, why);
     }
     if !paused {
         return pods(step, current);
@@ -94,6 +95,10 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(released.to_text()))]);
     OwnerPhase::Do(OwnerStep::Unpause, patch.write())
 }
+
+/// Before the ReplicaSet has the new template the controller makes another one, and pods of it.
+const UNPAUSED: &str =
+    "it was resumed by somebody else before its pods were updated, so that its controller replaces them";
 
 /// Scaled to nothing under the pause, the ReplicaSet counts as history, and the controller removes what is above
 /// `revisionHistoryLimit`. There is no pod to lose then, so a pause over our own template goes.
@@ -331,8 +336,8 @@ fn pods(step: &Step<'_>, current: &Value) -> OwnerPhase {
 ///
 /// The ReplicaSet gets its template back if ours never ran. With the template from before, that is all, and the pause
 /// goes with it; another one is held back by our pause, and only the person can say whether it shall start.
-fn changed_by_another(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> OwnerPhase {
-    let cleanup = |step, write| superseded_by(CHANGED_MEANWHILE, Cleanup::Do(step, Box::new(write)));
+fn changed_by_another(step: &Step<'_>, lock: &RolloutLock, current: &Value, why: &str) -> OwnerPhase {
+    let cleanup = |step, write| superseded_by(why, Cleanup::Do(step, Box::new(write)));
     let never_ran = !lock.released && lock.direction == Direction::Forward;
     let ours_is_held = is_paused(step.object) && !lock.released;
     if never_ran {
@@ -349,7 +354,7 @@ fn changed_by_another(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> O
     }
     let harmless = same(step.template(), &step.goal.before) && same(&template_of(current), &step.goal.before);
     if ours_is_held && harmless && !(step.is_observed() && is_adopted(step, lock, current)) {
-        return superseded_by(CHANGED_MEANWHILE, Cleanup::Await(Fence::ReplicaSetAdopted));
+        return superseded_by(why, Cleanup::Await(Fence::ReplicaSetAdopted));
     }
     let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
     if ours_is_held && (harmless || step.goal.release) {

@@ -30,7 +30,7 @@ use change::Direction;
 use holder::BEAT_LABEL;
 use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use objects::Guarded;
-use step::{CHANGED_MEANWHILE, Step, integer, is_paused, text};
+use step::{CHANGED_MEANWHILE, STRATEGY_CHANGED, Step, integer, is_paused, text};
 
 pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
 pub use own_lock::{OwnLock, Stored};

@@ -7,7 +7,9 @@
 use serde_json::{Value, json};
 
 use super::change::same;
-use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, revisions, text};
+use super::{
+    CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, STRATEGY_CHANGED, Step, integer, revisions, text,
+};
 use crate::engine::outcome::EndResult;
 
 /// Returns the partition of an update strategy.
@@ -58,14 +60,23 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     let working = working_strategy(step);
     let is_lower = partition > 0 && !is_on_delete(present) && partition_of(present) > partition && *present != working;
     let works = *present == working || is_lower;
-    if !same(step.template(), step.goal.target()) || !(works || *present == saved) {
-        return changed_by_another(step, &saved, works && *present != saved);
+    if !same(step.template(), step.goal.target()) {
+        return changed_by_another(step, &saved, works && *present != saved, CHANGED_MEANWHILE);
+    }
+    if !works && *present != saved {
+        return changed_by_another(step, &saved, false, STRATEGY_CHANGED);
     }
     if !step.is_observed() {
         return OwnerPhase::Await(Fence::Observed);
     }
     if !works {
-        return restored(step, partition);
+        // This rollout puts it back once every pod has the label.
+        let is_ours = step.lack_label(text(step.object, "/status/updateRevision")) <= partition;
+        return if is_ours {
+            restored(step, partition)
+        } else {
+            changed_by_another(step, &saved, false, STRATEGY_CHANGED)
+        };
     }
     if is_lower {
         // Scaled meanwhile: a pod above the partition would be replaced.
@@ -113,7 +124,7 @@ fn finish(step: &Step<'_>) -> OwnerPhase {
 
 /// Somebody else set another template or strategy. Theirs stays. Our strategy holds their rollout back; it goes where
 /// that starts nothing, or where the person has said so.
-fn changed_by_another(step: &Step<'_>, saved: &Value, ours_is_held: bool) -> OwnerPhase {
+fn changed_by_another(step: &Step<'_>, saved: &Value, ours_is_held: bool, why: &str) -> OwnerPhase {
     let wanted = step.object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
     let harmless = step.is_observed() && step.integer("/status/updatedReplicas") == wanted;
     let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
@@ -121,5 +132,5 @@ fn changed_by_another(step: &Step<'_>, saved: &Value, ours_is_held: bool) -> Own
         patch = patch.set("/spec/updateStrategy", Some(saved.clone()));
     }
     let cleanup = Cleanup::Do(OwnerStep::Close, Box::new(patch.write()));
-    OwnerPhase::Superseded { why: CHANGED_MEANWHILE.into(), cleanup }
+    OwnerPhase::Superseded { why: why.into(), cleanup }
 }

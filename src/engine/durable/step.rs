@@ -196,7 +196,9 @@ impl<'a> Step<'a> {
             (Direction::Back, EndResult::Complete) => {
                 Some("it was complete already; kubectl inplace undo takes it back".into())
             }
-            (_, EndResult::Superseded) => Some(CHANGED_MEANWHILE.into()),
+            (_, EndResult::Superseded) => {
+                Some(format!("another run{} found it changed by somebody else and ended it", entry.by()))
+            }
             (
                 _,
                 EndResult::NothingToDo
@@ -231,9 +233,13 @@ impl<'a> Step<'a> {
     /// On the way back a pod was labelled twice. A controller whose cache of pods is behind both labels counts it as updated
     /// all the while, and would replace it once the strategy is back and the first label comes by.
     pub(super) fn has_seen_labels(&self, revision: &str, updated: i64, wanted: i64) -> bool {
+        updated <= wanted.saturating_sub(self.lack_label(revision)).max(0)
+    }
+
+    /// How many pods are there without the label of this revision.
+    pub(super) fn lack_label(&self, revision: &str) -> i64 {
         let others = self.pods.labels.iter().filter(|(label, _)| label.as_str() != revision).map(|(_, pods)| pods);
-        let others = i64::try_from(others.sum::<usize>()).unwrap_or(i64::MAX);
-        updated <= wanted.saturating_sub(others).max(0)
+        i64::try_from(others.sum::<usize>()).unwrap_or(i64::MAX)
     }
 
     /// The controller has copied the lock to ReplicaSets: the copies go once it has seen that the owner has none.
@@ -316,6 +322,10 @@ impl<'a> Step<'a> {
 }
 
 pub(super) const CHANGED_MEANWHILE: &str = "its template was changed by somebody else";
+
+/// The controller acts again, and not because this rollout has let it.
+pub(super) const STRATEGY_CHANGED: &str =
+    "its update strategy was changed by somebody else, so that its controller replaces pods by itself";
 
 /// The default of `--field-manager`: an entry of another name may be somebody else's.
 const OUR_MANAGER: &str = "kubectl-inplace";

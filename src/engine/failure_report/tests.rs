@@ -119,7 +119,7 @@ fn a_late_pod_says_what_it_lacks() {
     assert_eq!((report.reason.as_str(), report.message.as_str()), ("ContainersNotReady", "unready"));
     assert_eq!((report.exit_code, report.signal), (None, None), "the container before ended, not this one");
     let waiting = pod(&json!({"waiting": {"reason": "ErrImagePull", "message": "m"}}), &json!({}));
-    let phase = PodPhase::Restarting { waiting: None, until: None };
+    let phase = PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None };
     assert_eq!(FailedPod::of(&end("web-0", phase), findings(Some(waiting)), vec![]).reason, "ErrImagePull");
     let unknown = FailedPod::of(&end("web-0", PodPhase::Starting), findings(None), vec![]);
     assert_eq!((unknown.reason.as_str(), unknown.container), ("TimedOut", None));

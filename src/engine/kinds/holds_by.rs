@@ -77,7 +77,13 @@ impl HoldsBy {
         match self {
             Self::Paused => is_paused(object).then_some(Release::Remove(PAUSED)),
             Self::OnDelete | Self::OnDeleteOrPartition => {
-                let before = before.filter(|before| object.pointer(UPDATE_STRATEGY) != Some(before))?;
+                let partition = |strategy: &Value| {
+                    strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or(0)
+                };
+                let present = object.pointer(UPDATE_STRATEGY)?;
+                // Another strategy is somebody else's, and lets the controller act.
+                let holds = |before: &&Value| is_on_delete(object) || partition(present) > partition(before);
+                let before = before.filter(|before| present != *before).filter(holds)?;
                 Some(Release::Restore(UPDATE_STRATEGY, before.clone()))
             }
             Self::Nothing => None,
@@ -117,6 +123,10 @@ mod tests {
             assert_eq!(holds_by.release(&json!({"spec": {"updateStrategy": rolling}}), Some(&rolling)), None);
             assert_eq!(holds_by.release(&on_delete, None), None);
         }
+        let others = json!({"spec": {"updateStrategy": {"type": "RollingUpdate"}}});
+        assert_eq!(HoldsBy::OnDelete.release(&others, Some(&rolling)), None);
+        let raised = json!({"spec": {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}}});
+        assert_eq!(HoldsBy::OnDeleteOrPartition.release(&raised, Some(&rolling)), Some(restored));
         assert_eq!(HoldsBy::Nothing.release(&paused, Some(&rolling)), None);
     }
 

@@ -19,6 +19,7 @@ use crate::engine::metadata::ValueChange;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::record::UpdateRecord;
 use crate::engine::report::Notice;
 
 use super::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
@@ -81,6 +82,8 @@ pub(super) struct OwnerLedger {
     revision: Option<String>,
     /// What keeps the server from answering.
     trouble: Option<String>,
+    /// Why somebody else's change ends the rollout, as it was found first.
+    superseded: Option<String>,
     end: Option<End>,
     /// When the lock was marked as stopped, and whether the answer is in.
     parting: Option<(Now, bool)>,
@@ -340,11 +343,15 @@ pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now,
                 read(goal, ledger, now, turn);
             }
         }
-        OwnerPhase::Superseded { why, cleanup } => match cleanup {
-            Cleanup::Do(step, write) => send(goal, ledger, step, *write, now, turn),
-            Cleanup::Await(fence) => wait(goal, ledger, fence, now, turn),
-            Cleanup::Nothing => ledger.owner.end = Some(End::Superseded(why)),
-        },
+        OwnerPhase::Superseded { why, cleanup } => {
+            // Once it has recorded the end, the owner tells only that.
+            let why = ledger.owner.superseded.get_or_insert(why).clone();
+            match cleanup {
+                Cleanup::Do(step, write) => send(goal, ledger, step, *write, now, turn),
+                Cleanup::Await(fence) => wait(goal, ledger, fence, now, turn),
+                Cleanup::Nothing => ledger.owner.end = Some(End::Superseded(why)),
+            }
+        }
         OwnerPhase::TakenOver { by } => ledger.owner.end = Some(End::Superseded(owner.taken_over(&by))),
         OwnerPhase::Closed => ledger.owner.end = Some(End::Closed),
     }
@@ -537,6 +544,16 @@ pub(super) fn held_by(goal: &Goal, world: &World) -> Option<String> {
     let owner = goal.owner.as_ref()?;
     let by = durable::another_run(owner, world.owner()?.object.as_ref()?)?;
     Some(owner.taken_over(&by))
+}
+
+/// Says that another run of this rollout has changed the pods, where the records of those that were lost tell it.
+pub(super) fn changed_by_another_run(goal: &Goal, world: &World, ledger: &Ledger) -> Option<String> {
+    goal.owner.as_ref()?;
+    let is_ours = |position: &usize| {
+        let pod = ledger.pods.get(*position).and_then(|pod| world.pod(&pod.key));
+        pod.and_then(UpdateRecord::of).is_some_and(|record| record.id == goal.id)
+    };
+    ledger.lost.iter().all(is_ours).then(|| "another run of this rollout has changed its pods".into())
 }
 
 /// Returns the image that the owner's template has for a container, by a look at it since the last write.

@@ -198,7 +198,11 @@ fn not_asked_yet(entry: &Entry, unbounded: bool) -> PodPhase {
 fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unbounded: bool) -> Option<Judged> {
     let mut wake = None;
     let (mut not_asked, mut restarting, mut unverified, mut held) = (false, None, None, None);
+    let mut containers = Vec::new();
     for (name, progress) in progress {
+        if matches!(progress, Progress::Restarting(_) | Progress::BackOff { .. } | Progress::MayFail(_)) {
+            containers.push(name.clone());
+        }
         match progress {
             Progress::Moved(image) => {
                 return Some(PodPhase::Moved { container: name.clone(), image: image.clone() }.into());
@@ -232,7 +236,7 @@ fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unb
         );
     }
     if let Some(waiting) = restarting {
-        return Some(Judged { phase: PodPhase::Restarting { waiting, until: held }, wake });
+        return Some(Judged { phase: PodPhase::Restarting { containers, waiting, until: held }, wake });
     }
     unverified.map(|why| PodPhase::Unverified { why }.into())
 }

@@ -75,7 +75,8 @@ fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndRe
     if let Some(position) = ledger.lost.first()
         && !(ledger.has(Fault::IgnoresOtherWriter) && is_moved(ledger, *position))
     {
-        return Some((EndResult::Superseded, owner::held_by(goal, world)));
+        let why = owner::held_by(goal, world).or_else(|| owner::changed_by_another_run(goal, world, ledger));
+        return Some((EndResult::Superseded, why));
     }
     if goal.owner.is_none() && ledger.all_done() {
         return Some((EndResult::Complete, None));

@@ -102,10 +102,22 @@ fn pod(name: &str, phase: PodPhase) -> Notice {
 fn life(name: &str, at: u64) -> Vec<(u64, Notice)> {
     vec![
         (at, pod(name, PodPhase::Patched)),
-        (at + 600, pod(name, PodPhase::Restarting { waiting: None, until: None })),
-        (at + 1_200, pod(name, PodPhase::Restarting { waiting: Some("ContainerCreating".into()), until: None })),
+        (at + 600, pod(name, PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None })),
+        (
+            at + 1_200,
+            pod(
+                name,
+                PodPhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None },
+            ),
+        ),
         // Told twice: said once.
-        (at + 1_300, pod(name, PodPhase::Restarting { waiting: Some("ContainerCreating".into()), until: None })),
+        (
+            at + 1_300,
+            pod(
+                name,
+                PodPhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None },
+            ),
+        ),
         (at + 2_000, pod(name, PodPhase::Starting)),
         (at + 3_000, pod(name, PodPhase::Settling { hold_seconds: 5 })),
         (at + 4_100, pod(name, PodPhase::Done)),
@@ -197,14 +209,14 @@ fn durable_failed() -> Rollout {
 fn failed() -> Rollout {
     let mut notices = life(PODS[0], 0);
     notices.push((4_100, pod(PODS[1], PodPhase::Patched)));
-    notices.push((4_800, pod(PODS[1], PodPhase::Restarting { waiting: None, until: None })));
+    notices.push((4_800, pod(PODS[1], PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None })));
     notices.push((5_900, pod(PODS[1], crash())));
     let ends = outcome(EndResult::Failed, &[PodPhase::Done, crash(), PodPhase::Waiting]);
     rollout("failed", goal(&PODS, Mode::PodsOnly), notices, ends)
 }
 
 fn timed_out() -> Rollout {
-    let waiting = PodPhase::Restarting { waiting: Some("ErrImagePull".into()), until: None };
+    let waiting = PodPhase::Restarting { containers: Vec::new(), waiting: Some("ErrImagePull".into()), until: None };
     let notices = vec![
         (0, pod(PODS[0], PodPhase::Patched)),
         (700, pod(PODS[0], waiting.clone())),
@@ -249,7 +261,7 @@ fn not_begun() -> Rollout {
 fn followed() -> Rollout {
     let notices = vec![
         (100, pod(PODS[0], PodPhase::Done)),
-        (100, pod(PODS[1], PodPhase::Restarting { waiting: None, until: None })),
+        (100, pod(PODS[1], PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None })),
         (900, pod(PODS[1], PodPhase::Unverified { why: "its start is as old as the change".into() })),
         (2_000, pod(PODS[1], PodPhase::Done)),
         (2_500, pod(PODS[2], PodPhase::Done)),
@@ -266,8 +278,8 @@ fn every_phase() -> Rollout {
     let phases = [
         PodPhase::Waiting,
         PodPhase::Patched,
-        PodPhase::Restarting { waiting: None, until: None },
-        PodPhase::Restarting { waiting: Some("PodInitializing".into()), until: None },
+        PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None },
+        PodPhase::Restarting { containers: Vec::new(), waiting: Some("PodInitializing".into()), until: None },
         PodPhase::Starting,
         PodPhase::Settling { hold_seconds: 90 },
         PodPhase::Unverified { why: "nothing tells the containers apart".into() },
@@ -306,7 +318,8 @@ fn every_notice() -> Rollout {
 fn many_in_hand() -> Rollout {
     let names: Vec<String> = (0..40).map(|index| format!("web-{index:02}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let restarting = || PodPhase::Restarting { waiting: Some("ContainerCreating".into()), until: None };
+    let restarting =
+        || PodPhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None };
     let mut notices: Vec<(u64, Notice)> = names.iter().take(25).map(|name| (500, pod(name, restarting()))).collect();
     notices.extend(names.iter().take(2).map(|name| (1_500, pod(name, PodPhase::Done))));
     let pods = names.iter().enumerate().map(|(index, name)| PodEnd {
@@ -354,7 +367,10 @@ fn hostile() -> Rollout {
         exit_code: Some(137),
     });
     let notices = vec![
-        (300, pod(PODS[0], PodPhase::Restarting { waiting: Some(HOSTILE.into()), until: None })),
+        (
+            300,
+            pod(PODS[0], PodPhase::Restarting { containers: Vec::new(), waiting: Some(HOSTILE.into()), until: None }),
+        ),
         (600, Notice::Retrying { pod: key(PODS[0]), why: HOSTILE.into() }),
         (900, Notice::WatchLost { why: HOSTILE.into() }),
         (1_200, pod(HOSTILE, PodPhase::Unverified { why: HOSTILE.into() })),
