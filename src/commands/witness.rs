@@ -9,7 +9,8 @@ use crate::engine::failure_report::{FailureReport, Moment};
 use crate::engine::hook::HookPhase;
 use crate::engine::names::PodKey;
 use crate::engine::outcome::EndResult;
-use crate::engine::report::{Notice, Outcome, PodPhase};
+use crate::engine::progress::PodPhase;
+use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
 use crate::render::{Listener, NextSteps};
 

@@ -14,7 +14,8 @@ use super::mask;
 use super::names::{ContainerName, PodKey, WorkloadRef};
 use super::outcome::EndResult;
 use super::pod::{ContainerStatus, Pod, Terminated};
-use super::report::{Outcome, PodEnd, PodPhase};
+use super::progress::PodPhase;
+use super::report::{Outcome, PodEnd};
 
 /// Pods that are reported on, at most.
 pub const MOST_PODS: usize = 5;
@@ -135,26 +136,15 @@ pub fn failing(outcome: &Outcome) -> (Vec<&PodEnd>, usize) {
 
 /// Returns the container that a pod's report is about: the one that failed, else the first that is not ready.
 pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
-    match &end.phase {
-        PodPhase::Failing(failure) => failure.container.clone(),
-        PodPhase::Moved { container, .. } => Some(container.clone()),
-        PodPhase::Waiting
-        | PodPhase::Hook { .. }
-        | PodPhase::Next { .. }
-        | PodPhase::Draining { .. }
-        | PodPhase::Restoring { .. }
-        | PodPhase::Patched
-        | PodPhase::Restarting { .. }
-        | PodPhase::Starting
-        | PodPhase::Settling { .. }
-        | PodPhase::Unverified { .. }
-        | PodPhase::Done
-        | PodPhase::Gone { .. } => {
-            let mut names = end.containers.iter().map(|end| &end.container);
-            let unready = |name: &&ContainerName| pod.container_status(name).is_none_or(|(_, _, status)| !status.ready);
-            names.clone().find(unready).or_else(|| names.next()).cloned()
-        }
+    if let PodPhase::Failing(failure) = &end.phase {
+        return failure.container.clone();
     }
+    if let PodPhase::Moved { container, .. } = &end.phase {
+        return Some(container.clone());
+    }
+    let mut names = end.containers.iter().map(|end| &end.container);
+    let unready = |name: &&ContainerName| pod.container_status(name).is_none_or(|(_, _, status)| !status.ready);
+    names.clone().find(unready).or_else(|| names.next()).cloned()
 }
 
 /// Returns which instance's log tells of the failure: the one that ended, else the one that runs. `None` where no

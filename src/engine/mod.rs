@@ -37,6 +37,7 @@ pub mod plan;
 pub mod pod;
 pub mod policy;
 pub mod pre_pull;
+pub mod progress;
 pub mod proof;
 pub mod qos;
 pub mod quantity;

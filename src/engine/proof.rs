@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::events::{self, Event};
 use super::image::ImageReference;
 use super::names::{ContainerName, PodKey};
-use super::report::{Outcome, PodEnd, PodPhase};
+use super::progress::PodPhase;
+use super::report::{Outcome, PodEnd};
 
 /// The shortest, the middle and the longest of some times, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]

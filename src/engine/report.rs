@@ -3,80 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::durable::OwnerStep;
-use super::failure::Failure;
 use super::hook::{HookEnd, HookPhase};
 use super::names::{ContainerName, PodKey, WorkloadRef};
 use super::outcome::EndResult;
-
-/// Where one pod stands.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "phase")]
-pub enum PodPhase {
-    /// Not its turn yet.
-    Waiting,
-    /// The person's own command runs.
-    Hook {
-        /// Which.
-        hook: HookPhase,
-    },
-    /// In hand, and these containers are to be patched next.
-    Next {
-        /// Which.
-        containers: Vec<ContainerName>,
-    },
-    /// It is being taken out of its Services.
-    Draining {
-        /// Those that still list it; none while traffic that is on its way is waited for.
-        services: Vec<String>,
-    },
-    /// The new container is proven; the pod is being put back into its Services.
-    Restoring {
-        /// Those that do not list it yet.
-        services: Vec<String>,
-    },
-    /// The patch is on its way, or accepted and not seen yet.
-    Patched,
-    /// The pod asks for the new image; the container from before, or none, is there.
-    Restarting {
-        /// Those whose container from before, or none, is there.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        containers: Vec<ContainerName>,
-        /// What the kubelet says it waits for, if it says so.
-        waiting: Option<String>,
-        /// About when the kubelet's back-off ends (RFC 3339), where that is what holds a container that has not crashed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        until: Option<String>,
-    },
-    /// The new container runs; the pod is not ready yet.
-    Starting,
-    /// Ready; ready must hold.
-    Settling {
-        /// For this many seconds in all.
-        #[serde(rename = "holdSeconds")]
-        hold_seconds: u32,
-    },
-    /// Ready, but nothing proves that the container is another one.
-    Unverified {
-        /// Why not.
-        why: String,
-    },
-    /// Done: proven.
-    Done,
-    /// Failed.
-    Failing(Failure),
-    /// Somebody else set another image.
-    Moved {
-        /// The container.
-        container: ContainerName,
-        /// The image that stands there now.
-        image: String,
-    },
-    /// The pod is gone, is going, or has another controller.
-    Gone {
-        /// In a few words.
-        why: String,
-    },
-}
+use super::progress::{PodPhase, Stage};
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -291,18 +221,9 @@ pub struct PodEnd {
 impl PodEnd {
     /// Returns whether it is neither done, nor failed, nor untouched.
     pub fn is_in_hand(&self) -> bool {
-        match self.phase {
-            PodPhase::Hook { hook: HookPhase::After }
-            | PodPhase::Next { .. }
-            | PodPhase::Draining { .. }
-            | PodPhase::Restoring { .. }
-            | PodPhase::Patched
-            | PodPhase::Restarting { .. }
-            | PodPhase::Starting
-            | PodPhase::Settling { .. }
-            | PodPhase::Unverified { .. } => true,
-            PodPhase::Waiting | PodPhase::Hook { hook: HookPhase::Before } => self.patched,
-            PodPhase::Done | PodPhase::Failing(_) | PodPhase::Moved { .. } | PodPhase::Gone { .. } => false,
+        match self.phase.stage() {
+            Stage::Waiting | Stage::InProgress => self.patched || !self.phase.is_before_any_change(),
+            Stage::Done | Stage::Failed | Stage::Lost => false,
         }
     }
 }

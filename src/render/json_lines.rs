@@ -15,8 +15,9 @@ use crate::engine::failure::Failure;
 use crate::engine::failure_report::FailureReport;
 use crate::engine::hook::{HookEnd, HookPhase};
 use crate::engine::names::{ContainerName, PodKey};
+use crate::engine::progress::PodPhase;
 use crate::engine::proof;
-use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, PodPhase, Standing};
+use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, Standing};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 
 use super::json::WorkloadName;

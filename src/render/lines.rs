@@ -8,7 +8,8 @@ use crate::engine::durable::OwnerStep;
 use crate::engine::failure_report::FailureReport;
 use crate::engine::hook::HookPhase;
 use crate::engine::names::PodKey;
-use crate::engine::report::{Notice, Outcome, PodPhase};
+use crate::engine::progress::{PodPhase, Stage};
+use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::{Goal, Mode};
 
 use super::run::{NextSteps, Run};
@@ -192,27 +193,16 @@ impl Narrator {
             return None;
         }
         self.said.insert(pod.clone(), text.clone());
-        match phase {
-            PodPhase::Done => {
+        match phase.stage() {
+            Stage::Done => {
                 if let Some(since) = self.since.remove(pod) {
                     text = format!("{text} after {}", words::duration(elapsed.saturating_sub(since)));
                 }
             }
-            PodPhase::Waiting => {
+            Stage::Waiting => {
                 self.since.remove(pod);
             }
-            PodPhase::Hook { .. }
-            | PodPhase::Next { .. }
-            | PodPhase::Draining { .. }
-            | PodPhase::Restoring { .. }
-            | PodPhase::Patched
-            | PodPhase::Restarting { .. }
-            | PodPhase::Starting
-            | PodPhase::Settling { .. }
-            | PodPhase::Unverified { .. }
-            | PodPhase::Failing(_)
-            | PodPhase::Moved { .. }
-            | PodPhase::Gone { .. } => {
+            Stage::InProgress | Stage::Failed | Stage::Lost => {
                 self.since.entry(pod.clone()).or_insert(elapsed);
             }
         }

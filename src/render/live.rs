@@ -15,7 +15,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::engine::failure_report::FailureReport;
 use crate::engine::hook::HookPhase;
 use crate::engine::names::PodKey;
-use crate::engine::report::{Notice, Outcome, PodPhase};
+use crate::engine::progress::{PodPhase, Stage};
+use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
 
 use super::lines::{self, Narrator};
@@ -153,24 +154,16 @@ impl<'a> Live<'a> {
 
     fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) {
         self.held = None;
-        match phase {
-            PodPhase::Hook { .. }
-            | PodPhase::Next { .. }
-            | PodPhase::Draining { .. }
-            | PodPhase::Restoring { .. }
-            | PodPhase::Patched
-            | PodPhase::Restarting { .. }
-            | PodPhase::Starting
-            | PodPhase::Settling { .. }
-            | PodPhase::Unverified { .. } => {
+        match phase.stage() {
+            Stage::InProgress => {
                 self.done.remove(pod);
                 self.in_hand.insert(pod.clone(), (phase.clone(), elapsed));
             }
-            PodPhase::Done => {
+            Stage::Done => {
                 self.in_hand.remove(pod);
                 self.done.insert(pod.clone());
             }
-            PodPhase::Waiting | PodPhase::Failing(_) | PodPhase::Moved { .. } | PodPhase::Gone { .. } => {
+            Stage::Waiting | Stage::Failed | Stage::Lost => {
                 self.in_hand.remove(pod);
                 self.done.remove(pod);
             }
@@ -263,7 +256,7 @@ impl Listener for Live<'_> {
         let above = match notice {
             Notice::Pod { pod, phase } => {
                 self.pod(pod, phase, elapsed);
-                matches!(phase, PodPhase::Done | PodPhase::Failing(_) | PodPhase::Moved { .. } | PodPhase::Gone { .. })
+                phase.stage().is_end()
             }
             Notice::BudgetHolds { down, allowed } => {
                 self.held = Some(lines::budget(*down, *allowed));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::engine::names::{PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
-use crate::engine::report::{Outcome, PodPhase};
+use crate::engine::progress::PodPhase;
+use crate::engine::report::Outcome;
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 
 /// The commands to name at the end. The caller knows the command line; what it does not give is not mentioned.

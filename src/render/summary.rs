@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::engine::hook::HookPhase;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
+use crate::engine::progress::{PodPhase, Stage};
 use crate::engine::proof::Proof;
-use crate::engine::report::{ContainerEnd, Outcome, PodEnd, PodPhase};
+use crate::engine::report::{ContainerEnd, Outcome, PodEnd};
 use crate::engine::rollout::Mode;
 
 use super::run::Run;
@@ -42,26 +42,14 @@ impl Tally {
         let mut tally = Self::default();
         for pod in &outcome.pods {
             tally.patched += usize::from(pod.patched);
-            let counter = match (&pod.phase, pod.patched) {
-                (PodPhase::Done, true) => &mut tally.updated,
-                (PodPhase::Done, false) => &mut tally.there_already,
-                (PodPhase::Failing(_), _) => &mut tally.failing,
-                (PodPhase::Moved { .. }, _) => &mut tally.moved,
-                (PodPhase::Gone { .. }, _) => &mut tally.gone,
-                (PodPhase::Waiting | PodPhase::Hook { hook: HookPhase::Before }, false) => &mut tally.untouched,
-                (
-                    PodPhase::Waiting
-                    | PodPhase::Hook { .. }
-                    | PodPhase::Next { .. }
-                    | PodPhase::Draining { .. }
-                    | PodPhase::Restoring { .. }
-                    | PodPhase::Patched
-                    | PodPhase::Restarting { .. }
-                    | PodPhase::Starting
-                    | PodPhase::Settling { .. }
-                    | PodPhase::Unverified { .. },
-                    _,
-                ) => &mut tally.in_hand,
+            let counter = match (pod.phase.stage(), pod.patched) {
+                (Stage::Done, true) => &mut tally.updated,
+                (Stage::Done, false) => &mut tally.there_already,
+                (Stage::Failed, _) => &mut tally.failing,
+                (Stage::Lost, _) if matches!(pod.phase, PodPhase::Moved { .. }) => &mut tally.moved,
+                (Stage::Lost, _) => &mut tally.gone,
+                (Stage::Waiting | Stage::InProgress, false) if pod.phase.is_before_any_change() => &mut tally.untouched,
+                (Stage::Waiting | Stage::InProgress, _) => &mut tally.in_hand,
             };
             *counter += 1;
         }
@@ -264,8 +252,8 @@ impl Ending<'_> {
 
     fn deciding_pods(&self, out: &mut dyn Write) -> io::Result<()> {
         let decides = |pod: &&PodEnd| match self.outcome.result {
-            EndResult::Failed => matches!(pod.phase, PodPhase::Failing(_)),
-            EndResult::Superseded => matches!(pod.phase, PodPhase::Moved { .. } | PodPhase::Gone { .. }),
+            EndResult::Failed => pod.phase.stage() == Stage::Failed,
+            EndResult::Superseded => pod.phase.stage() == Stage::Lost,
             EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => {
                 pod.is_in_hand() || self.waits_for_somebody(pod)
             }

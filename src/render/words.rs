@@ -9,8 +9,8 @@ use crate::engine::image::ImagePair;
 use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::WorkloadPlan;
+use crate::engine::progress::PodPhase;
 use crate::engine::reason::Reason;
-use crate::engine::report::PodPhase;
 use crate::engine::rollout::PodGoal;
 
 use super::style::{Meaning, Style};

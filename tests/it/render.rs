@@ -15,8 +15,9 @@ use std::time::Duration;
 use indicatif::ProgressDrawTarget;
 use kubectl_inplace::engine::outcome::EndResult;
 use kubectl_inplace::engine::plan::PLAN_API_VERSION;
+use kubectl_inplace::engine::progress::PodPhase;
 use kubectl_inplace::engine::reason::{ReasonCode, WarningCode};
-use kubectl_inplace::engine::report::{Notice, PodPhase};
+use kubectl_inplace::engine::report::Notice;
 use kubectl_inplace::render::{
     Guide, JsonLines, Lines, Listener, Live, Narrower, NextSteps, OutputFormat, Screen, SharedScreen, Style, Terminal,
     plan, plan_warnings,

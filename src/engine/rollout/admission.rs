@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::names::PodKey;
 use crate::engine::pod::Pod;
-use crate::engine::report::{Notice, PodPhase};
+use crate::engine::progress::PodPhase;
+use crate::engine::report::Notice;
 
 use super::budgets::{self, Budgets};
 use super::fault::Fault;

@@ -8,7 +8,8 @@ use crate::engine::durable::change::Direction;
 use crate::engine::failure::{self, Failure, Urgency};
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::Pod;
-use crate::engine::report::{Notice, PodEnd, PodPhase};
+use crate::engine::progress::PodPhase;
+use crate::engine::report::{Notice, PodEnd};
 
 use super::goal::{ContainerGoal, Goal};
 use super::ledger::Ledger;

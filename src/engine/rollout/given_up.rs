@@ -6,7 +6,7 @@ use crate::engine::failure::Failure;
 use crate::engine::hook::HookPhase;
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::Pod;
-use crate::engine::report::PodPhase;
+use crate::engine::progress::{PodPhase, Stage};
 
 use super::goal::{Goal, PodGoal};
 use super::ledger::{Entry, Ledger, Request};
@@ -19,27 +19,12 @@ const TOO_LATE: &str = "TimedOut";
 
 fn too_late(entry: &Entry, phase: &PodPhase, now: Now) -> Failure {
     let seconds = entry.started.map_or(0, |started| now.saturating_sub(started).as_secs());
-    let message = match phase {
-        PodPhase::Hook { hook: hook @ HookPhase::Before } => {
-            format!("its command ({}) did not end within {seconds} s; the pod was not changed", hook.flag())
-        }
-        PodPhase::Draining { .. } if !entry.patched => {
-            format!("its Services did not let go of it within {seconds} s; it was not restarted")
-        }
-        PodPhase::Waiting
-        | PodPhase::Hook { .. }
-        | PodPhase::Next { .. }
-        | PodPhase::Draining { .. }
-        | PodPhase::Restoring { .. }
-        | PodPhase::Patched
-        | PodPhase::Restarting { .. }
-        | PodPhase::Starting
-        | PodPhase::Settling { .. }
-        | PodPhase::Unverified { .. }
-        | PodPhase::Done
-        | PodPhase::Failing(_)
-        | PodPhase::Moved { .. }
-        | PodPhase::Gone { .. } => format!("it was not done within {seconds} s"),
+    let message = if let PodPhase::Hook { hook: hook @ HookPhase::Before } = phase {
+        format!("its command ({}) did not end within {seconds} s; the pod was not changed", hook.flag())
+    } else if matches!(phase, PodPhase::Draining { .. }) && !entry.patched {
+        format!("its Services did not let go of it within {seconds} s; it was not restarted")
+    } else {
+        format!("it was not done within {seconds} s")
     };
     Failure { container: None, reason: TOO_LATE.into(), message, exit_code: None }
 }
@@ -49,39 +34,27 @@ pub(super) fn judge(goal: &Goal, entry: &mut Entry, judged: Judged, is_late: boo
     if is_late && goal.policy.goes_on_after_failure {
         entry.given_up = Some(too_late(entry, &judged.phase, now));
     }
-    match judged.phase {
-        PodPhase::Failing(failure) if goal.policy.goes_on_after_failure => {
+    let restores = matches!(judged.phase, PodPhase::Restoring { .. });
+    match (judged.phase.stage(), judged.phase) {
+        (_, PodPhase::Failing(failure)) if goal.policy.goes_on_after_failure => {
             let failure = entry.given_up.get_or_insert(failure).clone();
             Judged { phase: PodPhase::Failing(failure), wake: judged.wake }
         }
-        PodPhase::Hook { .. }
-        | PodPhase::Next { .. }
-        | PodPhase::Draining { .. }
-        | PodPhase::Patched
-        | PodPhase::Restarting { .. }
-        | PodPhase::Starting
-        | PodPhase::Settling { .. }
-        | PodPhase::Waiting
-        | PodPhase::Unverified { .. } => still_given_up(entry, judged),
-        PodPhase::Restoring { .. } if is_late => still_given_up(entry, judged),
-        PodPhase::Restoring { .. } => {
+        (Stage::InProgress, phase) if restores && !is_late => {
             if entry.given_up.take().is_some() {
                 // It is proven after all, and has a time of its own to be back in its Services.
                 entry.started = Some(now);
             }
-            judged
+            Judged { phase, wake: judged.wake }
         }
-        PodPhase::Failing(_) | PodPhase::Done | PodPhase::Moved { .. } | PodPhase::Gone { .. } => {
+        (Stage::Waiting | Stage::InProgress, phase) => {
+            let phase = entry.given_up.clone().map_or(phase, PodPhase::Failing);
+            Judged { phase, wake: judged.wake }
+        }
+        (Stage::Done | Stage::Failed | Stage::Lost, phase) => {
             entry.given_up = None;
-            judged
+            Judged { phase, wake: judged.wake }
         }
-    }
-}
-
-fn still_given_up(entry: &Entry, judged: Judged) -> Judged {
-    match entry.given_up.clone() {
-        Some(failure) => Judged { phase: PodPhase::Failing(failure), wake: judged.wake },
-        None => judged,
     }
 }
 

@@ -12,8 +12,9 @@ use crate::engine::hook::{HookEnd, HookPhase, HookResult, HookRun};
 use crate::engine::names::PodKey;
 use crate::engine::patch::after_pod_patch;
 use crate::engine::pod::Pod;
+use crate::engine::progress::{PodPhase, Stage};
 use crate::engine::record::UpdateRecord;
-use crate::engine::report::{Notice, PodPhase};
+use crate::engine::report::Notice;
 
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
@@ -97,8 +98,10 @@ pub(super) fn say(ledger: &mut Ledger, turn: &mut Turn) {
 pub(super) fn phase(goal: &Goal, pod_goal: &PodGoal, world: &World, entry: &Entry, judged: Judged) -> Judged {
     let Some(pod) = world.pod(&pod_goal.key).filter(|_| goal.mode != Mode::Follow) else { return judged };
     let hooks = &entry.hooks;
+    if matches!(judged.phase.stage(), Stage::Failed | Stage::Lost) {
+        return judged;
+    }
     match (&judged.phase, &hooks.before, &hooks.after) {
-        (PodPhase::Gone { .. } | PodPhase::Moved { .. } | PodPhase::Failing(_), _, _) => judged,
         (_, State::Failed(failure), _) | (_, _, State::Failed(failure)) => PodPhase::Failing(failure.clone()).into(),
         (_, State::Runs, _) => PodPhase::Hook { hook: HookPhase::Before }.into(),
         (PodPhase::Waiting, State::Passed, _) => {

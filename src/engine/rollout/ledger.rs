@@ -8,7 +8,7 @@ use crate::engine::evidence::Baseline;
 use crate::engine::failure::Failure;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::{ContainerList, Pod};
-use crate::engine::report::PodPhase;
+use crate::engine::progress::{PodPhase, Stage};
 
 use super::anew::AnewLedger;
 use super::budgets::BudgetLedger;
@@ -138,6 +138,10 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    pub(super) fn stage(&self) -> Stage {
+        self.phase.as_ref().map_or(Stage::Waiting, PodPhase::stage)
+    }
+
     /// Returns whether an answer is outstanding.
     pub(super) fn is_unanswered(&self) -> bool {
         match self.request {
@@ -154,7 +158,7 @@ impl Entry {
     /// Returns whether the pod counts as down though it may look ready: from our patch until it is done.
     pub(super) fn is_in_hand(&self) -> bool {
         // One that was put off keeps its place: a server that throttles is not asked for the next pod instead.
-        !self.is_whole && (self.request != Request::Idle || self.phase.as_ref().is_some_and(in_hand))
+        !self.is_whole && (self.request != Request::Idle || matches!(self.stage(), Stage::InProgress | Stage::Failed))
     }
 
     /// Waits for others no more: its own time goes on.
@@ -194,22 +198,6 @@ impl Entry {
         let statuses = [ContainerList::Containers, ContainerList::InitContainers].map(|list| pod.statuses(list));
         let others = statuses.into_iter().flatten().filter(|status| !planned.contains_key(&status.name));
         self.others = others.map(|status| (status.name.clone(), status.container_id.clone())).collect();
-    }
-}
-
-fn in_hand(phase: &PodPhase) -> bool {
-    match phase {
-        PodPhase::Hook { .. }
-        | PodPhase::Next { .. }
-        | PodPhase::Draining { .. }
-        | PodPhase::Restoring { .. }
-        | PodPhase::Patched
-        | PodPhase::Restarting { .. }
-        | PodPhase::Starting
-        | PodPhase::Settling { .. }
-        | PodPhase::Unverified { .. }
-        | PodPhase::Failing(_) => true,
-        PodPhase::Waiting | PodPhase::Done | PodPhase::Moved { .. } | PodPhase::Gone { .. } => false,
     }
 }
 

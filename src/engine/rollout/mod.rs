@@ -41,7 +41,8 @@ use super::durable::ObjectWrite;
 use super::hook::{HookEnd, HookRun};
 use super::names::{PodKey, WorkloadRef};
 use super::patch::PodPatch;
-use super::report::{Notice, Outcome, PodPhase};
+use super::progress::{PodPhase, Stage};
+use super::report::{Notice, Outcome};
 use ledger::Request;
 
 /// Time since the rollout's start, by a clock that only goes forward.
@@ -318,7 +319,7 @@ fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: 
         turn.notices.extend(said.map(|(pod, container, why)| Notice::Evidence { pod, container, why }));
     }
     let followed = goal.mode == Mode::Follow && !matches!(judged.phase, PodPhase::Done);
-    if followed || entry.patched || !matches!(judged.phase, PodPhase::Waiting | PodPhase::Done) {
+    if followed || entry.patched || !matches!(judged.phase.stage(), Stage::Waiting | Stage::Done) {
         entry.started.get_or_insert(now);
     }
     if !matches!(judged.phase, PodPhase::Waiting | PodPhase::Next { .. } | PodPhase::Draining { .. }) {
@@ -363,12 +364,12 @@ fn judge(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, now: 
 fn index(goal: &Goal, world: &World, ledger: &mut Ledger, position: usize, broken: bool) {
     let Some(entry) = ledger.entries.get(position) else { return };
     let phase = entry.phase.as_ref();
-    let waiting = matches!(phase, Some(PodPhase::Waiting));
+    let stage = phase.map(PodPhase::stage);
+    let waiting = stage == Some(Stage::Waiting);
     let gone = matches!(phase, Some(PodPhase::Gone { .. }));
     let leaves = gone && goal.mode == Mode::Durable && owner::has_left(goal, world, ledger.pods.get(position));
-    let lost = !leaves && (gone || matches!(phase, Some(PodPhase::Moved { .. })));
-    let done = matches!(phase, Some(PodPhase::Done));
-    let failing = matches!(phase, Some(PodPhase::Failing(_)));
+    let lost = !leaves && stage == Some(Stage::Lost);
+    let (done, failing) = (stage == Some(Stage::Done), stage == Some(Stage::Failed));
     let draining = matches!(phase, Some(PodPhase::Draining { .. }));
     let restoring = matches!(phase, Some(PodPhase::Restoring { .. }));
     let drained = ledger

@@ -7,9 +7,9 @@ use crate::engine::evidence::{self, Baseline, Proof};
 use crate::engine::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{Container, ContainerStatus, Pod, Terminated};
+use crate::engine::progress::PodPhase;
 use crate::engine::proof::{BEING_DELETED, DELETED};
 use crate::engine::record::UpdateRecord;
-use crate::engine::report::PodPhase;
 
 use super::Now;
 use super::fault::Fault;
@@ -152,11 +152,7 @@ fn between(
     let waits = not_asked_yet(entry, unbounded);
     let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodPhase::Patched;
     match judged {
-        Some(judged)
-            if matches!(judged.phase, PodPhase::Failing(_) | PodPhase::Gone { .. } | PodPhase::Moved { .. }) =>
-        {
-            return judged;
-        }
+        Some(judged) if judged.phase.stage().is_end() => return judged,
         Some(_) | None if is_under_way => return PodPhase::Patched.into(),
         Some(judged) => return judged,
         None => {}

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::engine::patch::{ImageStep, step_patch};
-use crate::engine::report::{Notice, PodPhase};
+use crate::engine::progress::PodPhase;
+use crate::engine::report::Notice;
 
 use super::admission::Admission;
 use super::fault::Fault;

@@ -7,8 +7,9 @@ use crate::engine::durable::change::Direction;
 use crate::engine::names::ContainerName;
 use crate::engine::patch::NewImage;
 use crate::engine::pod::Pod;
+use crate::engine::progress::PodPhase;
 use crate::engine::record::{ContainerRecord, UpdateRecord};
-use crate::engine::report::{Notice, PodPhase};
+use crate::engine::report::Notice;
 
 use super::admission::{Admission, Why};
 use super::fault::Fault;

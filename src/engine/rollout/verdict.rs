@@ -7,8 +7,9 @@ use crate::engine::evidence::Baseline;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::Pod;
+use crate::engine::progress::PodPhase;
 use crate::engine::record::UpdateRecord;
-use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd, PodPhase};
+use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd};
 
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kubectl_inplace::engine::events::Event;
 use kubectl_inplace::engine::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
-use kubectl_inplace::engine::report::PodPhase;
+use kubectl_inplace::engine::progress::PodPhase;
 use kubectl_inplace::render::{JsonLines, Lines, Listener};
 
 use super::plans::{HOSTILE, key, workload};

@@ -5,9 +5,8 @@ use std::time::Duration;
 use kubectl_inplace::engine::durable::OwnerStep;
 use kubectl_inplace::engine::failure::Failure;
 use kubectl_inplace::engine::outcome::EndResult;
-use kubectl_inplace::engine::report::{
-    ContainerEnd, ContainerTimes, Notice, Outcome, PodEnd, PodPhase, Standing, StandingImage,
-};
+use kubectl_inplace::engine::progress::PodPhase;
+use kubectl_inplace::engine::report::{ContainerEnd, ContainerTimes, Notice, Outcome, PodEnd, Standing, StandingImage};
 use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
 
 use super::plans::{HOSTILE, key, policy, workload};

@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use crate::engine::failure::Failure;
 use crate::engine::pod::Pod;
+use crate::engine::progress::PodPhase;
 use crate::engine::record::{Drained, UpdateRecord};
-use crate::engine::report::{Notice, PodPhase};
+use crate::engine::report::Notice;
 
 use super::goal::{DrainGoal, Goal, Mode, PodGoal};
 use super::ledger::{Entry, Ledger, MAX_SENDS, Request, Sent};
@@ -138,21 +139,7 @@ pub(super) fn phase(
         (PodPhase::Done, Some(drained)) if is_given_up(entry) => too_many_tries(&format!("put {drained} back")),
         (PodPhase::Done, Some(_)) => PodPhase::Restoring { services: services(pod_goal).to_vec() }.into(),
         (PodPhase::Done, None) => listed_again(pod_goal, world, ledger, entry, now),
-        (
-            phase @ (PodPhase::Waiting
-            | PodPhase::Hook { .. }
-            | PodPhase::Next { .. }
-            | PodPhase::Draining { .. }
-            | PodPhase::Restoring { .. }
-            | PodPhase::Restarting { .. }
-            | PodPhase::Starting
-            | PodPhase::Settling { .. }
-            | PodPhase::Unverified { .. }
-            | PodPhase::Failing(_)
-            | PodPhase::Moved { .. }
-            | PodPhase::Gone { .. }),
-            _,
-        ) => Judged { phase, wake: judged.wake },
+        (phase, _) => Judged { phase, wake: judged.wake },
     }
 }
 

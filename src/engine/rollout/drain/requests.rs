@@ -2,8 +2,9 @@
 
 use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::patch::{PodPart, PodPatch, drain_patch, gate_off_patch, restore_patch};
+use crate::engine::progress::PodPhase;
 use crate::engine::record::UpdateRecord;
-use crate::engine::report::{Notice, PodPhase};
+use crate::engine::report::Notice;
 
 use super::super::admission::Admission;
 use super::super::fault::Fault;

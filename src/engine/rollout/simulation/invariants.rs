@@ -11,8 +11,9 @@ use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::outcome::EndResult;
 use crate::engine::patch::PodPatch;
 use crate::engine::pod::{ContainerStatus, Pod};
+use crate::engine::progress::PodPhase;
 use crate::engine::record::UpdateRecord;
-use crate::engine::report::{Notice, PodPhase};
+use crate::engine::report::Notice;
 
 use super::super::ledger::{MAX_SENDS, Sent};
 use super::super::pod_phase::has_ended_once;
