@@ -68,7 +68,7 @@ pub struct GlobalArgs {
     /// Colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
-    /// Show results and errors only
+    /// Show results, warnings and errors only
     #[arg(short, long, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
     pub quiet: bool,
     /// Log level: 6 shows requests, 8 more

@@ -95,13 +95,14 @@ async fn saved_plan(
 }
 
 fn show(plan: &Plan, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError> {
+    let acts = args.dry_run == DryRun::None;
     // With JSON the lines of the rollout are all that stdout carries; `plan -o json` has the document.
     match args.output {
         // The command line has none but text and JSON here.
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            plan::show(plan, OutputFormat::Text, None, shell)
+            plan::show_before(plan, OutputFormat::Text, acts && args.yes, shell)
         }
-        OutputFormat::Json if plan.is_applyable() && args.dry_run == DryRun::None => Ok(()),
+        OutputFormat::Json if plan.is_applyable() && acts => Ok(()),
         OutputFormat::Json => plan::show(plan, OutputFormat::Json, None, shell),
     }
 }

@@ -84,7 +84,7 @@ async fn difference(
         Wish::Manifest { object, validation } => {
             match cluster.desired(workload, &object, (field_manager, validation)).await? {
                 Desired::Object { object, removals_unseen } => {
-                    if removals_unseen && !shell.is_quiet() {
+                    if removals_unseen {
                         let warning = Warning::RemovalsUnseen.sentence();
                         shell.say(Meaning::Waiting, "Warning:", &format!("{}: {warning}", workload.reference));
                     }

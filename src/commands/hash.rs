@@ -199,7 +199,7 @@ impl Nodes<'_> {
 fn notes(objects: &[HashComparison], is_live: bool, shell: &Shell) {
     if objects.iter().any(|object| object.kubelet == Kubelet::Assumed) {
         shell.note(&format!(
-            "no kubelet is known, so {ASSUMED_KUBELET} or newer was assumed, where name and image alone count; \
+            "which kubelet it is for is not known: {ASSUMED_KUBELET} or newer was assumed, where name and image alone count; \
              say --kubelet-version, or name a running pod"
         ));
     }

@@ -58,10 +58,16 @@ pub(super) fn show(plan: &Plan, output: OutputFormat, next: Option<&str>, shell:
     let connection = shell.connection();
     let guide = Guide { next, connection: &connection };
     render::plan(output, plan, &guide, &shell.terminal.stdout, &mut io::stdout().lock())?;
-    if !shell.is_quiet() {
-        render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
-    }
+    render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
     Ok(())
+}
+
+/// Shows the plan of what is carried out next: its warnings alone where only results are wanted and nobody is asked.
+pub(super) fn show_before(plan: &Plan, output: OutputFormat, yes: bool, shell: &Shell) -> Result<(), CommandError> {
+    if shell.is_quiet() && yes && plan.is_applyable() {
+        return Ok(render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?);
+    }
+    show(plan, output, None, shell)
 }
 
 /// Returns the plan without what the shell tells on stderr itself: there a server's warning would stand twice.

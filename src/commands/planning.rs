@@ -212,20 +212,26 @@ fn seconds(flag: &str, given: Option<&String>) -> Result<Option<u64>, CommandErr
     Ok(Some(duration.as_secs().max(1)))
 }
 
+/// Reads a number of pods, or a percentage of them, of which neither 0 nor more than all makes sense.
+fn pods(flag: &str, given: Option<&String>, why: &str) -> Result<Option<IntOrPercent>, CommandError> {
+    let Some(given) = given else { return Ok(None) };
+    match given.parse().map_err(|error| CommandError::usage(format!("{flag}: {error}")))? {
+        IntOrPercent::Int(0) | IntOrPercent::Percent(0) => {
+            Err(CommandError::usage(format!("{flag} must be at least 1: {why}")))
+        }
+        IntOrPercent::Percent(more) if more > 100 => {
+            Err(CommandError::usage(format!("{flag} must not be more than 100%: {more}%")))
+        }
+        number => Ok(Some(number)),
+    }
+}
+
 /// Turns the flags into the engine's options.
 pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
-    let max_unavailable = policy.max_unavailable.as_deref().map(str::parse::<IntOrPercent>).transpose();
     let max_unavailable =
-        max_unavailable.map_err(|error| CommandError::usage(format!("--max-unavailable: {error}")))?;
-    if max_unavailable == Some(IntOrPercent::Int(0)) || max_unavailable == Some(IntOrPercent::Percent(0)) {
-        return Err(CommandError::usage("--max-unavailable must be at least 1: a restart in place takes a pod down"));
-    }
+        pods("--max-unavailable", policy.max_unavailable.as_ref(), "a restart in place takes a pod down")?;
     let times = times(policy.min_ready_seconds, policy.timeout.as_ref(), policy.total_timeout.as_ref())?;
-    let canary = policy.canary.as_deref().map(str::parse::<IntOrPercent>).transpose();
-    let canary = canary.map_err(|error| CommandError::usage(format!("--canary: {error}")))?;
-    if canary == Some(IntOrPercent::Int(0)) || canary == Some(IntOrPercent::Percent(0)) {
-        return Err(CommandError::usage("--canary must be at least 1: without it nothing would be updated"));
-    }
+    let canary = pods("--canary", policy.canary.as_ref(), "without it nothing would be updated")?;
     let subset = Subset {
         pods: policy.pods.iter().map(|name| name.trim_start_matches("pod/").to_owned()).collect(),
         node: policy.node.clone(),

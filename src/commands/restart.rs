@@ -52,6 +52,6 @@ fn show(planned: &Planned, args: &RestartArgs, shell: &Shell) -> Result<(), Comm
     let acts = args.dry_run == DryRun::None && planned.plan.is_applyable();
     match args.output {
         OutputFormat::Json if acts => Ok(()),
-        output => plan::show(&planned.plan, output, None, shell),
+        output => plan::show_before(&planned.plan, output, acts && args.yes, shell),
     }
 }

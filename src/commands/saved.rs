@@ -55,7 +55,9 @@ pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) ->
     let mut text = Vec::new();
     let opened = File::open(file).map_err(|error| failed(&error))?;
     opened.take(MAX_BYTES).read_to_end(&mut text).map_err(|error| failed(&error))?;
-    let saved = SavedPlan::parse(&text).map_err(|error| failed(&error))?;
+    let saved = SavedPlan::parse(&text).map_err(|error| {
+        failed(&error).hint("save a plan with: kubectl inplace plan TYPE/NAME CONTAINER=IMAGE --out FILE")
+    })?;
     let cluster = shell.connect(global).await?;
     if cluster.server() != saved.server {
         let message = format!("the plan was made for the server {}, and this is {}", saved.server, cluster.server());

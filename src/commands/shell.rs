@@ -15,7 +15,7 @@ use crate::engine::duration;
 use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{self, ColorChoice, Listener, Meaning, OutputFormat, SharedScreen, Terminal, Writer};
+use crate::render::{self, ColorChoice, Listener, Meaning, OutputFormat, SharedScreen, Terminal};
 
 /// Streams, terminal and environment of one run.
 pub struct Shell {
@@ -141,7 +141,7 @@ impl Shell {
         }
     }
 
-    /// Returns whether only results and errors are to be shown.
+    /// Returns whether only results, warnings and errors are to be shown.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
@@ -159,13 +159,12 @@ impl Shell {
     /// Returns what shows a rollout: results on stdout, progress on stderr.
     /// Of several side by side each line says whose it is.
     pub(super) fn listener(&self, output: OutputFormat, side_by_side: bool) -> Box<dyn Listener + Send> {
-        let terminal = Terminal { live: self.terminal.live && !self.quiet, ..self.terminal };
+        let terminal = Terminal { live: self.terminal.live && !self.quiet, quiet: self.quiet, ..self.terminal };
         if let Some(notices) = self.notices.as_ref().filter(|_| terminal.live) {
             notices.hold();
         }
-        let progress: Writer<'static> = if self.quiet { Box::new(io::sink()) } else { Box::new(io::stderr()) };
         let screen = side_by_side.then(|| self.screen.get_or_init(|| SharedScreen::new(render::draw_target())));
-        render::listener(output, &terminal, screen, Box::new(io::stdout()), progress)
+        render::listener(output, &terminal, screen, Box::new(io::stdout()), Box::new(io::stderr()))
     }
 
     /// Returns what the commands that are printed are made from.

@@ -143,7 +143,7 @@ pub(super) fn note_left_out(manifest: &Packed, shell: &Shell) {
 
 /// Names the fields that this build does not know.
 pub(super) fn warn_of_unknown(manifests: &[Packed], shell: &Shell) {
-    for finding in manifests.iter().flat_map(|manifest| &manifest.unknown).filter(|_| !shell.is_quiet()) {
+    for finding in manifests.iter().flat_map(|manifest| &manifest.unknown) {
         let text = finding.to_string();
         shell.say(Meaning::Waiting, "Warning:", text.lines().next().unwrap_or_default());
     }

@@ -81,6 +81,6 @@ fn show(planned: &Planned, args: &UndoArgs, shell: &Shell) -> Result<(), Command
     let acts = args.dry_run == DryRun::None && planned.plan.is_applyable();
     match args.output {
         OutputFormat::Json if acts => Ok(()),
-        output => plan::show(&planned.plan, output, None, shell),
+        output => plan::show_before(&planned.plan, output, acts && args.yes, shell),
     }
 }

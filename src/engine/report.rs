@@ -136,6 +136,32 @@ pub enum Notice {
     Stopping,
 }
 
+impl Notice {
+    /// Returns whether it says that a safeguard does not hold, or not everywhere: that is said also where only results are.
+    pub fn is_warning(&self) -> bool {
+        match self {
+            Self::BudgetsUnreadable { .. } | Self::PullLeftOut { .. } | Self::TagMoves { .. } | Self::Drain { .. } => {
+                true
+            }
+            Self::Pod { .. }
+            | Self::Owner { .. }
+            | Self::WaitsToBegin { .. }
+            | Self::DisruptionBudgetHolds { .. }
+            | Self::PullBegins { .. }
+            | Self::Pulled { .. }
+            | Self::HookBegins { .. }
+            | Self::HookEnded { .. }
+            | Self::Evidence { .. }
+            | Self::Retrying { .. }
+            | Self::WatchLost { .. }
+            | Self::WatchRestored
+            | Self::BudgetHolds { .. }
+            | Self::StillWaiting { .. }
+            | Self::Stopping => false,
+        }
+    }
+}
+
 /// How a rollout over one workload's pods ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -25,6 +25,7 @@ pub struct Lines<'a> {
     narrator: Narrator,
     out: Writer<'a>,
     err: Writer<'a>,
+    quiet: bool,
 }
 
 impl<'a> Lines<'a> {
@@ -37,24 +38,32 @@ impl<'a> Lines<'a> {
 
     /// Returns a listener that writes results to `out` and lines to `err`.
     pub fn new(terminal: &Terminal, out: Writer<'a>, err: Writer<'a>) -> Self {
-        Self { out_style: terminal.stdout, narrator: Narrator::new(terminal.stderr), out, err }
+        Self { out_style: terminal.stdout, narrator: Narrator::new(terminal.stderr), out, err, quiet: terminal.quiet }
     }
 }
 
 impl Listener for Lines<'_> {
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
         let line = self.narrator.start(goal, next);
+        if self.quiet {
+            return Ok(());
+        }
         writeln!(self.err, "{line}")?;
         self.err.flush()
     }
 
     fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
-        let Some(line) = self.narrator.line(notice, elapsed) else { return Ok(()) };
+        let Some(line) = self.narrator.line(notice, elapsed).filter(|_| !self.quiet || notice.is_warning()) else {
+            return Ok(());
+        };
         writeln!(self.err, "{line}")?;
         self.err.flush()
     }
 
     fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, _elapsed: Duration) -> io::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
         writeln!(self.err, "{}", words::hook_line(&self.narrator.style, pod, hook, line))?;
         self.err.flush()
     }

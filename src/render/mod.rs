@@ -205,7 +205,10 @@ pub fn listener<'a>(
     err: Writer<'a>,
 ) -> Box<dyn Listener + Send + 'a> {
     match format {
-        OutputFormat::Json => Box::new(JsonLines::new(out).side_by_side(side_by_side.is_some()).progress(err)),
+        OutputFormat::Json => {
+            let lines = JsonLines::new(out).side_by_side(side_by_side.is_some());
+            Box::new(if terminal.quiet { lines } else { lines.progress(err) })
+        }
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
             match terminal.live {
                 true => {

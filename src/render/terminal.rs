@@ -33,6 +33,8 @@ pub struct Terminal {
     pub stderr: Style,
     /// Lines on stderr can be drawn again: it is a terminal, and `TERM` says that it can.
     pub live: bool,
+    /// Of what happens meanwhile only warnings are shown.
+    pub quiet: bool,
 }
 
 /// What the environment says; apart, so that the rules are tested without it.
@@ -67,6 +69,7 @@ impl Terminal {
             stdout: style(color, out, out.then(|| columns_of(stdout())).flatten(), environment),
             stderr: style(color, err, stderr_columns(), environment),
             live: !ProgressDrawTarget::stderr().is_hidden(),
+            quiet: false,
         }
     }
 }

@@ -123,6 +123,15 @@ fn budgets_that_cannot_be_read_hold_it_up_and_are_no_permission() {
     assert!(patches(&server).is_empty());
 }
 
+#[test]
+fn where_only_results_are_shown_a_safeguard_is_not_dropped_in_silence() {
+    use crate::support::api_server::{Effect, When};
+    let server = with_budgets([budget("loose", 2)]);
+    server.fault(When::verb("list").of("poddisruptionbudgets"), Effect::Forbid);
+    let output = run(&server, &format!("{APPLY} -q")).ends_with(0);
+    output.says("Warning:").says("poddisruptionbudgets").omits("patch sent").omits("Steps:").prints("Updated 3 pods");
+}
+
 /// Runs the command that is printed after `To go on: `.
 fn go_on(server: &ApiServer, output: &Output, more: &str) -> Output {
     let line = output.after("To go on: kubectl inplace ");

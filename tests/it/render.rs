@@ -27,7 +27,7 @@ use serde_json::Value;
 use rollouts::Rollout;
 use screen::FakeTerminal;
 
-const PLAIN: Terminal = Terminal { stdout: Style::PLAIN, stderr: Style::PLAIN, live: false };
+const PLAIN: Terminal = Terminal { stdout: Style::PLAIN, stderr: Style::PLAIN, live: false, quiet: false };
 const COLUMNS: u16 = 100;
 
 /// A writer whose bytes can be looked at while a listener owns it.
@@ -130,7 +130,7 @@ fn json_lines(rollout: &Rollout) -> String {
 fn live_on<'a>(terminal: &FakeTerminal, out: &Bytes, style: Style) -> Live<'a> {
     let target = ProgressDrawTarget::term_like(Box::new(Narrower::new(terminal.clone())));
     let screen = Screen::new(target, terminal.columns());
-    let styles = Terminal { stdout: style, stderr: style, live: true };
+    let styles = Terminal { stdout: style, stderr: style, live: true, quiet: false };
     Live::new(screen, &styles, Box::new(out.clone()), Box::new(terminal.clone()))
 }
 
@@ -391,7 +391,7 @@ fn on_a_narrow_terminal_the_phase_stays_and_the_name_is_elided() {
 fn several_rollouts_share_a_screen() {
     let (terminal, out) = (FakeTerminal::new(COLUMNS), Bytes::default());
     let shared = SharedScreen::new(ProgressDrawTarget::term_like(Box::new(Narrower::new(terminal.clone()))));
-    let styles = Terminal { stdout: Style::PLAIN, stderr: Style::PLAIN, live: true };
+    let styles = Terminal { stdout: Style::PLAIN, stderr: Style::PLAIN, live: true, quiet: false };
     let view = || {
         let screen = shared.screen(Box::new(|| Some(COLUMNS)));
         Live::new(screen, &styles, Box::new(out.clone()), Box::new(terminal.clone()))

@@ -180,10 +180,10 @@ codes! {
             remedy: "Name the workload, such as deployment/web, to update its template and pods in place. Say --pods-only if the pod alone is what you want.",
         }
         RolloutHeld {
-            summary: "another run holds the workload",
+            summary: "a rollout holds the workload",
             meaning: "The annotation kubectl-inplace.io/rollout says that a rollout of this workload is under way, or was left half done: who began it, when, and what it says of itself.",
             why: "The goal of a rollout is its lock: it is written in the same patch as the template, and only if there is none. Two rollouts at once would undo each other's steps.",
-            remedy: "Look at it: kubectl inplace status. Go on with it: kubectl inplace resume. Take it back: kubectl inplace abort. Put yours in its place: --take-over.",
+            remedy: "Look at it: kubectl inplace status. While its run is at work, watch it: kubectl inplace follow. Once that has ended, resume it: kubectl inplace resume; or roll it back: kubectl inplace abort. Put yours in its place: --take-over.",
         }
         PodNotFound {
             summary: "no pod of the workload has the name that was given",

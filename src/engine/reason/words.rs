@@ -252,7 +252,7 @@ impl Reason {
                 "resume it (kubectl inplace resume), or roll it back (kubectl inplace abort)"
             }
             Self::RolloutHeld { .. } => {
-                "watch it (kubectl inplace follow), resume it (kubectl inplace resume), roll it back (kubectl inplace abort), or put yours in its place (--take-over)"
+                "watch it (kubectl inplace follow); once its run has ended, resume it (kubectl inplace resume) or roll it back (kubectl inplace abort); or put yours in its place (--take-over)"
             }
             Self::PodNotFound { suggestion: Some(suggestion), .. } => return format!("did you mean {suggestion}?"),
             Self::PodNotFound { suggestion: None, .. } => "see its pods: kubectl get pods",
