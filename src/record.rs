@@ -181,7 +181,7 @@ struct Replay {
 }
 
 /// Feeds a recording to the engine, at the recorded times, and holds what it decides against what was decided then:
-/// actions, notices, and the result of the end.
+/// actions, notices, when it wants to be asked again, and the result of the end.
 ///
 /// # Errors
 /// At the first line that cannot be read, or that decides otherwise.
@@ -240,7 +240,7 @@ fn compare(line: usize, recorded: &Value, decided: Vec<(&'static str, Value)>) -
 fn compared(decisions: &Value) -> Value {
     let end = |key: &str| decisions.pointer(&format!("/end/{key}")).cloned().unwrap_or_default();
     let of = |key: &str| decisions.get(key).cloned().unwrap_or_default();
-    Value::Array(vec![of("actions"), of("notices"), end("result"), end("why")])
+    Value::Array(vec![of("actions"), of("notices"), of("wake"), end("result"), end("why")])
 }
 
 /// One line of a recording.

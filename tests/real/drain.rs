@@ -15,7 +15,7 @@ use crate::support::{Api, Namespace, Output, image, is_ready, poll, registry};
 const APPLY: [&str; 4] = ["apply", "deploy/web", "app=:v2", "--yes"];
 
 /// Three pods behind a Service that selects on a label more than the Deployment does.
-fn service(name: &str) -> Namespace {
+pub(crate) fn service(name: &str) -> Namespace {
     let namespace = Namespace::new(name);
     let registry = registry();
     namespace.apply(&format!(
@@ -33,6 +33,7 @@ spec:
       containers:
       - name: app
         image: '{registry}/app:v1'
+        env: [{{name: PASSWORD, value: hunter2}}]
         readinessProbe: {{httpGet: {{path: /, port: 8080}}, periodSeconds: 1}}
 ---
 apiVersion: v1

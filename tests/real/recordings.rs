@@ -67,3 +67,37 @@ fn a_crash_in_a_deployment() {
     namespace.wait_ready("app=bad", 2);
     recorded(&namespace, "deployment-crash", "apply deploy/bad app=:crash --yes", 4);
 }
+
+#[test]
+fn a_daemon_set_with_commands_around_each_pod() {
+    let namespace = Namespace::new("recording-daemon-set");
+    namespace.apply(&samples::with_app_fields(&samples::daemon_set("agent"), WITH_SECRET));
+    namespace.wait_ready("app=agent", 1);
+    let line = "apply ds/agent side=:v2 --yes --min-ready-seconds 0 --before-pod true --after-pod true";
+    recorded(&namespace, "daemon-set-hooks", line, 0);
+}
+
+#[test]
+fn pods_alone_and_what_is_followed() {
+    let namespace = Namespace::new("recording-pods");
+    namespace.apply(&samples::with_app_fields(&samples::deployment("web", 2), WITH_SECRET));
+    namespace.wait_ready("app=web", 2);
+    recorded(&namespace, "pods-only", "apply deploy/web side=:v2 --pods-only --yes --min-ready-seconds 0", 0);
+    recorded(&namespace, "follow", "follow deploy/web --min-ready-seconds 0", 0);
+}
+
+#[test]
+fn a_canary_and_its_abort() {
+    let namespace = Namespace::new("recording-abort");
+    namespace.apply(&samples::with_app_fields(&samples::deployment("web", 2), WITH_SECRET));
+    namespace.wait_ready("app=web", 2);
+    recorded(&namespace, "canary", "apply deploy/web side=:v2 --canary 1 --yes --min-ready-seconds 0", 0);
+    recorded(&namespace, "abort", "abort deploy/web --yes --min-ready-seconds 0", 0);
+}
+
+#[test]
+fn pods_that_leave_their_service_first() {
+    let namespace = crate::drain::service("recording-drain");
+    let line = "apply deploy/web app=:v2 --drain=auto --drain-seconds 1 --yes --min-ready-seconds 0";
+    recorded(&namespace, "drain", line, 0);
+}
