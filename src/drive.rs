@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::cluster::error::ClusterError;
 use crate::cluster::{self, Cluster, PodScope, WatchedPods};
 use crate::engine::report::Outcome;
-use crate::engine::rollout::{self, Action, ActionId, Answer, Goal, Ledger, Mode, Observation, Stop, Watch, World};
+use crate::engine::rollout::{self, Action, ActionId, Answer, Goal, Mode, Observation, RunState, Stop, Watch, World};
 use crate::hook::{self, HookLine, HookRunner, Tell};
 use crate::record::Recorder;
 use crate::render::Listener;
@@ -97,7 +97,7 @@ impl Audience<'_> {
 struct Driver<'a> {
     cluster: &'a Cluster,
     world: World,
-    ledger: Ledger,
+    state: RunState,
     began: Instant,
     permits: Arc<Semaphore>,
     answers: FuturesUnordered<BoxFuture<'static, Answered>>,
@@ -122,7 +122,7 @@ pub async fn drive(
     let mut driver = Driver {
         cluster,
         world: World::default(),
-        ledger: Ledger::new(),
+        state: RunState::new(),
         began: Instant::now(),
         permits: Arc::new(Semaphore::new(IN_FLIGHT)),
         answers: FuturesUnordered::new(),
@@ -136,7 +136,7 @@ pub async fn drive(
     let mut watch = cluster.watch(&goal.workload.namespace, scope);
     loop {
         let now = driver.now();
-        let turn = rollout::turn(goal, &driver.world, &mut driver.ledger, now);
+        let turn = rollout::turn(goal, &driver.world, &mut driver.state, now);
         driver.recorder.turn(now, &turn);
         for (id, action) in turn.actions {
             driver.carry_out(id, action);
@@ -168,7 +168,7 @@ pub async fn drive(
                 if driver.stop(stop) {
                     driver.hooks.tell(Tell::Kill);
                     let now = driver.now();
-                    let outcome = rollout::leave(goal, &driver.world, &driver.ledger, now);
+                    let outcome = rollout::leave(goal, &driver.world, &driver.state, now);
                     driver.recorder.leave(now, &outcome);
                     audience.tell(|listener| listener.outcome(&outcome))?;
                     return Ok(outcome);
@@ -222,7 +222,7 @@ impl Driver<'_> {
         }
         let now = self.now();
         self.recorder.answer(now, id, &answer);
-        self.ledger.answer(id, answer, now);
+        self.state.answer(id, answer, now);
     }
 
     /// Notes a signal; returns whether it is the second one.
@@ -231,7 +231,7 @@ impl Driver<'_> {
         self.recorder.stop(now, stop);
         // Nobody waits for them any longer.
         self.hooks.tell(Tell::Terminate);
-        !self.ledger.stop(stop, now)
+        !self.state.stop(stop, now)
     }
 
     fn carry_out(&mut self, id: ActionId, action: Action) {

@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::engine::report::Outcome;
-use crate::engine::rollout::{self, ActionId, Answer, Goal, Ledger, Now, Observation, Stop, Turn, World};
+use crate::engine::rollout::{self, ActionId, Answer, Goal, Now, Observation, RunState, Stop, Turn, World};
 use redaction::Redaction;
 
 /// The version of the lines; of another one nothing is replayed.
@@ -177,7 +177,7 @@ pub enum ReplayError {
 struct Replay {
     goal: Goal,
     world: World,
-    ledger: Ledger,
+    state: RunState,
 }
 
 /// Feeds a recording to the engine, at the recorded times, and holds what it decides against what was decided then:
@@ -195,26 +195,26 @@ pub fn replay(recording: impl BufRead) -> Result<Replayed, ReplayError> {
             text.map_err(|error| error.to_string()).and_then(|text| Entry::read(&text)).map_err(unreadable)?;
         if let Entry::Goal(goal) = entry {
             replayed.goals += 1;
-            replays.insert(run, Replay { goal: *goal, world: World::default(), ledger: Ledger::new() });
+            replays.insert(run, Replay { goal: *goal, world: World::default(), state: RunState::new() });
             continue;
         }
         let Some(replay) = replays.get_mut(&run) else { return Err(unreadable("it begins without a goal".into())) };
         match entry {
             Entry::Goal(_) => {}
             Entry::Observation(observation) => replay.world.observe(*observation),
-            Entry::Answer(at, id, answer) => replay.ledger.answer(id, answer, at),
+            Entry::Answer(at, id, answer) => replay.state.answer(id, answer, at),
             Entry::Stop(at, stop) => {
-                replay.ledger.stop(stop, at);
+                replay.state.stop(stop, at);
             }
             Entry::Turn(at, recorded) => {
-                let turn = rollout::turn(&replay.goal, &replay.world, &mut replay.ledger, at);
+                let turn = rollout::turn(&replay.goal, &replay.world, &mut replay.state, at);
                 replayed.turns += 1;
                 replayed.actions += turn.actions.len();
                 replayed.ends += usize::from(turn.end.is_some());
                 compare(line, &recorded, decisions(&turn))?;
             }
             Entry::Leave(at, recorded) => {
-                let outcome = rollout::leave(&replay.goal, &replay.world, &replay.ledger, at);
+                let outcome = rollout::leave(&replay.goal, &replay.world, &replay.state, at);
                 replayed.ends += 1;
                 compare(line, &recorded, vec![("end", value(&outcome))])?;
             }

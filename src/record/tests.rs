@@ -55,21 +55,21 @@ fn goal() -> Goal {
 fn recorded() -> String {
     let bytes = Bytes::default();
     let mut recorder = Recorder::to(Box::new(bytes.clone()), 0);
-    let (goal, mut world, mut ledger) = (goal(), World::default(), Ledger::new());
+    let (goal, mut world, mut state) = (goal(), World::default(), RunState::new());
     recorder.goal(&goal);
     let Observation::Applied(first) = pod("a:1", 1) else { unreachable!("it is one") };
     let listed = Observation::Relisted(vec![*first]);
     recorder.observation(Duration::ZERO, &listed);
     world.observe(listed);
     let mut now = Duration::from_nanos(1);
-    let turn = rollout::turn(&goal, &world, &mut ledger, now);
+    let turn = rollout::turn(&goal, &world, &mut state, now);
     recorder.turn(now, &turn);
     let id = turn.actions.first().map(|(id, _)| *id).unwrap();
     let answer = Answer::Refused { reason: "AdmissionRefused".into(), message: "password=hunter2 is bad".into() };
     now += Duration::from_millis(3);
     recorder.answer(now, id, &answer);
-    ledger.answer(id, answer, now);
-    let turn = rollout::turn(&goal, &world, &mut ledger, now);
+    state.answer(id, answer, now);
+    let turn = rollout::turn(&goal, &world, &mut state, now);
     recorder.turn(now, &turn);
     assert_eq!(turn.end.map(|end| end.result), Some(EndResult::Failed));
     assert!(recorder.trouble().is_none());

@@ -359,3 +359,69 @@ fn the_sources_stay_small() {
     let long: Vec<(usize, String)> = sources("src").into_iter().map(lines).filter(|(lines, _)| *lines > 600).collect();
     assert!(long.is_empty(), "{long:#?}");
 }
+
+/// The parameters of each function of a source, beside `self`: its name, and how many.
+fn parameters(code: &str) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("fn ") {
+        let rest = &code[at + 3..];
+        let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let is_item = code[..at].chars().next_back().is_none_or(char::is_whitespace) && !name.is_empty();
+        let (mut depth, mut parts, mut part, mut before) = (0_usize, Vec::new(), String::new(), ' ');
+        let mut is_open = false;
+        for c in rest[name.len()..].chars().filter(|_| is_item) {
+            let closes = matches!(c, ')' | ']' | '}') || c == '>' && !matches!(before, '-' | '=');
+            before = c;
+            depth = depth.saturating_sub(usize::from(closes));
+            if is_open && depth == 0 {
+                break;
+            }
+            match c {
+                '(' if depth == 0 => is_open = true,
+                ',' if is_open && depth == 1 => parts.push(std::mem::take(&mut part)),
+                _ if is_open => part.push(c),
+                _ => {}
+            }
+            depth += usize::from(matches!(c, '(' | '[' | '{' | '<'));
+        }
+        parts.push(part);
+        let is_counted =
+            |part: &&String| !part.trim().is_empty() && !part.trim().split(':').next().is_some_and(is_self);
+        found.push((name, parts.iter().filter(is_counted).count()));
+    }
+    found
+}
+
+fn is_self(name: &str) -> bool {
+    name.trim_start_matches('&').split_whitespace().next_back() == Some("self")
+}
+
+/// A function that needs more is given one thing that holds them.
+#[test]
+fn few_functions_take_six_parameters_or_more() {
+    let source = "fn a(&mut self, b: (u8, u8), c: impl Fn(u8, u8) -> u8) {}\npub fn d<T: Into<X<A, B>>>(a: A<B, C>, b: [T; 2],) {}";
+    assert_eq!(parameters(source), [("a".to_owned(), 2), ("d".to_owned(), 2)]);
+    let many = product("src").flat_map(|(path, code)| {
+        let many = parameters(&code).into_iter().filter(|(_, number)| *number >= 6);
+        many.map(|(name, number)| format!("{path}: {name} takes {number}")).collect::<Vec<_>>()
+    });
+    let many: Vec<String> = many.collect();
+    assert!(many.len() <= 8, "{many:#?}");
+}
+
+/// The turn owns the state of a run; the protocols own theirs, and say what is to be done.
+#[test]
+fn only_the_kernel_changes_the_state_of_a_run() {
+    let names = |word: &'static str| {
+        let files = product("src/engine").filter(move |(_, code)| code.contains(word)).map(|(path, _)| path);
+        files.map(|path| path.trim_start_matches("src/engine/rollout/").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("&mut RunState"), ["turn.rs"]);
+    assert_eq!(names("impl Run<'"), ["first_write.rs", "judge.rs", "schedule.rs"]);
+    assert_eq!(names("impl<'a> Run<'a>"), ["turn.rs"]);
+    let protocols: Vec<(String, String)> = product("src/engine/rollout/protocol").collect();
+    assert!(protocols.len() > 8, "the protocols are gone: the fence guards nothing");
+    for (path, code) in protocols {
+        assert!(!code.contains("state::") && !code.contains("turn::Run"), "{path} sees the state of others");
+    }
+}

@@ -211,7 +211,7 @@ mod tests {
     use super::*;
     use crate::engine::durable::{OwnerGoal, OwnerView};
     use crate::engine::kinds::WorkloadKind;
-    use crate::engine::rollout::{Goal, Ledger, Mode, Observation, World, turn};
+    use crate::engine::rollout::{Goal, Mode, Observation, RunState, World, turn};
 
     fn number() -> impl Strategy<Value = Value> {
         prop_oneof![
@@ -264,14 +264,14 @@ mod tests {
                 let Ok(Some(lock)) = RolloutLock::of(&object) else { continue };
                 let goal = goal(kind, &lock);
                 let view = OwnerView { object: Some(object), now: Some("2026-03-01T10:00:20Z".into()), ..OwnerView::default() };
-                let mut ledger = Ledger::new();
+                let mut state = RunState::new();
                 let mut world = World::default();
                 world.observe(Observation::Relisted(Vec::new()));
                 world.observe(Observation::Owner(Box::new(view)));
                 for seconds in [0, 1, 3600] {
-                    let turn = turn(&goal, &world, &mut ledger, std::time::Duration::from_secs(seconds));
+                    let turn = turn(&goal, &world, &mut state, std::time::Duration::from_secs(seconds));
                     for (id, _) in turn.actions {
-                        ledger.answer(id, crate::engine::rollout::Answer::Read, std::time::Duration::from_secs(seconds));
+                        state.answer(id, crate::engine::rollout::Answer::Read, std::time::Duration::from_secs(seconds));
                     }
                 }
             }

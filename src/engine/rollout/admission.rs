@@ -9,14 +9,15 @@ use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::names::PodKey;
 use crate::engine::pod::Pod;
 use crate::engine::progress::PodPhase;
-use crate::engine::report::Notice;
 
-use super::budgets::{self, Budgets};
+use super::entry::{Entry, Is, Request, Sent};
 use super::fault::Fault;
-use super::goal::{Goal, PodGoal};
-use super::ledger::{Entry, Ledger, Request, Sent};
-use super::world::World;
-use super::{Now, Turn, drain, owner, steps};
+use super::goal::PodGoal;
+use super::look::Look;
+use super::protocol::budgets::Allowed;
+use super::protocol::drain;
+use super::state::RunState;
+use super::steps;
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,24 +84,21 @@ impl Standing {
     }
 }
 
-/// Says whether a pod may go down now. It changes nothing: [`ask`] does what the answer needs.
-pub(super) fn may_go_down(goal: &Goal, world: &World, ledger: &Ledger, position: usize, now: Now) -> Admission {
-    let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position), ledger.entries.get(position)) else {
-        return Admission::Wait(Why::NotSeen);
-    };
-    let Some(pod) = world.pod(&pod_goal.key) else { return Admission::Wait(Why::NotSeen) };
-    let asks = Asks { goal, world, ledger, position, pod, standing: Standing::of(Some(pod), entry) };
-    let why = asks.canary().or_else(|| asks.place()).or_else(|| asks.unavailable(pod_goal));
-    let why = why.or_else(|| asks.budgets(pod_goal, now));
+/// Says whether a pod may go down now. It changes nothing: [`super::turn::Run::ask`] does what the answer needs.
+pub(super) fn may_go_down(look: Look<'_>, state: &RunState, position: usize) -> Admission {
+    let Some((goal, entry)) = state.pods.get(position) else { return Admission::Wait(Why::NotSeen) };
+    let Some(pod) = look.world.pod(&goal.key) else { return Admission::Wait(Why::NotSeen) };
+    let asks = Asks { look, state, position, goal, pod, standing: Standing::of(Some(pod), entry) };
+    let why = asks.canary().or_else(|| asks.place()).or_else(|| asks.unavailable()).or_else(|| asks.budgets());
     why.map_or(Admission::Go, Admission::Wait)
 }
 
 /// The pod that asks, and what is known of the others.
 struct Asks<'a> {
-    goal: &'a Goal,
-    world: &'a World,
-    ledger: &'a Ledger,
+    look: Look<'a>,
+    state: &'a RunState,
     position: usize,
+    goal: &'a PodGoal,
     pod: &'a Pod,
     standing: Standing,
 }
@@ -108,23 +106,28 @@ struct Asks<'a> {
 impl Asks<'_> {
     fn others(&self) -> impl Iterator<Item = (usize, Standing)> {
         let standing = |position: usize| {
-            let pod = self.ledger.pods.get(position).and_then(|pod| self.world.pod(&pod.key));
-            Some((position, Standing::of(pod, self.ledger.entries.get(position)?)))
+            let (goal, entry) = self.state.pods.get(position)?;
+            Some((position, Standing::of(self.look.world.pod(&goal.key), entry)))
         };
-        self.ledger.in_hand.iter().filter(|position| **position != self.position).filter_map(move |at| standing(*at))
+        self.state
+            .pods
+            .all(Is::InHand)
+            .iter()
+            .filter(|position| **position != self.position)
+            .filter_map(move |at| standing(*at))
     }
 
     /// Where the others go on after a failure, what has failed is waited for no more; it still counts as down.
     fn is_given_up(&self, position: usize) -> bool {
-        let goes_on = self.goal.policy.goes_on_after_failure && !self.ledger.has(Fault::WaitsForFailed);
-        goes_on && self.ledger.failing.contains(&position)
+        let goes_on = self.look.goal.policy.goes_on_after_failure && !self.look.has(Fault::WaitsForFailed);
+        goes_on && self.state.pods.all(Is::Failed).contains(&position)
     }
 
     /// The first pod goes alone until it has proven itself, unless a person chose the hold. Of several that were begun, as
     /// another run may have left them, those that are down go first, one after the other.
     fn canary(&self) -> Option<Why> {
-        let is_proven = self.ledger.has_proof() || self.goal.policy.min_ready_seconds_given.is_some();
-        if is_proven || self.ledger.has(Fault::NoCanary) {
+        let is_proven = self.state.pods.has_proof() || self.look.goal.policy.min_ready_seconds_given.is_some();
+        if is_proven || self.look.has(Fault::NoCanary) {
             return None;
         }
         let goes_first = |(position, standing): (usize, Standing)| match (standing, self.standing) {
@@ -140,124 +143,65 @@ impl Asks<'_> {
         if self.standing != Standing::New {
             return None;
         }
-        if self.others().count() >= self.allowed() && !self.ledger.has(Fault::IgnoresBudget) {
+        if self.others().count() >= self.allowed() && !self.look.has(Fault::IgnoresBudget) {
             return Some(Why::Full);
         }
-        (self.ledger.before_the_pause(self.goal) == Some(0)).then_some(Why::Pause)
+        (self.state.pods.before_the_pause(self.look.goal) == Some(0)).then_some(Why::Pause)
     }
 
     /// Counts the pods that are down or missing. Pods that only hold a place still run: they give way to one of them.
     ///
     /// A pod that is down by itself costs nothing. One whose gate we have turned off is down by our doing: that it is not
     /// ready buys nothing. One that is between two of its containers counts as down since the first.
-    fn unavailable(&self, pod_goal: &PodGoal) -> Option<Why> {
-        let is_counted = steps::is_begun(self.goal, pod_goal, self.pod);
-        if !takes_down(pod_goal) || is_counted || self.is_broken() || self.ledger.has(Fault::IgnoresBudget) {
+    fn unavailable(&self) -> Option<Why> {
+        let is_counted = steps::is_begun(self.look.goal, self.goal, self.pod);
+        if !self.goal.restarts() || is_counted || self.is_broken() || self.look.has(Fault::IgnoresBudget) {
             return None;
         }
-        let give_way = self.giving_way(pod_goal);
-        let is_up = |key: &PodKey| give_way.contains(key) && self.world.pod(key).is_some_and(Pod::is_ready);
-        let others = self.ledger.down.iter().filter(|key| **key != self.pod.key && !is_up(key)).count();
-        let missing = owner::replicas(self.goal, self.world).saturating_sub(self.ledger.present.len());
+        let give_way = self.giving_way();
+        let is_up = |key: &PodKey| give_way.contains(key) && self.look.world.pod(key).is_some_and(Pod::is_ready);
+        let others = self.state.pods.down().iter().filter(|key| **key != self.pod.key && !is_up(key)).count();
+        let missing = self.look.replicas().saturating_sub(self.state.pods.present().len());
         let down = others + missing;
         (down >= self.allowed()).then_some(Why::Unavailable { down })
     }
 
     /// PodDisruptionBudgets, and what both they and the owner say now.
-    fn budgets(&self, pod_goal: &PodGoal, now: Now) -> Option<Why> {
-        let is_owner_known = owner::is_fresh(self.goal, self.ledger, now);
+    fn budgets(&self) -> Option<Why> {
+        let is_owner_known = self.state.owner.is_fresh(self.look);
         let unread = |budgets| (!is_owner_known).then_some(Why::Unread { budgets });
-        if !asks_budgets(pod_goal, self.pod) {
+        // A pod that is not ready costs a budget nothing.
+        if !self.goal.restarts() || !self.pod.is_ready() {
             return unread(false);
         }
-        match budgets::allow(self.goal, self.world, self.ledger, self.pod, &self.giving_way(pod_goal), now) {
-            Budgets::Allow => unread(true),
-            Budgets::Unread => Some(Why::Unread { budgets: true }),
-            Budgets::Forbid(why) => Some(Why::DisruptionBudget(why)),
+        match self.state.budgets.allow(self.look, &self.state.pods, self.pod, &self.giving_way()) {
+            Allowed::Yes => unread(true),
+            Allowed::Unread => Some(Why::Unread { budgets: true }),
+            Allowed::No(why) => Some(Why::DisruptionBudget(why)),
         }
     }
 
     /// The pods that give way to this one: nothing was done to take any of them down, so one has to go first where not all
     /// may go any more.
-    fn giving_way(&self, pod_goal: &PodGoal) -> BTreeSet<PodKey> {
+    fn giving_way(&self) -> BTreeSet<PodKey> {
         if self.standing == Standing::New {
             return BTreeSet::new();
         }
         // What is out of its Services, or on its way out, is down for its clients: one more of the kind does not go beside it.
-        let is_leaving = |position: &usize| self.ledger.draining.contains(position);
-        let leaves_next = drain::wanted(self.goal, pod_goal).is_some() && !is_leaving(&self.position);
+        let is_leaving = |position: &usize| self.state.pods.all(Is::Draining).contains(position);
+        let leaves_next = drain::wanted(self.look.goal, self.goal).is_some() && !is_leaving(&self.position);
         let idle = self.others().filter(|(_, standing)| *standing == Standing::Idle);
         let idle = idle.filter(|(position, _)| !leaves_next || !is_leaving(position));
-        idle.filter_map(|(position, _)| Some(self.ledger.pods.get(position)?.key.clone())).collect()
+        idle.filter_map(|(position, _)| Some(self.state.pods.goal(position)?.key.clone())).collect()
     }
 
     /// Whether the pod is down by itself.
     fn is_broken(&self) -> bool {
-        let forgets = self.ledger.has(Fault::TakesItsGateForBroken);
+        let forgets = self.look.has(Fault::TakesItsGateForBroken);
         !self.pod.is_ready() && (forgets || !is_ready_but_for_our_gate(self.pod))
     }
 
     fn allowed(&self) -> usize {
-        usize::try_from(self.goal.policy.max_unavailable).unwrap_or(usize::MAX)
+        usize::try_from(self.look.goal.policy.max_unavailable).unwrap_or(usize::MAX)
     }
-}
-
-/// A change that restarts nothing takes nothing down.
-fn takes_down(pod_goal: &PodGoal) -> bool {
-    pod_goal.containers.values().any(|container| container.restarts)
-}
-
-/// A pod that is not ready costs a budget nothing.
-fn asks_budgets(pod_goal: &PodGoal, pod: &Pod) -> bool {
-    takes_down(pod_goal) && pod.is_ready()
-}
-
-/// Asks whether a pod may go down now, and does what the answer needs: reads what is not known, says what blocks, and stops
-/// the clock of a pod that has its place and waits for others.
-pub(super) fn ask(
-    goal: &Goal,
-    position: usize,
-    world: &World,
-    ledger: &mut Ledger,
-    now: Now,
-    turn: &mut Turn,
-) -> Admission {
-    let admission = may_go_down(goal, world, ledger, position, now);
-    match &admission {
-        Admission::Go => {
-            let pod = ledger.pods.get(position).and_then(|pod| Some((pod, world.pod(&pod.key)?)));
-            if pod.is_some_and(|(pod_goal, pod)| asks_budgets(pod_goal, pod)) {
-                budgets::unblock(ledger);
-            }
-        }
-        Admission::Wait(Why::Unavailable { down }) => say_that_the_budget_holds(goal, ledger, *down, turn),
-        Admission::Wait(Why::Unread { budgets }) => {
-            if *budgets {
-                budgets::read(goal, ledger, now, turn);
-            }
-            if !owner::is_fresh(goal, ledger, now) {
-                owner::read(goal, ledger, now, turn);
-            }
-        }
-        Admission::Wait(Why::DisruptionBudget(why)) => budgets::block(ledger, why, now, turn),
-        Admission::Wait(Why::NotSeen | Why::Canary | Why::Full | Why::Pause) => {}
-    }
-    if let Some(entry) = ledger.entries.get_mut(position) {
-        match &admission {
-            Admission::Go => entry.release(now),
-            Admission::Wait(_) if entry.is_in_hand() => entry.held_since = entry.held_since.or(Some(now)),
-            Admission::Wait(_) => {}
-        }
-    }
-    admission
-}
-
-fn say_that_the_budget_holds(goal: &Goal, ledger: &mut Ledger, down: usize, turn: &mut Turn) {
-    // While pods of ours are in hand it is plain why nothing else is taken.
-    if !ledger.in_hand.is_empty() || ledger.budget_said {
-        return;
-    }
-    ledger.budget_said = true;
-    let down = u32::try_from(down).unwrap_or(u32::MAX);
-    turn.notices.push(Notice::BudgetHolds { down, allowed: goal.policy.max_unavailable });
 }

@@ -8,11 +8,12 @@ use crate::engine::outcome::EndResult;
 use crate::engine::pod::Pod;
 use crate::engine::progress::{PodPhase, Stage};
 
-use super::goal::{Goal, PodGoal};
-use super::ledger::{Entry, Ledger, Request};
+use super::entry::{Entry, Is};
+use super::look::{Look, Visit};
 use super::pod_phase::Judged;
-use super::world::World;
-use super::{Now, drain, steps};
+use super::pods::Pods;
+use super::protocol::drain;
+use super::{Now, steps};
 
 /// Why a pod is given up whose time is over.
 const TOO_LATE: &str = "TimedOut";
@@ -30,13 +31,15 @@ fn too_late(entry: &Entry, phase: &PodPhase, now: Now) -> Failure {
 }
 
 /// Gives a pod up where that is asked for: a container that crashes again and again has failed once, not anew each time.
-pub(super) fn judge(goal: &Goal, entry: &mut Entry, judged: Judged, is_late: bool, now: Now) -> Judged {
-    if is_late && goal.policy.goes_on_after_failure {
+pub(super) fn judge(look: Look<'_>, entry: &mut Entry, judged: Judged) -> Judged {
+    let now = look.now;
+    let is_late = entry.deadline().is_some_and(|deadline| deadline <= now);
+    if is_late && look.goal.policy.goes_on_after_failure {
         entry.given_up = Some(too_late(entry, &judged.phase, now));
     }
     let restores = matches!(judged.phase, PodPhase::Restoring { .. });
     match (judged.phase.stage(), judged.phase) {
-        (_, PodPhase::Failing(failure)) if goal.policy.goes_on_after_failure => {
+        (_, PodPhase::Failing(failure)) if look.goal.policy.goes_on_after_failure => {
             let failure = entry.given_up.get_or_insert(failure).clone();
             Judged { phase: PodPhase::Failing(failure), wake: judged.wake }
         }
@@ -60,28 +63,27 @@ pub(super) fn judge(goal: &Goal, entry: &mut Entry, judged: Judged, is_late: boo
 
 /// Returns whether a pod that failed is as it was, and ready: its command failed before anything was done to it, or the
 /// server certainly took none of its patches. It costs no place.
-pub(super) fn is_whole(goal: &Goal, pod_goal: &PodGoal, world: &World, entry: &Entry, phase: &PodPhase) -> bool {
-    let has_failed = matches!(phase, PodPhase::Failing(_)) && goal.policy.goes_on_after_failure;
-    let was_done = match entry.request {
-        Request::Idle | Request::BackOff { .. } => entry.patched && (entry.is_late || !entry.asked.is_empty()),
-        Request::Sent | Request::Accepted | Request::Unclear | Request::Reading | Request::ReadAt(_) => true,
-    };
-    let is_as_it_was = |pod: &Pod| pod.is_ready() && !drain::is_owed(pod) && !steps::is_begun(goal, pod_goal, pod);
-    has_failed && !was_done && world.pod(&pod_goal.key).is_some_and(is_as_it_was)
+pub(super) fn is_whole(look: Look<'_>, visit: Visit<'_>, entry: &Entry, phase: &PodPhase) -> bool {
+    let has_failed = phase.stage() == Stage::Failed && look.goal.policy.goes_on_after_failure;
+    let was_done = !entry.is_idle() || entry.patched && (entry.is_late || !entry.asked.is_empty());
+    let is_as_it_was =
+        |pod: &Pod| pod.is_ready() && !drain::is_owed(pod) && !steps::is_begun(look.goal, visit.goal, pod);
+    has_failed && !was_done && visit.pod.is_some_and(is_as_it_was)
 }
 
 /// Pods that were only given up when their time was over have timed out.
-pub(super) fn result(ledger: &Ledger) -> EndResult {
-    let entries = ledger.failing.iter().filter_map(|position| ledger.entries.get(*position));
+pub(super) fn result(pods: &Pods) -> EndResult {
+    let entries = pods.all(Is::Failed).iter().filter_map(|position| pods.entry(*position));
     let mut failures = entries.map(|entry| entry.given_up.as_ref().map(|failure| failure.reason.as_str()));
     if failures.all(|reason| reason == Some(TOO_LATE)) { EndResult::TimedOut } else { EndResult::Failed }
 }
 
 /// What has failed stays down: where that is as many pods as may be down, the others cannot go on.
-pub(super) fn no_place_is_left(goal: &Goal, ledger: &Ledger) -> Option<String> {
-    let (failed, allowed) = (ledger.failing.intersection(&ledger.in_hand).count(), goal.policy.max_unavailable);
+pub(super) fn no_place_is_left(look: Look<'_>, pods: &Pods) -> Option<String> {
+    let (failed, allowed) =
+        (pods.all(Is::Failed).intersection(pods.all(Is::InHand)).count(), look.goal.policy.max_unavailable);
     let is_full = usize::try_from(allowed).is_ok_and(|allowed| failed >= allowed);
-    (is_full && ledger.nothing_moves()).then(|| {
+    (is_full && pods.nothing_moves()).then(|| {
         format!("no further pod may be taken down: {failed} failed, and {allowed} may be down (raise --max-unavailable to go on)")
     })
 }

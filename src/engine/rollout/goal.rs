@@ -85,6 +85,13 @@ pub struct PodGoal {
     pub drain: Option<DrainGoal>,
 }
 
+impl PodGoal {
+    /// Returns whether a container of the pod restarts: a change that restarts nothing takes nothing down.
+    pub fn restarts(&self) -> bool {
+        self.containers.values().any(|container| container.restarts)
+    }
+}
+
 /// How a pod is taken out of its Services before a container of it restarts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -12,11 +12,12 @@ use crate::engine::proof::{BEING_DELETED, DELETED};
 use crate::engine::record::UpdateRecord;
 
 use super::Now;
+use super::entry::{Entry, MAX_SENDS, ReadyKey, Request, Sent};
 use super::fault::Fault;
 use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
-use super::ledger::{Entry, Ledger, MAX_SENDS, ReadyKey, Request, Sent};
+use super::look::{Look, Visit};
+use super::pods::Pods;
 use super::steps;
-use super::world::{Watch, World};
 use crate::engine::policy::{CANARY_HOLD_SECONDS, RESTARTED_HOLD_SECONDS};
 
 /// The phase, and when it may change without any observation.
@@ -49,129 +50,304 @@ enum Progress {
     Runs,
 }
 
-/// Judges one pod. `entry` is what the ledger keeps of it: when things were first seen, by our clock.
-pub(super) fn pod_phase(
-    goal: &Goal,
-    pod_goal: &PodGoal,
-    world: &World,
-    ledger: &Ledger,
-    entry: &mut Entry,
-    now: Now,
-) -> Judged {
-    let Some(pod) = world.pod(&pod_goal.key) else {
-        let seen = world.is_deleted(&pod_goal.key) || *world.watch() == Watch::Live;
-        let why = || world.why_deleted(&pod_goal.key).unwrap_or(DELETED).to_owned();
+/// Judges one pod. `entry` is what is kept of it: when things were first seen, by our clock.
+pub(super) fn pod_phase(look: Look<'_>, pods: &Pods, visit: Visit<'_>, entry: &mut Entry) -> Judged {
+    let (world, key) = (look.world, &visit.goal.key);
+    let Some(pod) = visit.pod else {
+        let seen = world.is_deleted(key) || look.is_live();
+        let why = || world.why_deleted(key).unwrap_or(DELETED).to_owned();
         return if seen { PodPhase::Gone { why: why() }.into() } else { PodPhase::Waiting.into() };
     };
-    if let Some(why) = gone(goal, pod) {
-        return PodPhase::Gone { why }.into();
+    PodJudge { look, pods, goal: visit.goal, pod }.judge(entry)
+}
+
+/// The pod that is judged, and what it is judged by.
+#[derive(Clone, Copy)]
+struct PodJudge<'a> {
+    look: Look<'a>,
+    pods: &'a Pods,
+    goal: &'a PodGoal,
+    pod: &'a Pod,
+}
+
+impl<'a> PodJudge<'a> {
+    fn judge(self, entry: &mut Entry) -> Judged {
+        let Self { look, goal, pod, .. } = self;
+        if let Some(why) = gone(look.goal, pod) {
+            return PodPhase::Gone { why }.into();
+        }
+        // What was told and ends the rollout stays so while the end is on its way: a crashed container is started again, and
+        // another writer may change his mind.
+        if let Some(ends @ (PodPhase::Failing(_) | PodPhase::Moved { .. })) = &entry.phase
+            && look.ending_since.is_some()
+        {
+            return ends.clone().into();
+        }
+        if let Some(path) = goal.metadata.moved_in(pod) {
+            return PodPhase::Gone { why: format!("its {path} was changed by somebody else") }.into();
+        }
+        let containers = goal.containers.iter();
+        let mut progress: Vec<(ContainerName, Progress)> =
+            containers.map(|(name, wanted)| (name.clone(), self.container(name, wanted, entry))).collect();
+        // Another writer is at work, whatever the server said to us.
+        let is_moved = progress.iter().any(|(_, progress)| matches!(progress, Progress::Moved(_)));
+        if let Some(failure) = entry.refused.as_ref().filter(|_| !is_moved) {
+            return PodPhase::Failing(failure.clone()).into();
+        }
+        if !goal.metadata.left_in(pod).is_empty() {
+            progress.push((ContainerName::default(), Progress::NotAsked));
+        }
+        if look.goal.mode == Mode::Durable && pod.is_finished() {
+            let why = pod.disruption().unwrap_or_else(|| format!("it is {} for good", pod.status.phase));
+            return PodPhase::Gone { why }.into();
+        }
+        let steps = steps::of(look.goal, goal);
+        entry.is_between = false;
+        if let Some(next) = steps::next(&steps, goal, pod) {
+            if next != entry.step {
+                (entry.step, entry.sends) = (next, 0);
+            }
+            if next > 0 {
+                return self.between(entry, &steps, next, progress);
+            }
+        }
+        if let Some(judged) = decided(pod, &progress, entry, look.has(Fault::RetriesForever)) {
+            return judged;
+        }
+        self.settle(entry, &self.restarting(goal.containers.keys()), true)
     }
-    // What was told and ends the rollout stays so while the end is on its way: a crashed container is started again, and
-    // another writer may change his mind.
-    if let Some(ends @ (PodPhase::Failing(_) | PodPhase::Moved { .. })) = &entry.phase
-        && ledger.ending_since.is_some()
-    {
-        return ends.clone().into();
+
+    /// Those of the containers that restart when their image changes.
+    fn restarting(self, names: impl Iterator<Item = &'a ContainerName>) -> Vec<&'a ContainerName> {
+        names.filter(|name| self.goal.containers.get(*name).is_some_and(|goal| goal.restarts)).collect()
     }
-    if let Some(path) = pod_goal.metadata.moved_in(pod) {
-        return PodPhase::Gone { why: format!("its {path} was changed by somebody else") }.into();
+
+    /// Some steps of the pod are asked for and others not: those that are must be proven before the next one is sent. The
+    /// pod as a whole need not be ready: what makes it unready may be a container whose turn has not come.
+    fn between(
+        self,
+        entry: &mut Entry,
+        steps: &[Vec<&'a ContainerName>],
+        next: usize,
+        progress: Vec<(ContainerName, Progress)>,
+    ) -> Judged {
+        let unbounded = self.look.has(Fault::RetriesForever);
+        let earlier: Vec<&'a ContainerName> = steps.iter().take(next).flatten().copied().collect();
+        let (asked, others): (Vec<_>, Vec<_>) = progress.into_iter().partition(|(name, _)| earlier.contains(&name));
+        let moved = others.into_iter().find_map(|(container, progress)| match progress {
+            Progress::Moved(image) => Some(PodPhase::Moved { container, image }),
+            Progress::NotAsked
+            | Progress::Restarting(_)
+            | Progress::BackOff { .. }
+            | Progress::Unverified(_)
+            | Progress::Failing(_)
+            | Progress::MayFail(_)
+            | Progress::Runs => None,
+        });
+        if let Some(moved) = moved {
+            return moved.into();
+        }
+        let judged = decided(self.pod, &asked, entry, unbounded);
+        let is_begun = entry.patched || steps::is_begun(self.look.goal, self.goal, self.pod);
+        entry.is_between = is_begun;
+        let waits = not_asked_yet(entry, unbounded);
+        let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodPhase::Patched;
+        match judged {
+            Some(judged) if judged.phase.stage().is_end() => return judged,
+            Some(_) | None if is_under_way => return PodPhase::Patched.into(),
+            Some(judged) => return judged,
+            None => {}
+        }
+        if is_begun {
+            let settled = self.settle(entry, &self.restarting(earlier.into_iter()), false);
+            if settled.phase != PodPhase::Done {
+                return settled;
+            }
+        }
+        match waits {
+            PodPhase::Failing(_) => waits.into(),
+            // Whatever is under way for a pod of which nothing was changed is the first thing.
+            _ if !is_begun => waits.into(),
+            _ => {
+                let containers = steps.get(next).into_iter().flatten().map(|name| (*name).clone());
+                PodPhase::Next { containers: containers.collect() }.into()
+            }
+        }
     }
-    let mut progress: Vec<(ContainerName, Progress)> = pod_goal
-        .containers
-        .iter()
-        .map(|(name, wanted)| {
-            (name.clone(), container_progress(world, ledger, pod, (name, wanted), &goal.id, entry, now))
+
+    fn container(self, name: &ContainerName, goal: &ContainerGoal, entry: &mut Entry) -> Progress {
+        let Self { look, pod, .. } = self;
+        let Some((_, _, container)) = pod.container(name) else { return Progress::Moved("(no such container)".into()) };
+        if let Some(to) = &goal.to {
+            if container.image != *to {
+                let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
+                let asked = untouched && !was_ours(pod, &look.goal.id, name, to) && !entry.asked.contains(name);
+                return if asked { Progress::NotAsked } else { Progress::Moved(container.image.clone()) };
+            }
+            entry.asked.insert(name.clone());
+        }
+        if !goal.restarts {
+            return Progress::Runs;
+        }
+        let Some((_, _, status)) = pod.container_status(name) else { return Progress::Restarting(None) };
+        let baseline = Baseline::of(pod, name);
+        let proven = entry.proven.get(name).is_some_and(|(image, by)| *image == container.image && *by == baseline);
+        // A status from before the kubelet saw the spec says nothing about it, neither good nor bad.
+        if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) && !proven {
+            return Progress::Restarting(None);
+        }
+        let knew = kubelet_knew(entry, pod, container, status) || proven || evidence::was_compared(pod, name);
+        if let Some((reason, _)) = failure::back_off(status).filter(|_| look.has(Fault::TakesBackOffForFailure)) {
+            return Progress::Failing(Failure { container: None, reason, message: String::new(), exit_code: Some(0) });
+        }
+        if let Some(progress) = self.failing(&baseline, container, status, entry) {
+            return progress;
+        }
+        if status.state.running.is_none() {
+            // What was there before the patch is shown for a moment more, and is forgotten with the image.
+            let is_stale = matches!(&baseline, Baseline::Recorded(record) if record.waiting.is_some());
+            if let Some((waiting, until)) = failure::back_off(status).filter(|_| !is_stale) {
+                return Progress::BackOff { waiting, until };
+            }
+            return Progress::Restarting(status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()));
+        }
+        if pod.status.observed_generation.is_some() && baseline.was_left(status, &container.image) {
+            return Progress::Runs;
+        }
+        let since = UpdateRecord::set_at(pod, name);
+        let is_of_it = |at: &&str| since.as_deref().is_none_or(|since| *at >= since);
+        let changed = look.world.definition_changed(&pod.key, name).filter(is_of_it);
+        match baseline.proof(status, &container.image, knew, changed) {
+            _ if look.has(Fault::ReadyIsDone) => Progress::Runs,
+            Proof::New => {
+                entry.proven.insert(name.clone(), (container.image.clone(), baseline));
+                Progress::Runs
+            }
+            Proof::Old => Progress::Restarting(None),
+            Proof::Unverified(why) => match self.by_restart(name, entry) {
+                Some(rests_on) => {
+                    entry.by_restart.insert(name.clone(), Some(rests_on));
+                    entry.proven.insert(name.clone(), (container.image.clone(), baseline));
+                    Progress::Runs
+                }
+                None => Progress::Unverified(why),
+            },
+        }
+    }
+
+    /// What a restart alone proves, once the kubelet's events were looked at and told nothing: it makes a few of a kind for a
+    /// pod and then no more (`client-go/tools/record`, `EventSourceObjectSpamFilter`).
+    fn by_restart(self, name: &ContainerName, entry: &Entry) -> Option<String> {
+        let has_looked = entry.events_at.is_some_and(|next| next <= self.look.now);
+        if has_looked && !self.look.has(Fault::NeedsEvents) { evidence::rests_on_restart(self.pod, name) } else { None }
+    }
+
+    /// Whether the container has failed, or will have if nothing changes.
+    fn failing(
+        self,
+        baseline: &Baseline,
+        container: &Container,
+        status: &ContainerStatus,
+        entry: &mut Entry,
+    ) -> Option<Progress> {
+        let now = self.look.now;
+        let (old_image, old_waiting, old_bits) = match baseline {
+            Baseline::Recorded(record) => {
+                let same = !record.image_id.is_empty() && record.image_id == status.image_id;
+                (Some(record.from.as_str()), record.waiting.as_deref(), same)
+            }
+            Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
+        };
+        let is_new = |ended: &Terminated| baseline.ended_after(ended);
+        let judged = failure::judge(status, is_new, old_image, &container.image);
+        let Some((failure, urgency)) = judged else {
+            entry.failing_since.remove(&container.name);
+            return None;
+        };
+        let since = match entry.failing_since.get(&container.name) {
+            Some((reason, since)) if *reason == failure.reason => *since,
+            Some(_) | None => {
+                entry.failing_since.insert(container.name.clone(), (failure.reason.clone(), now));
+                now
+            }
+        };
+        if failure.exit_code.is_some() && old_bits {
+            // It may be one that the kubelet made before it knew the new image, and showed after it did; the one after it is not.
+            let first = entry.first_crash.entry(container.name.clone()).or_insert_with(|| status.container_id.clone());
+            if *first == status.container_id {
+                return None;
+            }
+        }
+        let of_before = old_waiting == Some(failure.reason.as_str())
+            && failure.exit_code.is_none()
+            && !failure.message.contains(&container.image);
+        let is_stale = of_before && urgency == Urgency::AtOnce;
+        let patience = if is_stale { STALE_REASON_SECONDS } else { urgency.patience_seconds() };
+        let at = since + Duration::from_secs(patience);
+        // Whether it lasted cannot be told while nothing is seen.
+        Some(if at <= now && (self.look.is_live() || patience == 0) {
+            Progress::Failing(failure)
+        } else {
+            Progress::MayFail(at)
         })
-        .collect();
-    // Another writer is at work, whatever the server said to us.
-    let is_moved = progress.iter().any(|(_, progress)| matches!(progress, Progress::Moved(_)));
-    if let Some(failure) = entry.refused.as_ref().filter(|_| !is_moved) {
-        return PodPhase::Failing(failure.clone()).into();
     }
-    if !pod_goal.metadata.left_in(pod).is_empty() {
-        progress.push((ContainerName::default(), Progress::NotAsked));
-    }
-    if goal.mode == Mode::Durable && pod.is_finished() {
-        let why = pod.disruption().unwrap_or_else(|| format!("it is {} for good", pod.status.phase));
-        return PodPhase::Gone { why }.into();
-    }
-    let steps = steps::of(goal, pod_goal);
-    entry.is_between = false;
-    if let Some(next) = steps::next(&steps, pod_goal, pod) {
-        if next != entry.step {
-            (entry.step, entry.sends) = (next, 0);
-        }
-        if next > 0 {
-            return between(goal, (pod_goal, pod), world, ledger, entry, (&steps, next), progress, now);
-        }
-    }
-    if let Some(judged) = decided(pod, &progress, entry, ledger.has(Fault::RetriesForever)) {
-        return judged;
-    }
-    let restarted = restarting(pod_goal, pod_goal.containers.keys());
-    settle(goal, pod, world, ledger, entry, &restarted, true, now)
-}
 
-/// Those of the containers that restart when their image changes.
-fn restarting<'g>(pod_goal: &'g PodGoal, names: impl Iterator<Item = &'g ContainerName>) -> Vec<&'g ContainerName> {
-    names.filter(|name| pod_goal.containers.get(*name).is_some_and(|goal| goal.restarts)).collect()
-}
+    /// The right containers run: are they ready, and the pod where it is the whole of it, and has that held?
+    fn settle(self, entry: &mut Entry, restarted: &[&ContainerName], whole: bool) -> Judged {
+        let Self { look, pod, .. } = self;
+        let (goal, now) = (look.goal, look.now);
+        if restarted.is_empty() {
+            return PodPhase::Done.into();
+        }
+        let ready = restarted.iter().all(|name| pod.container_status(name).is_some_and(|(_, _, status)| status.ready));
+        if !ready || whole && !is_ready_but_for_our_gate(pod) {
+            entry.ready_since = None;
+            return PodPhase::Starting.into();
+        }
+        let key = ReadyKey::of(pod, restarted, whole);
+        let since = match &entry.ready_since {
+            Some((known, since)) if *known == key => *since,
+            Some(_) | None => {
+                entry.ready_since = Some((key, now));
+                now
+            }
+        };
+        // What a restart alone proves is the wrong one only where it is about to be stopped.
+        let by_restart = restarted.iter().any(|name| entry.by_restart.contains_key(*name));
+        let is_given = goal.policy.min_ready_seconds_given.is_some();
+        let least = if by_restart && !is_given { RESTARTED_HOLD_SECONDS } else { 0 };
+        let hold_seconds = if look.has(Fault::NoHold) { 0 } else { self.hold_seconds(restarted).max(least) };
+        let until = since + Duration::from_secs(u64::from(hold_seconds));
+        // Whether it has held cannot be told while nothing is seen; a pod that was done stays done.
+        if until <= now && (look.is_live() || entry.phase == Some(PodPhase::Done)) {
+            return PodPhase::Done.into();
+        }
+        let wake = (!look.has(Fault::ForgetsHoldTimer)).then_some(until);
+        Judged { phase: PodPhase::Settling { hold_seconds }, wake }
+    }
 
-/// Some steps of the pod are asked for and others not: those that are must be proven before the next one is sent. The
-/// pod as a whole need not be ready: what makes it unready may be a container whose turn has not come.
-#[expect(clippy::too_many_arguments, reason = "what a pod is judged from")]
-fn between(
-    goal: &Goal,
-    (pod_goal, pod): (&PodGoal, &Pod),
-    world: &World,
-    ledger: &Ledger,
-    entry: &mut Entry,
-    (steps, next): (&[Vec<&ContainerName>], usize),
-    progress: Vec<(ContainerName, Progress)>,
-    now: Now,
-) -> Judged {
-    let unbounded = ledger.has(Fault::RetriesForever);
-    let earlier: Vec<&ContainerName> = steps.iter().take(next).flatten().copied().collect();
-    let (asked, others): (Vec<_>, Vec<_>) = progress.into_iter().partition(|(name, _)| earlier.contains(&name));
-    let moved = others.into_iter().find_map(|(container, progress)| match progress {
-        Progress::Moved(image) => Some(PodPhase::Moved { container, image }),
-        Progress::NotAsked
-        | Progress::Restarting(_)
-        | Progress::BackOff { .. }
-        | Progress::Unverified(_)
-        | Progress::Failing(_)
-        | Progress::MayFail(_)
-        | Progress::Runs => None,
-    });
-    if let Some(moved) = moved {
-        return moved.into();
-    }
-    let judged = decided(pod, &asked, entry, unbounded);
-    let is_begun = entry.patched || steps::is_begun(goal, pod_goal, pod);
-    entry.is_between = is_begun;
-    let waits = not_asked_yet(entry, unbounded);
-    let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodPhase::Patched;
-    match judged {
-        Some(judged) if judged.phase.stage().is_end() => return judged,
-        Some(_) | None if is_under_way => return PodPhase::Patched.into(),
-        Some(judged) => return judged,
-        None => {}
-    }
-    if is_begun {
-        let restarted = restarting(pod_goal, earlier.into_iter());
-        let settled = settle(goal, pod, world, ledger, entry, &restarted, false, now);
-        if settled.phase != PodPhase::Done {
-            return settled;
+    /// How long ready must hold.
+    ///
+    /// One startup period, because kubelets 1.35 to 1.37 show `started` and `ready` of a replaced container before its
+    /// startup probe ran (kubernetes#141155).
+    fn hold_seconds(self, restarted: &[&ContainerName]) -> u32 {
+        let (goal, pod) = (self.look.goal, self.pod);
+        if let Some(given) = goal.policy.min_ready_seconds_given {
+            return given;
         }
-    }
-    match waits {
-        PodPhase::Failing(_) => waits.into(),
-        // Whatever is under way for a pod of which nothing was changed is the first thing.
-        _ if !is_begun => waits.into(),
-        _ => {
-            let containers = steps.get(next).into_iter().flatten().map(|name| (*name).clone());
-            PodPhase::Next { containers: containers.collect() }.into()
-        }
+        let containers = || restarted.iter().filter_map(|name| pod.container(name)).map(|(_, _, container)| container);
+        let startup = containers()
+            .filter_map(|container| container.startup_probe.as_ref())
+            .map(|probe| probe.period_seconds.unwrap_or(10))
+            .max();
+        let base = goal.policy.owner_min_ready_seconds.max(startup.unwrap_or(0));
+        let base = if restarted.iter().any(|name| has_ended_once(pod, name)) {
+            base.max(RESTARTED_HOLD_SECONDS)
+        } else {
+            base
+        };
+        let blind = containers().any(|container| container.readiness_probe.is_none());
+        if blind && self.pods.is_canary(&pod.key, goal) { base.max(CANARY_HOLD_SECONDS) } else { base }
     }
 }
 
@@ -250,81 +426,6 @@ fn gone(goal: &Goal, pod: &Pod) -> Option<String> {
     }
 }
 
-fn container_progress(
-    world: &World,
-    ledger: &Ledger,
-    pod: &Pod,
-    (name, goal): (&ContainerName, &ContainerGoal),
-    id: &RolloutId,
-    entry: &mut Entry,
-    now: Now,
-) -> Progress {
-    let Some((_, _, container)) = pod.container(name) else { return Progress::Moved("(no such container)".into()) };
-    if let Some(to) = &goal.to {
-        if container.image != *to {
-            let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
-            let asked = untouched && !was_ours(pod, id, name, to) && !entry.asked.contains(name);
-            return if asked { Progress::NotAsked } else { Progress::Moved(container.image.clone()) };
-        }
-        entry.asked.insert(name.clone());
-    }
-    if !goal.restarts {
-        return Progress::Runs;
-    }
-    let Some((_, _, status)) = pod.container_status(name) else { return Progress::Restarting(None) };
-    let baseline = Baseline::of(pod, name);
-    let proven = entry.proven.get(name).is_some_and(|(image, by)| *image == container.image && *by == baseline);
-    // A status from before the kubelet saw the spec says nothing about it, neither good nor bad.
-    if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) && !proven {
-        return Progress::Restarting(None);
-    }
-    let live = *world.watch() == Watch::Live;
-    let knew = kubelet_knew(entry, pod, container, status) || proven || evidence::was_compared(pod, name);
-    if let Some((reason, _)) = failure::back_off(status).filter(|_| ledger.has(Fault::TakesBackOffForFailure)) {
-        return Progress::Failing(Failure { container: None, reason, message: String::new(), exit_code: Some(0) });
-    }
-    if let Some(progress) = failing(&baseline, container, status, entry, live, now) {
-        return progress;
-    }
-    if status.state.running.is_none() {
-        // What was there before the patch is shown for a moment more, and is forgotten with the image.
-        let is_stale = matches!(&baseline, Baseline::Recorded(record) if record.waiting.is_some());
-        if let Some((waiting, until)) = failure::back_off(status).filter(|_| !is_stale) {
-            return Progress::BackOff { waiting, until };
-        }
-        return Progress::Restarting(status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()));
-    }
-    if pod.status.observed_generation.is_some() && baseline.was_left(status, &container.image) {
-        return Progress::Runs;
-    }
-    let since = UpdateRecord::set_at(pod, name);
-    let is_of_it = |at: &&str| since.as_deref().is_none_or(|since| *at >= since);
-    let changed = world.definition_changed(&pod.key, name).filter(is_of_it);
-    match baseline.proof(status, &container.image, knew, changed) {
-        _ if ledger.has(Fault::ReadyIsDone) => Progress::Runs,
-        Proof::New => {
-            entry.proven.insert(name.clone(), (container.image.clone(), baseline));
-            Progress::Runs
-        }
-        Proof::Old => Progress::Restarting(None),
-        Proof::Unverified(why) => match by_restart(pod, name, ledger, entry, now) {
-            Some(rests_on) => {
-                entry.by_restart.insert(name.clone(), Some(rests_on));
-                entry.proven.insert(name.clone(), (container.image.clone(), baseline));
-                Progress::Runs
-            }
-            None => Progress::Unverified(why),
-        },
-    }
-}
-
-/// What a restart alone proves, once the kubelet's events were looked at and told nothing: it makes a few of a kind for a
-/// pod and then no more (`client-go/tools/record`, `EventSourceObjectSpamFilter`).
-fn by_restart(pod: &Pod, name: &ContainerName, ledger: &Ledger, entry: &Entry, now: Now) -> Option<String> {
-    let has_looked = entry.events_at.is_some_and(|next| next <= now);
-    if has_looked && !ledger.has(Fault::NeedsEvents) { evidence::rests_on_restart(pod, name) } else { None }
-}
-
 /// Whether this rollout's own patch has changed the container already: it set all images but those of later steps, so
 /// what stands there now is somebody else's.
 ///
@@ -349,115 +450,6 @@ fn kubelet_knew(entry: &mut Entry, pod: &Pod, container: &Container, status: &Co
             false
         }
     }
-}
-
-/// Whether the container has failed, or will have if nothing changes.
-fn failing(
-    baseline: &Baseline,
-    container: &Container,
-    status: &ContainerStatus,
-    entry: &mut Entry,
-    live: bool,
-    now: Now,
-) -> Option<Progress> {
-    let (old_image, old_waiting, old_bits) = match baseline {
-        Baseline::Recorded(record) => {
-            let same = !record.image_id.is_empty() && record.image_id == status.image_id;
-            (Some(record.from.as_str()), record.waiting.as_deref(), same)
-        }
-        Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
-    };
-    let is_new = |ended: &Terminated| baseline.ended_after(ended);
-    let judged = failure::judge(status, is_new, old_image, &container.image);
-    let Some((failure, urgency)) = judged else {
-        entry.failing_since.remove(&container.name);
-        return None;
-    };
-    let since = match entry.failing_since.get(&container.name) {
-        Some((reason, since)) if *reason == failure.reason => *since,
-        Some(_) | None => {
-            entry.failing_since.insert(container.name.clone(), (failure.reason.clone(), now));
-            now
-        }
-    };
-    if failure.exit_code.is_some() && old_bits {
-        // It may be one that the kubelet made before it knew the new image, and showed after it did; the one after it is not.
-        let first = entry.first_crash.entry(container.name.clone()).or_insert_with(|| status.container_id.clone());
-        if *first == status.container_id {
-            return None;
-        }
-    }
-    let of_before = old_waiting == Some(failure.reason.as_str())
-        && failure.exit_code.is_none()
-        && !failure.message.contains(&container.image);
-    let is_stale = of_before && urgency == Urgency::AtOnce;
-    let patience = if is_stale { STALE_REASON_SECONDS } else { urgency.patience_seconds() };
-    let at = since + Duration::from_secs(patience);
-    // Whether it lasted cannot be told while nothing is seen.
-    Some(if at <= now && (live || patience == 0) { Progress::Failing(failure) } else { Progress::MayFail(at) })
-}
-
-/// The right containers run: are they ready, and the pod where it is the whole of it, and has that held?
-#[expect(clippy::too_many_arguments, reason = "what a pod is judged from")]
-fn settle(
-    goal: &Goal,
-    pod: &Pod,
-    world: &World,
-    ledger: &Ledger,
-    entry: &mut Entry,
-    restarted: &[&ContainerName],
-    whole: bool,
-    now: Now,
-) -> Judged {
-    if restarted.is_empty() {
-        return PodPhase::Done.into();
-    }
-    let ready = restarted.iter().all(|name| pod.container_status(name).is_some_and(|(_, _, status)| status.ready));
-    if !ready || whole && !is_ready_but_for_our_gate(pod) {
-        entry.ready_since = None;
-        return PodPhase::Starting.into();
-    }
-    let key = ReadyKey::of(pod, restarted, whole);
-    let since = match &entry.ready_since {
-        Some((known, since)) if *known == key => *since,
-        Some(_) | None => {
-            entry.ready_since = Some((key, now));
-            now
-        }
-    };
-    // What a restart alone proves is the wrong one only where it is about to be stopped.
-    let by_restart = restarted.iter().any(|name| entry.by_restart.contains_key(*name));
-    let is_given = goal.policy.min_ready_seconds_given.is_some();
-    let least = if by_restart && !is_given { RESTARTED_HOLD_SECONDS } else { 0 };
-    let hold_seconds =
-        if ledger.has(Fault::NoHold) { 0 } else { hold_seconds(goal, pod, restarted, ledger).max(least) };
-    let until = since + Duration::from_secs(u64::from(hold_seconds));
-    // Whether it has held cannot be told while nothing is seen; a pod that was done stays done.
-    if until <= now && (*world.watch() == Watch::Live || entry.phase == Some(PodPhase::Done)) {
-        return PodPhase::Done.into();
-    }
-    let wake = (!ledger.has(Fault::ForgetsHoldTimer)).then_some(until);
-    Judged { phase: PodPhase::Settling { hold_seconds }, wake }
-}
-
-/// How long ready must hold.
-///
-/// One startup period, because kubelets 1.35 to 1.37 show `started` and `ready` of a replaced container before its
-/// startup probe ran (kubernetes#141155).
-fn hold_seconds(goal: &Goal, pod: &Pod, restarted: &[&ContainerName], ledger: &Ledger) -> u32 {
-    if let Some(given) = goal.policy.min_ready_seconds_given {
-        return given;
-    }
-    let containers = || restarted.iter().filter_map(|name| pod.container(name)).map(|(_, _, container)| container);
-    let startup = containers()
-        .filter_map(|container| container.startup_probe.as_ref())
-        .map(|probe| probe.period_seconds.unwrap_or(10))
-        .max();
-    let base = goal.policy.owner_min_ready_seconds.max(startup.unwrap_or(0));
-    let base =
-        if restarted.iter().any(|name| has_ended_once(pod, name)) { base.max(RESTARTED_HOLD_SECONDS) } else { base };
-    let blind = containers().any(|container| container.readiness_probe.is_none());
-    if blind && ledger.is_canary(&pod.key, goal) { base.max(CANARY_HOLD_SECONDS) } else { base }
 }
 
 /// Whether a container that came after the change has ended already, and this is another one.

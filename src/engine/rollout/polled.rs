@@ -1,11 +1,16 @@
-//! What is read of the cluster again and again: from when on it is true, and how long it may be relied on.
+//! What is read of the cluster again and again: from when on it is true, how long it may be relied on, and when it is read again.
 
 use std::time::Duration;
 
-use super::Now;
+use super::entry::BACK_OFF;
+use super::{Answer, Now};
 
 /// An answer that was longer on its way may have lain there while this process slept.
 const SLOWEST: Duration = Duration::from_secs(5);
+
+/// While something is waited for, it is read so often: at first, and at the longest.
+const SOON: Duration = Duration::from_millis(200);
+const LATER: Duration = Duration::from_secs(1);
 
 /// One read: it shows what was there when it was asked for, or later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,5 +33,85 @@ impl Reading {
     /// Returns whether it was answered no longer than this ago.
     pub(super) fn is_fresh(self, within: Duration, now: Now) -> bool {
         !self.is_overdue() && self.answered + within >= now
+    }
+}
+
+/// A read that is repeated; one at a time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PolledRead {
+    /// Since when an answer is outstanding.
+    asked: Option<Now>,
+    /// The read that what is known comes from.
+    pub(super) last: Option<Reading>,
+    /// Something has changed since: what is known counts no more.
+    pub(super) is_stale: bool,
+    pub(super) not_before: Now,
+    pub(super) pause: Duration,
+    /// Why it could not be read the last time.
+    pub(super) trouble: Option<String>,
+}
+
+impl PolledRead {
+    pub(super) fn asked(&self) -> Option<Now> {
+        self.asked
+    }
+
+    pub(super) fn may_ask(&self, now: Now) -> bool {
+        self.asked.is_none() && self.not_before <= now
+    }
+
+    pub(super) fn ask(&mut self, now: Now) {
+        self.asked = Some(now);
+    }
+
+    /// Nothing is waited for any more: it is not read again.
+    pub(super) fn forget(&mut self) {
+        self.asked = None;
+    }
+
+    /// Takes in the answer; returns whether it was read.
+    pub(super) fn answered(&mut self, answer: &Answer, now: Now) -> bool {
+        let Some(asked) = self.asked.take() else { return false };
+        self.trouble = None;
+        match answer {
+            Answer::Read => {
+                self.last = Some(Reading { asked, answered: now });
+                self.is_stale = false;
+                return true;
+            }
+            Answer::Accepted | Answer::Hook(_) => self.put_off(None, now),
+            Answer::NotDone { after, message } => {
+                self.trouble = Some(message.clone());
+                self.put_off(*after, now);
+            }
+            Answer::Moved { message }
+            | Answer::Refused { message, .. }
+            | Answer::Unknown { message }
+            | Answer::NotRead { message } => {
+                self.trouble = Some(message.clone());
+                self.put_off(None, now);
+            }
+        }
+        false
+    }
+
+    /// Waits as long as the server says, or a moment.
+    pub(super) fn put_off(&mut self, after: Option<Duration>, now: Now) {
+        self.not_before = now + after.unwrap_or(BACK_OFF);
+    }
+
+    /// When it is read again.
+    pub(super) fn due(&self) -> Now {
+        self.last.map_or(Now::ZERO, |read| read.asked + self.pause.max(SOON)).max(self.not_before)
+    }
+
+    /// It is read soon again.
+    pub(super) fn hurry(&mut self) {
+        self.pause = SOON;
+    }
+
+    /// It is read less often, the longer it is waited for.
+    pub(super) fn slow_down(&mut self) {
+        self.pause = (self.pause.max(SOON) * 2).min(LATER);
     }
 }

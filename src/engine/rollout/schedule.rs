@@ -1,167 +1,231 @@
-//! What to send now: reads that are owed, and the next pods within the budget.
+//! What to send now: reads that are owed, and the next pods, as many as may go down.
 
 use std::time::Duration;
 
 use crate::engine::patch::{ImageStep, step_patch};
+use crate::engine::pod::Pod;
 use crate::engine::progress::PodPhase;
 use crate::engine::report::Notice;
 
-use super::admission::Admission;
+use super::admission::{self, Admission, Why};
+use super::entry::{Is, Request};
 use super::fault::Fault;
-use super::goal::{Goal, Mode};
-use super::ledger::{Ledger, Request, Sent};
-use super::verdict;
-use super::world::{Watch, World};
-use super::{Action, Now, Turn, admission, drain, hooks, owner, steps};
+use super::goal::Mode;
+use super::protocol::drain::Due;
+use super::protocol::{Asker, Effects};
+use super::steps;
+use super::turn::{Action, Run};
 
 /// How often the kubelet's events are looked at for a pod that nothing else proves.
 const EVENTS_EVERY: Duration = Duration::from_secs(5);
 
-/// Adds what is to be done now.
-pub(super) fn act(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
-    read_what_is_unclear(ledger, now, turn);
-    if ledger.stop.is_some() && !ledger.has(Fault::IgnoresInterrupt) {
-        return;
-    }
-    read_events(ledger, now, turn);
-    let live = *world.watch() == Watch::Live || ledger.has(Fault::ActsBlind);
-    let acts = match goal.mode {
-        Mode::PodsOnly => true,
-        Mode::Durable => owner::pods_may_go(ledger, now),
-        Mode::Follow => false,
-    };
-    if goal.mode != Mode::Follow && ledger.ending_since.is_none() {
-        hooks::advance(goal, world, ledger, now, turn);
-        drain::advance(goal, world, ledger, acts && live, now, turn);
-        if acts && live {
-            steps::advance(goal, world, ledger, now, turn);
+impl Run<'_> {
+    /// Adds what is to be done now.
+    pub(super) fn act(&mut self) {
+        self.read_what_is_unclear();
+        if self.state.stop.is_some() && !self.state.has(Fault::IgnoresInterrupt) {
+            return;
         }
-    }
-    if acts && ledger.ending_since.is_none() {
-        let held = if live { take_pods(goal, world, ledger, now, turn) } else { !ledger.waiting.is_empty() };
-        let held = held || ledger.held().next().is_some();
-        ledger.blocked_since = if held && ledger.nothing_moves() { ledger.blocked_since.or(Some(now)) } else { None };
-    }
-    if goal.mode != Mode::Follow && ledger.ending_since.is_none() {
-        drain::read_slices(goal, ledger, now, turn);
-    }
-}
-
-fn push(ledger: &mut Ledger, turn: &mut Turn, position: usize, action: Action) {
-    let id = ledger.next_id();
-    ledger.requests.insert(id, position);
-    turn.actions.push((id, action));
-}
-
-pub(super) fn read_what_is_unclear(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
-    let unanswered: Vec<usize> = ledger.unanswered.iter().copied().collect();
-    for position in unanswered {
-        ledger.look();
-        let (Some(entry), Some(pod)) = (ledger.entries.get_mut(position), ledger.pods.get(position)) else { continue };
-        let due = match entry.request {
-            Request::Unclear => true,
-            Request::ReadAt(at) => at <= now,
-            Request::Idle | Request::Sent | Request::Accepted | Request::Reading | Request::BackOff { .. } => false,
+        self.read_events();
+        let is_live = self.look().is_live() || self.state.has(Fault::ActsBlind);
+        let acts = match self.goal.mode {
+            Mode::PodsOnly => true,
+            Mode::Durable => self.state.owner.pods_may_go(),
+            Mode::Follow => return,
         };
-        if due {
-            entry.request = Request::Reading;
-            push(ledger, turn, position, Action::Read(pod.key.clone()));
+        if self.state.ending_since.is_some() {
+            return;
         }
+        self.effects(|state, look| state.hooks.advance(look, &mut state.pods));
+        self.advance_drains(acts && is_live);
+        if acts && is_live {
+            self.advance_steps();
+        }
+        if acts {
+            let is_held = if is_live { self.take_pods() } else { !self.state.pods.all(Is::Waiting).is_empty() };
+            let pods = &self.state.pods;
+            let is_blocked = (is_held || pods.held().next().is_some()) && pods.nothing_moves();
+            self.state.blocked_since = is_blocked.then(|| self.state.blocked_since.unwrap_or(self.now));
+        }
+        self.effects(|state, look| state.drains.read_slices(look, &state.pods));
     }
-}
 
-pub(super) fn read_events(ledger: &mut Ledger, now: Now, turn: &mut Turn) {
-    if ledger.ending_since.is_some() {
-        return;
-    }
-    let unverified: Vec<usize> = ledger.unverified.iter().copied().collect();
-    for position in unverified {
-        ledger.look();
-        let (Some(entry), Some(pod)) = (ledger.entries.get_mut(position), ledger.pods.get(position)) else { continue };
-        if entry.events_at.is_some_and(|at| at > now) {
-            continue;
+    pub(super) fn read_what_is_unclear(&mut self) {
+        for position in self.state.pods.visit(Is::Unanswered) {
+            let Some((goal, entry)) = self.state.pods.get(position) else { continue };
+            let is_due = match entry.request {
+                Request::Unclear => true,
+                Request::ReadAt(at) => at <= self.now,
+                Request::Idle | Request::Sent | Request::Accepted | Request::Reading | Request::BackOff { .. } => false,
+            };
+            if is_due {
+                let read = Action::Read(goal.key.clone());
+                self.state.pods.set_request(position, Request::Reading);
+                self.carry_out((Asker::Pod(position), read).into());
+            }
         }
-        let next = now + EVENTS_EVERY;
-        entry.events_at = Some(next);
-        ledger.timers.insert((next, position));
-        // Its answer is none to a request about the pod: what it finds comes as an observation.
-        let read = Action::ReadEvents(pod.key.clone());
-        turn.actions.push((ledger.next_id(), read));
     }
-}
 
-/// Takes the next pods, as many as may go down. Returns whether some had to be left.
-///
-/// A pod that is down already costs nothing and goes first, unless the owner's order is strict.
-fn take_pods(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) -> bool {
-    let mut last = None;
-    while let Some(position) = next_candidate(goal, ledger, last, now) {
-        last = Some(position);
-        ledger.look();
-        if admission::ask(goal, position, world, ledger, now, turn) != Admission::Go {
-            return true;
+    pub(super) fn read_events(&mut self) {
+        if self.state.ending_since.is_some() {
+            return;
         }
-        if hooks::begin(goal, position, world, ledger, now, turn) {
-            continue;
-        }
-        if drain::begin(goal, position, world, ledger, now, turn) {
-            continue;
-        }
-        // What cannot be sent now is left; the next look decides anew.
-        if send(goal, position, world, ledger, turn, now).is_none() {
-            return true;
+        for position in self.state.pods.visit(Is::Unverified) {
+            let Some((goal, entry)) = self.state.pods.get(position) else { continue };
+            if entry.events_at.is_none_or(|at| at <= self.now) {
+                // Its answer is none to a request about the pod: what it finds comes as an observation.
+                let read = Action::ReadEvents(goal.key.clone());
+                self.state.pods.read_events(position, self.now + EVENTS_EVERY);
+                self.carry_out((Asker::Nobody, read).into());
+            }
         }
     }
-    !ledger.waiting.is_empty()
-}
 
-/// The next position that waits and may be sent now: what was put off, then what is down, then the goal's order.
-fn next_candidate(goal: &Goal, ledger: &Ledger, last: Option<usize>, now: Now) -> Option<usize> {
-    let is_due = |position: &&usize| match ledger.entries.get(**position).map(|entry| &entry.request) {
-        Some(Request::BackOff { until }) => *until <= now,
-        Some(_) => true,
-        None => false,
-    };
-    let new = |position: &&usize| last != Some(**position);
-    let mut put_off = ledger.put_off.iter();
-    if goal.policy.ordered {
-        // In a strict order nothing overtakes what was put off.
-        return ledger.waiting.first().filter(is_due).filter(new).copied();
+    /// Takes the pods that are drained one step further: those that are out get their images, those that are done are put back.
+    fn advance_drains(&mut self, may_take: bool) {
+        for position in self.state.pods.visit(Is::Restoring) {
+            self.effects(|state, look| state.drains.restore(look, &mut state.pods, position));
+        }
+        let draining = if may_take { self.state.pods.visit(Is::Draining) } else { Vec::new() };
+        for position in draining {
+            match self.state.drains.due(self.look(), &self.state.pods, position) {
+                Due::Nothing => {}
+                Due::Restore => self.effects(|state, look| state.drains.restore(look, &mut state.pods, position)),
+                Due::GateOff(patch) if self.ask(position) == Admission::Go => {
+                    self.effects(|state, _| state.drains.turn_off(&mut state.pods, position, patch));
+                }
+                Due::Images if self.ask(position) == Admission::Go => {
+                    self.send(position);
+                }
+                Due::GateOff(_) | Due::Images => {}
+            }
+        }
     }
-    let fresh = ledger.broken.iter().chain(&ledger.waiting).find(|position| !ledger.put_off.contains(position));
-    put_off.find(is_due).or(fresh).filter(new).copied()
-}
 
-/// Sends the images of the next step.
-pub(super) fn send(
-    goal: &Goal,
-    position: usize,
-    world: &World,
-    ledger: &mut Ledger,
-    turn: &mut Turn,
-    now: Now,
-) -> Option<()> {
-    let pod_goal = ledger.pods.get(position)?.clone();
-    let pod = world.pod(&pod_goal.key)?;
-    let (number, images, later) = steps::images(goal, &pod_goal, pod, steps::is_ignored(ledger));
-    let step = ImageStep { images: &images, later: &later, owes_after_pod: goal.hooks.after_pod.is_some() };
-    let patch = step_patch(pod, &step, &pod_goal.metadata, &goal.id, &goal.field_manager).ok()?;
-    let entry = ledger.entries.get_mut(position)?;
-    entry.sends = entry.sends.saturating_add(1);
-    entry.request = Request::Sent;
-    entry.sent = Sent::Images;
-    entry.sent_step = number;
-    entry.forget(images.iter().map(|image| &image.container), number);
-    entry.note_others(pod, &pod_goal.containers, number);
-    entry.started.get_or_insert(now);
-    entry.phase = Some(PodPhase::Patched);
-    // Its time runs from now, also when nothing is ever heard of it again.
-    let deadline = verdict::deadline(goal, world, &pod_goal, entry);
-    ledger.timers.extend(deadline.map(|at| (at, position)));
-    turn.notices.push(Notice::Pod { pod: pod_goal.key.clone(), phase: PodPhase::Patched });
-    ledger.budget_said = false;
-    super::index(goal, world, ledger, position, !pod.is_ready());
-    ledger.down.insert(pod_goal.key.clone());
-    push(ledger, turn, position, Action::Patch(patch));
-    Some(())
+    /// Sends what the pods in progress are waiting for: the next step of those whose last one is proven, and the first of those
+    /// whose hook has ended well.
+    fn advance_steps(&mut self) {
+        for position in self.state.pods.visit(Is::Next) {
+            let Some((goal, entry)) = self.state.pods.get(position) else { continue };
+            let Some(pod) = self.world.pod(&goal.key).filter(|_| entry.may_send(self.now)) else { continue };
+            match self.ask(position) {
+                Admission::Go if self.begin_drain(position) => {}
+                Admission::Go => {
+                    self.send(position);
+                }
+                // Another pod has gone down since: this one waits for its turn again, and its hook comes before it again.
+                Admission::Wait(Why::Unavailable { .. }) if pod.is_ready() => {
+                    self.state.hooks.again(position);
+                    self.effects(|state, look| state.pods.wait_again(position, look.now).into());
+                }
+                Admission::Wait(_) => {}
+            }
+        }
+    }
+
+    /// Takes the next pods, as many as may go down. Returns whether some had to be left.
+    ///
+    /// A pod that is down already costs nothing and goes first, unless the owner's order is strict.
+    fn take_pods(&mut self) -> bool {
+        let mut last = None;
+        while let Some(position) = self.next_candidate(last) {
+            last = Some(position);
+            self.state.pods.looked_at(1);
+            if self.ask(position) != Admission::Go {
+                return true;
+            }
+            // What cannot be sent now is left; the next look decides anew.
+            if !self.begin_hook(position) && !self.begin_drain(position) && self.send(position).is_none() {
+                return true;
+            }
+        }
+        !self.state.pods.all(Is::Waiting).is_empty()
+    }
+
+    /// The next position that waits and may be sent now: what was put off, then what is down, then the goal's order.
+    fn next_candidate(&self, last: Option<usize>) -> Option<usize> {
+        let pods = &self.state.pods;
+        let is_due = |position: &&usize| match pods.entry(**position).map(|entry| &entry.request) {
+            Some(Request::BackOff { until }) => *until <= self.now,
+            Some(_) => true,
+            None => false,
+        };
+        let is_new = |position: &&usize| last != Some(**position);
+        let (waiting, put_off) = (pods.all(Is::Waiting), pods.all(Is::PutOff));
+        if self.goal.policy.ordered {
+            // In a strict order nothing overtakes what was put off.
+            return waiting.first().filter(is_due).filter(is_new).copied();
+        }
+        let fresh = pods.all(Is::Broken).iter().chain(waiting).find(|position| !put_off.contains(position));
+        put_off.iter().find(is_due).or(fresh).filter(is_new).copied()
+    }
+
+    fn begin_hook(&mut self, position: usize) -> bool {
+        let look = self.look();
+        let begun = self.state.hooks.begin(look, &mut self.state.pods, position);
+        begun.map(|effects| self.carry_out(effects)).is_some()
+    }
+
+    fn begin_drain(&mut self, position: usize) -> bool {
+        let look = self.look();
+        let begun = self.state.drains.begin(look, &mut self.state.pods, position);
+        begun.map(|effects| self.carry_out(effects)).is_some()
+    }
+
+    /// Sends the images of the next step.
+    fn send(&mut self, position: usize) -> Option<()> {
+        let look = self.look();
+        let goal = self.state.pods.goal(position)?.clone();
+        let pod = self.world.pod(&goal.key)?;
+        let next = steps::images(look, &goal, pod);
+        let step =
+            ImageStep { images: &next.images, later: &next.later, owes_after_pod: look.goal.hooks.after_pod.is_some() };
+        let patch = step_patch(pod, &step, &goal.metadata, &look.goal.id, &look.goal.field_manager).ok()?;
+        self.state.pods.sent_images(position, next.number, &next.images, pod);
+        let mut effects = Effects::from(self.state.pods.set_phase(position, PodPhase::Patched, self.now));
+        effects.act(Asker::Pod(position), Action::Patch(patch));
+        self.carry_out(effects);
+        Some(())
+    }
+
+    /// Asks whether a pod may go down now, and does what the answer needs: reads what is not known, says what blocks, and stops
+    /// the clock of a pod that has its place and waits for others.
+    pub(super) fn ask(&mut self, position: usize) -> Admission {
+        let look = self.look();
+        let admission = admission::may_go_down(look, self.state, position);
+        match &admission {
+            Admission::Go => {
+                let goal = self.state.pods.goal(position);
+                if goal.is_some_and(|goal| goal.restarts() && self.world.pod(&goal.key).is_some_and(Pod::is_ready)) {
+                    self.state.budgets.unblock();
+                }
+            }
+            Admission::Wait(Why::Unavailable { down }) => self.say_that_the_budget_holds(*down),
+            Admission::Wait(Why::Unread { budgets }) => {
+                if *budgets {
+                    self.effects(|state, look| state.budgets.read(look));
+                }
+                if !self.state.owner.is_fresh(look) {
+                    self.effects(|state, look| state.owner.read(look));
+                }
+            }
+            Admission::Wait(Why::DisruptionBudget(why)) => {
+                self.effects(|state, look| state.budgets.block(look, &state.pods, why));
+            }
+            Admission::Wait(Why::NotSeen | Why::Canary | Why::Full | Why::Pause) => {}
+        }
+        self.state.pods.hold(position, admission != Admission::Go, self.now);
+        admission
+    }
+
+    fn say_that_the_budget_holds(&mut self, down: usize) {
+        let pods = &self.state.pods;
+        // While pods of ours are in progress it is plain why nothing else is taken.
+        if !pods.all(Is::InHand).is_empty() || self.state.budget_said == Some(pods.begun()) {
+            return;
+        }
+        self.state.budget_said = Some(pods.begun());
+        let down = u32::try_from(down).unwrap_or(u32::MAX);
+        self.turn.notices.push(Notice::BudgetHolds { down, allowed: self.goal.policy.max_unavailable });
+    }
 }

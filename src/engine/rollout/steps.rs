@@ -7,16 +7,11 @@ use crate::engine::durable::change::Direction;
 use crate::engine::names::ContainerName;
 use crate::engine::patch::NewImage;
 use crate::engine::pod::Pod;
-use crate::engine::progress::PodPhase;
 use crate::engine::record::{ContainerRecord, UpdateRecord};
-use crate::engine::report::Notice;
 
-use super::admission::{Admission, Why};
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
-use super::ledger::Ledger;
-use super::world::World;
-use super::{Now, Turn, admission, drain, schedule};
+use super::look::Look;
 
 impl Goal {
     /// Returns the containers of a pod, those that change at the same time together, in the order of their changes.
@@ -71,15 +66,18 @@ fn wanted<'g>(pod_goal: &'g PodGoal, pod: &Pod, name: &ContainerName) -> Option<
     (!has_it).then_some(to)
 }
 
-/// Returns the number of the next step, its images, and those of later ones.
-pub(super) fn images(
-    goal: &Goal,
-    pod_goal: &PodGoal,
-    pod: &Pod,
-    all_at_once: bool,
-) -> (usize, Vec<NewImage>, Vec<NewImage>) {
-    let mut steps = of(goal, pod_goal);
-    if all_at_once {
+/// The next step of a pod.
+pub(super) struct NextStep {
+    pub(super) number: usize,
+    pub(super) images: Vec<NewImage>,
+    /// Those of the steps after it.
+    pub(super) later: Vec<NewImage>,
+}
+
+/// Returns the next step of a pod.
+pub(super) fn images(look: Look<'_>, pod_goal: &PodGoal, pod: &Pod) -> NextStep {
+    let mut steps = of(look.goal, pod_goal);
+    if look.has(Fault::IgnoresContainerOrder) {
         steps = vec![steps.concat()];
     }
     let new = |name: &&ContainerName| {
@@ -90,47 +88,5 @@ pub(super) fn images(
     let number = next(&steps, pod_goal, pod).unwrap_or(0);
     let of_steps =
         |from: usize, to: usize| steps.iter().take(to).skip(from).flatten().filter_map(new).collect::<Vec<NewImage>>();
-    (number, of_steps(number, number + 1), of_steps(number + 1, steps.len()))
-}
-
-/// Sends what the pods in hand are waiting for: the next step of those whose last one is proven, and the first of those
-/// whose hook has ended well.
-pub(super) fn advance(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
-    let next: Vec<usize> = ledger.next.iter().copied().collect();
-    for position in next {
-        ledger.look();
-        let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position).cloned(), ledger.entries.get(position)) else {
-            continue;
-        };
-        let Some(pod) = world.pod(&pod_goal.key).filter(|_| drain::may_send(entry, now)) else { continue };
-        match admission::ask(goal, position, world, ledger, now, turn) {
-            Admission::Go if drain::begin(goal, position, world, ledger, now, turn) => {}
-            Admission::Go => {
-                schedule::send(goal, position, world, ledger, turn, now);
-            }
-            // Another pod has gone down since: this one waits for its turn again, and its hook comes before it again.
-            Admission::Wait(Why::Unavailable { .. }) if pod.is_ready() => {
-                wait_again(goal, position, world, ledger, turn);
-            }
-            Admission::Wait(_) => {}
-        }
-    }
-}
-
-fn wait_again(goal: &Goal, position: usize, world: &World, ledger: &mut Ledger, turn: &mut Turn) {
-    let (Some(pod_goal), Some(entry)) = (ledger.pods.get(position).cloned(), ledger.entries.get_mut(position)) else {
-        return;
-    };
-    entry.hooks.again();
-    (entry.phase, entry.started, entry.held_since) = (Some(PodPhase::Waiting), None, None);
-    turn.notices.push(Notice::Pod { pod: pod_goal.key.clone(), phase: PodPhase::Waiting });
-    // One that was put off keeps its place.
-    let in_hand = entry.is_in_hand();
-    super::index(goal, world, ledger, position, false);
-    super::count(goal, world, ledger, &pod_goal.key, in_hand);
-}
-
-/// Returns whether a fault makes every container change at once, whatever the order.
-pub(super) fn is_ignored(ledger: &Ledger) -> bool {
-    ledger.has(Fault::IgnoresContainerOrder)
+    NextStep { number, images: of_steps(number, number + 1), later: of_steps(number + 1, steps.len()) }
 }

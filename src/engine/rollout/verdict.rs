@@ -11,11 +11,15 @@ use crate::engine::progress::PodPhase;
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd};
 
+use super::entry::{Entry, Is};
 use super::fault::Fault;
-use super::goal::{Goal, Mode, PodGoal};
-use super::ledger::{Entry, Ledger};
+use super::goal::{Mode, PodGoal};
+use super::look::Look;
+use super::pods::Pods;
+use super::protocol::owner;
+use super::state::RunState;
 use super::world::{Watch, World};
-use super::{Now, SIGN_OF_LIFE_SECONDS, Stop, anew, budgets, drain, given_up, owner, pulls, standing, steps};
+use super::{Now, SIGN_OF_LIFE_SECONDS, given_up, standing};
 use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 
 /// After an interrupt, answers that are outstanding are waited for this long.
@@ -24,113 +28,82 @@ pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
 /// After a failure, likewise.
 pub(super) const END_WITHIN: Duration = Duration::from_secs(1);
 
-/// Returns the end, if it has come.
-pub(super) fn end(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) -> Option<Outcome> {
-    let quiet = ledger.unanswered.is_empty() && !ledger.owner.is_unanswered();
-    if let Some((stop, since)) = ledger.stop
-        && !ledger.has(Fault::IgnoresInterrupt)
-    {
-        ledger.ending_since = None;
-        return (quiet || since + STOP_WITHIN <= now).then(|| outcome(goal, world, ledger, now, stopped(stop), None));
-    }
-    let Some((result, why)) = judge(goal, world, ledger, now) else {
-        ledger.ending_since = None;
-        return None;
-    };
-    let since = *ledger.ending_since.get_or_insert(now);
-    (quiet || since + END_WITHIN <= now).then(|| outcome(goal, world, ledger, now, result, why))
-}
-
-/// Returns how things stand at a second interrupt.
-pub(super) fn leave(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Outcome {
-    let result = ledger.stop.map_or(EndResult::Interrupted, |(stop, _)| stopped(stop));
-    outcome(goal, world, ledger, now, result, None)
-}
-
-fn stopped(stop: Stop) -> EndResult {
-    match stop {
-        Stop::Interrupt => EndResult::Interrupted,
-        Stop::Terminate => EndResult::Terminated,
-    }
-}
-
-fn judge(goal: &Goal, world: &World, ledger: &Ledger, now: Now) -> Option<(EndResult, Option<String>)> {
-    if let Some(end) = pulls::end(ledger) {
+/// Returns how it ends, if it does.
+pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Option<String>)> {
+    let (goal, pods, now) = (look.goal, &state.pods, look.now);
+    if let Some(end) = state.pulls.end().or_else(|| state.owner.end(look)) {
         return Some(end);
     }
-    if let Some(end) = owner::end(goal, ledger, now) {
-        return Some(end);
-    }
-    if !ledger.failing.is_empty() && !ledger.has(Fault::IgnoresFailure) {
-        let others_go_on = goal.policy.goes_on_after_failure && !ledger.only_failing_are_left();
-        if !others_go_on || ledger.pauses_now(goal) {
-            return Some((given_up::result(ledger), None));
+    let has_failed = !pods.all(Is::Failed).is_empty();
+    if has_failed && !look.has(Fault::IgnoresFailure) {
+        let others_go_on = goal.policy.goes_on_after_failure && !pods.only_failing_are_left();
+        if !others_go_on || pods.pauses_now(goal) {
+            return Some((given_up::result(pods), None));
         }
-        if let Some(why) = given_up::no_place_is_left(goal, ledger) {
-            return Some((given_up::result(ledger), Some(why)));
+        if let Some(why) = given_up::no_place_is_left(look, pods) {
+            return Some((given_up::result(pods), Some(why)));
         }
     }
-    if anew::has_failed(goal, ledger) {
+    if state.replacements.have_failed(goal) {
         return Some((EndResult::Failed, None));
     }
-    if let Some(position) = ledger.lost.first()
-        && !(ledger.has(Fault::IgnoresOtherWriter) && is_moved(ledger, *position))
+    if let Some(position) = pods.all(Is::Lost).first()
+        && !(look.has(Fault::IgnoresOtherWriter) && is_moved(pods, *position))
     {
-        let why = owner::held_by(goal, world).or_else(|| owner::changed_by_another_run(goal, world, ledger));
+        let why = owner::held_by(look).or_else(|| owner::changed_by_another_run(look, pods));
         return Some((EndResult::Superseded, why));
     }
-    if goal.owner.is_none() && ledger.all_done() {
+    if goal.owner.is_none() && pods.all_done() {
         return Some((EndResult::Complete, None));
     }
-    if ledger.pauses_now(goal) {
+    if pods.pauses_now(goal) {
         return Some((EndResult::Paused, None));
     }
-    if ledger.has(Fault::NoDeadline) {
+    if look.has(Fault::NoDeadline) {
         return None;
     }
-    let began = ledger.began.unwrap_or(now);
+    let began = state.began.unwrap_or(now);
     if let Some(total) = goal.policy.total_timeout
         && began + Duration::from_secs(total) <= now
     {
         return Some((EndResult::TimedOut, Some(format!("{total} s have passed in all (--total-timeout)"))));
     }
-    let too_late = if ledger.failing.is_empty() { EndResult::TimedOut } else { given_up::result(ledger) };
-    if !ledger.late.is_empty() {
-        return Some((too_late, unready_nodes(world, ledger, ledger.late.iter())));
+    let too_late = if has_failed { given_up::result(pods) } else { EndResult::TimedOut };
+    if !pods.all(Is::Late).is_empty() {
+        return Some((too_late, unready_nodes(look.world, pods)));
     }
-    let patience = Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
-    if ledger.blocked_since.is_some_and(|since| since + patience <= now) {
-        return Some((too_late, Some(what_blocks(goal, world, ledger))));
-    }
-    None
+    let is_over = state.blocked_since.is_some_and(|since| since + timeout(look) <= now);
+    is_over.then(|| (too_late, Some(what_blocks(look, state))))
 }
 
-fn what_blocks(goal: &Goal, world: &World, ledger: &Ledger) -> String {
-    if let Some(why) = ledger.first_write.why() {
+fn timeout(look: Look<'_>) -> Duration {
+    Duration::from_secs(look.goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
+}
+
+fn what_blocks(look: Look<'_>, state: &RunState) -> String {
+    if let Some(why) = state.first_write.why() {
         return format!("no pod may be taken down: {why}");
     }
-    match world.watch() {
-        Watch::Opening => "the pods could not be listed".into(),
-        Watch::Lost(why) => format!("the pods could not be watched: {why}"),
-        Watch::Live if ledger.budgets.blocks.is_some() => ledger.budgets.blocks.clone().unwrap_or_default(),
-        Watch::Live if ledger.budgets.trouble.is_some() => {
-            format!(
-                "the PodDisruptionBudgets could not be read: {}",
-                ledger.budgets.trouble.clone().unwrap_or_default()
-            )
-        }
-        Watch::Live => {
-            let (down, allowed) = (down(goal, world, ledger), goal.policy.max_unavailable);
-            let nodes = ledger.down.iter().filter_map(|key| world.pod(key)?.unready_node());
-            let nodes = said_of_nodes(&nodes.collect()).map(|nodes| format!("; {nodes}")).unwrap_or_default();
-            format!("no further pod may be taken down: down or missing {down}, allowed {allowed}{nodes}")
-        }
+    match look.world.watch() {
+        Watch::Opening => return "the pods could not be listed".into(),
+        Watch::Lost(why) => return format!("the pods could not be watched: {why}"),
+        Watch::Live => {}
     }
+    if let Some(why) = state.budgets.what_blocks() {
+        return why;
+    }
+    let pods = &state.pods;
+    let down = pods.down().len() + look.replicas().saturating_sub(pods.present().len());
+    let nodes = pods.down().iter().filter_map(|key| look.world.pod(key)?.unready_node());
+    let nodes = said_of_nodes(&nodes.collect()).map(|nodes| format!("; {nodes}")).unwrap_or_default();
+    let allowed = look.goal.policy.max_unavailable;
+    format!("no further pod may be taken down: down or missing {down}, allowed {allowed}{nodes}")
 }
 
-/// The nodes that are the reason why these pods are not ready.
-fn unready_nodes<'p>(world: &World, ledger: &Ledger, pods: impl Iterator<Item = &'p usize>) -> Option<String> {
-    said_of_nodes(&pods.filter_map(|position| world.pod(&ledger.pods.get(*position)?.key)?.unready_node()).collect())
+/// The nodes that are the reason why the pods whose time is over are not ready.
+fn unready_nodes(world: &World, pods: &Pods) -> Option<String> {
+    let late = pods.all(Is::Late).iter();
+    said_of_nodes(&late.filter_map(|position| world.pod(&pods.goal(*position)?.key)?.unready_node()).collect())
 }
 
 fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {
@@ -144,73 +117,62 @@ fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {
     }
 }
 
-fn is_moved(ledger: &Ledger, position: usize) -> bool {
-    ledger.entries.get(position).is_some_and(|entry| matches!(entry.phase, Some(PodPhase::Moved { .. })))
-}
-
-fn down(goal: &Goal, world: &World, ledger: &Ledger) -> usize {
-    ledger.down.len() + owner::replicas(goal, world).saturating_sub(ledger.present.len())
-}
-
-/// Returns when a pod's time is up; `None` while it is not in hand.
-pub(super) fn deadline(goal: &Goal, world: &World, pod: &PodGoal, entry: &Entry) -> Option<Now> {
-    let grace = world.pod(&pod.key).map_or(30, Pod::termination_grace_seconds);
-    let hold = goal.policy.min_ready_seconds_given.unwrap_or(goal.policy.owner_min_ready_seconds);
-    // A step is as long as a pod of one step.
-    let steps = u64::try_from(steps::of(goal, pod).len()).unwrap_or(1);
-    let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold)) * steps;
-    let seconds = goal.policy.timeout_given.unwrap_or(default) + drain::seconds(goal, pod);
-    // One that was given up is waited for no more; while one waits for others its time stands still.
-    let is_its_own = entry.given_up.is_none() && entry.held_since.is_none();
-    entry.started.filter(|_| is_its_own).map(|started| started + Duration::from_secs(seconds))
+fn is_moved(pods: &Pods, position: usize) -> bool {
+    pods.entry(position).is_some_and(|entry| matches!(entry.phase, Some(PodPhase::Moved { .. })))
 }
 
 /// Returns when to look again at the latest.
-pub(super) fn next_look(goal: &Goal, ledger: &Ledger, now: Now) -> Option<Now> {
-    let total = goal.policy.total_timeout.and_then(|total| Some(ledger.began? + Duration::from_secs(total)));
-    let patience = Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS));
-    let timer = ledger.timers.first().map(|(at, _)| (*at).max(now));
+pub(super) fn next_look(look: Look<'_>, state: &RunState) -> Option<Now> {
+    let now = look.now;
+    let total = look.goal.policy.total_timeout.and_then(|total| Some(state.began? + Duration::from_secs(total)));
+    let timer = state.pods.next_timer().map(|at| at.max(now));
     // What has come already is waited for no more: while answers are outstanding, only their time counts.
     let ahead = [
         total,
-        ledger.blocked_since.map(|since| since + patience),
-        ledger.stop.map(|(_, since)| since + STOP_WITHIN),
-        ledger.ending_since.map(|since| since + END_WITHIN),
-        owner::next_look(goal, ledger, now),
-        pulls::next_look(goal, ledger, now),
-        budgets::next_look(ledger),
-        drain::next_look(ledger),
-        anew::next_look(ledger),
-        drain::leaves_at(ledger),
-        Some(ledger.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
+        state.blocked_since.map(|since| since + timeout(look)),
+        look.stopped_since.map(|since| since + STOP_WITHIN),
+        look.ending_since.map(|since| since + END_WITHIN),
+        state.owner.next_look(look),
+        state.pulls.next_look(look),
+        state.budgets.next_look(),
+        state.drains.next_look(&state.pods),
+        state.replacements.next_look(),
+        state.drains.leaves_at(look, &state.pods),
+        Some(state.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
     ];
     ahead.into_iter().flatten().filter(|at| *at > now).chain(timer).min()
 }
 
-fn outcome(goal: &Goal, world: &World, ledger: &Ledger, now: Now, result: EndResult, why: Option<String>) -> Outcome {
-    let pods = ledger.pods.iter().enumerate().map(|(position, pod_goal)| {
-        let mut end = pod_end(world.pod(&pod_goal.key), pod_goal, ledger.entries.get(position));
-        if goal.mode == Mode::Follow {
+/// Returns how things stand.
+pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: Option<String>) -> Outcome {
+    let pods = state.pods.iter().map(|(goal, entry)| {
+        let pod = look.world.pod(&goal.key);
+        let mut end = pod_end(pod, goal, entry);
+        if look.goal.mode == Mode::Follow {
             // What is followed may have happened long ago.
             for container in &mut end.containers {
-                container.times.running_since = running_since(world.pod(&pod_goal.key), &container.container);
+                container.times.running_since = running_since(pod, &container.container);
             }
         }
-        PodEnd { replaced: ledger.replaced.contains(&position), ..end }
+        end
     });
-    let seconds = now.saturating_sub(ledger.began.unwrap_or(now)).as_secs_f64();
-    let held = owner::stays_held(goal, world, ledger);
-    let pods = pods.chain(anew::ends(ledger)).collect();
-    let standing = standing::of(goal, world, ledger);
-    let nothing_changed = owner::has_changed_nothing(goal, world, ledger);
-    Outcome { workload: goal.workload.clone(), result, pods, why, held, nothing_changed, standing, seconds }
+    Outcome {
+        workload: look.goal.workload.clone(),
+        result,
+        pods: pods.chain(state.replacements.ends()).collect(),
+        why,
+        held: state.owner.stays_held(look),
+        nothing_changed: state.owner.has_changed_nothing(look),
+        standing: standing::of(look, state),
+        seconds: look.now.saturating_sub(state.began.unwrap_or(look.now)).as_secs_f64(),
+    }
 }
 
-fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {
+fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
     let unplanned = |pod: &Pod| -> Vec<ContainerName> {
         let now =
             |name: &ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
-        let others = entry.iter().flat_map(|entry| &entry.others);
+        let others = entry.others.iter();
         others
             .filter(|(name, before)| before.is_some() && now(name) != **before)
             .map(|(name, _)| name.clone())
@@ -226,11 +188,11 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: Option<&Entry>) -> PodEnd {
     });
     PodEnd {
         pod: goal.key.clone(),
-        phase: entry.and_then(|entry| entry.phase.clone()).unwrap_or(PodPhase::Waiting),
-        patched: entry.is_some_and(|entry| entry.patched),
+        phase: entry.phase.clone().unwrap_or(PodPhase::Waiting),
+        patched: entry.patched,
         containers: containers.collect(),
         unplanned: pod.map(unplanned).unwrap_or_default(),
-        replaced: false,
+        replaced: entry.is(Is::Replaced),
     }
 }
 

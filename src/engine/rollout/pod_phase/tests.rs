@@ -9,7 +9,7 @@ use crate::engine::pod::{
     Condition, ContainerState, OwnerReference, PodSpec, PodStatus, Probe, Running, Terminated, Waiting,
 };
 use crate::engine::record::{ContainerRecord, UPDATE_ANNOTATION};
-use crate::engine::rollout::{Mode, Observation, Policy};
+use crate::engine::rollout::{Mode, Observation, Policy, RunState, World};
 
 const BEFORE: &str = "registry.example/side:v1";
 const WANTED: &str = "registry.example/side:v2";
@@ -166,7 +166,12 @@ fn judged(pod: Option<Pod>, entry: &mut Entry, now: Now) -> Judged {
     let mut world = World::default();
     world.observe(Observation::Relisted(pod.into_iter().collect()));
     let pod_goal = goal.pods.first().expect("one pod");
-    pod_phase(&goal, pod_goal, &world, &Ledger::new(), entry, now)
+    phase_in(&goal, pod_goal, &world, entry, now)
+}
+
+fn phase_in(goal: &Goal, pod_goal: &PodGoal, world: &World, entry: &mut Entry, now: Now) -> Judged {
+    let visit = Visit { position: 0, goal: pod_goal, pod: world.pod(&pod_goal.key) };
+    pod_phase(RunState::new().look(goal, world, now), &Pods::default(), visit, entry)
 }
 
 fn phase_of(pod: Pod) -> &'static str {
@@ -323,7 +328,10 @@ fn the_hold_is_the_longest_of_its_reasons_unless_given() {
                 (container.readiness_probe, container.startup_probe) = (readiness.clone(), startup.clone());
             }
         });
-        assert_eq!(hold_seconds(&goal, &pod, &[&"side".into()], &Ledger::new()), expected, "{case}");
+        let (world, pods) = (World::default(), Pods::default());
+        let look = RunState::new().look(&goal, &world, NOW);
+        let judge = PodJudge { look, pods: &pods, goal: goal.pods.first().expect("one pod"), pod: &pod };
+        assert_eq!(judge.hold_seconds(&[&"side".into()]), expected, "{case}");
     }
 }
 
@@ -337,8 +345,7 @@ fn nothing_that_rests_on_time_is_decided_while_the_watch_is_lost() {
         let mut world = World::default();
         world.observe(Observation::Relisted(vec![pod]));
         let mut entry = Entry::default();
-        let mut phase =
-            |world: &World, now| word(&pod_phase(&goal, pod_goal, world, &Ledger::new(), &mut entry, now).phase);
+        let mut phase = |world: &World, now| word(&phase_in(&goal, pod_goal, world, &mut entry, now).phase);
         let later = NOW + Duration::from_secs(60);
         phase(&world, NOW);
         world.observe(Observation::WatchLost("reset".into()));

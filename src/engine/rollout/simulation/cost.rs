@@ -2,7 +2,7 @@
 
 use super::super::{Mode, turn};
 use super::adversary::Scenario;
-use super::{BEFORE, Goal, Ledger, Now, Observation, Pod, World, goal, pod, pod_key};
+use super::{BEFORE, Goal, Now, Observation, Pod, RunState, World, goal, pod, pod_key};
 use crate::engine::pod::{Condition, ContainerState, ContainerStatus, Running};
 
 pub(super) fn ready_pod(scenario: &Scenario, index: usize, version: u64, ready: bool) -> Pod {
@@ -27,19 +27,19 @@ pub(super) fn ready_pod(scenario: &Scenario, index: usize, version: u64, ready: 
 /// The most pods that one of a hundred turns looks at, after one pod's change each.
 fn dearest_turn(scenario: &Scenario, goal: &Goal, ready: bool) -> usize {
     let mut world = World::default();
-    let mut ledger = Ledger::new();
+    let mut ledger = RunState::new();
     world
         .observe(Observation::Relisted((0..scenario.pods).map(|index| ready_pod(scenario, index, 1, ready)).collect()));
     let mut dearest = 0;
     // The first turn looks at everything, once.
     turn(goal, &world, &mut ledger, Now::ZERO);
-    assert!(ledger.looks >= scenario.pods);
+    assert!(ledger.pods.looks >= scenario.pods);
     for step in 1..=100_u64 {
         let index = usize::try_from(step * 37).expect("small") % scenario.pods;
         world.observe(Observation::Applied(Box::new(ready_pod(scenario, index, 1 + step, ready))));
-        let before = ledger.looks;
+        let before = ledger.pods.looks;
         turn(goal, &world, &mut ledger, Now::from_millis(step));
-        dearest = dearest.max(ledger.looks - before);
+        dearest = dearest.max(ledger.pods.looks - before);
     }
     dearest
 }

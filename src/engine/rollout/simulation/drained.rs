@@ -12,7 +12,7 @@ use crate::engine::patch::{PodPart, PodPatch};
 use crate::engine::pod::{Condition, Pod, ReadinessGate};
 use crate::engine::record::{Drained, DrainedGate, DrainedLabel, UpdateRecord};
 
-use super::super::ledger::Sent;
+use super::super::entry::Sent;
 use super::super::{ActionId, Answer, DrainGoal, Observation};
 use super::adversary::Scenario;
 use super::invariants::Invariant;

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::{Action, Answer, ContainerGoal, Goal, Ledger, Mode, Now, Observation, PodGoal, Policy, World, turn};
+use super::super::{
+    Action, Answer, ContainerGoal, Goal, Mode, Now, Observation, PodGoal, Policy, RunState, World, turn,
+};
 use super::random::Random;
 use super::{BEFORE, WANTED, pod_key};
 use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
@@ -228,14 +230,14 @@ enum End {
 struct Run {
     scenario: Scenario,
     world: World,
-    ledger: Ledger,
+    ledger: RunState,
     waits: Vec<String>,
 }
 
 impl Run {
     fn to_its_end(scenario: &Scenario, goal: &Goal) -> (End, Vec<String>) {
         let mut run =
-            Self { scenario: scenario.clone(), world: World::default(), ledger: Ledger::new(), waits: Vec::new() };
+            Self { scenario: scenario.clone(), world: World::default(), ledger: RunState::new(), waits: Vec::new() };
         let mut now = Now::ZERO;
         loop {
             let pods = (0..scenario.pods.len()).filter_map(|index| scenario.pod(index, now)).collect();

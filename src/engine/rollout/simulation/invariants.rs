@@ -15,7 +15,7 @@ use crate::engine::progress::PodPhase;
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::Notice;
 
-use super::super::ledger::{MAX_SENDS, Sent};
+use super::super::entry::{MAX_SENDS, Sent};
 use super::super::pod_phase::has_ended_once;
 use super::super::{
     Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, RESTARTED_HOLD_SECONDS, Turn, World,

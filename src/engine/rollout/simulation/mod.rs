@@ -32,7 +32,7 @@ use crate::engine::pre_pull::PrePull;
 
 use super::fault::Fault;
 use super::{
-    ActionId, Answer, ContainerGoal, Goal, Ledger, Mode, Now, Observation, PodGoal, Policy, Turn, World, turn,
+    ActionId, Answer, ContainerGoal, Goal, Mode, Now, Observation, PodGoal, Policy, RunState, Turn, World, turn,
 };
 use adversary::{Deed, Scenario};
 use api_server::ApiServer;
@@ -126,7 +126,7 @@ struct Simulation {
     fault: Option<Fault>,
     goal: Goal,
     world: World,
-    ledger: Ledger,
+    ledger: RunState,
     api: ApiServer,
     kubelets: BTreeMap<PodKey, Kubelet>,
     agenda: BTreeMap<(Now, u64), Due>,
@@ -172,7 +172,7 @@ impl Simulation {
         let mut simulation = Self {
             goal: goal(&scenario),
             world: World::default(),
-            ledger: Ledger { fault, ..Ledger::new() },
+            ledger: RunState::faulty(fault),
             api: ApiServer::default(),
             kubelets: BTreeMap::new(),
             agenda: BTreeMap::new(),
@@ -347,7 +347,7 @@ impl Simulation {
         }
         self.run += 1;
         self.kill_hooks();
-        self.ledger = Ledger { fault: self.fault, ..Ledger::new() };
+        self.ledger = RunState::faulty(self.fault);
         self.world = World::default();
         self.relist();
         self.invariants.new_ledger(self.now);

@@ -6,7 +6,7 @@ use crate::engine::names::PodKey;
 use crate::engine::patch::PodPatch;
 use crate::engine::pod::Pod;
 
-use super::super::ledger::Sent;
+use super::super::entry::Sent;
 use super::super::{Action, ActionId, Answer, Observation, Watch, turn};
 use super::adversary::{Deed, Fortune};
 use super::api_server::Patched;

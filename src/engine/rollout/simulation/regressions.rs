@@ -4,26 +4,26 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::ledger::{MAX_SENDS, Sent};
+use super::super::entry::{MAX_SENDS, Sent};
 use super::super::{Action, ActionId, Answer, Stop, Turn, turn};
 use super::adversary::{Deed, Hooking, Scenario};
 use super::api_server::ApiServer;
 use super::cost::ready_pod;
 use super::drained::sent_of;
 use super::nature::Fate;
-use super::{EndResult, Goal, Ledger, Now, Observation, WANTED, World, goal, pod_key, simulate};
+use super::{EndResult, Goal, Now, Observation, RunState, WANTED, World, goal, pod_key, simulate};
 use crate::engine::hook::HookPhase;
 use crate::engine::pod::{ContainerState, Running, Waiting};
 
 /// Ready pods in the order of the goal, two at once, no canary.
-fn story(pods: usize) -> (Scenario, Goal, World, Ledger) {
+fn story(pods: usize) -> (Scenario, Goal, World, RunState) {
     let mut scenario = Scenario::calm(1);
     (scenario.pods, scenario.bystander, scenario.both_containers) = (pods, false, false);
     (scenario.min_ready_given, scenario.max_unavailable, scenario.ordered) = (Some(0), 2, false);
     let mut world = World::default();
     world.observe(Observation::Relisted((0..pods).map(|index| ready_pod(&scenario, index, 1, true)).collect()));
     let goal = goal(&scenario);
-    (scenario, goal, world, Ledger::new())
+    (scenario, goal, world, RunState::new())
 }
 
 fn patches(turn: &Turn) -> Vec<(ActionId, String)> {

@@ -1,4 +1,4 @@
-//! Pods that the owner makes anew from the wanted template while the rollout is under way. They are right by themselves and
+//! Replacement pods: those that the owner makes from the wanted template while the rollout is under way. They are right by themselves and
 //! leave it, but a container that fails in one of them would fail in the next pod as well: then no further one is touched.
 
 use std::collections::BTreeMap;
@@ -11,10 +11,12 @@ use crate::engine::pod::Pod;
 use crate::engine::progress::PodPhase;
 use crate::engine::report::{Notice, PodEnd};
 
-use super::goal::{ContainerGoal, Goal};
-use super::ledger::Ledger;
-use super::world::{Watch, World};
-use super::{Now, Turn};
+use crate::engine::rollout::Now;
+use crate::engine::rollout::goal::{ContainerGoal, Goal};
+use crate::engine::rollout::look::Look;
+use crate::engine::rollout::pods::Pods;
+
+use super::Effects;
 
 /// All containers of a new pod start at once, and one may crash until another is up: so many restarts are forgiven.
 const FORGIVEN_RESTARTS: i64 = 1;
@@ -39,27 +41,67 @@ type Troubles = BTreeMap<(PodKey, ContainerName), Trouble>;
 
 /// What is kept of them: by pod and container.
 #[derive(Debug, Clone, Default)]
-pub(super) struct AnewLedger {
+pub(crate) struct Replacements {
     troubles: Troubles,
 }
 
-/// Looks at the pods that have changed since the last turn and are none of the goal's.
-pub(super) fn look(goal: &Goal, world: &World, ledger: &mut Ledger, now: Now) {
-    // Pods alone have no template to be made from; and what was told stays so while the end is on its way: a crashed
-    // container is started again.
-    if goal.owner.is_none() || ledger.ending_since.is_some() {
-        return;
-    }
-    let changed: Vec<PodKey> = world.changed_since(ledger.seen).cloned().collect();
-    for key in changed {
-        let before = std::mem::take(&mut ledger.anew.troubles);
-        let (of_it, others) = before.into_iter().partition(|((pod, _), _)| *pod == key);
-        ledger.anew.troubles = others;
-        if !ledger.position.contains_key(&key) {
-            ledger.look();
-            let found = world.pod(&key).map(|pod| troubles(goal, pod, &of_it, now)).unwrap_or_default();
-            ledger.anew.troubles.extend(found);
+impl Replacements {
+    /// Looks at those of the pods that have changed that are none of the goal's.
+    pub(crate) fn look_at(&mut self, look: Look<'_>, pods: &mut Pods, changed: &[PodKey]) {
+        // Pods alone have no template to be made from; and what was told stays so while the end is on its way: a crashed
+        // container is started again.
+        if look.goal.owner.is_none() || look.ending_since.is_some() {
+            return;
         }
+        for key in changed {
+            let before = std::mem::take(&mut self.troubles);
+            let (of_it, others) = before.into_iter().partition(|((pod, _), _)| pod == key);
+            self.troubles = others;
+            if pods.position(key).is_none() {
+                pods.looked_at(1);
+                let pod = look.world.pod(key);
+                let found = pod.map(|pod| troubles(look.goal, pod, &of_it, look.now)).unwrap_or_default();
+                self.troubles.extend(found);
+            }
+        }
+    }
+
+    /// Says which have failed, once each.
+    pub(crate) fn say(&mut self, look: Look<'_>) -> Effects {
+        let mut effects = Effects::default();
+        for ((pod, _), trouble) in &mut self.troubles {
+            if trouble.at() <= look.now && look.is_live() && !std::mem::replace(&mut trouble.said, true) {
+                let phase = PodPhase::Failing(trouble.failure.clone());
+                effects.say(Notice::Pod { pod: pod.clone(), phase });
+            }
+        }
+        effects
+    }
+
+    /// Returns whether one has failed and that ends the rollout.
+    pub(crate) fn have_failed(&self, goal: &Goal) -> bool {
+        !goal.policy.goes_on_after_failure && self.troubles.values().any(|trouble| trouble.said)
+    }
+
+    /// Returns those that have failed, as they ended.
+    pub(crate) fn ends(&self) -> Vec<PodEnd> {
+        let mut ends: BTreeMap<&PodKey, PodEnd> = BTreeMap::new();
+        for ((pod, _), trouble) in self.troubles.iter().filter(|(_, trouble)| trouble.said) {
+            ends.entry(pod).or_insert_with(|| PodEnd {
+                pod: pod.clone(),
+                phase: PodPhase::Failing(trouble.failure.clone()),
+                patched: false,
+                containers: Vec::new(),
+                unplanned: Vec::new(),
+                replaced: false,
+            });
+        }
+        ends.into_values().collect()
+    }
+
+    /// Returns when the next of them counts as failed.
+    pub(crate) fn next_look(&self) -> Option<Now> {
+        self.troubles.values().filter(|trouble| !trouble.said).map(Trouble::at).min()
     }
 }
 
@@ -97,43 +139,6 @@ fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
         return BTreeMap::new();
     }
     ContainerGoal::of_change(&owner.lock.directed(), pod)
-}
-
-/// Says which have failed, once each.
-pub(super) fn say(world: &World, ledger: &mut Ledger, now: Now, turn: &mut Turn) {
-    let live = *world.watch() == Watch::Live;
-    for ((pod, _), trouble) in &mut ledger.anew.troubles {
-        if trouble.at() <= now && live && !std::mem::replace(&mut trouble.said, true) {
-            let phase = PodPhase::Failing(trouble.failure.clone());
-            turn.notices.push(Notice::Pod { pod: pod.clone(), phase });
-        }
-    }
-}
-
-/// Returns whether one has failed and that ends the rollout.
-pub(super) fn has_failed(goal: &Goal, ledger: &Ledger) -> bool {
-    !goal.policy.goes_on_after_failure && ledger.anew.troubles.values().any(|trouble| trouble.said)
-}
-
-/// Returns those that have failed, as they ended.
-pub(super) fn ends(ledger: &Ledger) -> Vec<PodEnd> {
-    let mut ends: BTreeMap<&PodKey, PodEnd> = BTreeMap::new();
-    for ((pod, _), trouble) in ledger.anew.troubles.iter().filter(|(_, trouble)| trouble.said) {
-        ends.entry(pod).or_insert_with(|| PodEnd {
-            pod: pod.clone(),
-            phase: PodPhase::Failing(trouble.failure.clone()),
-            patched: false,
-            containers: Vec::new(),
-            unplanned: Vec::new(),
-            replaced: false,
-        });
-    }
-    ends.into_values().collect()
-}
-
-/// Returns when the next of them counts as failed.
-pub(super) fn next_look(ledger: &Ledger) -> Option<Now> {
-    ledger.anew.troubles.values().filter(|trouble| !trouble.said).map(Trouble::at).min()
 }
 
 #[cfg(test)]

@@ -11,18 +11,21 @@ use crate::engine::patch::taken_over_patch;
 use crate::engine::pod::Pod;
 use crate::engine::record::UpdateRecord;
 
-use super::goal::Goal;
-use super::ledger::{BACK_OFF, Ledger, MAX_SENDS};
-use super::world::World;
-use super::{Action, ActionId, Answer, Now, Turn};
+use crate::engine::rollout::entry::{BACK_OFF, MAX_SENDS};
+use crate::engine::rollout::goal::Goal;
+use crate::engine::rollout::look::Look;
+use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::{Action, Answer, Now};
+
+use super::{Asker, Effects};
 
 /// After a test that failed the watch soon tells why.
 const SOON: Duration = Duration::from_millis(200);
 
 /// What is kept of the notes that are written.
 #[derive(Debug, Clone, Default)]
-pub(super) struct TakenOverLedger {
-    asked: BTreeMap<ActionId, PodKey>,
+pub(crate) struct TakenOver {
+    asked: BTreeSet<PodKey>,
     sends: BTreeMap<PodKey, u8>,
     not_before: BTreeMap<PodKey, Now>,
     /// The server's words, where it refuses.
@@ -31,13 +34,9 @@ pub(super) struct TakenOverLedger {
     moved: bool,
 }
 
-impl TakenOverLedger {
-    pub(super) fn is_its(&self, id: ActionId) -> bool {
-        self.asked.contains_key(&id)
-    }
-
-    pub(super) fn answer(&mut self, id: ActionId, answer: Answer, now: Now) {
-        let Some(key) = self.asked.remove(&id) else { return };
+impl TakenOver {
+    pub(crate) fn answer(&mut self, key: PodKey, answer: Answer, now: Now) {
+        self.asked.remove(&key);
         match answer {
             Answer::Accepted | Answer::Read => self.moved = true,
             Answer::Refused { reason, message } => {
@@ -59,55 +58,52 @@ impl TakenOverLedger {
     }
 
     /// When the next one may be sent again.
-    pub(super) fn next_look(&self) -> Option<Now> {
+    pub(crate) fn next_look(&self) -> Option<Now> {
         self.not_before.values().min().copied()
+    }
+
+    /// Sends what is missing. Returns whether something was noted since the last call, or why it cannot be.
+    pub(crate) fn advance(
+        &mut self,
+        look: Look<'_>,
+        pods: &Pods,
+        owner: &OwnerGoal,
+    ) -> Result<(bool, Effects), String> {
+        if let Some(refused) = self.refused.take() {
+            return Err(refused);
+        }
+        let mut effects = Effects::default();
+        let Some(by) = &owner.take_over else { return Ok((true, effects)) };
+        self.not_before.retain(|_, at| *at > look.now);
+        for key in pods.present().difference(&self.asked.clone()) {
+            let is_put_off = self.not_before.contains_key(key);
+            let Some(pod) = look.world.pod(key).filter(|_| !is_put_off) else { continue };
+            let Some(patch) = taken_over_patch(pod, by, &look.goal.field_manager) else { continue };
+            let sends = self.sends.entry(key.clone()).or_default();
+            *sends = sends.saturating_add(1);
+            if *sends > MAX_SENDS {
+                return Err(format!("pod {} could not be taken over in {MAX_SENDS} tries", key.name));
+            }
+            self.asked.insert(key.clone());
+            effects.act(Asker::TakenOver(key.clone()), Action::Patch(patch));
+        }
+        Ok((std::mem::take(&mut self.moved), effects))
     }
 }
 
 /// Returns whether every pod that is there says that this run has it.
-pub(super) fn is_done(owner: &OwnerGoal, world: &World, ledger: &Ledger) -> bool {
+pub(crate) fn is_done(owner: &OwnerGoal, look: Look<'_>, pods: &Pods) -> bool {
     let Some(by) = &owner.take_over else { return true };
     let is_ours = |pod: &Pod| UpdateRecord::of(pod).is_some_and(|record| record.taken_over.as_ref() == Some(by));
     let done = |key: &PodKey| {
-        let is_updated = ledger.position.get(key).and_then(|at| ledger.entries.get(*at)).is_some_and(|pod| pod.patched);
-        is_updated || world.pod(key).is_none_or(is_ours)
+        let is_updated = pods.position(key).and_then(|at| pods.entry(at)).is_some_and(|pod| pod.patched);
+        is_updated || look.world.pod(key).is_none_or(is_ours)
     };
-    ledger.present.iter().all(done)
-}
-
-/// Sends what is missing. Returns whether something was noted since the last call, or why it cannot be.
-pub(super) fn advance(
-    goal: &Goal,
-    owner: &OwnerGoal,
-    world: &World,
-    ledger: &mut Ledger,
-    now: Now,
-    turn: &mut Turn,
-) -> Result<bool, String> {
-    if let Some(refused) = ledger.taken_over.refused.take() {
-        return Err(refused);
-    }
-    let Some(by) = &owner.take_over else { return Ok(true) };
-    let asked: BTreeSet<PodKey> = ledger.taken_over.asked.values().cloned().collect();
-    ledger.taken_over.not_before.retain(|_, at| *at > now);
-    for key in ledger.present.clone().difference(&asked) {
-        let is_put_off = ledger.taken_over.not_before.contains_key(key);
-        let Some(pod) = world.pod(key).filter(|_| !is_put_off) else { continue };
-        let Some(patch) = taken_over_patch(pod, by, &goal.field_manager) else { continue };
-        let sends = ledger.taken_over.sends.entry(key.clone()).or_default();
-        *sends = sends.saturating_add(1);
-        if *sends > MAX_SENDS {
-            return Err(format!("pod {} could not be taken over in {MAX_SENDS} tries", key.name));
-        }
-        let id = ledger.next_id();
-        ledger.taken_over.asked.insert(id, key.clone());
-        turn.actions.push((id, Action::Patch(patch)));
-    }
-    Ok(std::mem::take(&mut ledger.taken_over.moved))
+    pods.present().iter().all(done)
 }
 
 /// Returns whether another run has taken this pod over from this one.
-pub(super) fn by_another(goal: &Goal, pod: &Pod) -> bool {
+pub(crate) fn by_another(goal: &Goal, pod: &Pod) -> bool {
     let Some(owner) = &goal.owner else { return false };
     let taken = UpdateRecord::of(pod).and_then(|record| record.taken_over.clone());
     taken.is_some_and(|taken| taken.rollout == owner.lock.id && taken.run != owner.lock.run)

@@ -7,7 +7,7 @@ use crate::engine::durable::OwnerGoal;
 use crate::engine::failure::LASTING_SECONDS;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::WorkloadRef;
-use crate::engine::rollout::{Mode, Observation, Policy};
+use crate::engine::rollout::{Mode, Observation, Policy, RunState, World};
 
 const WANTED: &str = "acme/side:v2";
 
@@ -57,11 +57,20 @@ fn pod(image: &str, created: &str, state: &Value) -> Value {
 const LATER: &str = "2026-03-01T12:00:05Z";
 const START: Now = Duration::from_secs(5);
 
-fn seen(goal: &Goal, object: &Value) -> (World, Ledger) {
-    let (mut world, mut ledger) = (World::default(), Ledger::new());
+fn look<'a>(goal: &'a Goal, world: &'a World, now: Now) -> Look<'a> {
+    RunState::new().look(goal, world, now)
+}
+
+fn look_at_all(replacements: &mut Replacements, look: Look<'_>) {
+    let keys: Vec<PodKey> = look.world.pods().map(|pod| pod.key.clone()).collect();
+    replacements.look_at(look, &mut Pods::default(), &keys);
+}
+
+fn seen(goal: &Goal, object: &Value) -> (World, Replacements) {
+    let (mut world, mut replacements) = (World::default(), Replacements::default());
     world.observe(Observation::Relisted(vec![Pod::from_object(object).unwrap()]));
-    look(goal, &world, &mut ledger, START);
-    (world, ledger)
+    look_at_all(&mut replacements, look(goal, &world, START));
+    (world, replacements)
 }
 
 #[test]
@@ -97,13 +106,12 @@ fn what_fails_in_a_pod_made_anew_from_the_wanted_template_ends_the_rollout() {
     ];
     for (what, direction, goes_on, object, fails) in cases {
         let goal = goal(direction, goes_on);
-        let (world, mut ledger) = seen(&goal, &object);
-        let mut turn = Turn::default();
-        say(&world, &mut ledger, START, &mut turn);
-        assert_eq!(has_failed(&goal, &ledger), fails, "{what}");
-        assert_eq!(ends(&ledger).len(), turn.notices.len(), "{what}");
-        say(&world, &mut ledger, START, &mut turn);
-        assert!(turn.notices.len() <= 1, "{what}: said twice");
+        let (world, mut replacements) = seen(&goal, &object);
+        let said = replacements.say(look(&goal, &world, START)).notices;
+        assert_eq!(replacements.have_failed(&goal), fails, "{what}");
+        assert_eq!(replacements.ends().len(), said.len(), "{what}");
+        let again = replacements.say(look(&goal, &world, START)).notices;
+        assert!(said.len() <= 1 && again.is_empty(), "{what}: said twice");
     }
 }
 
@@ -111,21 +119,21 @@ fn what_fails_in_a_pod_made_anew_from_the_wanted_template_ends_the_rollout() {
 fn what_may_heal_by_itself_is_given_its_time() {
     let state = json!({"waiting": {"reason": "CreateContainerError", "message": "name is reserved"}});
     let goal = goal("forward", false);
-    let (mut world, mut ledger) = seen(&goal, &pod(WANTED, LATER, &state));
+    let (mut world, mut replacements) = seen(&goal, &pod(WANTED, LATER, &state));
     let due = START + Duration::from_secs(LASTING_SECONDS);
-    assert_eq!(next_look(&ledger), Some(due));
-    let fails_at = |ledger: &Ledger, world: &World, now: Now| {
-        let mut ledger = ledger.clone();
-        say(world, &mut ledger, now, &mut Turn::default());
-        has_failed(&goal, &ledger)
+    assert_eq!(replacements.next_look(), Some(due));
+    let fails_at = |replacements: &Replacements, world: &World, now: Now| {
+        let mut replacements = replacements.clone();
+        let _said = replacements.say(look(&goal, world, now));
+        replacements.have_failed(&goal)
     };
-    assert!(!fails_at(&ledger, &world, due - Duration::from_millis(1)));
-    assert!(fails_at(&ledger, &world, due));
+    assert!(!fails_at(&replacements, &world, due - Duration::from_millis(1)));
+    assert!(fails_at(&replacements, &world, due));
     world.observe(Observation::WatchLost("reset".into()));
-    assert!(!fails_at(&ledger, &world, due), "nobody has seen that it lasted");
+    assert!(!fails_at(&replacements, &world, due), "nobody has seen that it lasted");
     let mut healed = pod(WANTED, LATER, &json!({"running": {}}));
     healed["metadata"]["resourceVersion"] = "6".into();
     world.observe(Observation::Applied(Box::new(Pod::from_object(&healed).unwrap())));
-    look(&goal, &world, &mut ledger, due);
-    assert_eq!(next_look(&ledger), None);
+    look_at_all(&mut replacements, look(&goal, &world, due));
+    assert_eq!(replacements.next_look(), None);
 }

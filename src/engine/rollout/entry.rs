@@ -1,0 +1,357 @@
+//! What is kept of one pod: its phase, the request under way, tries, and ready since when (our clock).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::engine::evidence::Baseline;
+use crate::engine::failure::Failure;
+use crate::engine::names::ContainerName;
+use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::progress::{PodPhase, Stage};
+
+use super::{Answer, Now};
+
+/// Sends per pod, at most: each after a fresh look, so more than a few mean that somebody else is at work.
+pub(super) const MAX_SENDS: u8 = 5;
+
+/// Waits this long after a request that could not be read or was put off, unless the server says how long.
+pub(super) const BACK_OFF: Duration = Duration::from_secs(1);
+
+/// What is under way for a pod.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) enum Request {
+    #[default]
+    Idle,
+    /// The patch was sent; no answer yet.
+    Sent,
+    /// The patch was accepted; the pod has not been seen with it.
+    Accepted,
+    /// The patch was refused, or its answer was lost: the pod must be read before anything else.
+    Unclear,
+    /// The pod is being read.
+    Reading,
+    /// To be read again at that time.
+    ReadAt(Now),
+    /// Nothing was done; it may be sent again at that time.
+    BackOff { until: Now },
+}
+
+/// What the last patch was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) enum Sent {
+    #[default]
+    Images,
+    /// A label off, or the note that a readiness gate is about to go off.
+    Drain,
+    /// The gate off.
+    GateOff,
+    /// The gate on again.
+    GateOn,
+    /// The label on again, or the note gone.
+    Restore,
+    /// The record without the hook that was owed.
+    HookNote,
+}
+
+/// What makes two ready states the same one: the same containers, and no transition that was missed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ReadyKey {
+    containers: Vec<Option<String>>,
+    last_transition: Option<String>,
+    /// The pod is ready, or it would be but for its gate: one does not go on where the other was.
+    ready: bool,
+}
+
+impl ReadyKey {
+    /// Of the whole pod, or of these containers alone: then no transition of the pod's counts.
+    pub(super) fn of(pod: &Pod, containers: &[&ContainerName], whole: bool) -> Self {
+        let id =
+            |name: &&ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
+        let ready = pod.is_ready();
+        let condition = if ready { pod.ready_condition() } else { pod.condition("ContainersReady") };
+        Self {
+            containers: containers.iter().map(id).collect(),
+            last_transition: condition.filter(|_| whole).and_then(|condition| condition.last_transition_time.clone()),
+            ready: ready && whole,
+        }
+    }
+}
+
+/// How far this run has taken a pod on: it counts for `--canary` and `--pause-after`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) enum Taken {
+    #[default]
+    No,
+    /// Its command before it was begun; where it waits again after it, it is taken no more.
+    Hook,
+    /// Something of it was changed.
+    Yes,
+}
+
+/// What the last visit to a pod has shown besides its phase.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen {
+    /// It is the owner's, there and not going.
+    pub(super) is_present: bool,
+    /// It is there, and not ready.
+    pub(super) is_unready: bool,
+    /// It has left a durable rollout by itself.
+    pub(super) has_left: bool,
+    /// Something is off that has to be put back.
+    pub(super) is_drained: bool,
+    /// It has failed before anything of it was changed, and is ready: it costs no place.
+    pub(super) is_whole: bool,
+    /// How long it may take.
+    pub(super) timeout: Duration,
+    /// Its deadline has passed.
+    pub(super) is_late: bool,
+}
+
+/// What a pod may be. For each there is a set, so that a turn costs what changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Is {
+    Waiting,
+    /// Of those that wait: put off by the server.
+    PutOff,
+    /// Of those that wait: down already.
+    Broken,
+    /// Out of its Services, or on its way out, and not patched.
+    Draining,
+    /// On its way back in.
+    Restoring,
+    /// Something is off that has to be put back.
+    Drained,
+    /// In progress, and a patch is to be sent next.
+    Next,
+    /// With a hook under way or before it.
+    Hooked,
+    Unverified,
+    InHand,
+    Unanswered,
+    Done,
+    Failed,
+    Lost,
+    /// Left a durable rollout: deleted or evicted, and what the owner makes in its place is right by itself.
+    Replaced,
+    /// Its deadline has passed.
+    Late,
+}
+
+impl Is {
+    pub(super) const ALL: [Self; 16] = [
+        Self::Waiting,
+        Self::PutOff,
+        Self::Broken,
+        Self::Draining,
+        Self::Restoring,
+        Self::Drained,
+        Self::Next,
+        Self::Hooked,
+        Self::Unverified,
+        Self::InHand,
+        Self::Unanswered,
+        Self::Done,
+        Self::Failed,
+        Self::Lost,
+        Self::Replaced,
+        Self::Late,
+    ];
+}
+
+/// What is kept of one pod of the goal.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Entry {
+    pub(super) phase: Option<PodPhase>,
+    pub(super) request: Request,
+    pub(super) sent: Sent,
+    /// Patches of the images of this step.
+    pub(super) sends: u8,
+    /// The step that is next, and the one that was sent last.
+    pub(super) step: usize,
+    pub(super) sent_step: usize,
+    /// Some of its containers were changed by this rollout, and others wait: it is down by what was done already.
+    pub(super) is_between: bool,
+    /// A request of this pod was sent of which no answer says what became of it: it may still arrive.
+    pub(super) is_late: bool,
+    /// The server said no for good.
+    pub(super) refused: Option<Failure>,
+    /// Given up, where the others go on: it stays failed unless it is proven after all.
+    pub(super) given_up: Option<Failure>,
+    /// Since when the pod is in hand; its deadline counts from here.
+    pub(super) started: Option<Now>,
+    /// Since when it waits for others, with its place: that time is not its own.
+    pub(super) held_since: Option<Now>,
+    pub(super) taken: Taken,
+    pub(super) seen: Seen,
+    pub(super) ready_since: Option<(ReadyKey, Now)>,
+    /// By container: the image, and which container the first status showed that carried its generation.
+    pub(super) kubelet_knew: BTreeMap<ContainerName, (String, Option<String>)>,
+    /// By container: for which image and against what it was proven; what comes later is new as well.
+    pub(super) proven: BTreeMap<ContainerName, (String, Baseline)>,
+    /// By container that its restart alone proves: what that rests on, until it is said.
+    pub(super) by_restart: BTreeMap<ContainerName, Option<String>>,
+    pub(super) failing_since: BTreeMap<ContainerName, (String, Now)>,
+    /// By container: the first that was seen to crash where nothing tells whether it is a new one.
+    pub(super) first_crash: BTreeMap<ContainerName, Option<String>>,
+    /// Why the last request has to be looked at or sent again, until it is said.
+    pub(super) retrying: Option<String>,
+    pub(super) patched: bool,
+    /// Ids of the containers that no change is planned for, when the pod was patched.
+    pub(super) others: BTreeMap<ContainerName, Option<String>>,
+    /// Containers that were seen with the wanted image: any other later on was set by somebody else.
+    pub(super) asked: BTreeSet<ContainerName>,
+    /// When the kubelet's events are looked at again.
+    pub(super) events_at: Option<Now>,
+    pub(super) wake: Option<Now>,
+}
+
+impl Entry {
+    /// Returns the stage; `None` before the pod was judged for the first time.
+    pub(super) fn stage(&self) -> Option<Stage> {
+        self.phase.as_ref().map(PodPhase::stage)
+    }
+
+    /// Returns whether an answer is outstanding.
+    pub(super) fn is_unanswered(&self) -> bool {
+        match self.request {
+            Request::Sent | Request::Reading | Request::Unclear | Request::ReadAt(_) => true,
+            Request::Idle | Request::Accepted | Request::BackOff { .. } => false,
+        }
+    }
+
+    /// Returns whether the pod counts as down though it may look ready: from our patch until it is done.
+    pub(super) fn is_in_hand(&self) -> bool {
+        // One that was put off keeps its place: a server that throttles is not asked for the next pod instead.
+        let is_begun = matches!(self.stage(), Some(Stage::InProgress | Stage::Failed));
+        !self.seen.is_whole && (self.request != Request::Idle || is_begun)
+    }
+
+    /// Returns whether the pod is that: what the sets of [`super::pods::Pods`] rest on.
+    pub(super) fn is(&self, what: Is) -> bool {
+        let (phase, stage) = (self.phase.as_ref(), self.stage());
+        let is_replaced = matches!(phase, Some(PodPhase::Gone { .. })) && self.seen.has_left;
+        let waits = stage == Some(Stage::Waiting);
+        match what {
+            Is::Waiting => waits,
+            Is::PutOff => waits && matches!(self.request, Request::BackOff { .. }),
+            Is::Broken => waits && self.seen.is_unready,
+            Is::Draining => matches!(phase, Some(PodPhase::Draining { .. })),
+            Is::Restoring => matches!(phase, Some(PodPhase::Restoring { .. })),
+            Is::Drained => self.seen.is_drained,
+            Is::Next => matches!(phase, Some(PodPhase::Next { .. })),
+            Is::Hooked => matches!(phase, Some(PodPhase::Hook { .. })),
+            Is::Unverified => matches!(phase, Some(PodPhase::Unverified { .. })),
+            Is::InHand => self.is_in_hand(),
+            Is::Unanswered => self.is_unanswered(),
+            Is::Done => stage == Some(Stage::Done),
+            Is::Failed => stage == Some(Stage::Failed),
+            Is::Lost => stage == Some(Stage::Lost) && !is_replaced,
+            Is::Replaced => is_replaced,
+            Is::Late => self.seen.is_late,
+        }
+    }
+
+    /// Enters a phase: its clock runs, stands still or ends with it. Returns whether that is worth saying.
+    pub(super) fn enter(&mut self, phase: PodPhase, now: Now) -> bool {
+        let stage = phase.stage();
+        if self.patched || !matches!(stage, Stage::Waiting | Stage::Done) {
+            self.started.get_or_insert(now);
+        }
+        if !matches!(phase, PodPhase::Waiting | PodPhase::Next { .. } | PodPhase::Draining { .. }) {
+            self.release(now);
+        }
+        if stage == Stage::Done {
+            // A pod that stops being ready later gets a deadline of its own.
+            self.started = None;
+        }
+        let is_new = self.phase.as_ref() != Some(&phase);
+        let is_told = is_new && (self.phase.is_some() || stage != Stage::Waiting);
+        self.phase = Some(phase);
+        is_told
+    }
+
+    /// When the pod's time is up; `None` while it is not in progress, was given up, or waits for others.
+    pub(super) fn deadline(&self) -> Option<Now> {
+        let is_its_own = self.given_up.is_none() && self.held_since.is_none();
+        self.started.filter(|_| is_its_own).map(|started| started + self.seen.timeout)
+    }
+
+    /// Returns whether a patch of the pod may be sent now.
+    pub(super) fn may_send(&self, now: Now) -> bool {
+        match self.request {
+            Request::Idle => true,
+            Request::BackOff { until } => until <= now,
+            Request::Accepted | Request::Sent | Request::Unclear | Request::Reading | Request::ReadAt(_) => false,
+        }
+    }
+
+    /// Nothing is under way for the pod.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.request, Request::Idle | Request::BackOff { .. })
+    }
+
+    /// Takes in the answer to the request.
+    pub(super) fn answered(&mut self, answer: Answer, now: Now) {
+        self.is_late |= matches!(answer, Answer::Unknown { .. });
+        if let Answer::Moved { message } | Answer::NotDone { message, .. } | Answer::Unknown { message } = &answer {
+            self.retrying = Some(message.clone());
+        }
+        self.request = match (&self.request, answer) {
+            (Request::Sent, Answer::Accepted) => Request::Accepted,
+            (Request::Sent, Answer::NotDone { after, .. }) => {
+                Request::BackOff { until: now + after.unwrap_or(BACK_OFF) }
+            }
+            (Request::Sent, Answer::Moved { .. } | Answer::Unknown { .. }) => Request::Unclear,
+            (Request::Sent, Answer::Refused { reason, message }) => {
+                // What only clears a note is no failure of the pod.
+                if self.sent != Sent::HookNote {
+                    self.refused = Some(Failure { container: None, reason, message, exit_code: None });
+                }
+                Request::Idle
+            }
+            (Request::Reading, Answer::Read) => Request::Idle,
+            (Request::Reading, _) => Request::ReadAt(now + BACK_OFF),
+            // The answer to a look at the events: the observation says it all.
+            (request, _) => request.clone(),
+        };
+    }
+
+    /// Waits for others no more: its own time goes on.
+    pub(super) fn release(&mut self, now: Now) {
+        let Some(since) = self.held_since.take() else { return };
+        self.started = self.started.map(|started| started + now.saturating_sub(since));
+    }
+
+    /// Forgets what was known of containers that are about to change. What is proven of earlier steps stays so.
+    pub(super) fn forget<'n>(&mut self, containers: impl Iterator<Item = &'n ContainerName>, step: usize) {
+        self.events_at = None;
+        if step == 0 {
+            self.ready_since = None;
+            self.kubelet_knew.clear();
+            self.proven.clear();
+            self.by_restart.clear();
+            self.first_crash.clear();
+        }
+        for name in containers {
+            self.kubelet_knew.remove(name);
+            self.proven.remove(name);
+            self.by_restart.remove(name);
+            self.first_crash.remove(name);
+        }
+    }
+
+    /// Notes which containers run beside the planned ones before the pod is first patched.
+    pub(super) fn note_others(
+        &mut self,
+        pod: &Pod,
+        planned: &BTreeMap<ContainerName, super::goal::ContainerGoal>,
+        step: usize,
+    ) {
+        if std::mem::replace(&mut self.patched, true) && step > 0 {
+            return;
+        }
+        let statuses = [ContainerList::Containers, ContainerList::InitContainers].map(|list| pod.statuses(list));
+        let others = statuses.into_iter().flatten().filter(|status| !planned.contains_key(&status.name));
+        self.others = others.map(|status| (status.name.clone(), status.container_id.clone())).collect();
+    }
+}

@@ -1,0 +1,70 @@
+//! Where one pod stands, from everything that says something of it: its containers, its drain, its hooks, its time.
+
+use std::time::Duration;
+
+use crate::engine::pod::Pod;
+use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
+use crate::engine::progress::PodPhase;
+use crate::engine::report::Notice;
+
+use super::entry::{Entry, Request, Seen};
+use super::goal::Mode;
+use super::look::{Look, Visit};
+use super::protocol::{by_another, drain, owner};
+use super::turn::Run;
+use super::{given_up, pod_phase, steps};
+
+impl Run<'_> {
+    /// Judges a pod anew.
+    pub(super) fn judge(&mut self, position: usize) {
+        let look = self.look();
+        let state = &mut *self.state;
+        let Some((goal, mut entry)) = state.pods.open(position) else { return };
+        let visit = Visit { position, goal: &goal, pod: look.world.pod(&goal.key) };
+        entry.seen.timeout = timeout(look, visit);
+        if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_seen(look, visit, &entry) {
+            entry.request = Request::Idle;
+        }
+        if let Some(why) = entry.retrying.take() {
+            self.turn.notices.push(Notice::Retrying { pod: goal.key.clone(), why });
+        }
+        let judged = pod_phase::pod_phase(look, &state.pods, visit, &mut entry);
+        let judged = state.drains.phase(look, visit, &entry, judged);
+        let judged = state.hooks.phase(look, visit, &entry, judged);
+        let judged = given_up::judge(look, &mut entry, judged);
+        self.turn.notices.extend(state.drains.say(visit));
+        for (container, why) in &mut entry.by_restart {
+            let said = why.take().map(|why| (goal.key.clone(), container.clone(), why));
+            self.turn.notices.extend(said.map(|(pod, container, why)| Notice::Evidence { pod, container, why }));
+        }
+        if look.goal.mode == Mode::Follow && judged.phase != PodPhase::Done {
+            entry.started.get_or_insert(look.now);
+        }
+        entry.seen = Seen {
+            is_present: visit.pod.is_some_and(|pod| state.pods.is_present(look.goal, pod)),
+            is_unready: visit.pod.is_some_and(|pod| !pod.is_ready()),
+            has_left: look.goal.mode == Mode::Durable && owner::has_left(look.goal, visit.pod),
+            is_drained: visit.pod.is_some_and(|pod| drain::is_owed(pod) && !by_another(look.goal, pod)),
+            is_whole: given_up::is_whole(look, visit, &entry, &judged.phase),
+            ..entry.seen
+        };
+        self.turn.notices.extend(state.pods.judged(position, entry, judged, look.now));
+    }
+}
+
+/// Returns whether the pod shows what was sent last.
+fn is_seen(look: Look<'_>, visit: Visit<'_>, entry: &Entry) -> bool {
+    let asks_for_it = |pod: &Pod| steps::asks_for(look.goal, visit.goal, pod, entry.sent_step);
+    visit.pod.is_some_and(|pod| drain::is_seen(pod, entry.sent).unwrap_or_else(|| asks_for_it(pod)))
+}
+
+/// How long the pod may take.
+fn timeout(look: Look<'_>, visit: Visit<'_>) -> Duration {
+    let policy = &look.goal.policy;
+    let grace = visit.pod.map_or(30, Pod::termination_grace_seconds);
+    let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
+    // A step is as long as a pod of one step.
+    let steps = u64::try_from(steps::of(look.goal, visit.goal).len()).unwrap_or(1);
+    let default = (DEFAULT_TIMEOUT_SECONDS + grace + u64::from(hold)) * steps;
+    Duration::from_secs(policy.timeout_given.unwrap_or(default) + drain::seconds(look.goal, visit.goal))
+}

@@ -1,0 +1,57 @@
+//! What one turn looks at: the goal, the world and the time, and whether the run is ending.
+
+use serde_json::Value;
+
+use super::Now;
+use super::fault::Fault;
+use super::goal::{Goal, PodGoal};
+use super::world::{Watch, World};
+use crate::engine::pod::Pod;
+
+/// One look at the world.
+#[derive(Clone, Copy)]
+pub(super) struct Look<'a> {
+    pub(super) goal: &'a Goal,
+    pub(super) world: &'a World,
+    pub(super) now: Now,
+    /// Since when the run is asked to stop.
+    pub(super) stopped_since: Option<Now>,
+    /// Since when the verdict stands, while answers are still outstanding.
+    pub(super) ending_since: Option<Now>,
+    #[cfg(test)]
+    pub(super) fault: Option<Fault>,
+}
+
+/// One pod of the goal within a look.
+#[derive(Clone, Copy)]
+pub(super) struct Visit<'a> {
+    pub(super) position: usize,
+    pub(super) goal: &'a PodGoal,
+    /// The pod, if it is there.
+    pub(super) pod: Option<&'a Pod>,
+}
+
+impl Look<'_> {
+    pub(super) fn is_live(self) -> bool {
+        *self.world.watch() == Watch::Live
+    }
+
+    /// How many pods the owner wants now: scaling is followed.
+    pub(super) fn replicas(self) -> usize {
+        let object = self.world.owner().and_then(|view| view.object.as_ref());
+        let pointer = self.goal.workload.kind.replicas().pointer();
+        let now = object.zip(pointer).and_then(|(object, pointer)| object.pointer(pointer)).and_then(Value::as_u64);
+        usize::try_from(now.unwrap_or(u64::from(self.goal.replicas))).unwrap_or(0)
+    }
+
+    #[cfg(test)]
+    pub(super) fn has(self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "the same call as in tests")]
+    pub(super) const fn has(self, _fault: Fault) -> bool {
+        false
+    }
+}

@@ -1,0 +1,358 @@
+//! The pods of the run, and every index over them. What is kept of a pod changes here and nowhere else, so that the sets, the
+//! counts and the timers are always true, and every new phase is said.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::engine::hook::HookPhase;
+use crate::engine::names::PodKey;
+use crate::engine::patch::NewImage;
+use crate::engine::pod::Pod;
+use crate::engine::progress::PodPhase;
+use crate::engine::report::Notice;
+
+use super::entry::{Entry, Is, Request, Sent, Taken};
+use super::goal::{Goal, Mode, PodGoal};
+use super::look::Look;
+use super::pod_phase::Judged;
+use super::{Answer, Now};
+
+static NONE: BTreeSet<usize> = BTreeSet::new();
+
+/// The pods of the run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pods {
+    /// The goal's pods, and in a durable rollout those that were found later.
+    goals: Vec<Arc<PodGoal>>,
+    entries: Vec<Entry>,
+    position: HashMap<PodKey, usize>,
+    sets: BTreeMap<Is, BTreeSet<usize>>,
+    /// Pods of the owner that are there and not going.
+    present: BTreeSet<PodKey>,
+    /// Of those: not ready, or in progress.
+    down: BTreeSet<PodKey>,
+    timers: BTreeSet<(Now, usize)>,
+    /// How often a pod was begun, or begun again.
+    begun: u64,
+    /// How many pods were looked at: a test holds that a turn costs what changed.
+    #[cfg(test)]
+    pub(super) looks: usize,
+}
+
+/// What is there of them.
+impl Pods {
+    pub(super) fn len(&self) -> usize {
+        self.goals.len()
+    }
+
+    pub(super) fn position(&self, key: &PodKey) -> Option<usize> {
+        self.position.get(key).copied()
+    }
+
+    pub(super) fn goal(&self, position: usize) -> Option<&Arc<PodGoal>> {
+        self.goals.get(position)
+    }
+
+    pub(super) fn entry(&self, position: usize) -> Option<&Entry> {
+        self.entries.get(position)
+    }
+
+    pub(super) fn get(&self, position: usize) -> Option<(&PodGoal, &Entry)> {
+        Some((self.goals.get(position)?, self.entries.get(position)?))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&PodGoal, &Entry)> {
+        self.goals.iter().map(Arc::as_ref).zip(&self.entries)
+    }
+
+    /// Returns the positions of those that are that, in their order.
+    pub(super) fn all(&self, what: Is) -> &BTreeSet<usize> {
+        self.sets.get(&what).unwrap_or(&NONE)
+    }
+
+    /// Returns the same, to look at each of them and change it.
+    pub(super) fn visit(&mut self, what: Is) -> Vec<usize> {
+        let all: Vec<usize> = self.all(what).iter().copied().collect();
+        self.looked_at(all.len());
+        all
+    }
+
+    pub(super) fn present(&self) -> &BTreeSet<PodKey> {
+        &self.present
+    }
+
+    pub(super) fn down(&self) -> &BTreeSet<PodKey> {
+        &self.down
+    }
+
+    pub(super) fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// Returns whether a pod is one of the owner's, or of the goal where nobody owns them.
+    pub(super) fn is_owners(&self, goal: &Goal, pod: &Pod) -> bool {
+        match pod.controller() {
+            Some(owner) => goal.controllers.contains(&owner.uid),
+            None => self.position.contains_key(&pod.key),
+        }
+    }
+
+    /// Returns whether no other pod of the goal has been proven yet: what this one shows is all that is known.
+    pub(super) fn is_canary(&self, key: &PodKey, goal: &Goal) -> bool {
+        match goal.mode {
+            Mode::Follow => true,
+            Mode::PodsOnly | Mode::Durable => self.proofs().all(|position| self.position.get(key) == Some(position)),
+        }
+    }
+
+    /// Returns whether a pod has proven itself that restarts a container: one that only gets its label back proves nothing.
+    pub(super) fn has_proof(&self) -> bool {
+        self.proofs().next().is_some()
+    }
+
+    fn proofs(&self) -> impl Iterator<Item = &usize> {
+        self.all(Is::Done).iter().filter(|position| self.goals.get(**position).is_some_and(|pod| pod.restarts()))
+    }
+
+    /// How many more pods may be taken before the next pause; `None` is no limit.
+    pub(super) fn before_the_pause(&self, goal: &Goal) -> Option<usize> {
+        let after = goal.policy.canary.or(goal.policy.pause_after)?;
+        let taken = self.entries.iter().filter(|entry| entry.taken != Taken::No).count();
+        Some(usize::try_from(after).unwrap_or(usize::MAX).saturating_sub(taken))
+    }
+
+    /// Returns whether it stops here because it was asked to.
+    pub(super) fn pauses_now(&self, goal: &Goal) -> bool {
+        self.all(Is::InHand).is_subset(self.all(Is::Failed))
+            && !self.all(Is::Waiting).is_empty()
+            && self.before_the_pause(goal) == Some(0)
+    }
+
+    fn over(&self) -> usize {
+        self.all(Is::Done).len() + self.all(Is::Replaced).len()
+    }
+
+    /// Returns whether every pod is done, or has left.
+    pub(super) fn all_done(&self) -> bool {
+        self.over() == self.len()
+    }
+
+    /// Returns whether every pod is done, has left, or has failed.
+    pub(super) fn only_failing_are_left(&self) -> bool {
+        self.over() + self.all(Is::Failed).len() == self.len()
+    }
+
+    /// Returns the pods that have their place and wait for others.
+    pub(super) fn held(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_held = |position: &usize| self.entry(*position).is_some_and(|entry| entry.held_since.is_some());
+        self.all(Is::InHand).iter().copied().filter(is_held)
+    }
+
+    /// Returns whether all that is in progress has failed or waits for others.
+    pub(super) fn nothing_moves(&self) -> bool {
+        let held: BTreeSet<usize> = self.held().collect();
+        let failed = self.all(Is::Failed);
+        self.all(Is::InHand).iter().all(|position| failed.contains(position) || held.contains(position))
+    }
+}
+
+/// What changes.
+impl Pods {
+    /// Takes in a pod: judged in the next turn.
+    pub(super) fn add(&mut self, pod: PodGoal, now: Now) {
+        let position = self.goals.len();
+        self.position.insert(pod.key.clone(), position);
+        self.goals.push(Arc::new(pod));
+        self.entries.push(Entry::default());
+        self.wake(position, now);
+    }
+
+    /// Another goal for the same pod: judged in the next turn.
+    pub(super) fn replace(&mut self, position: usize, goal: PodGoal) {
+        if let Some(slot) = self.goals.get_mut(position) {
+            *slot = Arc::new(goal);
+        }
+    }
+
+    /// Judges the pod again at that time.
+    pub(super) fn wake(&mut self, position: usize, at: Now) {
+        self.timers.insert((at, position));
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Now> {
+        self.timers.first().map(|(at, _)| *at)
+    }
+
+    /// Returns the pods whose time has come.
+    pub(super) fn due(&mut self, now: Now) -> Vec<usize> {
+        let mut due = Vec::new();
+        while let Some((at, position)) = self.timers.first().copied()
+            && at <= now
+        {
+            self.timers.pop_first();
+            due.push(position);
+        }
+        due
+    }
+
+    /// Begins to judge a pod: what is kept of it, until [`Self::judged`] puts it back.
+    pub(super) fn open(&mut self, position: usize) -> Option<(Arc<PodGoal>, Entry)> {
+        self.looked_at(1);
+        let goal = self.goals.get(position)?.clone();
+        let mut entry = std::mem::take(self.entries.get_mut(position)?);
+        if let Some(wake) = entry.wake.take() {
+            self.timers.remove(&(wake, position));
+        }
+        Some((goal, entry))
+    }
+
+    /// The pod was judged. Returns what is to be said of it.
+    pub(super) fn judged(&mut self, position: usize, mut entry: Entry, judged: Judged, now: Now) -> Option<Notice> {
+        let key = self.goals.get(position)?.key.clone();
+        let said = Notice::Pod { pod: key, phase: judged.phase.clone() };
+        let is_told = entry.enter(judged.phase, now);
+        let requested = match entry.request {
+            Request::BackOff { until } | Request::ReadAt(until) => Some(until),
+            Request::Idle | Request::Sent | Request::Accepted | Request::Unclear | Request::Reading => None,
+        };
+        let deadline = entry.deadline();
+        entry.wake =
+            [judged.wake, requested, deadline, entry.events_at].into_iter().flatten().filter(|at| *at > now).min();
+        self.timers.extend(entry.wake.map(|wake| (wake, position)));
+        entry.seen.is_late = deadline.is_some_and(|deadline| deadline <= now);
+        *self.entries.get_mut(position)? = entry;
+        self.index(position);
+        is_told.then_some(said)
+    }
+
+    /// A pod enters a phase by what is done to it now. Returns what is to be said of it.
+    pub(super) fn set_phase(&mut self, position: usize, phase: PodPhase, now: Now) -> Option<Notice> {
+        let (goal, entry) = (self.goals.get(position)?, self.entries.get_mut(position)?);
+        let said = Notice::Pod { pod: goal.key.clone(), phase: phase.clone() };
+        if matches!(phase, PodPhase::Draining { .. } | PodPhase::Patched) {
+            entry.taken = Taken::Yes;
+        } else if phase == (PodPhase::Hook { hook: HookPhase::Before }) {
+            entry.taken = entry.taken.max(Taken::Hook);
+        }
+        let is_told = entry.enter(phase, now);
+        // Its time runs from now, also when nothing is ever heard of it again.
+        let deadline = entry.deadline();
+        self.timers.extend(deadline.map(|at| (at, position)));
+        self.begun += 1;
+        self.index(position);
+        is_told.then_some(said)
+    }
+
+    /// Another pod has gone down since: this one waits for its turn again. One that was put off keeps its place.
+    pub(super) fn wait_again(&mut self, position: usize, now: Now) -> Option<Notice> {
+        let (goal, entry) = (self.goals.get(position)?, self.entries.get_mut(position)?);
+        let said = Notice::Pod { pod: goal.key.clone(), phase: PodPhase::Waiting };
+        let is_told = entry.enter(PodPhase::Waiting, now);
+        (entry.started, entry.held_since) = (None, None);
+        if entry.taken == Taken::Hook {
+            entry.taken = Taken::No;
+        }
+        self.index(position);
+        is_told.then_some(said)
+    }
+
+    /// What is under way for the pod has come to this.
+    pub(super) fn set_request(&mut self, position: usize, request: Request) {
+        if let Some(entry) = self.entries.get_mut(position) {
+            entry.request = request;
+            self.index(position);
+        }
+    }
+
+    /// A patch of the pod is sent.
+    pub(super) fn sent(&mut self, position: usize, sent: Sent) {
+        if let Some(entry) = self.entries.get_mut(position) {
+            entry.sent = sent;
+        }
+        self.set_request(position, Request::Sent);
+    }
+
+    /// The images of a step are sent.
+    pub(super) fn sent_images(&mut self, position: usize, step: usize, images: &[NewImage], pod: &Pod) {
+        let (Some(goal), Some(entry)) = (self.goals.get(position), self.entries.get_mut(position)) else { return };
+        entry.sends = entry.sends.saturating_add(1);
+        entry.sent_step = step;
+        entry.forget(images.iter().map(|image| &image.container), step);
+        entry.note_others(pod, &goal.containers, step);
+        self.sent(position, Sent::Images);
+    }
+
+    /// The kubelet's events are looked at, and again at that time.
+    pub(super) fn read_events(&mut self, position: usize, next: Now) {
+        if let Some(entry) = self.entries.get_mut(position) {
+            entry.events_at = Some(next);
+        }
+        self.wake(position, next);
+    }
+
+    /// The pod has its place: its clock stands still while it waits for others, and runs while it may go on.
+    pub(super) fn hold(&mut self, position: usize, waits: bool, now: Now) {
+        let Some(entry) = self.entries.get_mut(position) else { return };
+        match waits {
+            false => entry.release(now),
+            true if entry.is_in_hand() => entry.held_since = entry.held_since.or(Some(now)),
+            true => {}
+        }
+    }
+
+    /// Takes in the answer to the pod's request: judged in the next turn.
+    pub(super) fn answered(&mut self, position: usize, answer: Answer, now: Now) {
+        if let Some(entry) = self.entries.get_mut(position) {
+            entry.answered(answer, now);
+            self.wake(position, now);
+        }
+    }
+
+    /// Keeps the counts of the owner's pods true for one that has changed: the budget counts every pod of the owner.
+    pub(super) fn count(&mut self, look: Look<'_>, key: &PodKey) {
+        self.looked_at(1);
+        match look.world.pod(key).filter(|pod| self.is_present(look.goal, pod)) {
+            Some(pod) => self.count_as(key, true, !pod.is_ready()),
+            None => self.count_as(key, false, false),
+        }
+    }
+
+    /// Returns whether a pod is the owner's, there and not going.
+    pub(super) fn is_present(&self, goal: &Goal, pod: &Pod) -> bool {
+        !pod.terminating && !pod.is_finished() && self.is_owners(goal, pod)
+    }
+
+    fn count_as(&mut self, key: &PodKey, is_present: bool, is_down: bool) {
+        for (set, belongs) in [(&mut self.present, is_present), (&mut self.down, is_present && is_down)] {
+            if !belongs {
+                set.remove(key);
+            } else if !set.contains(key) {
+                set.insert(key.clone());
+            }
+        }
+    }
+
+    /// Keeps the sets and the counts true for one of them.
+    fn index(&mut self, position: usize) {
+        let (Some(goal), Some(entry)) = (self.goals.get(position).cloned(), self.entries.get(position)) else { return };
+        for what in Is::ALL {
+            let set = self.sets.entry(what).or_default();
+            if entry.is(what) {
+                set.insert(position)
+            } else {
+                set.remove(&position)
+            };
+        }
+        let (is_present, is_down) = (entry.seen.is_present, entry.is_in_hand() || entry.seen.is_unready);
+        self.count_as(&goal.key, is_present, is_down);
+    }
+
+    #[cfg(test)]
+    pub(super) fn looked_at(&mut self, pods: usize) {
+        self.looks += pods;
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "the same call as in tests")]
+    pub(super) const fn looked_at(&mut self, _pods: usize) {}
+}

@@ -1,0 +1,147 @@
+//! PodDisruptionBudgets within a turn: a pod that is ready is taken only if every budget that matches it allows one more.
+//!
+//! The API server does not guard restarts in place. The budgets are read afresh before each such pod, since they come and go
+//! while a rollout is under way, and the count is our own, which knows what is in progress. The admission asks.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::engine::budget::{BudgetLimit, CountedPod, blocking, limits};
+use crate::engine::names::PodKey;
+use crate::engine::pod::Pod;
+use crate::engine::report::Notice;
+use crate::engine::rollout::entry::{BACK_OFF, Is};
+use crate::engine::rollout::fault::Fault;
+use crate::engine::rollout::look::Look;
+use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::polled::PolledRead;
+use crate::engine::rollout::{Action, Answer, Now};
+
+use super::{Asker, Effects};
+
+/// A pod is taken only if the budgets were read so lately, besides twice the time that the server took for it.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// What is kept of the budgets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Budgets {
+    read: PolledRead,
+    /// Which budget blocks, and why, in words.
+    blocks: Option<String>,
+    said: Option<String>,
+    /// The caller may not read them, and the server's words until they are said.
+    forbidden: Option<Option<String>>,
+}
+
+/// What the budgets say of one more pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Allowed {
+    /// It may go down.
+    Yes,
+    /// They were not read lately enough.
+    Unread,
+    /// Which one forbids it, and why, in words.
+    No(String),
+}
+
+impl Budgets {
+    pub(crate) fn answer(&mut self, answer: &Answer, now: Now) {
+        // A caller who never could read them was told so by the plan. One who could loses no safeguard by it.
+        if let Answer::Refused { message, .. } = answer
+            && self.read.last.is_none()
+        {
+            self.forbidden = Some(Some(message.clone()));
+            self.read.forget();
+        }
+        if self.read.answered(answer, now) {
+            self.blocks = None;
+        }
+    }
+
+    fn is_fresh(&self, now: Now) -> bool {
+        // A budget that blocks is looked at again soon.
+        let looks_again = self.blocks.is_some() && self.read.not_before <= now;
+        !looks_again && self.read.last.is_some_and(|read| read.is_fresh(FRESH + 2 * read.took(), now))
+    }
+
+    /// Says whether a pod that is ready may be taken down, as far as budgets are concerned. Those that give way to it are not
+    /// counted as down.
+    pub(crate) fn allow(&self, look: Look<'_>, pods: &Pods, asked: &Pod, give_way: &BTreeSet<PodKey>) -> Allowed {
+        let is_ignored = look.has(Fault::IgnoresDisruptionBudget);
+        if !look.goal.policy.respects_budgets || self.forbidden.is_some() || is_ignored {
+            return Allowed::Yes;
+        }
+        if look.has(Fault::FreezesBudgets) && look.world.budgets().is_some_and(<[_]>::is_empty) {
+            return Allowed::Yes;
+        }
+        let Some(budgets) = look.world.budgets().filter(|_| self.is_fresh(look.now)) else { return Allowed::Unread };
+        if budgets.is_empty() {
+            return Allowed::Yes;
+        }
+        let present = pods.present().iter().filter_map(|key| look.world.pod(key));
+        let leaving = look.world.pods().filter(|pod| pod.terminating && pods.is_owners(look.goal, pod));
+        let counted = present.chain(leaving).map(|pod| CountedPod {
+            labels: &pod.labels,
+            ready: pod.is_ready(),
+            terminating: pod.terminating,
+            // One that was put off has its place among those in progress already; whether it may be taken is asked anew.
+            in_hand: pods.down().contains(&pod.key) && pod.key != asked.key && !give_way.contains(&pod.key),
+        });
+        let counted: Vec<CountedPod<'_>> = counted.collect();
+        let limits = limits(budgets, look.replicas(), &counted);
+        let limit = blocking(&limits, &asked.labels).map(BudgetLimit::to_string);
+        limit.map_or(Allowed::Yes, Allowed::No)
+    }
+
+    /// Notes which budget blocks, and says it once.
+    pub(crate) fn block(&mut self, look: Look<'_>, pods: &Pods, limit: &str) -> Effects {
+        let mut effects = Effects::default();
+        // While pods of ours are in progress it is plain why nothing else is taken.
+        if pods.all(Is::InHand).is_empty() && self.said.as_deref() != Some(limit) {
+            self.said = Some(limit.to_owned());
+            effects.say(Notice::DisruptionBudgetHolds { why: limit.to_owned() });
+        }
+        // From the first look at what was read on, whatever is asked until the next one.
+        if self.blocks.is_none() {
+            self.read.not_before = look.now + BACK_OFF;
+        }
+        self.blocks = Some(limit.to_owned());
+        effects
+    }
+
+    /// None blocks.
+    pub(crate) fn unblock(&mut self) {
+        (self.blocks, self.said) = (None, None);
+    }
+
+    /// Reads the budgets, unless they were read lately or are being read.
+    pub(crate) fn read(&mut self, look: Look<'_>) -> Effects {
+        if !self.read.may_ask(look.now) || self.is_fresh(look.now) || !look.goal.policy.respects_budgets {
+            return Effects::default();
+        }
+        self.read.ask(look.now);
+        (Asker::Budgets, Action::ReadBudgets { namespace: look.goal.workload.namespace.clone() }).into()
+    }
+
+    /// Says that they cannot be respected, once.
+    pub(crate) fn say(&mut self) -> Effects {
+        let why = self.forbidden.as_mut().and_then(Option::take);
+        why.map(|why| Notice::BudgetsUnreadable { why }).into()
+    }
+
+    /// Why they could not be read the last time.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.read.trouble.as_ref().map(|why| format!("the PodDisruptionBudgets could not be read: {why}"))
+    }
+
+    /// Why no pod may be taken, if it is because of them.
+    pub(crate) fn what_blocks(&self) -> Option<String> {
+        self.blocks.clone().or_else(|| self.trouble())
+    }
+
+    /// When a budget that blocks has to be looked at again.
+    pub(crate) fn next_look(&self) -> Option<Now> {
+        let is_due = self.read.asked().is_none() && self.read.not_before > Now::ZERO;
+        is_due.then_some(self.read.not_before)
+    }
+}

@@ -1,0 +1,235 @@
+//! Drain within a turn: a pod is out of its Services before a container of it is killed, and back in them before it is done.
+//!
+//! Decided from the pods (what is off stands in the pod's own record) and from the EndpointSlices; what is kept is only
+//! times. By label and by readiness gate a pod goes the same way; only that a gate takes a request more each way, since it
+//! is in the pod's status, and that its pod counts as not ready meanwhile. A run that ends puts everything back first.
+
+mod leave;
+mod requests;
+mod slices;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::engine::failure::Failure;
+use crate::engine::pod::Pod;
+use crate::engine::progress::PodPhase;
+use crate::engine::record::{Drained, UpdateRecord};
+use crate::engine::report::Notice;
+
+use crate::engine::rollout::Now;
+use crate::engine::rollout::entry::{Entry, MAX_SENDS, Sent};
+use crate::engine::rollout::goal::{DrainGoal, Goal, Mode, PodGoal};
+use crate::engine::rollout::look::{Look, Visit};
+use crate::engine::rollout::pod_phase::Judged;
+use crate::engine::rollout::polled::PolledRead;
+use crate::engine::rollout::verdict::STOP_WITHIN;
+
+use super::{Asker, Effects};
+
+pub(crate) use requests::Due;
+
+/// A pod that is done is waited for so long until its Services list it again.
+const LISTED_WITHIN: Duration = Duration::from_secs(30);
+
+/// A run that is over gives the server so long to take back what is off.
+const LEAVE_WITHIN: Duration = STOP_WITHIN;
+
+/// What is kept of one pod.
+#[derive(Debug, Clone, Default)]
+struct OfPod {
+    /// Patches that begin a drain, and those that end it; what comes between for a gate: off, and on.
+    takes: u8,
+    restores: u8,
+    switches: u8,
+    switches_on: u8,
+    /// Since when the pod is seen with its label or gate off.
+    off_since: Option<Now>,
+    /// Since when no slice lists it.
+    out_since: Option<Now>,
+    /// This run has put it back, and since when it is seen.
+    restored: bool,
+    back_since: Option<Now>,
+    /// It was not listed again in time, to be said.
+    not_listed: Option<Vec<String>>,
+}
+
+impl OfPod {
+    /// Whether there were enough tries to put the pod back.
+    fn gave_up(&self) -> bool {
+        self.restores >= MAX_SENDS || self.switches_on >= MAX_SENDS
+    }
+
+    /// No slice lists the pod, and traffic has had its time.
+    fn is_out(&self, look: Look<'_>) -> bool {
+        self.out_since.is_some_and(|since| since + pause(look.goal) <= look.now)
+    }
+}
+
+/// What is kept of the drains.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Drains {
+    pods: BTreeMap<usize, OfPod>,
+    /// The EndpointSlices.
+    slices: PolledRead,
+    /// What is still off at the end was told.
+    left_said: bool,
+}
+
+/// Returns how the pod is to be drained, where that is wanted and possible.
+pub(crate) fn wanted<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Option<&'g DrainGoal> {
+    pod_goal.drain.as_ref().filter(|_| goal.policy.drain_seconds.is_some() && goal.mode != Mode::Follow)
+}
+
+/// Returns the seconds that a drain adds to a pod's time: what traffic gets; and by a gate ready has to hold twice, with
+/// the gate off and with it on.
+pub(crate) fn seconds(goal: &Goal, pod_goal: &PodGoal) -> u64 {
+    let hold = goal.policy.min_ready_seconds_given.unwrap_or(goal.policy.owner_min_ready_seconds);
+    wanted(goal, pod_goal).map_or(0, |drain| {
+        let again = if matches!(drain.by, Drained::Gate(_)) { hold } else { 0 };
+        u64::from(goal.policy.drain_seconds.unwrap_or(0)) + u64::from(again)
+    })
+}
+
+/// Returns whether the pod's record says that something is off, or about to be: somebody has to put it back.
+pub(crate) fn is_owed(pod: &Pod) -> bool {
+    !pod.terminating && UpdateRecord::drained(pod).is_some()
+}
+
+/// Returns whether the pod shows what the last patch was for; `None` where that are images.
+pub(crate) fn is_seen(pod: &Pod, sent: Sent) -> Option<bool> {
+    let drained = UpdateRecord::drained(pod);
+    let is_off = drained.as_ref().is_some_and(|drained| drained.is_off(pod));
+    match sent {
+        Sent::Images => None,
+        Sent::Drain => Some(drained.is_some()),
+        Sent::GateOff => Some(is_off),
+        Sent::GateOn => Some(!is_off),
+        Sent::Restore => Some(drained.is_none()),
+        Sent::HookNote => Some(!UpdateRecord::of(pod).is_some_and(|record| record.owes_after_pod)),
+    }
+}
+
+fn services(pod_goal: &PodGoal) -> &[String] {
+    pod_goal.drain.as_ref().map_or(&[], |drain| drain.services.as_slice())
+}
+
+/// How long traffic that is on its way has, after the last slice has let go of the pod.
+fn pause(goal: &Goal) -> Duration {
+    Duration::from_secs(u64::from(goal.policy.drain_seconds.unwrap_or(0)))
+}
+
+fn too_many_tries(what: &str) -> Judged {
+    let message = format!("the server did not {what} in {MAX_SENDS} tries, each after a fresh look at the pod");
+    PodPhase::Failing(Failure { container: None, reason: "TooManyTries".into(), message, exit_code: None }).into()
+}
+
+fn draining_in(services: &[String]) -> Judged {
+    PodPhase::Draining { services: services.to_vec() }.into()
+}
+
+impl Drains {
+    fn of(&mut self, position: usize) -> &mut OfPod {
+        self.pods.entry(position).or_default()
+    }
+
+    /// The server does not take what puts the pod back.
+    pub(crate) fn refused(&mut self, position: usize) {
+        self.of(position).restores = MAX_SENDS;
+    }
+
+    /// Says where a pod stands, beyond what its containers say.
+    pub(crate) fn phase(&mut self, look: Look<'_>, visit: Visit<'_>, entry: &Entry, judged: Judged) -> Judged {
+        let Some(pod) = visit.pod.filter(|_| look.goal.mode != Mode::Follow) else { return judged };
+        let drained = UpdateRecord::drained(pod);
+        let services = services(visit.goal);
+        let of_pod = self.of(visit.position);
+        if !drained.as_ref().is_some_and(|drained| drained.is_off(pod)) {
+            (of_pod.off_since, of_pod.out_since) = (None, None);
+        }
+        let is_tired = |tries: u8| tries >= MAX_SENDS && entry.is_idle();
+        match (judged.phase, &drained) {
+            (PodPhase::Patched, _) if entry.sent == Sent::Images => PodPhase::Patched.into(),
+            (PodPhase::Waiting | PodPhase::Next { .. } | PodPhase::Patched, Some(Drained::Gate(_)))
+                if is_tired(of_pod.switches) =>
+            {
+                too_many_tries("turn the readiness gate off that its Services follow")
+            }
+            (phase @ PodPhase::Next { .. }, Some(drained)) => {
+                let draining = self.draining(look, visit, pod, drained);
+                let stays_out = drained.is_off(pod) && self.of(visit.position).is_out(look);
+                if stays_out { phase.into() } else { draining }
+            }
+            (PodPhase::Waiting | PodPhase::Patched, Some(drained)) => self.draining(look, visit, pod, drained),
+            (PodPhase::Next { .. }, None) if entry.sent == Sent::Drain && !entry.is_idle() => draining_in(services),
+            (PodPhase::Patched, None) if entry.sent == Sent::Drain => draining_in(services),
+            (PodPhase::Patched, None) => PodPhase::Restoring { services: services.to_vec() }.into(),
+            (PodPhase::Waiting | PodPhase::Next { .. }, None)
+                if is_tired(of_pod.takes) && wanted(look.goal, visit.goal).is_some() =>
+            {
+                too_many_tries("take the pod out of its Services")
+            }
+            (PodPhase::Done, Some(drained)) if of_pod.gave_up() && entry.is_idle() => {
+                too_many_tries(&format!("put {drained} back"))
+            }
+            (PodPhase::Done, Some(_)) => PodPhase::Restoring { services: services.to_vec() }.into(),
+            (PodPhase::Done, None) => self.listed_again(look, visit),
+            (phase, _) => Judged { phase, wake: judged.wake },
+        }
+    }
+
+    /// It is off, or about to go off: is the pod out of all slices, and has it been for long enough?
+    fn draining(&mut self, look: Look<'_>, visit: Visit<'_>, pod: &Pod, drained: &Drained) -> Judged {
+        let services = services(visit.goal);
+        let is_still_ready = matches!(drained, Drained::Gate(_)) && pod.is_ready();
+        if !drained.is_off(pod) || is_still_ready {
+            // A gate reaches the slices by way of the kubelet, which makes the pod not ready.
+            return draining_in(services);
+        }
+        let off_since = *self.of(visit.position).off_since.get_or_insert(look.now);
+        let listing = match self.listing(look, services, &pod.key.uid, off_since) {
+            Some(listing) => listing,
+            None if services.is_empty() => BTreeSet::new(),
+            None => return draining_in(services),
+        };
+        let of_pod = self.of(visit.position);
+        if !listing.is_empty() {
+            of_pod.out_since = None;
+            return PodPhase::Draining { services: listing.into_iter().map(str::to_owned).collect() }.into();
+        }
+        let out_since = *of_pod.out_since.get_or_insert(look.now);
+        Judged { phase: PodPhase::Draining { services: Vec::new() }, wake: Some(out_since + pause(look.goal)) }
+    }
+
+    /// The pod is whole: do the Services list it again? A run that did not put it back itself does not ask.
+    fn listed_again(&mut self, look: Look<'_>, visit: Visit<'_>) -> Judged {
+        let services = services(visit.goal);
+        let of_pod = self.of(visit.position);
+        if !of_pod.restored || services.is_empty() {
+            return PodPhase::Done.into();
+        }
+        let since = *of_pod.back_since.get_or_insert(look.now);
+        let missing: Vec<String> = match self.listing(look, services, &visit.goal.key.uid, since) {
+            None => services.to_vec(),
+            Some(listing) => services.iter().filter(|service| !listing.contains(service.as_str())).cloned().collect(),
+        };
+        let until = since + LISTED_WITHIN;
+        if !missing.is_empty() && look.now < until {
+            return Judged { phase: PodPhase::Restoring { services: missing }, wake: Some(until) };
+        }
+        let of_pod = self.of(visit.position);
+        (of_pod.restored, of_pod.back_since) = (false, None);
+        of_pod.not_listed = Some(missing).filter(|missing| !missing.is_empty());
+        PodPhase::Done.into()
+    }
+
+    /// Says that a pod was not listed again in time.
+    pub(crate) fn say(&mut self, visit: Visit<'_>) -> Option<Notice> {
+        let missing = self.pods.get_mut(&visit.position)?.not_listed.take()?;
+        let seconds = LISTED_WITHIN.as_secs();
+        let trouble = self.slices.trouble.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        let why =
+            format!("it was not seen in the EndpointSlices of {} within {seconds} s{trouble}", missing.join(", "));
+        Some(Notice::Drain { pod: visit.goal.key.clone(), why })
+    }
+}

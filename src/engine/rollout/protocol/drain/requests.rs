@@ -1,0 +1,99 @@
+//! The requests of a drain: what takes a pod out, step by step, and what puts it back.
+
+use crate::engine::patch::{PodPart, PodPatch, drain_patch, gate_off_patch, restore_patch};
+use crate::engine::progress::PodPhase;
+use crate::engine::record::UpdateRecord;
+use crate::engine::rollout::Action;
+use crate::engine::rollout::entry::{MAX_SENDS, Sent};
+use crate::engine::rollout::fault::Fault;
+use crate::engine::rollout::look::Look;
+use crate::engine::rollout::pods::Pods;
+
+use super::super::by_another;
+use super::{Asker, Drains, Effects, wanted};
+
+/// What a pod that is on its way out needs next.
+pub(crate) enum Due {
+    /// It is waited for.
+    Nothing,
+    /// Somebody has put it back: the record is cleared, and the pod is taken anew.
+    Restore,
+    /// Its gate is turned off, if it may go down.
+    GateOff(PodPatch),
+    /// It is out, and gets its images, if it may go down.
+    Images,
+}
+
+impl Drains {
+    /// Begins to take a pod out whose turn it is; `None` where there is nothing to be done first.
+    pub(crate) fn begin(&mut self, look: Look<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
+        let goal = pods.goal(position)?.clone();
+        let (pod, drain) = (look.world.pod(&goal.key)?, wanted(look.goal, &goal)?);
+        let patch = drain_patch(pod, &drain.by, &look.goal.field_manager)?;
+        let of_pod = self.of(position);
+        of_pod.takes = of_pod.takes.saturating_add(1);
+        (of_pod.switches, of_pod.restores, of_pod.switches_on) = (0, 0, 0);
+        (of_pod.restored, of_pod.back_since) = (false, None);
+        let mut effects = self.send(pods, position, patch, Sent::Drain);
+        let phase = PodPhase::Draining { services: drain.services.clone() };
+        effects.notices.extend(pods.set_phase(position, phase, look.now));
+        Some(effects)
+    }
+
+    /// Says what a pod that is on its way out needs next.
+    pub(crate) fn due(&self, look: Look<'_>, pods: &Pods, position: usize) -> Due {
+        let Some((goal, entry)) = pods.get(position) else { return Due::Nothing };
+        let Some(pod) = look.world.pod(&goal.key).filter(|_| entry.may_send(look.now)) else { return Due::Nothing };
+        let Some(drained) = UpdateRecord::drained(pod) else { return Due::Nothing };
+        let of_pod = self.pods.get(&position);
+        let is_out = of_pod.is_some_and(|of_pod| of_pod.is_out(look)) || look.has(Fault::KillsWhatIsListed);
+        let is_tired = of_pod.is_some_and(|of_pod| of_pod.switches >= MAX_SENDS);
+        match gate_off_patch(pod, &look.goal.field_manager) {
+            None if !drained.is_off(pod) => Due::Restore,
+            _ if is_tired => Due::Nothing,
+            Some(patch) => Due::GateOff(patch),
+            None if is_out => Due::Images,
+            None => Due::Nothing,
+        }
+    }
+
+    /// Turns the gate off.
+    pub(crate) fn turn_off(&mut self, pods: &mut Pods, position: usize, patch: PodPatch) -> Effects {
+        self.of(position).switches += 1;
+        self.send(pods, position, patch, Sent::GateOff)
+    }
+
+    /// Sends the next request that puts a pod back.
+    pub(crate) fn restore(&mut self, look: Look<'_>, pods: &mut Pods, position: usize) -> Effects {
+        self.try_to_restore(look, pods, position).unwrap_or_default()
+    }
+
+    fn try_to_restore(&mut self, look: Look<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
+        let (goal, entry) = pods.get(position)?;
+        let of_pod = self.of(position);
+        if !entry.may_send(look.now) || of_pod.gave_up() {
+            return None;
+        }
+        let pod = look.world.pod(&goal.key).filter(|pod| !by_another(look.goal, pod))?;
+        let patch = restore_patch(pod, &look.goal.field_manager)?;
+        let sent = match patch.part {
+            PodPart::Pod => {
+                of_pod.restores += 1;
+                Sent::Restore
+            }
+            PodPart::Status if look.has(Fault::LeavesGateOff) => return None,
+            PodPart::Status => {
+                of_pod.switches_on += 1;
+                Sent::GateOn
+            }
+        };
+        of_pod.restored = true;
+        Some(self.send(pods, position, patch, sent))
+    }
+
+    fn send(&mut self, pods: &mut Pods, position: usize, patch: PodPatch, sent: Sent) -> Effects {
+        self.slices.hurry();
+        pods.sent(position, sent);
+        (Asker::Pod(position), Action::Patch(patch)).into()
+    }
+}

@@ -1,0 +1,62 @@
+//! What a drain knows of the EndpointSlices: when they were read, when they are read again, and whom they list.
+
+use std::collections::BTreeSet;
+
+use crate::engine::drain::serving_in;
+use crate::engine::names::Uid;
+use crate::engine::rollout::entry::Is;
+use crate::engine::rollout::look::Look;
+use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::{Action, Answer, Now};
+
+use super::{Asker, Drains, Effects};
+
+impl Drains {
+    /// Takes in the answer to a read of the slices: the pods that wait for it are judged in the next turn.
+    pub(crate) fn answer(&mut self, pods: &mut Pods, answer: &Answer, now: Now) {
+        self.slices.answered(answer, now);
+        let waiting: Vec<usize> = pods.all(Is::Draining).union(pods.all(Is::Restoring)).copied().collect();
+        waiting.into_iter().for_each(|position| pods.wake(position, now));
+    }
+
+    /// Returns those of the Services that list the pod, if the slices were read after that time.
+    pub(super) fn listing<'s>(
+        &self,
+        look: Look<'_>,
+        services: &'s [String],
+        pod: &Uid,
+        since: Now,
+    ) -> Option<BTreeSet<&'s str>> {
+        let slices = look.world.slices().filter(|_| self.slices.last.is_some_and(|read| read.asked >= since))?;
+        Some(serving_in(slices, services, pod))
+    }
+
+    /// Reads the slices when it is time.
+    pub(crate) fn read_slices(&mut self, look: Look<'_>, pods: &Pods) -> Effects {
+        if self.next_look(pods).is_none_or(|due| due > look.now) {
+            return Effects::default();
+        }
+        let goals = waited_for(pods).filter_map(|position| pods.goal(position));
+        let services: BTreeSet<String> = goals.flat_map(|pod| super::services(pod).iter().cloned()).collect();
+        if services.is_empty() {
+            return Effects::default();
+        }
+        self.slices.ask(look.now);
+        self.slices.slow_down();
+        let namespace = look.goal.workload.namespace.clone();
+        (Asker::Slices, Action::ReadSlices { namespace, services: services.into_iter().collect() }).into()
+    }
+
+    /// When the slices have to be read again.
+    pub(crate) fn next_look(&self, pods: &Pods) -> Option<Now> {
+        let is_wanted = self.slices.asked().is_none() && waited_for(pods).next().is_some();
+        is_wanted.then(|| self.slices.due())
+    }
+}
+
+/// The pods that the slices decide about: out and not patched, or put back and not done.
+fn waited_for(pods: &Pods) -> impl Iterator<Item = usize> + '_ {
+    let drained = pods.all(Is::Drained);
+    let leaving = pods.all(Is::Draining).intersection(drained);
+    leaving.chain(pods.all(Is::Restoring).difference(drained)).copied()
+}

@@ -1,0 +1,194 @@
+//! The person's own commands around each pod, within a turn: asked for as actions, and their ends taken in.
+//!
+//! Before: once the pod's turn has come, and before anything of it is touched; it is not asked for again for a pod that
+//! this rollout has begun with. After: once the pod is done, and back in its Services. That it is owed stands in the
+//! pod's record from its first patch until it has ended well, so a run that goes on makes up for it; one that was killed
+//! in between runs it again.
+
+use std::collections::BTreeMap;
+
+use crate::engine::failure::Failure;
+use crate::engine::hook::{HookEnd, HookPhase, HookResult, HookRun};
+use crate::engine::names::PodKey;
+use crate::engine::patch::after_pod_patch;
+use crate::engine::pod::Pod;
+use crate::engine::progress::{PodPhase, Stage};
+use crate::engine::record::UpdateRecord;
+use crate::engine::report::Notice;
+
+use crate::engine::rollout::entry::{Entry, Is, MAX_SENDS, Sent};
+use crate::engine::rollout::fault::Fault;
+use crate::engine::rollout::goal::Mode;
+use crate::engine::rollout::look::{Look, Visit};
+use crate::engine::rollout::pod_phase::Judged;
+use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::{Action, Answer, Now, steps};
+
+use super::{Asker, Effects};
+
+/// What became of one hook of one pod, in this run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+enum State {
+    #[default]
+    NotRun,
+    Runs,
+    Passed,
+    Failed(Failure),
+}
+
+/// What is kept of one pod.
+#[derive(Debug, Clone, Default)]
+struct OfPod {
+    before: State,
+    after: State,
+    /// Patches that note that nothing is owed any more.
+    notes: u8,
+}
+
+/// What is kept of the hooks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hooks {
+    pods: BTreeMap<usize, OfPod>,
+    /// To be told.
+    ended: Vec<(PodKey, HookPhase, HookEnd)>,
+}
+
+impl Hooks {
+    fn of(&self, position: usize) -> OfPod {
+        self.pods.get(&position).cloned().unwrap_or_default()
+    }
+
+    /// Takes in the answer to a hook.
+    pub(crate) fn answer(&mut self, pods: &mut Pods, asked: (usize, HookPhase), answer: &Answer, now: Now) {
+        let (position, phase) = asked;
+        let end = match answer {
+            Answer::Hook(end) => end.clone(),
+            // Whatever else comes, nobody has seen it end well.
+            Answer::Accepted | Answer::Read => HookEnd { how: HookResult::NotStarted, message: String::new() },
+            Answer::Moved { message }
+            | Answer::NotDone { message, .. }
+            | Answer::Refused { message, .. }
+            | Answer::Unknown { message }
+            | Answer::NotRead { message } => HookEnd { how: HookResult::NotStarted, message: message.clone() },
+        };
+        self.set(position, phase, end.failure(phase).map_or(State::Passed, State::Failed));
+        if let Some(pod) = pods.goal(position) {
+            self.ended.push((pod.key.clone(), phase, end));
+        }
+        pods.wake(position, now);
+    }
+
+    fn set(&mut self, position: usize, phase: HookPhase, state: State) {
+        let of_pod = self.pods.entry(position).or_default();
+        match phase {
+            HookPhase::Before => of_pod.before = state,
+            HookPhase::After => of_pod.after = state,
+        }
+    }
+
+    /// The server does not take the note that nothing is owed any more.
+    pub(crate) fn refused(&mut self, position: usize) {
+        self.pods.entry(position).or_default().notes = MAX_SENDS;
+    }
+
+    /// The pod's turn comes once more.
+    pub(crate) fn again(&mut self, position: usize) {
+        self.set(position, HookPhase::Before, State::NotRun);
+    }
+
+    /// Tells which have ended.
+    pub(crate) fn say(&mut self) -> Effects {
+        let ended = std::mem::take(&mut self.ended).into_iter();
+        let notices = ended.map(|(pod, hook, end)| Notice::HookEnded { pod, hook, end }).collect();
+        Effects { actions: Vec::new(), notices }
+    }
+
+    /// Says where a pod stands, with its hooks.
+    pub(crate) fn phase(&self, look: Look<'_>, visit: Visit<'_>, entry: &Entry, judged: Judged) -> Judged {
+        let is_over = matches!(judged.phase.stage(), Stage::Failed | Stage::Lost);
+        let Some(pod) = visit.pod.filter(|_| !is_over && look.goal.mode != Mode::Follow) else { return judged };
+        let hooks = self.of(visit.position);
+        match (&judged.phase, &hooks.before, &hooks.after) {
+            (_, State::Failed(failure), _) | (_, _, State::Failed(failure)) => {
+                PodPhase::Failing(failure.clone()).into()
+            }
+            (_, State::Runs, _) => PodPhase::Hook { hook: HookPhase::Before }.into(),
+            (PodPhase::Waiting, State::Passed, _) => {
+                let first = steps::of(look.goal, visit.goal).into_iter().next().unwrap_or_default();
+                PodPhase::Next { containers: first.into_iter().cloned().collect() }.into()
+            }
+            (PodPhase::Done, _, _) if is_after(look, pod, entry, &hooks) => {
+                PodPhase::Hook { hook: HookPhase::After }.into()
+            }
+            (_, _, _) => judged,
+        }
+    }
+
+    /// Asks for the hook before a pod whose turn has come; `None` where there is none to be done first.
+    pub(crate) fn begin(&mut self, look: Look<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
+        let (goal, entry) = pods.get(position)?;
+        let pod = look.world.pod(&goal.key)?;
+        let is_wanted = look.goal.hooks.before_pod.is_some()
+            && look.goal.mode != Mode::Follow
+            && self.of(position).before == State::NotRun
+            && !entry.patched
+            && !steps::is_begun(look.goal, goal, pod)
+            && !look.has(Fault::ForgetsHook);
+        if is_wanted { self.ask(look, pods, position, HookPhase::Before) } else { None }
+    }
+
+    /// Takes the pods that are done one step further: to their hook, and from it.
+    pub(crate) fn advance(&mut self, look: Look<'_>, pods: &mut Pods) -> Effects {
+        let mut effects = Effects::default();
+        for position in pods.visit(Is::Hooked) {
+            let Some((goal, entry)) = pods.get(position) else { continue };
+            let is_after = entry.phase == Some(PodPhase::Hook { hook: HookPhase::After });
+            let Some(pod) = look.world.pod(&goal.key).filter(|_| is_after) else { continue };
+            match self.of(position).after {
+                State::NotRun => {
+                    effects.extend(self.ask(look, pods, position, HookPhase::After).unwrap_or_default());
+                }
+                State::Passed if entry.may_send(look.now) => {
+                    if let Some(patch) = after_pod_patch(pod, &look.goal.field_manager) {
+                        let notes = &mut self.pods.entry(position).or_default().notes;
+                        *notes = notes.saturating_add(1);
+                        pods.sent(position, Sent::HookNote);
+                        effects.act(Asker::Pod(position), Action::Patch(patch));
+                    }
+                }
+                State::Passed | State::Runs | State::Failed(_) => {}
+            }
+        }
+        effects
+    }
+
+    fn ask(&mut self, look: Look<'_>, pods: &mut Pods, position: usize, hook: HookPhase) -> Option<Effects> {
+        let goal = pods.goal(position)?.clone();
+        let pod = look.world.pod(&goal.key)?;
+        let run = HookRun {
+            phase: hook,
+            pod: goal.key.clone(),
+            node: pod.spec.node_name.clone(),
+            workload: look.goal.workload.clone(),
+            containers: steps::of(look.goal, &goal).concat().into_iter().cloned().collect(),
+        };
+        self.set(position, hook, State::Runs);
+        let mut effects = Effects::from(pods.set_phase(position, PodPhase::Hook { hook }, look.now));
+        effects.say(Notice::HookBegins { pod: goal.key.clone(), hook });
+        effects.act(Asker::Hook(position, hook), Action::Hook(run));
+        Some(effects)
+    }
+}
+
+/// Whether a pod that is done has its hook before it, or under way, or is not noted to have had it.
+fn is_after(look: Look<'_>, pod: &Pod, entry: &Entry, hooks: &OfPod) -> bool {
+    let owes = UpdateRecord::owes_after_pod(pod, &look.goal.id);
+    look.goal.hooks.after_pod.is_some()
+        && match &hooks.after {
+            // Also where somebody else has updated the pod after the one before it.
+            State::NotRun => owes || entry.patched || hooks.before == State::Passed,
+            State::Runs => true,
+            State::Passed => owes && !(hooks.notes >= MAX_SENDS && entry.is_idle()),
+            State::Failed(_) => false,
+        }
+}

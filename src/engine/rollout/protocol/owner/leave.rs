@@ -1,0 +1,134 @@
+//! The owner at the end of a run: what is noted on it, and what it says of how things stand.
+
+use serde_json::Value;
+
+use crate::engine::durable;
+use crate::engine::durable::OwnerStep;
+use crate::engine::durable::lock::{LockState, RolloutLock};
+use crate::engine::names::ContainerName;
+use crate::engine::outcome::EndResult;
+use crate::engine::pod::ContainerList;
+use crate::engine::record::UpdateRecord;
+use crate::engine::rollout::Now;
+use crate::engine::rollout::entry::Is;
+use crate::engine::rollout::first_write;
+use crate::engine::rollout::look::Look;
+use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::verdict::STOP_WITHIN;
+
+use super::super::{Effects, taken_over};
+use super::{End, Owner, WATCHFUL};
+
+impl Owner {
+    /// Returns whether the run may end now. One that leaves the owner's lock behind first notes on it that it has stopped, and
+    /// whether a request of it may still arrive.
+    pub(crate) fn may_leave(
+        &mut self,
+        look: Look<'_>,
+        pods: &Pods,
+        result: EndResult,
+        is_late: bool,
+    ) -> (bool, Effects) {
+        let nothing = Effects::default;
+        let Some(owner) = &look.goal.owner else { return (true, nothing()) };
+        match self.parting {
+            Some((since, false)) => return (since + STOP_WITHIN <= look.now, nothing()),
+            // A mark that did not get there says that somebody else has written: who and what, the end tells.
+            Some((_, true)) => return self.looks_once_more(look, self.read.is_stale),
+            None if self.is_unanswered() => return (true, nothing()),
+            None => {}
+        }
+        let state = match result {
+            EndResult::Failed | EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => {
+                LockState::Stopped
+            }
+            EndResult::Paused => LockState::Paused,
+            // What the pods were changed by may be another run of the same rollout: the owner tells.
+            EndResult::Superseded if self.end.is_some() => return (true, nothing()),
+            EndResult::Superseded => return self.looks_once_more(look, true),
+            EndResult::Complete
+            | EndResult::NothingToDo
+            | EndResult::Aborted
+            | EndResult::Error
+            | EndResult::Changes
+            | EndResult::NotEligible => return (true, nothing()),
+        };
+        let is_old = self.read.is_stale || self.read.last.is_none_or(|read| !read.is_fresh(2 * WATCHFUL, look.now));
+        let (has_looked, mut effects) = self.looks_once_more(look, is_old);
+        if !has_looked {
+            return (false, effects);
+        }
+        let is_late = is_late || !taken_over::is_done(owner, look, pods);
+        let view = look.world.owner();
+        let mark = view.and_then(|view| durable::mark(owner, look.goal.workload.kind, view, state, is_late));
+        let Some(write) = mark else { return (true, effects) };
+        (self.parting, self.last_look) = (Some((look.now, false)), None);
+        effects.extend(self.write(look, OwnerStep::MarkStopped, write));
+        (false, effects)
+    }
+
+    /// What was written last may be the lock itself, which the view does not show yet, and what is under way may have been asked
+    /// before this process slept. Returns whether an answer to a read of its own is in, or waited for no more.
+    fn looks_once_more(&mut self, look: Look<'_>, is_wanted: bool) -> (bool, Effects) {
+        if is_wanted && self.last_look.is_none() {
+            self.last_look = Some((look.now, false));
+        }
+        let Some((since, false)) = self.last_look else { return (true, Effects::default()) };
+        let effects = self.read(look);
+        (!self.is_waiting() || since + STOP_WITHIN <= look.now, effects)
+    }
+
+    /// Until when a last look, or the mark, is waited for.
+    pub(super) fn parted(&self) -> Option<Now> {
+        let since = self.parting.or(self.last_look).map(|(since, _)| since);
+        since.map(|since| since + STOP_WITHIN)
+    }
+
+    /// Returns whether the rollout's lock stays on the owner, as far as is known: an answer that is outstanding may have set it.
+    pub(crate) fn stays_held(&self, look: Look<'_>) -> bool {
+        let Some(owner) = &look.goal.owner else { return false };
+        if matches!(self.end, Some(End::Closed | End::Superseded(_))) {
+            return false;
+        }
+        let object = look.world.owner().and_then(|view| view.object.as_ref());
+        let found = object.and_then(|object| RolloutLock::of(object).ok().flatten());
+        let is_unclear = self.read.is_stale && self.end.is_none() && !self.has_changed_nothing(look);
+        let is_anothers = object.is_some_and(|object| durable::another_run(owner, object).is_some());
+        (is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)) && !is_anothers
+    }
+
+    /// Returns whether a durable rollout has ended before its first write, whatever answers are still to come.
+    pub(crate) fn has_changed_nothing(&self, look: Look<'_>) -> bool {
+        let Some(owner) = &look.goal.owner else { return false };
+        let view = look.world.owner().filter(|_| self.read.last.is_some());
+        !self.is_unanswered() && first_write::is_ahead(owner, view, self.own_lock)
+    }
+
+    /// Returns the image that the owner's template has for a container, by a look at it since the last write.
+    pub(crate) fn template_image(&self, look: Look<'_>, name: &ContainerName) -> Option<String> {
+        look.goal.owner.as_ref().filter(|_| self.is_known())?;
+        let template = look.world.owner()?.object.as_ref()?.pointer(look.goal.workload.kind.template_pointer())?;
+        let lists = [ContainerList::Containers, ContainerList::InitContainers];
+        let listed =
+            lists.iter().filter_map(|list| template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array());
+        let of_name = |container: &&Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
+        listed.flatten().find(of_name)?.get("image")?.as_str().map(str::to_owned)
+    }
+}
+
+/// Says who holds the owner in place of this run, if another run does.
+pub(crate) fn held_by(look: Look<'_>) -> Option<String> {
+    let owner = look.goal.owner.as_ref()?;
+    let by = durable::another_run(owner, look.world.owner()?.object.as_ref()?)?;
+    Some(owner.taken_over(&by))
+}
+
+/// Says that another run of this rollout has changed the pods, where the records of those that were lost tell it.
+pub(crate) fn changed_by_another_run(look: Look<'_>, pods: &Pods) -> Option<String> {
+    look.goal.owner.as_ref()?;
+    let is_ours = |position: &usize| {
+        let pod = pods.goal(*position).and_then(|goal| look.world.pod(&goal.key));
+        pod.and_then(UpdateRecord::of).is_some_and(|record| record.id == look.goal.id)
+    };
+    pods.all(Is::Lost).iter().all(is_ours).then(|| "another run of this rollout has changed its pods".into())
+}

@@ -1,0 +1,375 @@
+//! The owner's side of a turn: reads it, writes the one step that its phase asks for, and says when the pods may go.
+//!
+//! One request at a time, and after each write the owner is read afresh before anything else is decided.
+
+mod leave;
+mod pods;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::engine::durable::change::Direction;
+use crate::engine::durable::{
+    self, Cleanup, Fence, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, Stored, ThisRun, owner_phase,
+};
+use crate::engine::names::PodKey;
+use crate::engine::outcome::EndResult;
+use crate::engine::report::Notice;
+use crate::engine::rollout::goal::Goal;
+use crate::engine::rollout::look::Look;
+use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::polled::PolledRead;
+use crate::engine::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now, first_write};
+
+use super::taken_over::TakenOver;
+use super::{Asker, Effects};
+
+pub(crate) use leave::{changed_by_another_run, held_by};
+pub(crate) use pods::has_left;
+
+/// While a controller is waited for, the owner is read so often: at first, and at the longest.
+const SOON: Duration = Duration::from_millis(50);
+const LATER: Duration = Duration::from_secs(1);
+
+/// A pod is taken only if the owner was read so lately.
+const FRESH: Duration = Duration::from_millis(250);
+
+/// While pods are in hand the owner is read so often, so that somebody else's change is seen.
+const WATCHFUL: Duration = Duration::from_secs(2);
+
+/// Writes of one step, at most: each after a fresh look.
+const MAX_WRITES: u8 = 8;
+
+/// How the owner's side ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum End {
+    Closed,
+    Superseded(String),
+    Failed(String),
+}
+
+/// What is kept of the owner.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Owner {
+    read: PolledRead,
+    /// The step whose write is not answered.
+    writing: Option<OwnerStep>,
+    taken_over: TakenOver,
+    /// What is known of this run's own lock.
+    own_lock: OwnLock,
+    /// The owner's generation when the last write was made.
+    generation: i64,
+    writes: BTreeMap<OwnerStep, u8>,
+    /// Written and accepted, not told yet.
+    accepted: Option<OwnerStep>,
+    waits_for: Option<Fence>,
+    /// Since when nothing has moved on the owner's side.
+    since: Option<Now>,
+    /// The pods may be patched.
+    may_go: bool,
+    revision: Option<String>,
+    /// Why somebody else's change ends the rollout, as it was found first.
+    superseded: Option<String>,
+    end: Option<End>,
+    /// When the lock was marked as stopped, and whether the answer is in.
+    parting: Option<(Now, bool)>,
+    /// Since when it is looked at for the last time before that, and whether an answer to it is in.
+    last_look: Option<(Now, bool)>,
+    /// The server does not let it give signs of life.
+    is_mute: bool,
+}
+
+/// Answers.
+impl Owner {
+    /// Whether a step is. A sign of life changes nothing that the end would have to tell.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.writing.is_some_and(|step| step != OwnerStep::Beat)
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.writing.is_some() || self.read.asked().is_some()
+    }
+
+    pub(crate) fn answer_of_taken_over(&mut self, key: PodKey, answer: Answer, now: Now) {
+        self.taken_over.answer(key, answer, now);
+    }
+
+    pub(crate) fn was_read(&mut self, answer: &Answer, now: Now) {
+        let Some(asked) = self.read.asked() else { return };
+        if let Some((wanted, is_in)) = &mut self.last_look {
+            *is_in |= asked >= *wanted;
+        }
+        if let Answer::Refused { message, .. } = answer {
+            self.read.forget();
+            self.end = Some(End::Failed(message.clone()));
+        }
+        if self.read.answered(answer, now)
+            && let Some(read) = self.read.last.filter(|read| read.is_overdue())
+        {
+            self.read.is_stale = true;
+            self.read.trouble = Some(format!("the server took {} s to answer", read.took().as_secs()));
+        }
+    }
+
+    pub(crate) fn written(&mut self, answer: Answer, now: Now) {
+        let Some(step) = self.writing.take() else { return };
+        self.read.trouble = None;
+        self.own_lock = self.own_lock.answered(step, stored(&answer), self.generation);
+        match (step, answer) {
+            (OwnerStep::MarkStopped, answer) => {
+                self.parting = self.parting.map(|(at, _)| (at, true));
+                // The mark itself changes nothing but the lock.
+                self.read.is_stale |= answer != Answer::Accepted;
+                return;
+            }
+            // A sign of life is no step: what is waited for is waited for as before, and nothing ends because of it.
+            (OwnerStep::Beat, Answer::Refused { .. }) => self.is_mute = true,
+            (OwnerStep::Beat, Answer::Accepted) => {}
+            (step, Answer::Accepted | Answer::Read) => {
+                self.accepted = Some(step);
+                self.read.pause = SOON;
+                self.since = Some(now);
+            }
+            // What became of it is read, not guessed.
+            (_, Answer::Moved { .. } | Answer::Hook(_)) => {}
+            (_, Answer::Unknown { message } | Answer::NotRead { message }) => {
+                self.read.trouble = Some(message);
+                // A server that fails is given time: the tries of a step are few.
+                self.read.put_off(None, now);
+            }
+            (_, Answer::NotDone { after, message }) => {
+                self.read.trouble = Some(message);
+                self.read.put_off(after, now);
+            }
+            (step, Answer::Refused { reason, message }) => {
+                self.end = Some(End::Failed(format!("{} was refused ({reason}): {message}", step.wanted())));
+            }
+        }
+        self.read.is_stale = true;
+    }
+
+    /// What was read of the owner counts no more.
+    pub(crate) fn must_be_read(&mut self) {
+        self.read.is_stale = true;
+    }
+}
+
+/// What it does within a turn.
+impl Owner {
+    /// Returns whether the pods may be patched, as far as the owner is concerned.
+    pub(crate) fn pods_may_go(&self) -> bool {
+        self.may_go && self.end.is_none()
+    }
+
+    /// Whether it was read since the last write.
+    fn is_known(&self) -> bool {
+        !self.read.is_stale && self.read.last.is_some()
+    }
+
+    /// Returns whether the owner was read lately enough for a pod to be taken.
+    pub(crate) fn is_fresh(&self, look: Look<'_>) -> bool {
+        let is_fresh = self.read.last.is_some_and(|read| read.is_fresh(FRESH, look.now));
+        look.goal.owner.is_none() || !self.read.is_stale && is_fresh
+    }
+
+    pub(crate) fn read(&mut self, look: Look<'_>) -> Effects {
+        if self.is_waiting() || self.read.not_before > look.now {
+            return Effects::default();
+        }
+        self.read.ask(look.now);
+        (Asker::OwnerRead, Action::ReadOwner(look.goal.workload.clone())).into()
+    }
+
+    /// Returns where the owner's side stands, if that is known; else it is read.
+    pub(crate) fn decide(&mut self, look: Look<'_>, pods: &Pods, is_listed: bool) -> (Effects, Option<OwnerPhase>) {
+        let mut effects = Effects::default();
+        let Some(owner) = &look.goal.owner else { return (effects, None) };
+        self.since.get_or_insert(look.now);
+        if let Some(step) = self.accepted.take() {
+            effects.say(Notice::Owner { step });
+        }
+        let is_over = self.end.is_some() || look.stopped_since.is_some() || look.ending_since.is_some();
+        if is_over || self.is_waiting() || !is_listed {
+            return (effects, None);
+        }
+        let Some(view) = look.world.owner().filter(|_| self.is_known()) else {
+            effects.extend(self.read(look));
+            return (effects, None);
+        };
+        self.own_lock = self.own_lock.seen(owner, view);
+        self.generation = view.generation();
+        let ended = view.now.clone().unwrap_or_else(|| wall_clock(&owner.clock, look.now));
+        let run = ThisRun { ended: &ended, own_lock: self.own_lock };
+        let kind = look.goal.workload.kind;
+        let phase = owner_phase(owner, kind, view, &pods::state(look, pods, view), run);
+        let is_waiting = matches!(phase, OwnerPhase::Await(_) | OwnerPhase::TakePods | OwnerPhase::PodsMayGo { .. });
+        let beat = if is_waiting && !self.is_mute { durable::beat(owner, kind, view) } else { None };
+        if let Some(write) = beat {
+            effects.extend(self.send(look, OwnerStep::Beat, write));
+            return (effects, None);
+        }
+        (effects, Some(phase))
+    }
+
+    /// Returns whether this phase asks for the first write of the rollout.
+    pub(crate) fn is_first_write(&self, look: Look<'_>, phase: &OwnerPhase) -> bool {
+        let is_ahead = |owner: &OwnerGoal| first_write::is_ahead(owner, look.world.owner(), self.own_lock);
+        matches!(phase, OwnerPhase::Do(OwnerStep::SetTemplate, _)) && look.goal.owner.as_deref().is_some_and(is_ahead)
+    }
+
+    /// The next write waits until a pod may go down, and its time is that of such a pod.
+    pub(crate) fn waits_for_pods(&mut self, now: Now) {
+        self.since = Some(now);
+    }
+
+    /// Does what the phase asks for.
+    pub(crate) fn carry_out(&mut self, look: Look<'_>, pods: &mut Pods, phase: OwnerPhase) -> Effects {
+        let Some(owner) = &look.goal.owner else { return Effects::default() };
+        match phase {
+            OwnerPhase::Do(step, write) => return self.send(look, step, write),
+            OwnerPhase::Await(fence) => return self.wait(look, fence),
+            OwnerPhase::TakePods => {
+                self.may_go = false;
+                match self.taken_over.advance(look, pods, owner) {
+                    Ok((has_moved, effects)) => {
+                        self.since = if has_moved { Some(look.now) } else { self.since };
+                        return effects;
+                    }
+                    Err(why) => self.end = Some(End::Failed(why)),
+                }
+            }
+            OwnerPhase::PodsMayGo { revision } => {
+                self.waits_for = None;
+                self.since = Some(look.now);
+                let is_known = self.may_go && self.revision == revision;
+                (self.may_go, self.revision) = (true, revision);
+                if !is_known {
+                    self.label_all(look, pods, owner);
+                }
+                if self.read.last.is_none_or(|read| read.answered + WATCHFUL <= look.now) {
+                    return self.read(look);
+                }
+            }
+            OwnerPhase::Superseded { why, cleanup } => {
+                // Once it has recorded the end, the owner tells only that.
+                let why = self.superseded.get_or_insert(why).clone();
+                match cleanup {
+                    Cleanup::Do(step, write) => return self.send(look, step, *write),
+                    Cleanup::Await(fence) => return self.wait(look, fence),
+                    Cleanup::Nothing => self.end = Some(End::Superseded(why)),
+                }
+            }
+            OwnerPhase::TakenOver { by } => self.end = Some(End::Superseded(owner.taken_over(&by))),
+            OwnerPhase::Closed => self.end = Some(End::Closed),
+        }
+        Effects::default()
+    }
+
+    fn wait(&mut self, look: Look<'_>, fence: Fence) -> Effects {
+        self.may_go = false;
+        if self.waits_for != Some(fence) {
+            self.waits_for = Some(fence);
+            self.since = Some(look.now);
+            self.read.pause = SOON;
+        }
+        let due = self.read.last.map_or(look.now, |read| read.answered) + self.read.pause;
+        if due > look.now {
+            return Effects::default();
+        }
+        self.read.pause = (self.read.pause * 2).min(LATER);
+        self.read(look)
+    }
+
+    fn send(&mut self, look: Look<'_>, step: OwnerStep, write: ObjectWrite) -> Effects {
+        if self.read.not_before > look.now {
+            return Effects::default();
+        }
+        let writes = self.writes.entry(step).or_default();
+        *writes = writes.saturating_add(1);
+        // Copies go one a ReplicaSet, and signs of life as long as it takes; everything else is done once, unless somebody else
+        // is at work.
+        if *writes > MAX_WRITES && !matches!(step, OwnerStep::RemoveCopy | OwnerStep::Beat) {
+            let why = format!("{} did not succeed in {MAX_WRITES} tries, each after a fresh look", step.wanted());
+            self.end = Some(End::Failed(why));
+            return Effects::default();
+        }
+        self.write(look, step, write)
+    }
+
+    fn write(&mut self, look: Look<'_>, step: OwnerStep, write: ObjectWrite) -> Effects {
+        // A read that is still under way would show what was before.
+        self.read.forget();
+        self.writing = Some(step);
+        (Asker::OwnerWrite, Action::Write { write, field_manager: look.goal.field_manager.clone() }).into()
+    }
+
+    /// Says how the owner's side decides the end, if it does.
+    pub(crate) fn end(&self, look: Look<'_>) -> Option<(EndResult, Option<String>)> {
+        let owner = look.goal.owner.as_ref()?;
+        match &self.end {
+            Some(End::Failed(why)) => return Some((EndResult::Failed, Some(why.clone()))),
+            Some(End::Superseded(why)) => return Some((EndResult::Superseded, Some(why.clone()))),
+            Some(End::Closed) => {
+                let result = match owner.lock.direction {
+                    Direction::Forward => EndResult::Complete,
+                    Direction::Back => EndResult::Aborted,
+                };
+                return Some((result, None));
+            }
+            None => {}
+        }
+        let late = self.since.is_some_and(|since| since + patience(look.goal) <= look.now);
+        late.then(|| {
+            let why = match (&self.read.trouble, self.waits_for) {
+                (Some(trouble), _) => format!("the owner could not be read or written: {trouble}"),
+                (None, Some(fence)) => format!("waited in vain for {}", fence.waits_for()),
+                (None, None) => "the owner's side did not move".into(),
+            };
+            (EndResult::TimedOut, Some(why))
+        })
+    }
+
+    /// What keeps the server from answering.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.read.trouble.as_deref()
+    }
+
+    /// When the owner's side has to be looked at again.
+    pub(crate) fn next_look(&self, look: Look<'_>) -> Option<Now> {
+        look.goal.owner.as_ref()?;
+        let patience_ends = self.since.map(|since| since + patience(look.goal));
+        let parted = self.parted();
+        if self.is_waiting() {
+            return [patience_ends, parted].into_iter().flatten().min();
+        }
+        let due = match (self.may_go && self.waits_for.is_none(), self.read.last.map(|read| read.answered)) {
+            (true, Some(at)) => Some(at + WATCHFUL),
+            (false, Some(at)) if self.waits_for.is_some() => Some(at + self.read.pause),
+            (_, _) => None,
+        };
+        // A time that has passed wakes nobody, and must not hide one that is to come.
+        let times = [patience_ends, parted, due, Some(self.read.not_before), self.taken_over.next_look()];
+        times.into_iter().flatten().filter(|at| *at > look.now).min()
+    }
+}
+
+fn patience(goal: &Goal) -> Duration {
+    Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
+}
+
+/// What an answer says of a write.
+fn stored(answer: &Answer) -> Stored {
+    match answer {
+        Answer::Accepted | Answer::Read => Stored::Yes,
+        Answer::Moved { .. } | Answer::NotDone { .. } | Answer::Refused { .. } => Stored::No,
+        Answer::Unknown { .. } | Answer::NotRead { .. } | Answer::Hook(_) => Stored::Unknown,
+    }
+}
+
+/// The wall clock at a time of the run: what it was at the beginning, and what has passed.
+fn wall_clock(began: &str, now: Now) -> String {
+    let seconds = i64::try_from(now.as_secs()).unwrap_or(0);
+    let time = began.parse::<jiff::Timestamp>().ok();
+    let time = time.and_then(|time| time.checked_add(jiff::SignedDuration::from_secs(seconds)).ok());
+    time.map_or_else(|| began.to_owned(), |time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+}

@@ -1,0 +1,130 @@
+//! The owner's pods: those that a durable rollout finds after it was planned, and what the pods say of the owner's side.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::engine::durable::{self, OwnerGoal, OwnerView, PodsState};
+use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
+use crate::engine::metadata::ValueChange;
+use crate::engine::names::PodKey;
+use crate::engine::pod::Pod;
+use crate::engine::rollout::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
+use crate::engine::rollout::look::Look;
+use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::world::World;
+
+use super::super::taken_over;
+use super::Owner;
+
+/// Returns whether a pod that is gone has left by itself; one that somebody changed has not.
+pub(crate) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
+    let Some(pod) = pod else { return true };
+    pod.terminating || pod.is_finished() || !pod.is_controlled_by(&goal.controllers)
+}
+
+impl Owner {
+    /// Adds the pods that a durable rollout finds after it was planned: made between its steps from the template that it
+    /// leaves, or not labelled with the new revision.
+    pub(crate) fn find_pods(&mut self, look: Look<'_>, pods: &mut Pods, changed: &[PodKey]) {
+        let Some(owner) = &look.goal.owner else { return };
+        for key in changed {
+            if look.world.pod(key).is_some_and(|pod| taken_over::by_another(look.goal, pod)) {
+                // Who has it, and what has become of the rollout, the owner tells.
+                self.must_be_read();
+            }
+            if pods.position(key).is_none() && self.take_in(look, pods, owner, key) {
+                // It may be younger than the owner that was read.
+                self.must_be_read();
+            }
+        }
+    }
+
+    /// Takes in a pod that is not as the rollout wants it; returns whether it is one.
+    fn take_in(&self, look: Look<'_>, pods: &mut Pods, owner: &OwnerGoal, key: &PodKey) -> bool {
+        let pod = look.world.pod(key).filter(|pod| !pod.terminating && !pod.is_finished());
+        let Some(pod) = pod.filter(|pod| pod.is_controlled_by(&look.goal.controllers)) else { return false };
+        // Of chosen pods none is found later: what the owner makes in their place is right by itself.
+        if !owner.lock.only.is_empty() || !is_above_partition(owner, look.world, pod) {
+            return false;
+        }
+        let change = owner.lock.directed();
+        let mut containers = ContainerGoal::of_change(&change, pod);
+        let is_other = |revision: &&String| pod.labels.get(CONTROLLER_REVISION_HASH) != Some(revision);
+        let is_to_be_labelled = self.revision.as_ref().is_some_and(|revision| is_other(&revision));
+        containers.retain(|_, container| container.from != container.to);
+        let drain = drain_like(look.goal, pod);
+        let found = PodGoal { key: key.clone(), containers, metadata: change.metadata, drain };
+        if found.containers.is_empty() && !is_to_be_labelled && found.metadata.left_in(pod).is_empty() {
+            return false;
+        }
+        pods.add(labelled(found, pod, self.revision.as_ref()), look.now);
+        true
+    }
+
+    /// The revision that the pods are to be labelled with is known, or is another one: every pod is looked at again.
+    pub(super) fn label_all(&self, look: Look<'_>, pods: &mut Pods, owner: &OwnerGoal) {
+        for position in 0..pods.len() {
+            let Some(goal) = pods.goal(position) else { continue };
+            if let Some(pod) = look.world.pod(&goal.key) {
+                let goal = labelled(goal.as_ref().clone(), pod, self.revision.as_ref());
+                pods.replace(position, goal);
+            }
+            pods.wake(position, look.now);
+        }
+        // In an order of their own, so that the same observations lead to the same decisions.
+        let others = look.world.pods().filter(|pod| pods.position(&pod.key).is_none());
+        let others: BTreeSet<PodKey> = others.map(|pod| pod.key.clone()).collect();
+        for key in &others {
+            self.take_in(look, pods, owner, key);
+        }
+    }
+}
+
+/// Pods of one owner have the same labels and gates, and so the same Services.
+fn drain_like(goal: &Goal, pod: &Pod) -> Option<DrainGoal> {
+    let mut known = goal.pods.iter().filter_map(|pod| pod.drain.as_ref());
+    known.find(|drain| drain.by.is_on(pod)).cloned()
+}
+
+/// Under a partition the pods below it keep the revision that they have.
+fn is_above_partition(owner: &OwnerGoal, world: &World, pod: &Pod) -> bool {
+    let Some(strategy) = &owner.lock.strategy else { return true };
+    let object = world.owner().and_then(|view| view.object.as_ref()).unwrap_or(&Value::Null);
+    !durable::stateful_set::is_below_partition(strategy, object, &pod.key.name)
+}
+
+fn labelled(mut goal: PodGoal, pod: &Pod, revision: Option<&String>) -> PodGoal {
+    if let Some(revision) = revision {
+        let change =
+            ValueChange { from: pod.labels.get(CONTROLLER_REVISION_HASH).cloned(), to: Some(revision.clone()) };
+        goal.metadata.labels.insert(CONTROLLER_REVISION_HASH.into(), change);
+    }
+    goal
+}
+
+/// What the pods say. A Deployment's pods may be any ReplicaSet's of its.
+pub(super) fn state(look: Look<'_>, pods: &Pods, view: &OwnerView) -> PodsState {
+    let (goal, world) = (look.goal, look.world);
+    let taken_over = goal.owner.as_ref().is_none_or(|owner| taken_over::is_done(owner, look, pods));
+    let (done, mut present, mut labels) = (pods.all_done(), pods.present().len(), BTreeMap::new());
+    match goal.workload.kind.revisions() {
+        Revisions::ReplicaSets if done => {
+            let uid = |object: &Value| object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned);
+            let sets: BTreeSet<String> = view.owned.iter().filter_map(uid).collect();
+            let is_there = |pod: &&Pod| {
+                let owned = pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
+                owned && !pod.terminating && !pod.is_finished()
+            };
+            present = world.pods().filter(is_there).count();
+        }
+        Revisions::ReplicaSets | Revisions::None => {}
+        Revisions::ControllerRevisions(_) => {
+            for pod in pods.present().iter().filter_map(|key| world.pod(key)) {
+                let label = pod.labels.get(CONTROLLER_REVISION_HASH).cloned().unwrap_or_default();
+                *labels.entry(label).or_default() += 1;
+            }
+        }
+    }
+    PodsState { done, taken_over, present, labels }
+}

@@ -1,0 +1,426 @@
+//! Pre-pull within a turn: before anything is touched, pods of our own make each node pull what it lacks.
+//!
+//! Decided from the pods alone: one that is missing is made, one that has pulled is judged, and in the end, however it
+//! ends, none is left. Pods that another run of the same workload has left go first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::engine::durable::{ObjectKey, ObjectKind, ObjectWrite};
+use crate::engine::failure;
+use crate::engine::kinds::PODS;
+use crate::engine::names::WorkloadRef;
+use crate::engine::outcome::EndResult;
+use crate::engine::pre_pull::{
+    ImageState, PROCESS_ANNOTATION, PrePull, Pull, PullState, PulledImage, Requests, is_pull_pod, judge, moving_tags,
+    pull_pod, pull_pod_name,
+};
+use crate::engine::report::Notice;
+
+use crate::engine::rollout::fault::Fault;
+use crate::engine::rollout::goal::{Goal, Mode};
+use crate::engine::rollout::look::Look;
+use crate::engine::rollout::polled::PolledRead;
+use crate::engine::rollout::verdict::STOP_WITHIN;
+use crate::engine::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now};
+
+use super::{Asker, Effects};
+
+/// Names the workload that a pull pod was made for.
+const PULL_WORKLOAD_LABEL: &str = "kubectl-inplace.io/workload";
+
+/// Nodes that pull at once.
+const AT_ONCE: usize = 20;
+
+/// Makes of one pull pod, at most.
+const MAX_MAKES: u8 = 3;
+
+/// How long a pull that failed, and may heal, is waited for: the kubelet's own back-off begins at ten seconds and tells
+/// nothing new.
+const HEALS_WITHIN: Duration = Duration::from_secs(8);
+
+/// How long the pods are taken away once the time for pulls is over.
+const LAST_CALL: Duration = Duration::from_secs(30);
+
+const POD: ObjectKind = ObjectKind::Workload(PODS);
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Read,
+    /// The pod of the pull at this position, with or without requests.
+    Make(usize, Requests),
+    Delete,
+}
+
+/// What is kept of the pulls.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pulls {
+    read: PolledRead,
+    /// Writes that are not answered.
+    under_way: usize,
+    began: Option<Now>,
+    makes: BTreeMap<usize, u8>,
+    /// A LimitRange may refuse what asks for next to nothing.
+    says_no_requests: bool,
+    /// The server's words about pods that may not be made, by position.
+    refused: BTreeMap<usize, String>,
+    reads_failed: u32,
+    /// Since when a pull says that it failed, by position.
+    failing: BTreeMap<usize, Now>,
+    /// Pulls whose begin was told, by position.
+    told: BTreeSet<usize>,
+    /// Nodes that are done with, by position.
+    settled: BTreeSet<usize>,
+    pulled: Vec<PulledImage>,
+    /// Why it is over though not everything was pulled.
+    failed: Option<(EndResult, Option<String>)>,
+    notices: Vec<Notice>,
+    /// Nothing of ours is left.
+    over: bool,
+}
+
+impl Pulls {
+    pub(crate) fn is_over(&self) -> bool {
+        self.over && self.failed.is_none()
+    }
+
+    /// The run ends for a reason of its own: what is there goes, and nothing more is made.
+    pub(crate) fn leave(&mut self, result: EndResult, why: Option<String>) {
+        self.failed.get_or_insert((result, why));
+    }
+
+    pub(crate) fn answer(&mut self, asked: Asked, answer: Answer, now: Now) {
+        if asked == Asked::Read {
+            if !self.read.answered(&answer, now) {
+                self.reads_failed = self.reads_failed.saturating_add(1);
+            }
+            return;
+        }
+        self.under_way = self.under_way.saturating_sub(1);
+        // What became of it is read.
+        self.read.is_stale = true;
+        match (asked, answer) {
+            (Asked::Make(position, Requests::Tiny), Answer::Refused { .. }) => {
+                // A LimitRange may refuse what asks for next to nothing: once more without.
+                self.says_no_requests = true;
+                self.was_not_made(position);
+            }
+            (Asked::Make(position, Requests::None), Answer::Refused { message, .. }) => {
+                self.refused.insert(position, message);
+            }
+            (_, Answer::Refused { message, .. }) => {
+                // Whoever may not delete them leaves them to their deadline.
+                self.notices.push(Notice::PullLeftOut { node: String::new(), why: message });
+                self.over = true;
+            }
+            (Asked::Make(position, _), Answer::NotDone { after, .. }) => {
+                self.was_not_made(position);
+                self.read.put_off(after, now);
+            }
+            (_, Answer::NotDone { after, .. }) => self.read.put_off(after, now),
+            // Where it was made after all, it is found; only a pod that was made and went away counts.
+            (Asked::Make(position, _), Answer::Unknown { .. }) => self.was_not_made(position),
+            (_, _) => {}
+        }
+    }
+
+    fn was_not_made(&mut self, position: usize) {
+        if let Some(makes) = self.makes.get_mut(&position) {
+            *makes = makes.saturating_sub(1);
+        }
+    }
+
+    /// A node where nothing can be pulled first: `auto` goes on without, and `always` ends it.
+    fn cannot(&mut self, position: usize, pull: &Pull, why: String, mode: PrePull) {
+        self.settled.insert(position);
+        let node = pull.node.clone();
+        match mode {
+            PrePull::Always => {
+                let why = format!("the images could not be pulled first on {node} (--pre-pull=always): {why}");
+                self.failed.get_or_insert((EndResult::Failed, Some(why)));
+            }
+            PrePull::Auto | PrePull::Never => self.notices.push(Notice::PullLeftOut { node, why }),
+        }
+    }
+}
+
+fn body(goal: &Goal, pull: &Pull, requests: Requests) -> Value {
+    let deadline = u32::try_from(patience(goal).as_secs()).unwrap_or(300).saturating_add(60);
+    let mut pod = pull_pod(&goal.id, &goal.workload.namespace, pull, deadline, requests);
+    if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+        labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
+    }
+    let process = goal.process.as_ref().and_then(|process| serde_json::to_string(process).ok());
+    if let Some((annotations, process)) =
+        pod.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut).zip(process)
+    {
+        annotations.insert(PROCESS_ANNOTATION.into(), process.into());
+    }
+    pod
+}
+
+/// The label's value: kind and name.
+fn workload_label(workload: &WorkloadRef) -> String {
+    let name: String = workload.name.chars().take(40).collect();
+    format!("{}.{}", workload.kind.spec().singular, name.trim_end_matches(['.', '-', '_']))
+}
+
+/// Returns the selector of every pull pod of a workload, whatever run made it.
+pub fn pull_pods_of(workload: &WorkloadRef) -> String {
+    format!("{},{PULL_WORKLOAD_LABEL}={}", crate::engine::pre_pull::pull_selector(None), workload_label(workload))
+}
+
+/// Returns the delete of a pull pod: this very one. `None` for a pod that only carries the labels of one.
+pub fn delete_pull_pod(pod: &Value) -> Option<ObjectWrite> {
+    is_pull_pod(pod).then(|| ObjectWrite::Delete { object: ObjectKey::of(POD, pod), version: None })
+}
+
+fn patience(goal: &Goal) -> Duration {
+    Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
+}
+
+/// The pods that pull, as they were read last, beside the pulls that are wanted.
+struct View<'a> {
+    pods: Vec<&'a Value>,
+    names: Vec<String>,
+}
+
+impl View<'_> {
+    fn of_pull(&self, position: usize) -> Option<&Value> {
+        let name = self.names.get(position)?;
+        self.pods.iter().copied().find(|pod| name_of(pod) == name)
+    }
+}
+
+/// What it does within a turn.
+impl Pulls {
+    /// Takes the pulls one step further.
+    pub(crate) fn advance(&mut self, look: Look<'_>) -> Effects {
+        let mut effects = Effects::default();
+        self.step(look, &mut effects);
+        effects.notices.append(&mut self.notices);
+        effects
+    }
+
+    fn step(&mut self, look: Look<'_>, effects: &mut Effects) {
+        let (goal, now) = (look.goal, look.now);
+        if self.over {
+            return;
+        }
+        if goal.mode == Mode::Follow || !goal.looks_for_pull_pods() {
+            self.over = true;
+            return;
+        }
+        let began = *self.began.get_or_insert(now);
+        self.settle_refused(goal);
+        if self.gives_up(goal, began, now) {
+            self.over = true;
+            return;
+        }
+        if self.is_waiting() || self.read.not_before > now {
+            return;
+        }
+        let view = look.world.pull_pods().filter(|_| !self.read.is_stale && self.read.last.is_some());
+        let Some(view) = view else { return self.ask_for_them(look, effects) };
+        // What only carries their labels is somebody else's.
+        let pods = view.iter().filter(|pod| is_pull_pod(pod)).collect();
+        let view = View { pods, names: goal.pulls.iter().map(|pull| pull_pod_name(&goal.id, pull)).collect() };
+        self.judge_all(look, &view, effects);
+        let late = began + patience(goal) <= now;
+        if late && self.failed.is_none() && self.settled.len() < goal.pulls.len() {
+            self.failed = Some((EndResult::TimedOut, Some(self.what_is_late(goal))));
+        }
+        let cut_short = self.failed.is_some() || look.stopped_since.is_some();
+        let ends = cut_short || self.settled.len() == goal.pulls.len();
+        self.delete(look, &view, ends, effects);
+        if ends && (view.pods.is_empty() || look.has(Fault::LeavesPulls)) {
+            return self.finish(effects);
+        }
+        if !ends {
+            self.make_missing(goal, &view, effects);
+        }
+        if !self.is_waiting() && self.read.due() <= now {
+            self.read.slow_down();
+            self.ask_for_them(look, effects);
+        }
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.under_way > 0 || self.read.asked().is_some()
+    }
+
+    /// Deletes what is there of no pull that is wanted, and everything at the end.
+    fn delete(&mut self, look: Look<'_>, view: &View<'_>, ends: bool, effects: &mut Effects) {
+        if look.has(Fault::LeavesPulls) {
+            return;
+        }
+        let is_wanted = |pod: &Value| view.names.iter().any(|name| name == name_of(pod));
+        let is_doomed = |pod: &&Value| ends || !is_wanted(pod);
+        let is_there = |pod: &&Value| pod.pointer("/metadata/deletionTimestamp").is_none();
+        let doomed = view.pods.iter().copied().filter(is_doomed).filter(is_there);
+        for write in doomed.filter_map(delete_pull_pod) {
+            self.write(look.goal, Asked::Delete, write, effects);
+        }
+    }
+
+    fn write(&mut self, goal: &Goal, asked: Asked, write: ObjectWrite, effects: &mut Effects) {
+        self.under_way += 1;
+        effects.act(Asker::Pulls(asked), Action::Write { write, field_manager: goal.field_manager.clone() });
+    }
+
+    fn ask_for_them(&mut self, look: Look<'_>, effects: &mut Effects) {
+        self.read.ask(look.now);
+        let (namespace, selector) = (look.goal.workload.namespace.clone(), pull_pods_of(&look.goal.workload));
+        effects.act(Asker::Pulls(Asked::Read), Action::ReadPullPods { namespace, selector });
+    }
+
+    /// Nodes where the server refuses the pod, whatever it asks for.
+    fn settle_refused(&mut self, goal: &Goal) {
+        for (position, why) in std::mem::take(&mut self.refused) {
+            if let Some(pull) = goal.pulls.get(position) {
+                self.cannot(position, pull, why, goal.pre_pull);
+            }
+        }
+    }
+
+    /// Returns whether there is no use in going on. Where nothing is pulled the reads only look for what another run has left;
+    /// else they, and the deletes, have their time.
+    fn gives_up(&mut self, goal: &Goal, began: Now, now: Now) -> bool {
+        let over = began + patience(goal) + LAST_CALL <= now;
+        if goal.pulls.is_empty() {
+            return over || self.reads_failed > 0;
+        }
+        if over && self.failed.is_none() {
+            let why = "the pods that pull could not be read or taken away; no container was touched".to_owned();
+            self.failed = Some((EndResult::TimedOut, Some(why)));
+        }
+        over
+    }
+
+    fn make_missing(&mut self, goal: &Goal, view: &View<'_>, effects: &mut Effects) {
+        let mut at_work = view.pods.len();
+        for (position, pull) in goal.pulls.iter().enumerate() {
+            let is_there = view.of_pull(position).is_some();
+            if is_there || self.settled.contains(&position) || at_work >= AT_ONCE {
+                continue;
+            }
+            at_work += 1;
+            let makes = self.makes.entry(position).or_default();
+            *makes = makes.saturating_add(1);
+            if *makes > MAX_MAKES {
+                let why = "the pod that pulls went away again and again".to_owned();
+                self.cannot(position, pull, why, goal.pre_pull);
+                continue;
+            }
+            if self.told.insert(position) {
+                let images = pull.images.iter().map(|image| image.image.clone()).collect();
+                effects.say(Notice::PullBegins { node: pull.node.clone(), images });
+            }
+            let requests = if self.says_no_requests { Requests::None } else { Requests::Tiny };
+            let namespace = goal.workload.namespace.clone();
+            let write = ObjectWrite::Create { kind: POD, namespace, object: body(goal, pull, requests) };
+            self.write(goal, Asked::Make(position, requests), write, effects);
+        }
+    }
+
+    fn judge_all(&mut self, look: Look<'_>, view: &View<'_>, effects: &mut Effects) {
+        for (position, pull) in look.goal.pulls.iter().enumerate() {
+            let Some(pod) = view.of_pull(position).filter(|_| !self.settled.contains(&position)) else { continue };
+            match judge(pod) {
+                Err(rejected) => {
+                    let why =
+                        format!("node {} did not take the pod: {} {}", pull.node, rejected.reason, rejected.message);
+                    self.cannot(position, pull, why, look.goal.pre_pull);
+                }
+                Ok(images) => {
+                    let images = images.into_iter().map(|image| self.without_patience(image, position, look.now));
+                    let images: Vec<ImageState> = images.collect();
+                    self.settle(pull, &images, position, effects);
+                }
+            }
+        }
+    }
+
+    /// A pull that has failed for so long, and still only says that it may heal, has failed.
+    fn without_patience(&mut self, mut image: ImageState, position: usize, now: Now) -> ImageState {
+        if let PullState::Pulling { said: Some((reason, message)) } = &image.state
+            && failure::is_pull(reason)
+            && *self.failing.entry(position).or_insert(now) + HEALS_WITHIN <= now
+        {
+            image.state = PullState::Failed { reason: reason.clone(), message: message.clone() };
+        }
+        image
+    }
+
+    fn settle(&mut self, pull: &Pull, images: &[ImageState], position: usize, effects: &mut Effects) {
+        let mut pulled = Vec::new();
+        for image in images {
+            match &image.state {
+                PullState::Pulling { .. } => return,
+                PullState::Failed { reason, message } => {
+                    let why = format!(
+                        "node {} cannot pull {}: {reason}: {message}; no container was touched",
+                        pull.node, image.image
+                    );
+                    self.failed.get_or_insert((EndResult::Failed, Some(why)));
+                    return;
+                }
+                PullState::Pulled { image_id } => pulled.push((image.image.clone(), image_id.clone())),
+            }
+        }
+        self.settled.insert(position);
+        for (image, image_id) in pulled {
+            let (node, image_id) = (pull.node.clone(), image_id.unwrap_or_default());
+            effects.say(Notice::Pulled { node: node.clone(), image: image.clone(), image_id: image_id.clone() });
+            if !image_id.is_empty() {
+                self.pulled.push(PulledImage { node, image, image_id });
+            }
+        }
+    }
+
+    fn finish(&mut self, effects: &mut Effects) {
+        self.over = true;
+        effects.notices.append(&mut self.notices);
+        for moving in moving_tags(&self.pulled) {
+            let nodes = moving.nodes.iter().map(|(image_id, nodes)| format!("{image_id} on {}", nodes.join(", ")));
+            let nodes = nodes.collect::<Vec<_>>().join("; ");
+            let what = format!("{} means something else from node to node: {nodes}", moving.image);
+            effects.say(Notice::TagMoves { what });
+        }
+    }
+
+    fn what_is_late(&self, goal: &Goal) -> String {
+        let late = goal.pulls.iter().enumerate().filter(|(position, _)| !self.settled.contains(position));
+        let nodes: Vec<&str> = late.map(|(_, pull)| pull.node.as_str()).collect();
+        format!("the images were not pulled in time on {}; no container was touched", nodes.join(", "))
+    }
+
+    /// Says how the pulls decide the end, if they do.
+    pub(crate) fn end(&self) -> Option<(EndResult, Option<String>)> {
+        self.failed.clone().filter(|_| self.over)
+    }
+
+    /// Returns whether the run may end: nothing of ours is left, or there is no more time to take it away.
+    pub(crate) fn may_leave(&self, look: Look<'_>) -> bool {
+        let stopped_long_ago = look.stopped_since.is_some_and(|since| since + STOP_WITHIN <= look.now);
+        self.over || stopped_long_ago || self.began.is_none()
+    }
+
+    /// When the pulls have to be looked at again.
+    pub(crate) fn next_look(&self, look: Look<'_>) -> Option<Now> {
+        if self.over {
+            return None;
+        }
+        let ends = self.began.map(|began| began + patience(look.goal));
+        let gives_up = ends.map(|ends| ends + LAST_CALL);
+        let due = (!self.is_waiting()).then(|| self.read.due());
+        [ends.filter(|ends| *ends > look.now), gives_up, due].into_iter().flatten().min()
+    }
+}
+
+fn name_of(pod: &Value) -> &str {
+    pod.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
+}

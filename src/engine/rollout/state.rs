@@ -1,0 +1,142 @@
+//! What only this run knows and may lose; which answer belongs to whom.
+
+use std::collections::BTreeMap;
+
+use super::entry::Sent;
+use super::fault::Fault;
+use super::first_write::FirstWrite;
+use super::goal::Goal;
+use super::look::Look;
+use super::pods::Pods;
+use super::protocol::Asker;
+use super::protocol::budgets::Budgets;
+use super::protocol::drain::Drains;
+use super::protocol::hooks::Hooks;
+use super::protocol::owner::Owner;
+use super::protocol::pulls::Pulls;
+use super::protocol::replacements::Replacements;
+use super::world::World;
+use super::{ActionId, Answer, Now, Stop};
+
+/// What only this run knows. A new one on the same world continues where the old one stood.
+#[derive(Debug, Clone, Default)]
+pub struct RunState {
+    pub(super) pods: Pods,
+    pub(super) owner: Owner,
+    pub(super) pulls: Pulls,
+    pub(super) budgets: Budgets,
+    pub(super) drains: Drains,
+    pub(super) hooks: Hooks,
+    pub(super) replacements: Replacements,
+    pub(super) first_write: FirstWrite,
+    /// Who waits for which answer.
+    asked: BTreeMap<ActionId, Asker>,
+    next_action: u64,
+    /// A write was sent of which no answer says what became of it: it may still arrive.
+    pub(super) is_late: bool,
+    /// The world's version up to which everything has been judged.
+    pub(super) seen: u64,
+    pub(super) began: Option<Now>,
+    /// The first list is in.
+    pub(super) listed: bool,
+    pub(super) stop: Option<(Stop, Now)>,
+    pub(super) stop_said: bool,
+    pub(super) last_said: Now,
+    pub(super) watch_was_lost: bool,
+    /// How many pods were begun when it was said that no more may be down.
+    pub(super) budget_said: Option<u64>,
+    /// Since when nothing can be taken though something waits.
+    pub(super) blocked_since: Option<Now>,
+    /// Since when the verdict stands, while answers are still outstanding.
+    pub(super) ending_since: Option<Now>,
+    pub(super) ended: bool,
+    #[cfg(test)]
+    pub(super) fault: Option<Fault>,
+}
+
+impl RunState {
+    /// Returns a state that knows nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns one that breaks something on purpose.
+    #[cfg(test)]
+    pub(super) fn faulty(fault: Option<Fault>) -> Self {
+        Self { fault, ..Self::default() }
+    }
+
+    /// Notes that a person or the system asked to stop; returns whether it is the first time.
+    pub fn stop(&mut self, stop: Stop, now: Now) -> bool {
+        let first = self.stop.is_none();
+        self.stop.get_or_insert((stop, now));
+        first
+    }
+
+    /// Takes in the answer to an action. What was read comes as an observation, before it.
+    pub fn answer(&mut self, id: ActionId, answer: Answer, now: Now) {
+        self.is_late |= matches!(answer, Answer::Unknown { .. });
+        match self.asked.remove(&id) {
+            Some(Asker::Pod(position)) => self.answer_of_a_pod(position, answer, now),
+            Some(Asker::Hook(position, hook)) => self.hooks.answer(&mut self.pods, (position, hook), &answer, now),
+            Some(Asker::OwnerRead) => self.owner.was_read(&answer, now),
+            Some(Asker::OwnerWrite) => self.owner.written(answer, now),
+            Some(Asker::TakenOver(key)) => self.owner.answer_of_taken_over(key, answer, now),
+            Some(Asker::Pulls(asked)) => self.pulls.answer(asked, answer, now),
+            Some(Asker::Budgets) => self.budgets.answer(&answer, now),
+            Some(Asker::Slices) => self.drains.answer(&mut self.pods, &answer, now),
+            Some(Asker::Nobody) | None => {}
+        }
+    }
+
+    fn answer_of_a_pod(&mut self, position: usize, answer: Answer, now: Now) {
+        if let (Some(entry), Answer::Refused { .. }) = (self.pods.entry(position), &answer)
+            && entry.request == super::entry::Request::Sent
+        {
+            match entry.sent {
+                Sent::HookNote => self.hooks.refused(position),
+                Sent::Restore | Sent::GateOn => self.drains.refused(position),
+                Sent::Images | Sent::Drain | Sent::GateOff => {}
+            }
+        }
+        let answer = match answer {
+            Answer::Unknown { message } if self.has(Fault::SendsOnUnknown) => {
+                Answer::NotDone { after: Some(Now::ZERO), message }
+            }
+            answer => answer,
+        };
+        self.pods.answered(position, answer, now);
+    }
+
+    /// Returns the id for an action of this one, who is given the answer.
+    pub(super) fn id_for(&mut self, asker: Asker) -> ActionId {
+        let id = ActionId(self.next_action);
+        self.next_action += 1;
+        self.asked.insert(id, asker);
+        id
+    }
+
+    /// Returns what a turn looks at.
+    pub(super) fn look<'a>(&self, goal: &'a Goal, world: &'a World, now: Now) -> Look<'a> {
+        Look {
+            goal,
+            world,
+            now,
+            stopped_since: self.stop.map(|(_, since)| since),
+            ending_since: self.ending_since,
+            #[cfg(test)]
+            fault: self.fault,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn has(&self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "the same call as in tests")]
+    pub(super) const fn has(&self, _fault: Fault) -> bool {
+        false
+    }
+}

@@ -1,0 +1,386 @@
+//! The interface of a rollout, and the order in which a turn goes.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::durable::ObjectWrite;
+use crate::engine::hook::{HookEnd, HookRun};
+use crate::engine::names::{PodKey, WorkloadRef};
+use crate::engine::outcome::EndResult;
+use crate::engine::patch::PodPatch;
+use crate::engine::report::{Notice, Outcome};
+
+use super::entry::Is;
+use super::fault::Fault;
+use super::goal::{Goal, Mode};
+use super::look::Look;
+use super::protocol::Effects;
+use super::state::RunState;
+use super::verdict;
+use super::world::{Watch, World};
+
+/// Time since the rollout's start, by a clock that only goes forward.
+pub type Now = Duration;
+
+/// Seconds after which silence is broken by a sign of life.
+pub const SIGN_OF_LIFE_SECONDS: u64 = 30;
+
+/// Which action an answer belongs to; unique in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ActionId(pub u64);
+
+/// What the shell is to carry out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Action {
+    /// Send the patch, once.
+    Patch(PodPatch),
+    /// Write to the owner or to what belongs to it, once.
+    Write {
+        /// What.
+        write: ObjectWrite,
+        /// The field manager.
+        field_manager: String,
+    },
+    /// Read the owner and what belongs to it, and tell as an observation.
+    ReadOwner(WorkloadRef),
+    /// Read the pods that pull images for a workload and tell as an observation.
+    ReadPullPods {
+        /// The namespace.
+        namespace: String,
+        /// The label selector that finds them.
+        selector: String,
+    },
+    /// Read the PodDisruptionBudgets of a namespace and tell as an observation.
+    ReadBudgets {
+        /// The namespace.
+        namespace: String,
+    },
+    /// Read the EndpointSlices of these Services and tell as an observation.
+    ReadSlices {
+        /// The namespace.
+        namespace: String,
+        /// The names of the Services.
+        services: Vec<String>,
+    },
+    /// Run the person's command around a pod; the command is the goal's.
+    Hook(HookRun),
+    /// Read the pod and tell as an observation.
+    Read(PodKey),
+    /// Read the kubelet's events about changed definitions and tell as an observation.
+    ReadEvents(PodKey),
+}
+
+/// What became of an action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Answer {
+    /// The patch was stored.
+    Accepted,
+    /// A test of the patch failed, or the pod is gone: what it rested on has moved.
+    Moved {
+        /// The server's words.
+        message: String,
+    },
+    /// Certainly not done; may be sent again.
+    NotDone {
+        /// The server said when.
+        after: Option<Duration>,
+        /// Why.
+        message: String,
+    },
+    /// Refused for good.
+    Refused {
+        /// CamelCase.
+        reason: String,
+        /// The server's words.
+        message: String,
+    },
+    /// May have been done.
+    Unknown {
+        /// Why it is not known.
+        message: String,
+    },
+    /// The person's command has ended.
+    Hook(HookEnd),
+    /// A read has ended; what it found was told before.
+    Read,
+    /// A read failed.
+    NotRead {
+        /// Why.
+        message: String,
+    },
+}
+
+/// Who asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Stop {
+    /// Ctrl-C.
+    Interrupt,
+    /// SIGTERM, SIGHUP, or an output that nobody reads any more.
+    Terminate,
+}
+
+/// What one look at the world says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Turn {
+    /// To be carried out now, side by side.
+    pub actions: Vec<(ActionId, Action)>,
+    /// Worth saying, in order.
+    pub notices: Vec<Notice>,
+    /// Look again at this time, even if nothing happens.
+    pub wake: Option<Now>,
+    /// It is over.
+    pub end: Option<Outcome>,
+}
+
+/// Says what to do next. The only scheduler.
+pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn {
+    if state.ended {
+        return Turn::default();
+    }
+    let mut run = Run { goal, world, now, state, turn: Turn::default() };
+    run.begin();
+    let is_back = run.watch_is_back();
+    run.see_what_changed();
+    run.say_what_was_heard();
+    run.judge_what_changed(is_back);
+    run.say_that_it_stops();
+    run.advance_pulls();
+    if run.state.pulls.is_over() {
+        run.advance_owner();
+    }
+    if run.state.stop.is_some() && goal.mode != Mode::Follow {
+        // The only thing that is sent after an interrupt.
+        run.effects(|state, look| state.drains.put_back(look, &mut state.pods));
+    }
+    let mut end = run.end();
+    if end.is_none() {
+        if run.state.pulls.is_over() || run.state.has(Fault::IgnoresPulls) {
+            run.act();
+        } else if run.state.stop.is_none() {
+            // Of pods that another run has patched.
+            run.read_events();
+        }
+        if !run.state.pods.all(Is::Failed).is_empty() {
+            // Only now is it known which pods wait for others: it may be all that is there beside those that failed.
+            end = run.end();
+        }
+    }
+    if let Some(outcome) = end {
+        return run.finish(outcome);
+    }
+    run.speak_up();
+    run.pause()
+}
+
+/// Says how things stand when a person will not wait for the end.
+pub fn leave(goal: &Goal, world: &World, state: &RunState, now: Now) -> Outcome {
+    let result = state.stop.map_or(EndResult::Interrupted, |(stop, _)| stop.result());
+    verdict::outcome(state.look(goal, world, now), state, result, None)
+}
+
+impl Stop {
+    fn result(self) -> EndResult {
+        match self {
+            Self::Interrupt => EndResult::Interrupted,
+            Self::Terminate => EndResult::Terminated,
+        }
+    }
+}
+
+/// One turn under way.
+pub(super) struct Run<'a> {
+    pub(super) goal: &'a Goal,
+    pub(super) world: &'a World,
+    pub(super) now: Now,
+    pub(super) state: &'a mut RunState,
+    pub(super) turn: Turn,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn look(&self) -> Look<'a> {
+        self.state.look(self.goal, self.world, self.now)
+    }
+
+    /// Does and says what a protocol wants.
+    pub(super) fn carry_out(&mut self, effects: Effects) {
+        for (asker, action) in effects.actions {
+            self.turn.actions.push((self.state.id_for(asker), action));
+        }
+        self.turn.notices.extend(effects.notices);
+    }
+
+    /// Asks a protocol, and does and says what it wants.
+    pub(super) fn effects(&mut self, protocol: impl FnOnce(&mut RunState, Look<'a>) -> Effects) {
+        let look = self.look();
+        let effects = protocol(self.state, look);
+        self.carry_out(effects);
+    }
+
+    fn begin(&mut self) {
+        if self.state.began.is_some() {
+            return;
+        }
+        (self.state.began, self.state.last_said) = (Some(self.now), self.now);
+        self.goal.pods.iter().for_each(|pod| self.state.pods.add(pod.clone(), self.now));
+    }
+
+    /// The pods that the protocols look at themselves.
+    fn see_what_changed(&mut self) {
+        let changed: Vec<PodKey> = self.world.changed_since(self.state.seen).cloned().collect();
+        let look = self.look();
+        self.state.owner.find_pods(look, &mut self.state.pods, &changed);
+        self.state.replacements.look_at(look, &mut self.state.pods, &changed);
+    }
+
+    fn say_what_was_heard(&mut self) {
+        self.effects(|state, look| state.replacements.say(look));
+        self.effects(|state, _| state.hooks.say());
+        self.effects(|state, _| state.budgets.say());
+    }
+
+    /// Returns whether the watch is back: what rests on time alone was left open meanwhile.
+    fn watch_is_back(&mut self) -> bool {
+        match self.world.watch() {
+            Watch::Lost(why) if !self.state.watch_was_lost => {
+                self.state.watch_was_lost = true;
+                self.turn.notices.push(Notice::WatchLost { why: why.clone() });
+            }
+            Watch::Live if self.state.watch_was_lost => {
+                self.state.watch_was_lost = false;
+                // What the watch brings may be of much later than the owner that was read, by a clock that slept meanwhile.
+                self.state.owner.must_be_read();
+                self.turn.notices.push(Notice::WatchRestored);
+                return true;
+            }
+            Watch::Opening | Watch::Live | Watch::Lost(_) => {}
+        }
+        false
+    }
+
+    /// Judges every pod that changed since the last turn, and every pod whose time has come.
+    fn judge_what_changed(&mut self, is_back: bool) {
+        let look = self.look();
+        let pods = &mut self.state.pods;
+        let mut positions: Vec<usize> = Vec::new();
+        for key in self.world.changed_since(self.state.seen) {
+            match pods.position(key) {
+                Some(position) => positions.push(position),
+                None => pods.count(look, key),
+            }
+        }
+        self.state.seen = self.world.version();
+        if is_back {
+            positions.extend(pods.all(Is::InHand));
+        }
+        if !self.state.listed && look.is_live() {
+            self.state.listed = true;
+            // Nothing else ever tells of a pod that was gone before the first list.
+            let missing = pods.iter().enumerate().filter(|(_, (pod, _))| self.world.pod(&pod.key).is_none());
+            positions.extend(missing.map(|(position, _)| position));
+        }
+        positions.extend(pods.due(self.now));
+        positions.sort_unstable();
+        positions.dedup();
+        for position in positions {
+            self.judge(position);
+        }
+    }
+
+    fn say_that_it_stops(&mut self) {
+        if self.state.stop.is_some() && !std::mem::replace(&mut self.state.stop_said, true) {
+            self.turn.notices.push(Notice::Stopping);
+        }
+    }
+
+    fn advance_pulls(&mut self) {
+        self.effects(|state, look| state.pulls.advance(look));
+    }
+
+    /// Takes the owner's side one step further. Its first write waits until the first pod may go down.
+    fn advance_owner(&mut self) {
+        let look = self.look();
+        let (effects, phase) = self.state.owner.decide(look, &self.state.pods, self.state.listed);
+        self.carry_out(effects);
+        let Some(phase) = phase else { return };
+        if self.state.owner.is_first_write(look, &phase) && self.waits_to_begin() {
+            self.state.owner.waits_for_pods(self.now);
+        } else {
+            self.effects(|state, look| state.owner.carry_out(look, &mut state.pods, phase));
+        }
+    }
+
+    /// Returns the end, if it has come.
+    fn end(&mut self) -> Option<Outcome> {
+        let quiet = self.state.pods.all(Is::Unanswered).is_empty() && !self.state.owner.is_unanswered();
+        let look = self.look();
+        let stop = self.state.stop.filter(|_| !look.has(Fault::IgnoresInterrupt));
+        let (since, within, result, why) = if let Some((stop, since)) = stop {
+            self.state.ending_since = None;
+            (since, verdict::STOP_WITHIN, stop.result(), None)
+        } else if let Some((result, why)) = verdict::judge(look, self.state) {
+            (*self.state.ending_since.get_or_insert(self.now), verdict::END_WITHIN, result, why)
+        } else {
+            self.state.ending_since = None;
+            return None;
+        };
+        (quiet || since + within <= self.now).then(|| verdict::outcome(self.look(), self.state, result, why))
+    }
+
+    /// Ends it with this outcome, once nothing of ours is left.
+    fn finish(mut self, outcome: Outcome) -> Turn {
+        if !self.state.pulls.is_over() {
+            self.state.pulls.leave(outcome.result, outcome.why.clone());
+            self.advance_pulls();
+        }
+        let look = self.look();
+        let pulls_are_gone = self.state.pulls.may_leave(look);
+        let (drains_are_over, effects) = self.state.drains.may_leave(look, &mut self.state.pods);
+        self.carry_out(effects);
+        if !drains_are_over {
+            self.read_what_is_unclear();
+        }
+        if pulls_are_gone && drains_are_over && self.owner_may_leave(outcome.result) {
+            self.state.ended = true;
+            self.turn.end = Some(outcome);
+            return self.turn;
+        }
+        self.pause()
+    }
+
+    fn owner_may_leave(&mut self, result: EndResult) -> bool {
+        let is_late = self.state.is_late || !self.state.pods.all(Is::Unanswered).is_empty();
+        let (is_over, effects) = self.state.owner.may_leave(self.look(), &self.state.pods, result, is_late);
+        self.carry_out(effects);
+        is_over
+    }
+
+    /// A sign of life after half a minute of silence.
+    fn speak_up(&mut self) {
+        if self.state.ending_since.is_some() {
+            return;
+        }
+        let is_due = self.now >= self.state.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS);
+        if self.turn.notices.is_empty() && is_due {
+            let pods = &self.state.pods;
+            let in_hand = pods.all(Is::InHand).iter().filter_map(|position| pods.goal(*position));
+            self.turn.notices.push(Notice::StillWaiting {
+                done: pods.all(Is::Done).len(),
+                total: pods.len(),
+                pods: in_hand.map(|pod| pod.key.clone()).take(10).collect(),
+            });
+        }
+        if !self.turn.notices.is_empty() {
+            self.state.last_said = self.now;
+        }
+    }
+
+    /// It is not over: it looks again at that time, even if nothing happens.
+    fn pause(mut self) -> Turn {
+        self.turn.wake = verdict::next_look(self.look(), self.state);
+        self.turn
+    }
+}
