@@ -141,6 +141,8 @@ impl ImageReference {
         }
         match self.path.strip_prefix(OFFICIAL_PREFIX) {
             Some(name) if !name.contains('/') => name.to_owned(),
+            // Alone, a path such as `my.team/app` would be one of another registry.
+            _ if split_domain(&self.path) != (None, self.path.as_str()) => self.repository(),
             _ => self.path.clone(),
         }
     }

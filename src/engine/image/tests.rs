@@ -177,6 +177,8 @@ fn malformed_references() {
 #[test]
 fn normalised_and_familiar() {
     for (written, normalised, familiar) in [
+        ("docker.io/index.docker.io/app:v1", "docker.io/index.docker.io/app:v1", "docker.io/index.docker.io/app:v1"),
+        ("docker.io/my.team/app:v1", "docker.io/my.team/app:v1", "docker.io/my.team/app:v1"),
         ("nginx", "docker.io/library/nginx:latest", "nginx"),
         ("nginx:1.27", "docker.io/library/nginx:1.27", "nginx:1.27"),
         ("index.docker.io/library/ubuntu-12.04-base:1", "docker.io/library/ubuntu-12.04-base:1", "ubuntu-12.04-base:1"),
