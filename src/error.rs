@@ -26,6 +26,8 @@ pub enum ErrorKind {
     Interrupted,
     /// Another run, or somebody else's change, is in the way.
     Held,
+    /// The caller may not do what it takes.
+    Forbidden,
 }
 
 /// An error of a command.

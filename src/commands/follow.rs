@@ -51,7 +51,9 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
         let goal = plan::follow(&live, images.as_ref(), &options, &id, &shell.clock(&cluster));
         if goal.pods.is_empty() {
-            let message = format!("{} has no pod to follow", goal.workload);
+            let is_going = live.pods.iter().any(|pod| pod.terminating);
+            let why = if is_going { "no pod to follow but such as are being deleted" } else { "no pod to follow" };
+            let message = format!("{} has {why}", goal.workload);
             return Err(CommandError::new(ErrorKind::Cluster, message).hint("see its pods with: kubectl get pods"));
         }
         cluster.check_watch(&goal.workload.namespace).await?;

@@ -344,6 +344,15 @@ impl Typing {
         ]
     }
 
+    /// Returns the command that finishes in place what a rollout whose lock is gone has begun; `None` where images alone do
+    /// not say it.
+    pub(super) fn finish(&self, goal: &Goal) -> Option<String> {
+        let change = goal.owner.as_ref()?.lock.directed();
+        let images = change.images.iter().map(|(container, image)| format!("{container}={}", image.to));
+        let task = std::iter::once(goal.workload.to_string()).chain(images).collect();
+        change.metadata.is_empty().then(|| self.about(Verb::Apply, task, &goal.workload, Some(goal), false).to_string())
+    }
+
     /// Returns kubectl's command that watches a rollout of the owner's controller.
     pub(super) fn rollout_status(&self, workload: &WorkloadRef) -> String {
         self.kubectl(&["rollout", "status"], vec![workload.to_string()], workload).to_string()

@@ -3,15 +3,48 @@
 
 use std::collections::BTreeMap;
 
+use super::Shell;
 use crate::cluster::Cluster;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::permissions::{Asked, ClusterCommand, Need, Permission};
 use crate::engine::plan::{Denied, Verdict, WorkloadPlan};
-use crate::engine::reason::Warning;
+use crate::engine::reason::{Reason, Warning};
+use crate::engine::rollout::{Goal, Mode};
+use crate::error::{CommandError, ErrorKind};
 
 /// What one question is about: namespace, kind, whether the owner is left alone, and a bare pod's name, since a Role may
 /// allow one object alone (`resourceNames`).
 type Subject = (String, WorkloadKind, bool, Option<String>);
+
+/// Refuses to go on with a rollout, before anything is written, where the caller may not do all that it takes.
+///
+/// # Errors
+/// With what is missing. A server that does not tell is no obstacle, and that is said.
+pub(super) async fn check(
+    goal: &Goal,
+    command: ClusterCommand,
+    cluster: &Cluster,
+    shell: &Shell,
+) -> Result<(), CommandError> {
+    let workload = &goal.workload;
+    let name = Some(workload.name.clone()).filter(|_| !workload.kind.has_template());
+    let subject = (workload.namespace.clone(), workload.kind, goal.mode != Mode::Durable, name);
+    match Permitted::new(cluster).ask(&subject, command).await {
+        Ok(denied) if denied.is_empty() => Ok(()),
+        Ok(denied) => {
+            let reasons: Vec<Reason> = denied.iter().map(|denied| denied.reason(&workload.namespace)).collect();
+            Err(CommandError { kind: ErrorKind::Forbidden, ..CommandError::reasons(workload, &reasons) })
+        }
+        Err(error) => {
+            shell.note(&format!("{workload}: {}", not_told(&error)));
+            Ok(())
+        }
+    }
+}
+
+fn not_told(error: &str) -> String {
+    format!("the server does not say what you may do ({error}), so a missing permission shows only when it is needed")
+}
 
 /// Asks the server, of workloads that are alike only once.
 pub(super) struct Permitted<'c> {
@@ -33,23 +66,24 @@ impl<'c> Permitted<'c> {
         let name = Some(plan.workload.name.clone()).filter(|_| !kind.has_template());
         let subject = (plan.workload.namespace.clone(), kind, pods_only, name);
         if !self.asked.contains_key(&subject) {
-            let answer = self.ask(&subject).await;
+            let answer = self.ask(&subject, ClusterCommand::Apply).await;
             self.asked.insert(subject.clone(), answer);
         }
         match self.asked.get(&subject) {
             Some(Ok(denied)) => plan.lacks(denied),
             Some(Err(error)) => {
-                let what = format!(
-                    "the server does not say what you may do ({error}), so a missing permission shows only when it is needed"
-                );
-                plan.warnings.push(Warning::NotRead { what });
+                plan.warnings.push(Warning::NotRead { what: not_told(error) });
             }
             None => {}
         }
     }
 
-    async fn ask(&self, (namespace, kind, pods_only, name): &Subject) -> Result<Vec<Denied>, String> {
-        let asked = Asked { command: ClusterCommand::Apply, kinds: vec![*kind], pods_only: *pods_only };
+    async fn ask(
+        &self,
+        (namespace, kind, pods_only, name): &Subject,
+        command: ClusterCommand,
+    ) -> Result<Vec<Denied>, String> {
+        let asked = Asked { command, kinds: vec![*kind], pods_only: *pods_only };
         let required = |permission: &Permission| permission.need == Need::Required;
         let questions = asked.permissions().into_iter().filter(required).collect();
         let answers = self.cluster.access(questions, Some(namespace), name.as_deref()).await;

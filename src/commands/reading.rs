@@ -93,7 +93,7 @@ fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
             "go back from that update all the same: kubectl inplace undo {workload} --to {id} -n {}",
             workload.namespace
         )),
-        UndoError::NothingRecorded | UndoError::NotRecorded { .. } => error_of,
+        UndoError::NothingRecorded | UndoError::NotRecorded { .. } | UndoError::EndNotRecorded { .. } => error_of,
     };
     error_of.hint(format!("see what was done in place: kubectl inplace history {workload} -n {}", workload.namespace))
 }

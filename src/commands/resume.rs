@@ -6,7 +6,7 @@ use super::next::Verb;
 use super::rolling::Rolling;
 use super::several::Job;
 use super::targets::{self, Wish};
-use super::{Shell, approve, planning, pulls};
+use super::{Shell, approve, permitted, planning, pulls};
 use crate::cli::{DryRun, GlobalArgs, PolicyArgs, ResumeArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::drain::DrainBy;
@@ -14,6 +14,7 @@ use crate::engine::durable::change::Direction;
 use crate::engine::durable::deployment;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
+use crate::engine::permissions::ClusterCommand;
 use crate::engine::plan::{self, ContainerOrderError, LiveWorkload, PodOrder, ResumeError, Start};
 use crate::engine::rollout::{self, Goal, Policy};
 use crate::engine::workload::Workload;
@@ -91,6 +92,11 @@ pub(super) async fn go_on(
         if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
+        if rolling.dry_run == DryRun::None {
+            let command =
+                if direction == Some(Direction::Back) { ClusterCommand::Abort } else { ClusterCommand::Resume };
+            permitted::check(&goal, command, cluster, shell).await?;
+        }
         goal.pulls = pulls::find(&goal.pods, &live, options.pre_pull, cluster).await.pulls;
         goals.push((goal, live));
     }
@@ -145,8 +151,9 @@ fn goal(
     *known = Policy {
         max_unavailable: if options.max_unavailable.is_some() { given.max_unavailable } else { known.max_unavailable },
         min_ready_seconds_given: options.min_ready_seconds.or(known.min_ready_seconds_given),
-        timeout_given: options.timeout.or(known.timeout_given),
-        total_timeout: options.total_timeout.or(known.total_timeout),
+        // How long somebody waits is a matter of each run.
+        timeout_given: options.timeout,
+        total_timeout: options.total_timeout,
         pause_after: options.pause_after.or(known.pause_after),
         respects_budgets: known.respects_budgets && !options.ignores_budgets,
         drain_seconds: match options.drain {

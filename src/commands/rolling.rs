@@ -11,8 +11,10 @@ use super::{Shell, approve};
 use crate::cli::{DryRun, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
-use crate::engine::durable::{self, change::Direction, lock::RolloutLock};
+use crate::engine::durable::change::{Direction, same};
+use crate::engine::durable::{self, lock::RolloutLock};
 use crate::engine::hook::Hooks;
+use crate::engine::kinds::Release;
 use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{self, LiveWorkload, ResumeError, Start, Verdict, way_back};
@@ -21,6 +23,7 @@ use crate::engine::progress::PodPhase;
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::{Goal, Mode};
+use crate::engine::workload::Workload;
 use crate::error::{CommandError, ErrorKind};
 use crate::process;
 use crate::render::{Listener, Meaning, NextSteps, OutputFormat};
@@ -217,13 +220,33 @@ impl<'a> Rolling<'a> {
         shell.tell_notices();
         recording.tell_trouble(shell);
         if outcome.result == EndResult::Superseded && goal.owner.is_some() {
-            self.settle_what_is_held_back(goal, shell).await?;
+            let is_whole = outcome.pods.iter().all(|pod| pod.phase == PodPhase::Done);
+            self.settle_what_is_held_back(goal, is_whole, shell).await?;
+        }
+        if outcome.result == EndResult::Complete && goal.owner.is_some() {
+            self.tell_of_a_pause(goal, shell).await;
         }
         Ok(outcome)
     }
 
+    /// A pause is no matter of a rollout whose pods have its template; that it was set meanwhile has to be known all the same.
+    async fn tell_of_a_pause(&self, goal: &Goal, shell: &Shell) {
+        let workload = &goal.workload;
+        if workload.kind.holds_by().restores_the_field() {
+            return;
+        }
+        let Ok(found) = self.cluster.workload(workload).await else { return };
+        if let Some(Release::Remove(_)) = workload.kind.holds_by().release(&found.object, None) {
+            shell.note(&format!(
+                "{workload} was paused by somebody else meanwhile and stays so: no later change of its template rolls out \
+                 before kubectl rollout resume {workload} -n {}",
+                workload.namespace
+            ));
+        }
+    }
+
     /// Somebody else's change may wait under what this rollout has set; only the person can say what is to become of it.
-    async fn settle_what_is_held_back(&self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
+    async fn settle_what_is_held_back(&self, goal: &Goal, is_whole: bool, shell: &Shell) -> Result<(), CommandError> {
         // What cannot be read now was told as the end already.
         let Ok(found) = self.cluster.workload(&goal.workload).await else { return Ok(()) };
         // Another run that is at work has its own pause.
@@ -247,10 +270,41 @@ impl<'a> Rolling<'a> {
                 return Ok(());
             }
         }
-        for (word, command) in self.typing.held_back(&found, goal) {
-            shell.say(Meaning::Waiting, word, &command);
+        let held_back = self.typing.held_back(&found, goal);
+        for (word, command) in &held_back {
+            shell.say(Meaning::Waiting, word, command);
+        }
+        if held_back.is_empty() && !is_whole {
+            self.name_the_way_out(goal, &found, lock.is_err(), shell);
         }
         Ok(())
+    }
+
+    /// Nothing holds its controller, and pods lack what its template says.
+    fn name_the_way_out(&self, goal: &Goal, found: &Workload, is_unreadable: bool, shell: &Shell) {
+        let Some(owner) = &goal.owner else { return };
+        if !same(found.template(), owner.target()) {
+            if found.rolling_out().is_some() || !found.is_observed() {
+                let workload = &goal.workload;
+                shell.note(&format!(
+                    "its controller rolls out the template that {workload} has now, and replaces pods for it"
+                ));
+                shell.say(Meaning::Plain, "To watch it:", &self.typing.rollout_status(workload));
+            }
+            return;
+        }
+        let take_over = |verb| format!("{} --take-over", self.typing.of_workload(verb, &goal.workload, Some(goal)));
+        if is_unreadable {
+            shell.say(Meaning::Waiting, "To finish it in place:", &take_over(Verb::Resume));
+            shell.say(Meaning::Waiting, "To roll it back in place:", &take_over(Verb::Abort));
+        } else if let Some(command) = self.typing.finish(goal) {
+            let what = if owner.lock.direction == Direction::Back {
+                "To finish the way back:"
+            } else {
+                "To finish it in place:"
+            };
+            shell.say(Meaning::Waiting, what, &command);
+        }
     }
 
     fn next(&self, goal: &Goal) -> NextSteps {

@@ -213,9 +213,12 @@ impl Shell {
         // The snippet of a manifest stands on lines of its own; whatever else breaks a line is shown as an escape.
         let (message, snippet) = match error.kind {
             ErrorKind::Manifest => error.message.split_once('\n').unwrap_or((&error.message, "")),
-            ErrorKind::Usage | ErrorKind::Cluster | ErrorKind::Output | ErrorKind::Interrupted | ErrorKind::Held => {
-                (error.message.as_str(), "")
-            }
+            ErrorKind::Usage
+            | ErrorKind::Cluster
+            | ErrorKind::Output
+            | ErrorKind::Interrupted
+            | ErrorKind::Held
+            | ErrorKind::Forbidden => (error.message.as_str(), ""),
         };
         self.say(Meaning::Failing, "error:", message);
         for line in snippet.lines() {
@@ -227,6 +230,7 @@ impl Shell {
         match error.kind {
             ErrorKind::Interrupted => EndResult::Interrupted,
             ErrorKind::Held => EndResult::Superseded,
+            ErrorKind::Forbidden => EndResult::NotEligible,
             ErrorKind::Usage | ErrorKind::Manifest | ErrorKind::Cluster | ErrorKind::Output => EndResult::Error,
         }
     }

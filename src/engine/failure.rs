@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::image;
 use super::names::ContainerName;
 use super::pod::{ContainerStatus, Terminated, Waiting};
 
@@ -195,8 +196,10 @@ fn names_only(message: &str, old_image: Option<&str>, wanted: &str) -> bool {
         })
     };
     // The kubelet's own words name the image as the pod asked for it (`EnsureImageExists`, pkg/kubelet/images).
-    let pulled = message.strip_prefix("Back-off pulling image \"").and_then(|rest| rest.split('"').next());
-    let is_of_another = pulled.is_some_and(|pulled| pulled != wanted);
+    // containerd's name it in full.
+    let quoted = |words: &str| message.split_once(words).and_then(|(_, rest)| rest.split('"').next());
+    let pulled = quoted("Back-off pulling image \"").or_else(|| quoted("failed to pull and unpack image \""));
+    let is_of_another = pulled.is_some_and(|pulled| !image::is_same(pulled, wanted));
     (is_of_another || old_image.is_some_and(|old| old != wanted && names(old))) && !names(wanted)
 }
 

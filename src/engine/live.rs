@@ -152,7 +152,7 @@ pub struct Denied {
 
 impl Denied {
     /// Returns it as what stands against a plan.
-    pub(super) fn reason(&self, namespace: &str) -> Reason {
+    pub fn reason(&self, namespace: &str) -> Reason {
         Reason::PermissionMissing {
             verb: self.verb.clone(),
             resource: self.resource.clone(),

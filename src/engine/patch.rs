@@ -72,6 +72,8 @@ pub struct ImageStep<'a> {
     pub later: &'a [NewImage],
     /// `--after-pod` is to run once the pod is done.
     pub owes_after_pod: bool,
+    /// The owner's template goes along.
+    pub durable: bool,
 }
 
 /// Why no patch can be written for a pod as it is.
@@ -138,6 +140,7 @@ pub fn step_patch(
         drained: UpdateRecord::drained(pod),
         later: later(pod, step.later)?,
         owes_after_pod: step.owes_after_pod,
+        durable: step.durable,
         taken_over: None,
         set_at: BTreeMap::new(),
     };

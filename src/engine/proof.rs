@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::events::{self, Event};
-use super::image::ImageReference;
+use super::image;
 use super::names::{ContainerName, PodKey};
 use super::progress::PodPhase;
 use super::report::{Outcome, PodEnd};
@@ -141,17 +141,12 @@ pub fn add_pulls(outcome: &mut Outcome, events: &[Event]) {
                 event.container.as_ref() == Some(&container.container)
                     && ended <= &event.time
                     && event.time <= *started
-                    && named.is_none_or(|(named, to)| same(named, to))
+                    && named.is_none_or(|(named, to)| image::is_same(named, to))
             };
             let newest = events.iter().filter(is_its).max_by(|a, b| a.time.cmp(&b.time));
             container.times.pull_seconds = newest.and_then(|event| events::pull_seconds(&event.message));
         }
     }
-}
-
-fn same(a: &str, b: &str) -> bool {
-    let normal = |image: &str| ImageReference::parse(image).map(|image| image.normalised()).ok();
-    a == b || normal(a).is_some_and(|a| normal(b) == Some(a))
 }
 
 /// Says of pods that left and of which no more is known whether a controller deleted them.

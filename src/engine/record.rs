@@ -43,6 +43,9 @@ pub struct UpdateRecord {
     /// `--after-pod` was asked for and has not ended well for this pod yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub owes_after_pod: bool,
+    /// The owner's template goes along: how the rollout ended, the owner's history tells.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub durable: bool,
     /// Another run has taken the pod over: what the one before has on its way rests on the record without this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_over: Option<TakenOver>,
@@ -171,6 +174,7 @@ impl UpdateRecord {
             drained: None,
             later: BTreeMap::new(),
             owes_after_pod: false,
+            durable: false,
             taken_over: None,
             set_at: BTreeMap::new(),
         }

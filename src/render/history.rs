@@ -104,6 +104,7 @@ fn outcome(course: &Course) -> String {
     match course {
         Course::Ended(result) => result.word().to_owned(),
         Course::UnderWay { state, direction } => format!("{}, {}", state.word(), words::direction(*direction)),
+        Course::Unrecorded { pods } => format!("not recorded: {}", words::count(pods.len(), "pod")),
         Course::PodsOnly { pods } => format!("pods only: {}", words::count(pods.len(), "pod")),
     }
 }
@@ -191,6 +192,10 @@ impl<'a> UpdateView<'a> {
             Course::UnderWay { state: is, direction: goes } => {
                 (state, direction) = (Some(is.word()), Some(words::direction(*goes)));
                 "underWay"
+            }
+            Course::Unrecorded { pods: those } => {
+                pods = those.as_slice();
+                "unrecorded"
             }
             Course::PodsOnly { pods: those } => {
                 pods = those.as_slice();

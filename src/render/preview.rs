@@ -7,8 +7,9 @@ use serde_json::json;
 use crate::engine::durable::OwnerStep;
 use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::RolloutLock;
+use crate::engine::names::ContainerName;
 use crate::engine::plan::PLAN_API_VERSION;
-use crate::engine::rollout::{Goal, PodGoal};
+use crate::engine::rollout::{ContainerGoal, Goal, PodGoal};
 
 use super::style::{Meaning, Style};
 use super::{OutputFormat, escape, words};
@@ -35,6 +36,19 @@ impl Preview<'_> {
     fn changing(&self) -> Vec<&PodGoal> {
         let changes = |pod: &&PodGoal| pod.containers.values().any(|container| container.from != container.to);
         self.goal.pods.iter().filter(changes).collect()
+    }
+
+    /// What gets its image in place of one that somebody else has set.
+    fn foreign(&self) -> Vec<(&PodGoal, &ContainerName, &ContainerGoal)> {
+        let Some(owner) = &self.goal.owner else { return Vec::new() };
+        let change = owner.lock.directed();
+        let is_foreign = |name: &ContainerName, goal: &ContainerGoal| {
+            let known = change.images.get(name).is_some_and(|image| goal.from.as_ref() == Some(&image.from));
+            goal.from != goal.to && (goal.overrides || !known)
+        };
+        let pods =
+            self.goal.pods.iter().flat_map(|pod| pod.containers.iter().map(move |(name, goal)| (pod, name, goal)));
+        pods.filter(|(_, name, goal)| is_foreign(name, goal)).collect()
     }
 
     /// Container, from, to.
@@ -103,6 +117,12 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             "  Pods: {number} of {} to update (maxUnavailable {allowed}): {named}",
             goal.pods.len().max(number)
         )?,
+    }
+    for (pod, container, goal) in preview.foreign() {
+        let (from, to) = (goal.from.as_deref().unwrap_or_default(), goal.to.as_deref().unwrap_or_default());
+        let (pod, container) = (style.show(&pod.key.name), style.show(container.as_str()));
+        let text = format!("{pod}: somebody has set {container} to {}; it gets {}", style.show(from), style.show(to));
+        writeln!(out, "  {}", style.paint(Meaning::Waiting, &text))?;
     }
     match preview.checked_by_server {
         None => Ok(()),

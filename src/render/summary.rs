@@ -140,7 +140,7 @@ impl Ending<'_> {
                 ("Stopped", format!("{after}: {name}.{what}{alone}"))
             }
             EndResult::Interrupted => ("Interrupted", format!("{after} (Ctrl-C): {name}.{}", self.goes_on())),
-            EndResult::Terminated => ("Interrupted", format!("{after} (SIGTERM): {name}.{}", self.goes_on())),
+            EndResult::Terminated => ("Interrupted", format!("{after} (terminated): {name}.{}", self.goes_on())),
         };
         writeln!(out, "{} {rest}", self.style.paint(words::meaning(self.outcome.result), word))?;
         match &self.outcome.why {
@@ -197,7 +197,7 @@ impl Ending<'_> {
             // Another run of the same rollout has closed it.
             let others = match self.tally.in_hand + self.tally.untouched {
                 0 => String::new(),
-                number => format!(" The other {} by another run of this rollout.", pods(number)),
+                number => format!(" Another run of this rollout finished {}.", pods(number)),
             };
             let word = format!("Updated {} in place", pods(self.tally.updated));
             writeln!(out, "{} in {seconds}.{already}{others}{}", ok(&word), self.restarted())
@@ -218,7 +218,11 @@ impl Ending<'_> {
         } else {
             format!("NOT planned, but restarted: {unplanned}")
         };
-        format!(" Restarted as planned: {restarted}; {others}; pods replaced: {}.", self.tally.gone)
+        let gone = match self.tally.gone {
+            0 => "pods replaced: 0".to_owned(),
+            gone => format!("pods that left meanwhile: {gone}"),
+        };
+        format!(" Restarted as planned: {restarted}; {others}; {gone}.")
     }
 
     /// Returns `app in 1 pod, side in 3 pods`: how often each container occurs.

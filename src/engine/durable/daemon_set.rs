@@ -36,12 +36,12 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     if works && !step.pods.done && !step.has_seen_labels(hash, updated, wanted) {
         return OwnerPhase::Await(Fence::LabelsSeen);
     }
-    if works && !step.pods.done {
-        return OwnerPhase::PodsMayGo { revision: Some(hash.to_owned()) };
-    }
     if !works && step.lack_label(hash) > 0 {
-        // This rollout puts it back once every pod has the label.
+        // This rollout puts it back once every pod has the label and is proven.
         return changed_by_another(step, saved, false, STRATEGY_CHANGED);
+    }
+    if !step.pods.done {
+        return OwnerPhase::PodsMayGo { revision: Some(hash.to_owned()) };
     }
     if updated != wanted {
         return OwnerPhase::Await(Fence::AllUpdated);

@@ -70,12 +70,14 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
         return OwnerPhase::Await(Fence::Observed);
     }
     if !works {
-        // This rollout puts it back once every pod has the label.
-        let is_ours = step.lack_label(text(step.object, "/status/updateRevision")) <= partition;
-        return if is_ours {
-            restored(step, partition)
-        } else {
-            changed_by_another(step, &saved, false, STRATEGY_CHANGED)
+        let revision = text(step.object, "/status/updateRevision");
+        // This rollout puts it back once every pod has the label and is proven.
+        if step.lack_label(revision) > partition {
+            return changed_by_another(step, &saved, false, STRATEGY_CHANGED);
+        }
+        return match step.pods.done {
+            true => restored(step, partition),
+            false => OwnerPhase::PodsMayGo { revision: Some(revision.to_owned()) },
         };
     }
     if is_lower {

@@ -156,6 +156,10 @@ impl<'a> Step<'a> {
                 return self.begin();
             }
             (OwnLock::Unclear { .. }, None) => "it was changed by somebody else after a write whose answer was lost",
+            // `kubectl rollout undo` puts the annotations of the older ReplicaSet in place of all others.
+            (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) if !same(self.template(), self.goal.target()) => {
+                "its template was changed by somebody else, and its lock was removed"
+            }
             (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) => "its lock was removed by somebody else",
         };
         self.cleaned_up(why, self.tidy_copies())

@@ -215,6 +215,7 @@ fn the_record_counts_only_for_the_image_that_it_set() {
             drained: None,
             later: BTreeMap::new(),
             owes_after_pod: false,
+            durable: false,
             taken_over: None,
             set_at: BTreeMap::new(),
         })
@@ -282,6 +283,7 @@ fn restarted(record: Option<ContainerRecord>, restarts: i64, ended: (i64, &str, 
         drained: None,
         later: BTreeMap::new(),
         owes_after_pod: false,
+        durable: false,
         taken_over: None,
         set_at: BTreeMap::new(),
     });

@@ -43,6 +43,12 @@ pub struct ImageReference {
     digest: Option<String>,
 }
 
+/// Returns whether two references name the same image once they are written out in full, as container runtimes do.
+pub fn is_same(a: &str, b: &str) -> bool {
+    let normalised = |image: &str| ImageReference::parse(image).map(|image| image.normalised()).ok();
+    a == b || normalised(a).is_some_and(|a| normalised(b) == Some(a))
+}
+
 impl ImageReference {
     /// Reads a reference such as `nginx`, `acme/side:1.27.2` or `[::1]:5000/app:v1@sha256:...`.
     ///

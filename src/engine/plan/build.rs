@@ -89,7 +89,9 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     let leaves_the_owner = options.pods_only || wanted.is_by_pod();
     // Its pods may have what is wanted because a rollout was interrupted before it came to them.
     if durable.is_none() && (changes(&pods) || !leaves_the_owner && durable::changes_template(&context)) {
-        reasons.extend(durable::held_by_another(live, options.take_over, leaves_the_owner));
+        // A rollout that has stopped halfway has pods that may never be ready: what restarts them would wait in vain.
+        let passes_by = leaves_the_owner && !wanted.is_restart();
+        reasons.extend(durable::held_by_another(live, options.take_over, passes_by));
     }
     let mut warnings = warnings(desired, &context, &pods, &containers);
     warnings.extend(durable.as_ref().and_then(|plan| durable::evicted(plan, live)));
@@ -137,7 +139,11 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
 fn settle_holder(reasons: &mut Vec<Reason>) {
     if reasons.iter().any(|reason| matches!(reason, Reason::RolloutHeld { .. })) {
         reasons.retain(|reason| {
-            !matches!(reason, Reason::OwnerPaused { .. } | Reason::OwnerNotObserved | Reason::OwnerRollingOut { .. })
+            let is_its = matches!(
+                reason,
+                Reason::OwnerPaused { .. } | Reason::OwnerNotObserved | Reason::OwnerRollingOut { .. }
+            );
+            !is_its
         });
     }
 }

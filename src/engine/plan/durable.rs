@@ -291,12 +291,15 @@ fn held_by_somebody() -> Reason {
         since: String::new(),
         state: String::new(),
         run: String::new(),
+        is_at_work: false,
     }
 }
 
 fn held(live: &LiveWorkload, lock: &RolloutLock) -> Reason {
     let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
-    let run = match life(live, lock) {
+    let life = life(live, lock);
+    let is_at_work = matches!(life, Life::Alive(_) | Life::Unknown(_));
+    let run = match life {
         Life::Ended => String::new(),
         life => format!("{by}{}", life.sentence()),
     };
@@ -306,6 +309,7 @@ fn held(live: &LiveWorkload, lock: &RolloutLock) -> Reason {
         since: lock.since.clone(),
         state: lock.state.word().into(),
         run,
+        is_at_work,
     }
 }
 

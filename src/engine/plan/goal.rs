@@ -26,6 +26,7 @@ impl WorkloadPlan {
                     from: Some(change.from.clone()),
                     to: Some(change.to.clone()),
                     restarts: change.effect == Effect::Restart,
+                    overrides: false,
                 };
                 (name.clone(), goal)
             });
@@ -196,7 +197,7 @@ fn followed(pod: &Pod, images: Option<&Images>, coming: &Coming) -> BTreeMap<Con
         };
         // A plain init container does not run any more: there is nothing to follow but what its pod asks for.
         if restarts || to.is_some() {
-            containers.insert(container.name.clone(), ContainerGoal { from: None, to, restarts });
+            containers.insert(container.name.clone(), ContainerGoal { from: None, to, restarts, overrides: false });
         }
     }
     containers

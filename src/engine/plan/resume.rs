@@ -385,7 +385,13 @@ fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
         if !is_chosen(live, lock, pod) {
             return put_back_goal(pod);
         }
-        let (containers, metadata) = (ContainerGoal::of_change(&change, pod), change.metadata.left_in(pod));
+        let (mut containers, metadata) = (ContainerGoal::of_change(&change, pod), change.metadata.left_in(pod));
+        // Image and note are written in one patch: where they differ, somebody has set another image since.
+        let record = UpdateRecord::of(pod).filter(|record| record.id == lock.id);
+        for (name, container) in &mut containers {
+            let noted = record.as_ref().and_then(|record| record.containers.get(name)).map(|noted| &noted.to);
+            container.overrides = container.from != container.to && noted.is_some() && noted == container.to.as_ref();
+        }
         let restarts = containers.values().any(|container| container.restarts && container.from != container.to);
         let drain = if restarts { drain_goal(live, pod, &metadata) } else { None };
         // Its own values before.

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::engine::durable::change::{TemplateChange, TemplateImage};
 use crate::engine::durable::history::{self, HistoryEntry};
+use crate::engine::durable::lock::RolloutLock;
 use crate::engine::image::repo_digest;
 use crate::engine::live::{ByPod, Desired, LiveWorkload, Purpose};
 use crate::engine::metadata::MetadataMap;
@@ -35,6 +36,14 @@ pub enum UndoError {
         to: String,
         /// What is there now; empty where there is none.
         now: String,
+    },
+    /// A rollout of the template and its pods whose lock was removed.
+    #[error(
+        "how its last update in place, {id}, ended is not recorded (its lock was removed), so its template cannot be taken back with the pods: set the images that are wanted with kubectl inplace apply"
+    )]
+    EndNotRecorded {
+        /// The update.
+        id: String,
     },
     /// The id is not recorded.
     #[error("no update {id} is recorded; recorded are: {known}")]
@@ -81,6 +90,8 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
     let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
     let mut entries = history::union(objects);
     let records = pods_only(live, &entries);
+    // What only tidied up has changed nothing that could be taken back.
+    entries.retain(|entry| !entry.containers.is_empty() || !entry.metadata.is_empty());
     let Some(to) = to else {
         // What somebody else's template has overwritten is nothing to go back from.
         entries.retain(|entry| match entry.outcome {
@@ -100,9 +111,9 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
         let newest = records.iter().map(|(id, pods)| (set_at(pods), id)).max();
         let record = newest.map(|(at, id)| (at, id.clone()));
         return match (entries.pop(), record) {
-            (Some(last), Some((at, id))) if is_later(at.as_deref(), &id, &last) => Ok(Chosen::PodsOnly(id)),
+            (Some(last), Some((at, id))) if is_later(at.as_deref(), &id, &last) => of_pods(live, &records, id),
             (Some(last), _) => is_in_force(live, &last).map(|()| Chosen::Rollout(Box::new(last))),
-            (None, Some((_, id))) => Ok(Chosen::PodsOnly(id)),
+            (None, Some((_, id))) => of_pods(live, &records, id),
             (None, None) => Err(UndoError::NothingRecorded),
         };
     };
@@ -110,13 +121,23 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
         return Ok(Chosen::Rollout(Box::new(entry.clone())));
     }
     if let Some(id) = records.keys().find(|id| id.as_str() == to) {
-        return Ok(Chosen::PodsOnly(id.clone()));
+        return of_pods(live, &records, id.clone());
     }
     let known: Vec<&str> = entries.iter().map(|entry| &entry.id).chain(records.keys()).map(RolloutId::as_str).collect();
     match known.is_empty() {
         true => Err(UndoError::NothingRecorded),
         false => Err(UndoError::NotRecorded { id: to.to_owned(), known: known.join(", ") }),
     }
+}
+
+/// An update that only pods note. One whose template went along, and whose lock is gone, is none of pods alone.
+fn of_pods(live: &LiveWorkload, records: &Records<'_>, id: RolloutId) -> Result<Chosen, UndoError> {
+    let is_held = matches!(RolloutLock::of(&live.workload.object), Ok(Some(lock)) if lock.id == id);
+    let is_durable = records.get(&id).is_some_and(|pods| pods.iter().any(|(_, record)| record.durable));
+    if is_durable && !is_held {
+        return Err(UndoError::EndNotRecorded { id: id.to_string() });
+    }
+    Ok(Chosen::PodsOnly(id))
 }
 
 /// Whether an update of pods alone came after a rollout: by the server's times, else by the ids, which are their clients'.
@@ -165,12 +186,11 @@ fn image_of<'t>(template: &'t Value, name: &ContainerName) -> Option<&'t str> {
     containers.iter().find(is_it)?.get("image")?.as_str()
 }
 
+type Records<'l> = BTreeMap<RolloutId, Vec<(&'l Pod, UpdateRecord)>>;
+
 /// The records of the pods that no history tells of, by rollout.
-fn pods_only<'l>(
-    live: &'l LiveWorkload,
-    entries: &[HistoryEntry],
-) -> BTreeMap<RolloutId, Vec<(&'l Pod, UpdateRecord)>> {
-    let mut records: BTreeMap<RolloutId, Vec<(&Pod, UpdateRecord)>> = BTreeMap::new();
+fn pods_only<'l>(live: &'l LiveWorkload, entries: &[HistoryEntry]) -> Records<'l> {
+    let mut records = Records::new();
     for pod in &live.pods {
         // A note that says that the pod is drained, or was taken over, is of no update.
         let Some(record) = UpdateRecord::complete(pod).filter(|record| !record.containers.is_empty()) else { continue };

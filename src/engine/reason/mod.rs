@@ -227,6 +227,9 @@ pub enum Reason {
         /// Which process runs it, and whether that is at work; empty of one that has ended.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         run: String,
+        /// That run is at work, as far as is known: only a rollout that has ended is resumed or rolled back.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_at_work: bool,
     },
     /// No pod of the workload has the name that was given.
     PodNotFound {

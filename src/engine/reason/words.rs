@@ -111,7 +111,7 @@ impl Reason {
             Self::PodIsControlled { kind, name, .. } => {
                 format!("{kind} {name} controls this pod: a replacement pod gets the image of its template, not this one")
             }
-            Self::RolloutHeld { id, who, since, state, run } => {
+            Self::RolloutHeld { id, who, since, state, run, is_at_work: _ } => {
                 let rollout = if id.is_empty() { String::new() } else { format!(", rollout {id}") };
                 let since = if since.is_empty() { String::new() } else { format!(" since {since}") };
                 let state = if state.is_empty() { String::new() } else { format!(" ({state})") };
@@ -248,7 +248,7 @@ impl Reason {
                 "finish it in place (kubectl inplace resume TYPE/NAME --take-over), or roll it back (kubectl inplace abort TYPE/NAME --take-over)"
             }
             // Nothing takes the place of one that has ended halfway: its owner is as it left it.
-            Self::RolloutHeld { run, .. } if run.is_empty() => {
+            Self::RolloutHeld { is_at_work: false, .. } => {
                 "resume it (kubectl inplace resume), or roll it back (kubectl inplace abort)"
             }
             Self::RolloutHeld { .. } => {

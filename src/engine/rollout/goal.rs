@@ -112,6 +112,9 @@ pub struct ContainerGoal {
     pub to: Option<String>,
     /// The container restarts when its image changes: it runs for the pod's whole life. Plain init containers do not.
     pub restarts: bool,
+    /// `from` is an image that somebody has set since this rollout had set its own: the plan shows it, and it is set again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overrides: bool,
 }
 
 impl ContainerGoal {
@@ -120,7 +123,8 @@ impl ContainerGoal {
         let wanted = change.images.iter().filter_map(|(name, image)| {
             let (list, _, container) = pod.container(name)?;
             let restarts = list == ContainerList::Containers || container.is_sidecar();
-            let goal = Self { from: Some(container.image.clone()), to: Some(image.to.clone()), restarts };
+            let (from, to) = (Some(container.image.clone()), Some(image.to.clone()));
+            let goal = Self { from, to, restarts, overrides: false };
             Some((name.clone(), goal))
         });
         wanted.collect()

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::evidence::{self, Baseline, Proof};
 use crate::engine::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
+use crate::engine::image;
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{Container, ContainerStatus, Pod, Terminated};
 use crate::engine::progress::PodPhase;
@@ -181,7 +182,8 @@ impl<'a> PodJudge<'a> {
         if let Some(to) = &goal.to {
             if container.image != *to {
                 let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
-                let asked = untouched && !was_ours(pod, &look.goal.id, name, to) && !entry.asked.contains(name);
+                let moved = !goal.overrides && was_ours(pod, &look.goal.id, name, to);
+                let asked = untouched && !moved && !entry.asked.contains(name);
                 return if asked { Progress::NotAsked } else { Progress::Moved(container.image.clone()) };
             }
             entry.asked.insert(name.clone());
@@ -221,6 +223,10 @@ impl<'a> PodJudge<'a> {
             _ if look.has(Fault::ReadyIsDone) => Progress::Runs,
             Proof::New => {
                 entry.proven.insert(name.clone(), (container.image.clone(), baseline));
+                Progress::Runs
+            }
+            // Whoever sets one image moves the time of all that he has set: what only watches goes by what the kubelet says.
+            Proof::Old if look.goal.mode == Mode::Follow && runs_what_is_asked_for(pod, container, status) => {
                 Progress::Runs
             }
             Proof::Old => Progress::Restarting(None),
@@ -430,6 +436,12 @@ fn gone(goal: &Goal, pod: &Pod) -> Option<String> {
 /// what stands there now is somebody else's.
 ///
 /// On the way back the record is that of the way there: it says another image.
+/// Whether the kubelet, which has seen the pod as it is now, shows the container running with the image that is asked for.
+fn runs_what_is_asked_for(pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
+    let is_seen = pod.generation.is_some() && pod.status.observed_generation >= pod.generation;
+    is_seen && status.state.running.is_some() && image::is_same(&status.image, &container.image)
+}
+
 fn was_ours(pod: &Pod, id: &RolloutId, name: &ContainerName, to: &str) -> bool {
     UpdateRecord::of(pod)
         .filter(|record| record.id == *id && !record.later.contains_key(name))

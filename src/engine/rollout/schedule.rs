@@ -178,8 +178,12 @@ impl Run<'_> {
         let goal = self.state.pods.goal(position)?.clone();
         let pod = self.world.pod(&goal.key)?;
         let next = steps::images(look, &goal, pod);
-        let step =
-            ImageStep { images: &next.images, later: &next.later, owes_after_pod: look.goal.hooks.after_pod.is_some() };
+        let step = ImageStep {
+            images: &next.images,
+            later: &next.later,
+            owes_after_pod: look.goal.hooks.after_pod.is_some(),
+            durable: look.goal.mode == Mode::Durable,
+        };
         let patch = step_patch(pod, &step, &goal.metadata, &look.goal.id, &look.goal.field_manager).ok()?;
         self.state.pods.sent_images(position, next.number, &next.images, pod);
         let mut effects = Effects::from(self.state.pods.set_phase(position, PodPhase::Patched, self.now));

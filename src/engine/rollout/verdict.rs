@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::engine::evidence::Baseline;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
-use crate::engine::pod::Pod;
+use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::progress::PodPhase;
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd};
@@ -70,7 +70,7 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
     }
     let too_late = if has_failed { given_up::result(pods) } else { EndResult::TimedOut };
     if !pods.all(Is::Late).is_empty() {
-        return Some((too_late, unready_nodes(look.world, pods)));
+        return Some((too_late, unready_nodes(look.world, pods).or_else(|| others_not_ready(look.world, pods))));
     }
     let is_over = state.blocked_since.is_some_and(|since| since + timeout(look) <= now);
     is_over.then(|| (too_late, Some(what_blocks(look, state))))
@@ -104,6 +104,22 @@ fn what_blocks(look: Look<'_>, state: &RunState) -> String {
 fn unready_nodes(world: &World, pods: &Pods) -> Option<String> {
     let late = pods.all(Is::Late).iter();
     said_of_nodes(&late.filter_map(|position| world.pod(&pods.goal(*position)?.key)?.unready_node()).collect())
+}
+
+/// The containers that this rollout does not change, and that keep pods whose time is over from being ready.
+fn others_not_ready(world: &World, pods: &Pods) -> Option<String> {
+    let of_pod = |position: &usize| {
+        let goal = pods.goal(*position)?;
+        let pod = world.pod(&goal.key)?;
+        let mut others = pod.statuses(ContainerList::Containers).iter();
+        let other = others.find(|status| !status.ready && !goal.containers.contains_key(&status.name))?;
+        let waiting = other.state.waiting.as_ref().map(|waiting| format!(" ({})", waiting.reason)).unwrap_or_default();
+        Some(format!(
+            "container {} of pod {}, which it does not change, is not ready{waiting}",
+            other.name, goal.key.name
+        ))
+    };
+    pods.all(Is::Late).iter().find_map(of_pod)
 }
 
 fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {

@@ -69,6 +69,11 @@ pub enum Course {
         /// Forward, or back.
         direction: Direction,
     },
+    /// The owner's template and pods, whose lock was removed: how it ended is not recorded. These pods carry the note.
+    Unrecorded {
+        /// By name.
+        pods: Vec<String>,
+    },
     /// Pods alone; how it ended is not noted. These pods carry the note.
     PodsOnly {
         /// By name.
@@ -244,9 +249,14 @@ fn of_records(id: RolloutId, pods: &[(&Pod, UpdateRecord)]) -> Update {
         to: to.to_owned(),
         image_id: digests.first().filter(|id| digests.len() == 1 && !id.is_empty()).map(|id| (*id).to_owned()),
     });
+    let names = pods.iter().map(|(pod, _)| pod.key.name.clone()).collect();
     Update {
         images: images.collect(),
-        course: Course::PodsOnly { pods: pods.iter().map(|(pod, _)| pod.key.name.clone()).collect() },
+        course: if pods.iter().any(|(_, record)| record.durable) {
+            Course::Unrecorded { pods: names }
+        } else {
+            Course::PodsOnly { pods: names }
+        },
         who: None,
         began: began(&id),
         ended: None,

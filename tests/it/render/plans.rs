@@ -320,6 +320,7 @@ fn every_reason() -> WorkloadPlan {
             since: "2026-11-05T10:15:00Z".into(),
             state: "running".into(),
             run: "run by jane on laptop (process 4711), at work, last sign of life 3s ago".into(),
+            is_at_work: true,
         },
         Reason::PodNotFound { pod: "web-6b86-x".into(), suggestion: Some("web-6b86-y".into()) },
         Reason::PodNotFound { pod: "x".into(), suggestion: None },

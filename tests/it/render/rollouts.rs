@@ -62,6 +62,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         from: Some("acme/side:1.27.1".into()),
         to: (mode != Mode::Follow).then(|| "acme/side:1.27.2".into()),
         restarts: true,
+        overrides: false,
     };
     Goal {
         id: "20261105t101500-abcd".into(),
@@ -345,7 +346,7 @@ fn unplanned() -> Rollout {
     ends.pods[2].patched = false;
     let mut goal = goal(&PODS, Mode::PodsOnly);
     // A plain init container: its new image is used when the pod is next made.
-    let init = ContainerGoal { from: None, to: Some("acme/migrate:2".into()), restarts: false };
+    let init = ContainerGoal { from: None, to: Some("acme/migrate:2".into()), restarts: false, overrides: false };
     goal.pods[0].containers.insert("init-db".into(), init);
     ends.pods[0].containers.push(ContainerEnd {
         container: "init-db".into(),

@@ -20,7 +20,7 @@ fn key() -> PodKey {
 }
 
 fn goal() -> Goal {
-    let wanted = ContainerGoal { from: Some(BEFORE.into()), to: Some(WANTED.into()), restarts: true };
+    let wanted = ContainerGoal { from: Some(BEFORE.into()), to: Some(WANTED.into()), restarts: true, overrides: false };
     Goal {
         id: "r".into(),
         workload: WorkloadRef { kind: WorkloadKind::StatefulSet, namespace: "prod".into(), name: "web".into() },
@@ -116,6 +116,7 @@ fn patched_pod() -> Pod {
         drained: None,
         later: BTreeMap::new(),
         owes_after_pod: false,
+        durable: false,
         taken_over: None,
         set_at: BTreeMap::new(),
     };
@@ -220,6 +221,7 @@ fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_som
         drained: None,
         later: BTreeMap::new(),
         owes_after_pod: false,
+        durable: false,
         taken_over: None,
         set_at: BTreeMap::new(),
     };

@@ -136,7 +136,9 @@ impl Budgets {
 
     /// Why no pod may be taken, if it is because of them.
     pub(crate) fn what_blocks(&self) -> Option<String> {
-        self.blocks.clone().or_else(|| self.trouble())
+        let blocks =
+            self.blocks.as_ref().map(|blocks| format!("{blocks} (--disruption-budget=ignore goes without it)"));
+        blocks.or_else(|| self.trouble())
     }
 
     /// When a budget that blocks has to be looked at again.

@@ -188,7 +188,7 @@ fn goal(scenario: &Scenario) -> Goal {
         keep_field_ownership: false,
         release: false,
     };
-    let wanted = ContainerGoal { from: Some(BEFORE.into()), to: Some(WANTED.into()), restarts: true };
+    let wanted = ContainerGoal { from: Some(BEFORE.into()), to: Some(WANTED.into()), restarts: true, overrides: false };
     let planned = scenario.pods.iter().enumerate().filter(|(_, (trouble, _))| *trouble != Trouble::Missing);
     let pods = planned.map(|(index, _)| PodGoal {
         key: pod_key(index, 0),

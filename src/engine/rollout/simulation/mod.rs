@@ -383,7 +383,7 @@ fn pod_key(index: usize, incarnation: u32) -> PodKey {
 
 fn goal(scenario: &Scenario) -> Goal {
     let from = (!scenario.follows).then(|| BEFORE.to_owned());
-    let wanted = ContainerGoal { from, to: Some(WANTED.into()), restarts: true };
+    let wanted = ContainerGoal { from, to: Some(WANTED.into()), restarts: true, overrides: false };
     let names = if scenario.both_containers { vec!["side", "second"] } else { vec!["side"] };
     let containers: BTreeMap<_, _> = names.into_iter().map(|name| (name.into(), wanted.clone())).collect();
     let pods = (0..scenario.pods).map(|index| PodGoal {

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::engine::durable;
 use crate::engine::durable::OwnerStep;
+use crate::engine::durable::history;
 use crate::engine::durable::lock::{LockState, RolloutLock};
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
@@ -128,7 +129,18 @@ pub(crate) fn changed_by_another_run(look: Look<'_>, pods: &Pods) -> Option<Stri
     look.goal.owner.as_ref()?;
     let is_ours = |position: &usize| {
         let pod = pods.goal(*position).and_then(|goal| look.world.pod(&goal.key));
-        pod.and_then(UpdateRecord::of).is_some_and(|record| record.id == look.goal.id)
+        let Some((pod, record)) = pod.and_then(|pod| Some((pod, UpdateRecord::of(pod)?))) else { return false };
+        // What another writer has set since, the record does not explain.
+        record.id == look.goal.id && record.containers.keys().all(|name| record.container(pod, name).is_some())
     };
-    pods.all(Is::Lost).iter().all(is_ours).then(|| "another run of this rollout has changed its pods".into())
+    if !pods.all(Is::Lost).iter().all(is_ours) {
+        return None;
+    }
+    let view = look.world.owner();
+    let objects = view.into_iter().flat_map(|view| view.object.iter().chain(&view.owned));
+    let recorded = history::union(objects).into_iter().find(|entry| entry.id == look.goal.id);
+    Some(match recorded {
+        Some(entry) => format!("it ended as {} by another run{}", entry.outcome.word(), entry.by()),
+        None => "another run of this rollout has changed its pods".into(),
+    })
 }
