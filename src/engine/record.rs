@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -137,23 +136,6 @@ pub struct ContainerRecord {
     pub in_flight: Option<String>,
 }
 
-/// A pod's record, with the text that it was read from: it is asked for many times each turn, and changes seldom.
-#[derive(Clone, Default)]
-pub struct ReadRecord(OnceLock<Arc<(String, Option<UpdateRecord>)>>);
-
-impl fmt::Debug for ReadRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ReadRecord")
-    }
-}
-
-/// What was read of a pod makes it no other pod.
-impl PartialEq for ReadRecord {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
 impl fmt::Display for Drained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -188,9 +170,11 @@ impl UpdateRecord {
     /// Reads the record of a pod as it was written; an annotation that is not ours to understand counts as none.
     pub fn of(pod: &Pod) -> Option<Cow<'_, Self>> {
         let text = pod.annotations.get(UPDATE_ANNOTATION)?;
-        let read = || serde_json::from_str(text).ok();
-        let (known, record) = &**pod.read_record.0.get_or_init(|| Arc::new((text.clone(), read())));
-        if known == text { record.as_ref().map(Cow::Borrowed) } else { read().map(Cow::Owned) }
+        let read = |text: &str| serde_json::from_str::<Self>(text).ok();
+        match pod.memo.get(text, read) {
+            Some(record) => record.as_ref().map(Cow::Borrowed),
+            None => read(text).map(Cow::Owned),
+        }
     }
 
     /// Reads the record of a pod, and completes it with when each image was set.

@@ -245,7 +245,7 @@ fn the_record_counts_only_for_the_image_that_it_set() {
             gate_writers: Default::default(),
             spec: PodSpec { containers: vec![container], ..PodSpec::default() },
             status: PodStatus::default(),
-            read_record: Default::default(),
+            memo: Default::default(),
         };
         let found = match Baseline::of(&pod, &"side".into()) {
             Baseline::Recorded(_) => "recorded",
@@ -311,7 +311,7 @@ fn restarted(record: Option<ContainerRecord>, restarts: i64, ended: (i64, &str, 
         gate_writers: Default::default(),
         spec: PodSpec { containers: vec![container], ..PodSpec::default() },
         status: PodStatus { container_statuses: vec![status], ..PodStatus::default() },
-        read_record: Default::default(),
+        memo: Default::default(),
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod environment;
 mod managed_fields;
+mod memo;
 mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,10 +13,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 pub use environment::{EnvFrom, EnvVar, EnvVarSource, FieldRef, NameRef};
+pub use memo::Memo;
 pub use status::{Condition, ContainerState, ContainerStatus, PodStatus, Running, Terminated, Waiting};
 
 use super::names::{ContainerName, PodKey, Uid};
-use super::record::ReadRecord;
 
 /// One pod as last observed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,7 +49,7 @@ pub struct Pod {
     pub status: PodStatus,
     /// What was read from its annotations before.
     #[serde(skip)]
-    pub read_record: ReadRecord,
+    pub memo: Memo,
 }
 
 /// Who set the image of a container last, as `metadata.managedFields` tells.
@@ -283,7 +284,7 @@ impl Pod {
             gate_writers,
             spec,
             status,
-            read_record: ReadRecord::default(),
+            memo: Memo::default(),
         })
     }
 

@@ -80,7 +80,7 @@ fn old_pod() -> Pod {
             container_statuses: vec![running("containerd://old", "sha256:a")],
             ..PodStatus::default()
         },
-        read_record: Default::default(),
+        memo: Default::default(),
     }
 }
 

@@ -140,7 +140,7 @@ impl Scenario {
                 conditions: conditions.map(|(kind, is)| condition(kind, is)).into(),
                 ..PodStatus::default()
             },
-            read_record: Default::default(),
+            memo: Default::default(),
         };
         (trouble != Trouble::Missing).then_some(pod)
     }

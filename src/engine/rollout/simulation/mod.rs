@@ -460,6 +460,6 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
             ..PodSpec::default()
         },
         status: PodStatus { conditions, ..PodStatus::default() },
-        read_record: Default::default(),
+        memo: Default::default(),
     }
 }
