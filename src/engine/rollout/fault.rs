@@ -1,5 +1,25 @@
 //! Deliberate faults, so that a test can show that the simulation would catch them. Outside tests there are none.
 
+/// What is broken on purpose, in a test.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Faults {
+    #[cfg(test)]
+    pub(super) fault: Option<Fault>,
+}
+
+impl Faults {
+    #[cfg(test)]
+    pub(super) fn has(self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "the same call as in tests")]
+    pub(super) const fn has(self, _fault: Fault) -> bool {
+        false
+    }
+}
+
 /// What may be broken on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Now;
-use super::fault::Fault;
+use super::fault::{Fault, Faults};
 use super::goal::{Goal, PodGoal};
 use super::world::{Watch, World};
 use crate::engine::pod::Pod;
@@ -18,8 +18,7 @@ pub(super) struct Look<'a> {
     pub(super) stopped_since: Option<Now>,
     /// Since when the verdict stands, while answers are still outstanding.
     pub(super) ending_since: Option<Now>,
-    #[cfg(test)]
-    pub(super) fault: Option<Fault>,
+    pub(super) faults: Faults,
 }
 
 /// One pod of the goal within a look.
@@ -44,14 +43,7 @@ impl Look<'_> {
         usize::try_from(now.unwrap_or(u64::from(self.goal.replicas))).unwrap_or(0)
     }
 
-    #[cfg(test)]
     pub(super) fn has(self, fault: Fault) -> bool {
-        self.fault == Some(fault)
-    }
-
-    #[cfg(not(test))]
-    #[expect(clippy::unused_self, reason = "the same call as in tests")]
-    pub(super) const fn has(self, _fault: Fault) -> bool {
-        false
+        self.faults.has(fault)
     }
 }

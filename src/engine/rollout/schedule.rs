@@ -23,11 +23,11 @@ impl Run<'_> {
     /// Adds what is to be done now.
     pub(super) fn act(&mut self) {
         self.read_what_is_unclear();
-        if self.state.stop.is_some() && !self.state.has(Fault::IgnoresInterrupt) {
+        if self.state.stop.is_some() && !self.state.faults.has(Fault::IgnoresInterrupt) {
             return;
         }
         self.read_events();
-        let is_live = self.look().is_live() || self.state.has(Fault::ActsBlind);
+        let is_live = self.look().is_live() || self.state.faults.has(Fault::ActsBlind);
         let acts = match self.goal.mode {
             Mode::PodsOnly => true,
             Mode::Durable => self.state.owner.pods_may_go(),

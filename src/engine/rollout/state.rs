@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::Sent;
-use super::fault::Fault;
+use super::entry::{Request, Sent};
+use super::fault::{Fault, Faults};
 use super::first_write::FirstWrite;
 use super::goal::Goal;
 use super::look::Look;
@@ -50,8 +50,7 @@ pub struct RunState {
     /// Since when the verdict stands, while answers are still outstanding.
     pub(super) ending_since: Option<Now>,
     pub(super) ended: bool,
-    #[cfg(test)]
-    pub(super) fault: Option<Fault>,
+    pub(super) faults: Faults,
 }
 
 impl RunState {
@@ -63,7 +62,7 @@ impl RunState {
     /// Returns one that breaks something on purpose.
     #[cfg(test)]
     pub(super) fn faulty(fault: Option<Fault>) -> Self {
-        Self { fault, ..Self::default() }
+        Self { faults: Faults { fault }, ..Self::default() }
     }
 
     /// Notes that a person or the system asked to stop; returns whether it is the first time.
@@ -91,7 +90,7 @@ impl RunState {
 
     fn answer_of_a_pod(&mut self, position: usize, answer: Answer, now: Now) {
         if let (Some(entry), Answer::Refused { .. }) = (self.pods.entry(position), &answer)
-            && entry.request == super::entry::Request::Sent
+            && entry.request == Request::Sent
         {
             match entry.sent {
                 Sent::HookNote => self.hooks.refused(position),
@@ -100,7 +99,7 @@ impl RunState {
             }
         }
         let answer = match answer {
-            Answer::Unknown { message } if self.has(Fault::SendsOnUnknown) => {
+            Answer::Unknown { message } if self.faults.has(Fault::SendsOnUnknown) => {
                 Answer::NotDone { after: Some(Now::ZERO), message }
             }
             answer => answer,
@@ -124,19 +123,7 @@ impl RunState {
             now,
             stopped_since: self.stop.map(|(_, since)| since),
             ending_since: self.ending_since,
-            #[cfg(test)]
-            fault: self.fault,
+            faults: self.faults,
         }
-    }
-
-    #[cfg(test)]
-    pub(super) fn has(&self, fault: Fault) -> bool {
-        self.fault == Some(fault)
-    }
-
-    #[cfg(not(test))]
-    #[expect(clippy::unused_self, reason = "the same call as in tests")]
-    pub(super) const fn has(&self, _fault: Fault) -> bool {
-        false
     }
 }

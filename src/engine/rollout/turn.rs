@@ -158,7 +158,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
     }
     let mut end = run.end();
     if end.is_none() {
-        if run.state.pulls.is_over() || run.state.has(Fault::IgnoresPulls) {
+        if run.state.pulls.is_over() || run.state.faults.has(Fault::IgnoresPulls) {
             run.act();
         } else if run.state.stop.is_none() {
             // Of pods that another run has patched.
