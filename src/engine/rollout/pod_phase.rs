@@ -225,9 +225,14 @@ impl<'a> PodJudge<'a> {
                 entry.proven.insert(name.clone(), (container.image.clone(), baseline));
                 Progress::Runs
             }
-            // Whoever sets one image moves the time of all that he has set: what only watches goes by what the kubelet says.
-            Proof::Old if look.goal.mode == Mode::Follow && runs_what_is_asked_for(pod, container, status) => {
-                Progress::Runs
+            // Whoever sets one image moves the time of all that he has set: it need not be this one that was set last.
+            Proof::Old if look.goal.mode == Mode::Follow && shows_what_is_asked_for(pod, container, status) => {
+                let started = status.state.running.as_ref().and_then(|running| running.started_at.as_deref());
+                let set = since.as_deref().unwrap_or_default();
+                Progress::Unverified(format!(
+                    "it runs since {}, and whoever set its image wrote to the pod once more at {set}",
+                    started.unwrap_or_default()
+                ))
             }
             Proof::Old => Progress::Restarting(None),
             Proof::Unverified(why) => match self.by_restart(name, entry) {
@@ -436,8 +441,8 @@ fn gone(goal: &Goal, pod: &Pod) -> Option<String> {
 /// what stands there now is somebody else's.
 ///
 /// On the way back the record is that of the way there: it says another image.
-/// Whether the kubelet, which has seen the pod as it is now, shows the container running with the image that is asked for.
-fn runs_what_is_asked_for(pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
+/// Whether the kubelet, which has seen the pod as it is now, shows the container running under the name that is asked for.
+fn shows_what_is_asked_for(pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
     let is_seen = pod.generation.is_some() && pod.status.observed_generation >= pod.generation;
     is_seen && status.state.running.is_some() && image::is_same(&status.image, &container.image)
 }

@@ -96,7 +96,7 @@ impl Invariants {
             End::Superseded(why)
                 if self.foreign.is_empty()
                     && is_newest
-                    && !(self.may_be_nothing() && why == "its template was changed by somebody else")
+                    && !(self.may_be_nothing() && is_of_the_template(why))
                     // Whoever goes on from a copy of the lock alone is told how the rollout ended.
                     && !(goal.replaces.is_none()
                         && goal.lock.run != self.first.run
@@ -213,4 +213,9 @@ pub(super) fn tell(event: &Event) -> String {
         }
     };
     format!("{:>4} {:?} {:?} {}: {what}", event.step, event.actor, event.kind, name(object))
+}
+
+/// Found by this run, or by another one that has ended the rollout for it.
+fn is_of_the_template(why: &str) -> bool {
+    why.contains("its template was changed by somebody else") || why.contains("found it changed by somebody else")
 }
