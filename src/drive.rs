@@ -14,7 +14,8 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
 use crate::cluster::error::ClusterError;
-use crate::cluster::{self, Cluster, PodScope, WatchedPods};
+use crate::cluster::{self, Cluster, Nodes, PodScope, WatchedPods};
+use crate::engine::live::LiveWorkload;
 use crate::engine::report::Outcome;
 use crate::engine::rollout::{self, Action, ActionId, Answer, Goal, Mode, Observation, RunState, Stop, Watch, World};
 use crate::hook::{self, HookLine, HookRunner, Tell};
@@ -317,4 +318,25 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             Err(error) => (None, Answer::NotRead { message: error.to_string() }),
         },
     }
+}
+
+/// How often a workload is read again whose controller has not seen its newest template, and how long between.
+const OBSERVED_READS: u32 = 50;
+const OBSERVED_PAUSE: Duration = Duration::from_millis(200);
+
+/// Waits a while until a workload's controller has observed its newest change, as `kubectl rollout status` does: before that
+/// its status tells of the template before.
+///
+/// # Errors
+/// What the server or the way to it says.
+pub async fn until_observed(cluster: &Cluster, mut live: LiveWorkload) -> Result<LiveWorkload, ClusterError> {
+    for _ in 0..OBSERVED_READS {
+        if live.workload.is_observed() {
+            break;
+        }
+        tokio::time::sleep(OBSERVED_PAUSE).await;
+        let workload = cluster.workload(&live.workload.reference).await?;
+        live = cluster.live(workload, Nodes::WhereDecisive).await?;
+    }
+    Ok(live)
 }

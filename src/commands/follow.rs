@@ -1,7 +1,5 @@
 //! `follow`: watches an update to its end, and changes nothing.
 
-use std::time::Duration;
-
 use super::Shell;
 use super::next::Verb;
 use super::planning::follow_options;
@@ -11,7 +9,6 @@ use super::witness::Witness;
 use crate::cli::{FollowArgs, GlobalArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
-use crate::engine::live::LiveWorkload;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
@@ -36,7 +33,13 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             Wish::Images(images) => Some(images).filter(|images| !images.is_empty()),
             Wish::Manifest { .. } | Wish::Undo { .. } | Wish::Restart { .. } => None,
         };
-        let live = observed(cluster.live(workload, Nodes::WhereDecisive).await?, &cluster, shell).await?;
+        let live = drive::until_observed(&cluster, cluster.live(workload, Nodes::WhereDecisive).await?).await?;
+        if !live.workload.is_observed() {
+            let workload = &live.workload.reference;
+            shell.note(&format!(
+                "the controller of {workload} has not observed its newest change: whether it replaces pods is unknown"
+            ));
+        }
         if let Some(denied) = live.surroundings.denied.first() {
             let message = format!("from server (Forbidden): {}", denied.message);
             let namespace = &live.workload.reference.namespace;
@@ -89,28 +92,6 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
     }
     Ok(result)
-}
-
-/// How often a workload is read again whose controller has not seen its newest template, and how long between.
-const OBSERVED_READS: u32 = 50;
-const OBSERVED_PAUSE: Duration = Duration::from_millis(200);
-
-/// Waits until the workload's controller has observed the newest change, as `kubectl rollout status` does: before that its
-/// status tells of the template before, and whether it replaces pods is unknown.
-async fn observed(mut live: LiveWorkload, cluster: &Cluster, shell: &mut Shell) -> Result<LiveWorkload, CommandError> {
-    for _ in 0..OBSERVED_READS {
-        if live.workload.is_observed() {
-            return Ok(live);
-        }
-        tokio::time::sleep(OBSERVED_PAUSE).await;
-        let workload = cluster.workload(&live.workload.reference).await?;
-        live = cluster.live(workload, Nodes::WhereDecisive).await?;
-    }
-    shell.note(&format!(
-        "the controller of {} has not observed its newest change: whether it replaces pods is unknown",
-        live.workload.reference
-    ));
-    Ok(live)
 }
 
 /// The end of following pods that their owner's controller is about to replace: the same as if it had begun a moment

@@ -39,7 +39,8 @@ mod tests {
         let (memo, never) = (Memo::default(), |_: &str| -> usize { unreachable!("it was read") });
         assert_eq!(memo.get("four", str::len), Some(&4));
         assert_eq!(memo.get("four", never), Some(&4));
-        assert_eq!(memo.clone().get("four", never), Some(&4));
+        let copy = memo.clone();
+        assert_eq!((memo.get("four", never), copy.get("four", never)), (Some(&4), Some(&4)));
         assert_eq!(memo.get("five5", str::len), None);
         assert_eq!(memo.get("four", str::to_owned), None, "of another type");
     }

@@ -1,5 +1,6 @@
 //! What is fuzzed: the inputs that it begins with, and what holds of every one.
 
+use std::borrow::Cow;
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
@@ -258,7 +259,7 @@ pub(super) const RECORDS: Target = Target {
 fn record(input: &[u8]) -> Result<bool, String> {
     let Ok(text) = std::str::from_utf8(input) else { return Ok(false) };
     let mut pod = pod(text);
-    let record = UpdateRecord::of(&pod).map(|record| record.into_owned());
+    let record = UpdateRecord::of(&pod).map(Cow::into_owned);
     // Whoever writes next tests the text as it stood, whatever it was, and loses nothing of what is ours.
     let by = TakenOver { rollout: "20260301-100000-abcd".into(), run: "r".into() };
     if let Some(patch) = taken_over_patch(&pod, &by, "m") {
@@ -279,7 +280,7 @@ fn record(input: &[u8]) -> Result<bool, String> {
     same("what is taken for ours", &is_ours, &true)?;
     let written = serde_json::to_string(&record).map_err(|error| error.to_string())?;
     pod.annotations.insert(UPDATE_ANNOTATION.to_owned(), written);
-    same("what is read again", &UpdateRecord::of(&pod).map(|record| record.into_owned()), &Some(record))?;
+    same("what is read again", &UpdateRecord::of(&pod).map(Cow::into_owned), &Some(record))?;
     Ok(true)
 }
 
