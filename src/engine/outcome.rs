@@ -134,7 +134,7 @@ impl EndResult {
             Self::Error => "error, wrong usage, prompt declined, or no terminal and no `--yes`",
             Self::Changes => "only `plan --detailed-exitcode`: there are changes, all of them in place",
             Self::NotEligible => {
-                "something cannot be done in place (`plan --detailed-exitcode`, `apply`, `restart`, `undo`); `rbac --check`: something required is not allowed"
+                "something cannot be done in place (`plan --detailed-exitcode`, `apply`, `restart`, `undo`; `resume` and `abort` where a permission is missing); `rbac --check`: something required is not allowed"
             }
             Self::Failed => "a pod failed; the reason was found",
             Self::TimedOut => "a deadline passed, or it could not be proven in time",

@@ -214,7 +214,9 @@ impl Ending<'_> {
         }
         let unplanned = self.in_pods(self.outcome.pods.iter().flat_map(|pod| &pod.unplanned));
         let others = if unplanned.is_empty() {
-            "nothing else restarted".into()
+            // What an earlier run of the rollout has seen, this one cannot tell.
+            let when = if self.tally.there_already > 0 { " in this run" } else { "" };
+            format!("nothing else restarted{when}")
         } else {
             format!("NOT planned, but restarted: {unplanned}")
         };

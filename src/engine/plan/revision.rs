@@ -32,7 +32,7 @@ impl<'a> CurrentRevision<'a> {
     }
 
     /// Returns the pod's revision if it is another one than the current one, also while a rollout goes on.
-    pub(super) fn another(&self, pod: &Pod) -> Option<OldRevision> {
+    pub(in crate::engine) fn another(&self, pod: &Pod) -> Option<OldRevision> {
         let kind = self.live.workload.reference.kind;
         let label = || pod.labels.get(CONTROLLER_REVISION_HASH).cloned();
         match kind.revisions() {

@@ -80,6 +80,8 @@ pub struct PodStatus {
     pub older_revision: Option<String>,
     /// The in-place update that it notes, if what it asks for now is still that update's.
     pub update: Option<RolloutId>,
+    /// By what it is out of its Services, such as `label serving`: a run at work has it out, or one that is gone has left it.
+    pub out_of_services: Option<String>,
     /// Its note of an in-place update cannot be read: made by another version, or edited.
     pub unreadable_record: bool,
     /// Its containers: the plain ones, then init containers and sidecars.
@@ -266,7 +268,10 @@ impl<'a> Asked<'a> {
                 Direction::Forward => &change.to,
                 Direction::Back => &change.from,
             };
-            return Some(AskedImage { image, by_rollout: true });
+            // A template on neither side of the rollout is somebody else's, and what new pods get.
+            if self.template.get(name).is_none_or(|template| [&change.from, &change.to].contains(&template)) {
+                return Some(AskedImage { image, by_rollout: true });
+            }
         }
         self.template.get(name).map(|image| AskedImage { image, by_rollout: false })
     }
@@ -305,7 +310,8 @@ fn is_theirs(live: &LiveWorkload, pod: &Pod) -> bool {
 }
 
 fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> PodStatus {
-    let older = revision.older(pod);
+    // Under a rollout of this program the pods are of the revision before, and none is replaced.
+    let older = if asked.lock.is_some() { revision.older(pod) } else { revision.another(pod) };
     let is_older = older.is_some() || asked.rolling_out;
     let reports =
         pod.all_containers().map(|(list, container)| container::report(pod, list, container, asked, is_older));
@@ -324,6 +330,7 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
             .map(|condition| condition.message.clone().or_else(|| condition.reason.clone()).unwrap_or_default()),
         older_revision: older.map(|older| older.revision),
         update: record.as_ref().filter(|record| is_current(record)).map(|record| record.id.clone()),
+        out_of_services: UpdateRecord::drained(pod).filter(|by| !by.is_on(pod)).map(|by| by.to_string()),
         unreadable_record: record.is_none() && pod.annotations.contains_key(UPDATE_ANNOTATION),
         containers,
     }

@@ -247,6 +247,7 @@ fn under_a_rollout_what_it_has_not_come_to_is_pending_in_either_direction() {
         (Direction::Forward, "acme/side:v2", "acme/side:v1", Comparison::Same),
         (Direction::Back, "acme/side:v2", "acme/side:v2", Comparison::Pending),
         (Direction::Back, "acme/side:v1", "acme/side:v2", Comparison::Same),
+        (Direction::Forward, "acme/side:v2", "acme/side:v3", Comparison::Drifted),
     ] {
         let mut owner = deployment(template);
         owner["metadata"]["annotations"] = json!({ROLLOUT_ANNOTATION: lock(direction).to_text()});

@@ -83,6 +83,7 @@ fn pod_cell(pod: &PodStatus, style: &Style) -> String {
         | PodState::Ready => {}
     }
     marks.extend(pod.older_revision.as_ref().map(|revision| format!("of revision {}", style.show(revision))));
+    marks.extend(pod.out_of_services.as_ref().map(|by| format!("out of its Services, by {}", style.show(by))));
     if pod.unreadable_record {
         marks.push("its note of an update cannot be read".to_owned());
     }

@@ -193,6 +193,7 @@ struct PodView<'a> {
     unscheduled: Option<&'a str>,
     older_revision: Option<&'a str>,
     update: Option<&'a str>,
+    out_of_services: Option<&'a str>,
     unreadable_record: bool,
     containers: Vec<ContainerView<'a>>,
 }
@@ -210,6 +211,7 @@ impl<'a> PodView<'a> {
             unscheduled: pod.unscheduled.as_deref(),
             older_revision: pod.older_revision.as_deref(),
             update: pod.update.as_ref().map(RolloutId::as_str),
+            out_of_services: pod.out_of_services.as_deref(),
             unreadable_record: pod.unreadable_record,
             containers: pod.containers.iter().map(ContainerView::of).collect(),
         }

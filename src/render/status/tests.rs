@@ -35,6 +35,7 @@ fn pod(name: &str, state: PodState, containers: Vec<ContainerReport>) -> PodStat
         unscheduled: None,
         older_revision: None,
         update: Some("id-1".into()),
+        out_of_services: None,
         unreadable_record: false,
         containers,
     }
