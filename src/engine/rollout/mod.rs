@@ -1,6 +1,6 @@
 //! The rollout: level-triggered, a pure function from what is wanted and what is observed to what to do next.
 //!
-//! There is no stored step. [`turn`] looks at the goal, the world and the time and says what to do now, what is worth
+//! There is no stored step. [`turn()`] looks at the goal, the world and the time and says what to do now, what is worth
 //! saying, when to look again at the latest, and whether it is over. Called twice on the same world it does nothing the
 //! second time. A new [`RunState`] on the same world continues where the old one stood.
 //!
