@@ -278,10 +278,8 @@ fn record(input: &[u8]) -> Result<bool, String> {
     pod.annotations.insert(UPDATE_ANNOTATION.to_owned(), "{}".to_owned());
     same("of another text", &UpdateRecord::of(&pod).is_none(), &true)?;
     let Some(record) = record else { return Ok(false) };
-    // A field that is not read may hold what no text can: the escape of half a character.
-    let Ok(value) = serde_json::from_str::<Value>(text) else {
-        return same("it has an escape", &text.contains("\\u"), &true).map(|()| true);
-    };
+    // A field that is not read may hold what no value can, such as the escape of half a character or 1e999.
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return Ok(true) };
     let containers = value.get("containers").and_then(Value::as_object);
     let is_ours = has_texts(&value, &["id", "manager"])
         && containers.is_some_and(|containers| containers.values().all(|one| has_texts(one, &["from", "to"])));
@@ -339,10 +337,8 @@ fn lock(input: &[u8]) -> Result<bool, String> {
         Err(said) => return same("the text as the error", &said.as_str(), &text).map(|()| false),
         Ok(None) => return Err("an annotation is taken for none".into()),
     };
-    // A field that is not read may hold what no text can: the escape of half a character.
-    let Ok(value) = serde_json::from_str::<Value>(text) else {
-        return same("it has an escape", &text.contains("\\u"), &true).map(|()| true);
-    };
+    // A field that is not read may hold what no value can, such as the escape of half a character or 1e999.
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return Ok(true) };
     let is_one_of =
         |field: &str, words: &[&str]| value.get(field).and_then(Value::as_str).is_some_and(|is| words.contains(&is));
     let is_ours = has_texts(&value, &["id", "run", "who", "since", "version"])
@@ -393,9 +389,7 @@ fn history(input: &[u8]) -> Result<bool, String> {
     let written = history::to_text(&entries);
     let kept = entries.get(entries.len().saturating_sub(history::KEPT)..).unwrap_or_default();
     same("what is read again", &history::of(&object(&written)).as_slice(), &kept)?;
-    let Ok(value) = serde_json::from_str::<Value>(text) else {
-        return same("no JSON is taken for ours", &(entries.is_empty() || text.contains("\\u")), &true).map(|()| false);
-    };
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return Ok(false) };
     let listed = value.as_array().map(Vec::as_slice).unwrap_or_default();
     same("all or nothing", &(entries.is_empty() || entries.len() == listed.len()), &true)?;
     Ok(!entries.is_empty())
