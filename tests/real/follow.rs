@@ -123,6 +123,7 @@ fn what_the_pods_ask_for_decides_and_no_note_of_an_earlier_update() {
         assert!(good.stdout.contains(&format!("{changed} in {count} pod")), "{run}: {good:#?}");
         let status = namespace.inplace(&["status", &target, "-o", "json"]);
         assert!(!status.stdout.contains("unverified\","), "{run}: {status:#?}");
+        std::thread::sleep(std::time::Duration::from_millis(1100));
         set("nope");
         let bad = namespace.inplace(&["follow", &target, "--min-ready-seconds", "0"]);
         assert_eq!(bad.code, 4, "{run}: {bad:#?}");
