@@ -5,7 +5,7 @@
 //! observedGeneration (published before the restart). What proves it: another containerID than the one that the patch
 //! itself tested, created by a kubelet that knew the new spec.
 
-use super::image::ImageReference;
+use super::image;
 use super::names::ContainerName;
 use super::pod::{ContainerList, ContainerStatus, ImageSet, Pod, Terminated};
 use super::record::{ContainerRecord, UpdateRecord};
@@ -58,6 +58,17 @@ impl Baseline {
             },
             Self::Created => Some(true),
             Self::Unknown => None,
+        }
+    }
+
+    /// Returns what is noted from before the change: the image, why it waited, and whether the bits are those of now.
+    pub fn before(&self, status: &ContainerStatus) -> (Option<&str>, Option<&str>, bool) {
+        match self {
+            Self::Recorded(record) => {
+                let same = !record.image_id.is_empty() && record.image_id == status.image_id;
+                (Some(record.from.as_str()), record.waiting.as_deref(), same)
+            }
+            Self::Set(_) | Self::Created | Self::Unknown => (None, None, false),
         }
     }
 
@@ -205,17 +216,17 @@ pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
 /// old and new are the same digest, the runtime may show any of its tags, also the wanted one for the old container.
 fn shows_other_image(record: &ContainerRecord, status: &ContainerStatus, wanted: &str) -> bool {
     // The way back from an image that could not be pulled: the bits noted are those that are wanted again.
-    if record.never_ran && same_image(&status.image, wanted) && !same_image(&record.from, wanted) {
+    if record.never_ran && image::is_same(&status.image, wanted) && !image::is_same(&record.from, wanted) {
         return true;
     }
     if record.in_flight.is_some() {
         // Other bits than those noted may be those of the image in flight.
-        return same_image(&status.image, wanted) && !same_image(&record.from, wanted);
+        return image::is_same(&status.image, wanted) && !image::is_same(&record.from, wanted);
     }
     match (record.image_id.as_str(), status.image_id.as_str()) {
         ("", _) | (_, "") => {
-            same_image(&status.image, wanted)
-                || (record.container_id.is_none() && !same_image(&status.image, &record.from))
+            image::is_same(&status.image, wanted)
+                || (record.container_id.is_none() && !image::is_same(&status.image, &record.from))
         }
         (before, now) => before != now,
     }
@@ -226,13 +237,6 @@ fn shows_other_image(record: &ContainerRecord, status: &ContainerStatus, wanted:
 /// Assumes that nobody changes an image within the second in which the pod is created, before its containers start.
 fn is_as_created(pod: &Pod, name: &ContainerName) -> bool {
     pod.image_set.get(name).is_some_and(|set| !set.time.is_empty() && set.time == pod.created)
-}
-
-fn same_image(a: &str, b: &str) -> bool {
-    match (ImageReference::parse(a), ImageReference::parse(b)) {
-        (Ok(a), Ok(b)) => a.normalised() == b.normalised(),
-        (Err(_), _) | (_, Err(_)) => a == b,
-    }
 }
 
 #[cfg(test)]

@@ -21,6 +21,15 @@ fn slower(server: &ApiServer) {
     server.kubelet(Times { restart: Duration::from_millis(1100), ..Times::default() });
 }
 
+/// A ReplicaSet of a newer template.
+fn newer_replica_set(server: &ApiServer) {
+    let mut newer = server.objects("replicasets").remove(0);
+    let metadata = &mut newer["metadata"];
+    (metadata["name"], metadata["uid"]) = (json!("web-newer"), json!("uid-newer"));
+    metadata["annotations"]["deployment.kubernetes.io/revision"] = json!("9");
+    server.insert([newer]);
+}
+
 fn wrote_nothing(server: &ApiServer) {
     assert!(server.writes().is_empty(), "{:?}", server.writes());
 }
@@ -184,11 +193,7 @@ fn a_note_of_one_pod_says_nothing_of_the_others_once_somebody_else_has_set_image
 fn a_rollout_of_the_owners_controller_is_named_and_none_of_ours() {
     let server = web();
     // A newer ReplicaSet whose first pod does not come up.
-    let mut newer = server.objects("replicasets").remove(0);
-    let metadata = &mut newer["metadata"];
-    (metadata["name"], metadata["uid"]) = (json!("web-newer"), json!("uid-newer"));
-    metadata["annotations"]["deployment.kubernetes.io/revision"] = json!("9");
-    server.insert([newer]);
+    newer_replica_set(&server);
     server.edit("deployments", "web", |web| {
         (web["status"]["replicas"], web["status"]["updatedReplicas"]) = (json!(4), json!(1));
     });
@@ -217,11 +222,7 @@ fn an_update_of_long_ago_says_when_it_was() {
 #[test]
 fn what_the_controller_does_is_asked_once_it_has_observed_the_newest_change() {
     let server = web();
-    let mut newer = server.objects("replicasets").remove(0);
-    let metadata = &mut newer["metadata"];
-    (metadata["name"], metadata["uid"]) = (json!("web-newer"), json!("uid-newer"));
-    metadata["annotations"]["deployment.kubernetes.io/revision"] = json!("9");
-    server.insert([newer]);
+    newer_replica_set(&server);
     server.edit("deployments", "web", |web| {
         web["status"]["observedGeneration"] = json!(web["metadata"]["generation"].as_i64().unwrap_or_default() - 1);
     });

@@ -262,13 +262,7 @@ impl<'a> PodJudge<'a> {
         entry: &mut Entry,
     ) -> Option<Progress> {
         let now = self.look.now;
-        let (old_image, old_waiting, old_bits) = match baseline {
-            Baseline::Recorded(record) => {
-                let same = !record.image_id.is_empty() && record.image_id == status.image_id;
-                (Some(record.from.as_str()), record.waiting.as_deref(), same)
-            }
-            Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
-        };
+        let (old_image, old_waiting, old_bits) = baseline.before(status);
         let is_new = |ended: &Terminated| baseline.ended_after(ended);
         let judged = failure::judge(status, is_new, old_image, &container.image);
         let Some((failure, urgency)) = judged else {

@@ -3,7 +3,7 @@
 use super::Asked;
 use crate::engine::evidence::{self, Baseline, Proof};
 use crate::engine::failure::{self, Failure, Urgency};
-use crate::engine::image::ImageReference;
+use crate::engine::image::{self, ImageReference};
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, ContainerStatus, Pod, Terminated, Waiting};
 use crate::engine::record::UpdateRecord;
@@ -219,23 +219,19 @@ fn proof(pod: &Pod, baseline: &Baseline, container: &Container, status: &Contain
     let proof = baseline.proof(status, &container.image, evidence::was_compared(pod, &container.name), None);
     match (proof, baseline) {
         (Proof::Unverified(_), _) if evidence::rests_on_restart(pod, &container.name).is_some() => Proof::New,
-        (Proof::Old, Baseline::Set(set)) if is_same(&status.image, &container.image) => Proof::Unverified(format!(
-            "it started before {} last wrote to the pod ({}), but shows the image asked for",
-            set.manager, set.time
-        )),
+        (Proof::Old, Baseline::Set(set)) if image::is_same(&status.image, &container.image) => {
+            Proof::Unverified(format!(
+                "it started before {} last wrote to the pod ({}), but shows the image asked for",
+                set.manager, set.time
+            ))
+        }
         (proof, _) => proof,
     }
 }
 
 /// Judges a container that does not run, as `follow` does in its first look: what must last to count does not yet.
 fn failure(baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Option<Failure> {
-    let (old_image, old_waiting, old_bits) = match baseline {
-        Baseline::Recorded(record) => {
-            let same = !record.image_id.is_empty() && record.image_id == status.image_id;
-            (Some(record.from.as_str()), record.waiting.as_deref(), same)
-        }
-        Baseline::Set(_) | Baseline::Created | Baseline::Unknown => (None, None, false),
-    };
+    let (old_image, old_waiting, old_bits) = baseline.before(status);
     let is_new = |ended: &Terminated| baseline.ended_after(ended);
     let (failure, urgency) = failure::judge(status, is_new, old_image, &container.image)?;
     let crashed = failure.exit_code.is_some();
@@ -251,11 +247,4 @@ fn as_waiting(ended: &Terminated) -> Waiting {
         message => format!("exit code {}: {message}", ended.exit_code),
     };
     Waiting { reason: ended.reason.clone(), message }
-}
-
-fn is_same(a: &str, b: &str) -> bool {
-    match (ImageReference::parse(a), ImageReference::parse(b)) {
-        (Ok(a), Ok(b)) => a.normalised() == b.normalised(),
-        (Err(_), _) | (_, Err(_)) => a == b,
-    }
 }
