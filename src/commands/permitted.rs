@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::Shell;
 use crate::cluster::Cluster;
 use crate::engine::kinds::WorkloadKind;
+use crate::engine::names::WorkloadRef;
 use crate::engine::permissions::{Asked, ClusterCommand, Need, Permission};
 use crate::engine::plan::{Denied, Verdict, WorkloadPlan};
 use crate::engine::reason::{Reason, Warning};
@@ -16,32 +17,6 @@ use crate::error::{CommandError, ErrorKind};
 /// allow one object alone (`resourceNames`).
 type Subject = (String, WorkloadKind, bool, Option<String>);
 
-/// Refuses to go on with a rollout, before anything is written, where the caller may not do all that it takes.
-///
-/// # Errors
-/// With what is missing. A server that does not tell is no obstacle, and that is said.
-pub(super) async fn check(
-    goal: &Goal,
-    command: ClusterCommand,
-    cluster: &Cluster,
-    shell: &Shell,
-) -> Result<(), CommandError> {
-    let workload = &goal.workload;
-    let name = Some(workload.name.clone()).filter(|_| !workload.kind.has_template());
-    let subject = (workload.namespace.clone(), workload.kind, goal.mode != Mode::Durable, name);
-    match Permitted::new(cluster).ask(&subject, command).await {
-        Ok(denied) if denied.is_empty() => Ok(()),
-        Ok(denied) => {
-            let reasons: Vec<Reason> = denied.iter().map(|denied| denied.reason(&workload.namespace)).collect();
-            Err(CommandError { kind: ErrorKind::Forbidden, ..CommandError::reasons(workload, &reasons) })
-        }
-        Err(error) => {
-            shell.note(&format!("{workload}: {}", not_told(&error)));
-            Ok(())
-        }
-    }
-}
-
 fn not_told(error: &str) -> String {
     format!("the server does not say what you may do ({error}), so a missing permission shows only when it is needed")
 }
@@ -49,12 +24,32 @@ fn not_told(error: &str) -> String {
 /// Asks the server, of workloads that are alike only once.
 pub(super) struct Permitted<'c> {
     cluster: &'c Cluster,
+    command: ClusterCommand,
     asked: BTreeMap<Subject, Result<Vec<Denied>, String>>,
 }
 
 impl<'c> Permitted<'c> {
-    pub(super) fn new(cluster: &'c Cluster) -> Self {
-        Self { cluster, asked: BTreeMap::new() }
+    pub(super) fn new(cluster: &'c Cluster, command: ClusterCommand) -> Self {
+        Self { cluster, command, asked: BTreeMap::new() }
+    }
+
+    /// Refuses to go on with a rollout, before anything is written, where the caller may not do all that it takes.
+    ///
+    /// # Errors
+    /// With what is missing. A server that does not tell is no obstacle, and that is said.
+    pub(super) async fn check(&mut self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
+        let workload = &goal.workload;
+        match self.denied(workload, goal.mode != Mode::Durable).await {
+            Ok(denied) if denied.is_empty() => Ok(()),
+            Ok(denied) => {
+                let reasons: Vec<Reason> = denied.iter().map(|denied| denied.reason(&workload.namespace)).collect();
+                Err(CommandError { kind: ErrorKind::Forbidden, ..CommandError::reasons(workload, &reasons) })
+            }
+            Err(error) => {
+                shell.note(&format!("{workload}: {}", not_told(error)));
+                Ok(())
+            }
+        }
     }
 
     /// Notes on the plan what its caller may not do. A server that does not tell is no obstacle, and that is said.
@@ -62,28 +57,26 @@ impl<'c> Permitted<'c> {
         if plan.verdict != Verdict::InPlace {
             return;
         }
-        let (kind, pods_only) = (plan.workload.kind, plan.durable.is_none());
-        let name = Some(plan.workload.name.clone()).filter(|_| !kind.has_template());
-        let subject = (plan.workload.namespace.clone(), kind, pods_only, name);
-        if !self.asked.contains_key(&subject) {
-            let answer = self.ask(&subject, ClusterCommand::Apply).await;
-            self.asked.insert(subject.clone(), answer);
-        }
-        match self.asked.get(&subject) {
-            Some(Ok(denied)) => plan.lacks(denied),
-            Some(Err(error)) => {
-                plan.warnings.push(Warning::NotRead { what: not_told(error) });
-            }
-            None => {}
+        let workload = plan.workload.clone();
+        match self.denied(&workload, plan.durable.is_none()).await {
+            Ok(denied) => plan.lacks(denied),
+            Err(error) => plan.warnings.push(Warning::NotRead { what: not_told(error) }),
         }
     }
 
-    async fn ask(
-        &self,
-        (namespace, kind, pods_only, name): &Subject,
-        command: ClusterCommand,
-    ) -> Result<Vec<Denied>, String> {
-        let asked = Asked { command, kinds: vec![*kind], pods_only: *pods_only };
+    /// Asks, or says what was answered before.
+    async fn denied(&mut self, workload: &WorkloadRef, pods_only: bool) -> &Result<Vec<Denied>, String> {
+        let name = Some(workload.name.clone()).filter(|_| !workload.kind.has_template());
+        let subject = (workload.namespace.clone(), workload.kind, pods_only, name);
+        let answer = match self.asked.remove(&subject) {
+            Some(known) => known,
+            None => self.ask(&subject).await,
+        };
+        self.asked.entry(subject).or_insert(answer)
+    }
+
+    async fn ask(&self, (namespace, kind, pods_only, name): &Subject) -> Result<Vec<Denied>, String> {
+        let asked = Asked { command: self.command, kinds: vec![*kind], pods_only: *pods_only };
         let required = |permission: &Permission| permission.need == Need::Required;
         let questions = asked.permissions().into_iter().filter(required).collect();
         let answers = self.cluster.access(questions, Some(namespace), name.as_deref()).await;

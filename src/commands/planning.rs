@@ -22,6 +22,7 @@ use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::outcome::EndResult;
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
+use crate::engine::permissions::ClusterCommand;
 use crate::engine::plan::{
     self, ContainerOrderError, Denied, Hold, LiveWorkload, Options, Plan, PodVerdict, Subset, Verdict, WorkloadPlan,
     offline,
@@ -137,7 +138,7 @@ pub(super) async fn make_for(
     if options.drain != Some(DrainBy::None) {
         cluster.selecting(read.iter_mut().map(|(_, live)| live)).await;
     }
-    let mut permitted = Permitted::new(&cluster);
+    let mut permitted = Permitted::new(&cluster, ClusterCommand::Apply);
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
     for (desired, live) in read {

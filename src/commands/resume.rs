@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::next::Verb;
+use super::permitted::Permitted;
 use super::rolling::Rolling;
 use super::several::Job;
 use super::targets::{self, Wish};
-use super::{Shell, approve, permitted, planning, pulls};
+use super::{Shell, approve, planning, pulls};
 use crate::cli::{DryRun, GlobalArgs, PolicyArgs, ResumeArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::drain::DrainBy;
@@ -52,6 +53,8 @@ pub(super) async fn go_on(
     shell: &Shell,
 ) -> Result<EndResult, CommandError> {
     let cluster = rolling.cluster;
+    let command = if direction == Some(Direction::Back) { ClusterCommand::Abort } else { ClusterCommand::Resume };
+    let mut permitted = Permitted::new(cluster, command);
     let mut goals = Vec::new();
     for (workload, wish) in found {
         if !matches!(&wish, Wish::Images(images) if images.is_empty()) {
@@ -93,9 +96,7 @@ pub(super) async fn go_on(
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
         if rolling.dry_run == DryRun::None {
-            let command =
-                if direction == Some(Direction::Back) { ClusterCommand::Abort } else { ClusterCommand::Resume };
-            permitted::check(&goal, command, cluster, shell).await?;
+            permitted.check(&goal, shell).await?;
         }
         goal.pulls = pulls::find(&goal.pods, &live, options.pre_pull, cluster).await.pulls;
         goals.push((goal, live));

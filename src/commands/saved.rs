@@ -11,6 +11,7 @@ use super::{Shell, private_file};
 use crate::cli::GlobalArgs;
 use crate::cluster::Nodes;
 use crate::engine::outcome::EndResult;
+use crate::engine::permissions::ClusterCommand;
 use crate::engine::plan::{Plan, SavedPlan};
 use crate::error::{CommandError, ErrorKind};
 
@@ -72,7 +73,7 @@ pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) ->
     if plan.result() == EndResult::Superseded {
         return Ok(Reread::Stale(plan));
     }
-    let mut permitted = Permitted::new(&cluster);
+    let mut permitted = Permitted::new(&cluster, ClusterCommand::Apply);
     for workload in &mut plan.workloads {
         permitted.note(workload).await;
     }
