@@ -17,10 +17,10 @@ use crate::engine::kinds::Release;
 use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::plan::WayBack;
 use crate::engine::pre_pull::PrePull;
-use crate::engine::rollout::{Goal, PodGoal};
+use crate::engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use crate::engine::shell_words::{connected, quoted};
 use crate::engine::workload::Workload;
-use crate::engine::{address, mask};
+use crate::engine::{address, duration, mask};
 
 /// What becomes of a flag in the commands that are printed after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -267,6 +267,8 @@ impl Typing {
                 typed.push(known);
             }
         }
+        // The command after a time that was too short is not bound by it again.
+        typed.retain(|typed| typed.id != "timeout" || !is_shorter_than_usual(typed));
         // What was changed last goes back first; `abort` knows that.
         for order in typed.iter_mut().filter(|typed| goes_back && typed.id == "container_order") {
             let changed = goal.and_then(|goal| goal.pods.first()).map(|pod| pod.containers.keys());
@@ -408,6 +410,11 @@ fn of_goal(goal: &Goal, all: bool) -> Vec<Typed> {
         (!policy.container_order.is_empty()).then(|| Typed::new("container_order", order)),
     ];
     hooks.chain(more.into_iter().flatten().filter(|_| all)).collect()
+}
+
+fn is_shorter_than_usual(timeout: &Typed) -> bool {
+    let given = timeout.values.first().and_then(|value| duration::parse(value).ok());
+    given.is_some_and(|given| given.as_secs() < DEFAULT_TIMEOUT_SECONDS)
 }
 
 /// The words of an `apply` of pods alone.

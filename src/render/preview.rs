@@ -58,6 +58,11 @@ impl Preview<'_> {
         images.map(|(name, image)| (name.to_string(), image.from, image.to)).collect()
     }
 
+    /// Returns whether the lock is one that this run makes: the id of the rollout before is not known.
+    fn lock_is_gone(&self) -> bool {
+        self.goal.owner.as_ref().is_some_and(|owner| owner.lock.run == owner.lock.id.as_str())
+    }
+
     fn verb(&self) -> &'static str {
         match self.goal.owner.as_ref().map(|owner| owner.lock.direction) {
             Some(Direction::Back) => "abort",
@@ -83,6 +88,9 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
     let goal = preview.goal;
     let name = words::workload(style, &goal.workload);
     let what = match preview.found {
+        Some(_) if preview.lock_is_gone() => {
+            format!("{} what a rollout left whose lock is gone or unreadable", preview.verb())
+        }
         Some(lock) => {
             let (who, since) = (style.show(&lock.who), style.show(&lock.since));
             format!("{} rollout {} of {who} since {since} ({})", preview.verb(), goal.id, lock.state.word())
@@ -145,7 +153,7 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
     });
     let document = json!({
         "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": workload, "command": preview.verb(),
-        "id": goal.id, "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
+        "id": (!preview.lock_is_gone()).then_some(&goal.id), "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
         "templateIsSet": preview.template_is_set, "firstStep": preview.first_step,
         "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy.max_unavailable,
         "pods": pods.collect::<Vec<_>>(),

@@ -176,9 +176,9 @@ fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out
     match &status.held {
         Held::By(lock) => held_by(status, lock, context, style, out)?,
         Held::Unreadable { text } => {
-            let heading = style.paint(Meaning::Failing, "rollout in progress:");
+            let heading = style.paint(Meaning::Failing, "unreadable lock:");
             let text = escape::cut(&style.whole(text), MESSAGE_CHARACTERS);
-            writeln!(out, "  {heading} its note cannot be read (made by another version, or edited): {text}")?;
+            writeln!(out, "  {heading} it was made by another version, or edited: {text}")?;
         }
         Held::No => {}
     }
@@ -233,6 +233,11 @@ fn held_by(
     if let Some(life) = status.life.as_ref().filter(|life| **life != Life::Ended) {
         let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
         writeln!(out, "        {}{}", style.show(&by), life.sentence())?;
+    }
+    if !lock.hooks.is_empty() {
+        let flags: Vec<&str> = lock.hooks.iter().map(|phase| phase.flag()).collect();
+        let flags = flags.join(" and ");
+        writeln!(out, "        it began with {flags}: to resume or abort it, give the command again, or --no-hooks")?;
     }
     for (name, image) in &lock.change.images {
         let pair = display_short(&image.from, &image.to);

@@ -9,6 +9,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{Effect, HistoryPlan, Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::policy::Policy;
 
 use super::containers::Row;
 use super::style::{Meaning, Style};
@@ -473,8 +474,22 @@ fn pace(plan: &WorkloadPlan) -> String {
     let allowed = plan.policy.max_unavailable.max(1);
     // More than there are to update are never down.
     let changing = plan.count(PodVerdict::Update) + plan.count(PodVerdict::InProgress);
-    match u32::try_from(changing).map_or(allowed, |changing| allowed.min(changing)) {
+    let at_once = match u32::try_from(changing).map_or(allowed, |changing| allowed.min(changing)) {
         0 | 1 => format!("one at a time (maxUnavailable {allowed})"),
         many => format!("up to {many} at a time (maxUnavailable {allowed})"),
+    };
+    format!("{at_once}{}", pauses(&plan.policy, changing))
+}
+
+/// When it pauses. What was asked for and does not happen is said, too.
+fn pauses(policy: &Policy, changing: usize) -> String {
+    let is_short = |pods: u32| usize::try_from(pods).is_ok_and(|pods| pods < changing);
+    let pods = |pods: u32| if pods == 1 { "pod".to_owned() } else { format!("{pods} pods") };
+    match (policy.canary, policy.pause_after) {
+        (Some(first), _) if is_short(first) => format!(", pauses after the first {}", pods(first)),
+        (Some(_), _) => ", no pause (--canary covers every pod)".to_owned(),
+        (None, Some(after)) if is_short(after) => format!(", pauses after every {}", pods(after)),
+        (None, Some(_)) => ", no pause (--pause-after covers every pod)".to_owned(),
+        (None, None) => String::new(),
     }
 }

@@ -145,7 +145,10 @@ fn a_canary_pauses_with_code_0_and_the_next_command_goes_on() {
     for (pods_only, verb) in [("", "resume "), (" --pods-only", "apply ")] {
         let server = with_controllers();
         let output = run(&server, &format!("apply deploy/web side=:v2 --canary 1 {FAST}{pods_only}")).ends_with(0);
-        let output = output.prints("Paused").prints(&format!("To go on: kubectl inplace {verb}"));
+        let output = output
+            .prints("(maxUnavailable 1), pauses after the first pod,")
+            .prints("Paused")
+            .prints(&format!("To go on: kubectl inplace {verb}"));
         assert_eq!(patched_pods(&server), 1);
         go_on(&server, &output, "--min-ready-seconds 0").ends_with(0).omits("Paused");
         assert_eq!(patched_pods(&server), 3, "a canary is one pause");
@@ -155,6 +158,11 @@ fn a_canary_pauses_with_code_0_and_the_next_command_goes_on() {
         run(&server, &format!("apply deploy/web side=:v2 --canary 34% {FAST} -o json")).ends_with(0).json_lines();
     assert_eq!(lines.last().map(|line| line["result"].clone()), Some(json!("paused")));
     assert_eq!(patched_pods(&server), 2);
+    let plan = |flag: &str| run(&with_controllers(), &format!("plan deploy/web side=:v2 {flag}")).ends_with(0);
+    plan("--canary 2").prints(", pauses after the first 2 pods,");
+    plan("--canary 3").prints(", no pause (--canary covers every pod),");
+    plan("--pause-after 2").prints(", pauses after every 2 pods,");
+    plan("--pause-after 9").prints(", no pause (--pause-after covers every pod),");
 }
 
 fn patched_pods(server: &ApiServer) -> usize {

@@ -202,6 +202,8 @@ fn a_rollout_goes_on_without_its_commands_only_where_that_is_said() {
         .ends_with(4)
         .prints("abort deployment/web --min-ready-seconds 0 --before-pod false");
     run(&server, "resume deploy/web --yes").ends_with(1);
+    run(&server, "status deploy/web")
+        .prints("it began with --before-pod: to resume or abort it, give the command again");
     let back = run(&server, "abort deploy/web --yes --no-hooks --min-ready-seconds 0").ends_with(0);
     back.omits("HookFailed");
     assert_eq!(images(&server, "side"), ["acme/side:v1"; 3]);

@@ -95,7 +95,7 @@ fn without_a_target_trouble_is_shown_and_the_rest_counted() {
     run(&server, "status").ends_with(0).omits("statefulset");
     let all = run(&server, "status -A").ends_with(0);
     all.prints("statefulset/db  namespace data")
-        .prints("rollout in progress: its note cannot be read")
+        .prints("unreadable lock: it was made by another version")
         .prints("db-0")
         .prints("4 other workloads are up to date.");
     let document = run(&server, "status -A -o json").ends_with(0).json();

@@ -47,8 +47,17 @@ fn goal() -> Goal {
 fn a_saved_plan_keeps_its_safeguards_in_the_commands_after_it() {
     let typing = typing("x apply --plan file --as jane");
     let expected = "kubectl inplace resume deployment/web -n shop --before-pod 'drain it' --max-unavailable 2 \
-        --min-ready-seconds 9 --timeout 60s --drain-seconds 4 --as jane";
+        --min-ready-seconds 9 --drain-seconds 4 --as jane";
     assert_eq!(typing.of_workload(Verb::Resume, &web(), Some(&goal())).to_string(), expected);
+}
+
+#[test]
+fn a_time_shorter_than_usual_binds_its_own_run_alone() {
+    for (given, carried) in [("4s", ""), ("299s", ""), ("5m", " --timeout 5m"), ("1h", " --timeout 1h")] {
+        let typing = typing(&format!("x apply deploy/web side=a:1 --timeout {given}"));
+        let expected = format!("kubectl inplace resume deployment/web -n shop{carried}");
+        assert_eq!(typing.of_workload(Verb::Resume, &web(), None).to_string(), expected);
+    }
 }
 
 const CONNECTION: &str = "--kubeconfig my_config --context c --cluster k --user u --server https://h:1 \
@@ -56,7 +65,7 @@ const CONNECTION: &str = "--kubeconfig my_config --context c --cluster k --user 
     --tls-server-name name --as jane --as-group a --as-group b --as-uid 1 --as-user-extra x=1 --as-user-extra x=2 \
     --request-timeout 20s --disable-compression --warnings-as-errors";
 
-const SAFEGUARDS: &str = "--max-unavailable 2 --min-ready-seconds 3 --timeout 90s --total-timeout 1h \
+const SAFEGUARDS: &str = "--max-unavailable 2 --min-ready-seconds 3 --timeout 9m --total-timeout 1h \
     --pause-after 4 --disruption-budget ignore --pre-pull never --drain auto --drain-seconds 7 \
     --container-order app,side --before-pod lb_off_'$KUBECTL_INPLACE_POD' --after-pod=-x --on-failure continue \
     --keep-field-ownership --parallel-workloads 3 --field-manager ci";

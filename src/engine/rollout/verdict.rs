@@ -200,7 +200,7 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
         to: wanted.to.clone(),
         changed: pod.is_some_and(|pod| was_changed(pod, name)),
         down_seconds: pod.and_then(|pod| down_seconds(pod, name)),
-        times: pod.map(|pod| times(pod, name)).unwrap_or_default(),
+        times: pod.map(|pod| times(pod, name, goal)).unwrap_or_default(),
     });
     PodEnd {
         pod: goal.key.clone(),
@@ -254,15 +254,58 @@ fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
 /// When it restarted, and how long the pod took to be ready after it.
 ///
 /// A `Ready` that turned before the start never dropped: the kubelet restarted the container between two of its reports.
-fn times(pod: &Pod, name: &ContainerName) -> ContainerTimes {
+/// Where another container of the update started later, the pod's `Ready` is that one's.
+fn times(pod: &Pod, name: &ContainerName, goal: &PodGoal) -> ContainerTimes {
     let Some((ended_at, started_at)) = restart(pod, name) else { return ContainerTimes::default() };
-    let turned =
-        pod.ready_condition().filter(|_| pod.is_ready()).and_then(|ready| ready.last_transition_time.as_deref());
+    let started = |name| restart(pod, name).map(|(_, started_at)| started_at);
+    let is_last = goal.containers.keys().filter_map(started).all(|other| other <= started_at);
+    let ready = pod.ready_condition().filter(|_| pod.is_ready() && is_last);
+    let turned = ready.and_then(|ready| ready.last_transition_time.as_deref());
     ContainerTimes {
         ended_at: Some(ended_at.to_owned()),
         started_at: Some(started_at.to_owned()),
         running_since: None,
         pull_seconds: None,
         ready_seconds: turned.and_then(|turned| seconds_between(started_at, turned)).map(|seconds| seconds.max(0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// `app` and `side` were restarted one after the other, and the pod's `Ready` turned once more after the second.
+    #[test]
+    fn a_pods_ready_is_that_of_the_container_that_started_last() {
+        let status = |name: &str, started: &str| {
+            json!({"name": name, "image": "a:2", "imageID": "new", "containerID": format!("new-{name}"), "ready": true,
+                "restartCount": 1, "state": {"running": {"startedAt": started}}, "lastState": {"terminated": {
+                    "exitCode": 0, "reason": "Completed", "containerID": format!("old-{name}"),
+                    "startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:09Z"}}})
+        };
+        let noted =
+            |name: &str| json!({"from": "a:1", "to": "a:2", "imageID": "old", "containerID": format!("old-{name}")});
+        let record = json!({"id": "one", "manager": "m", "containers": {"app": noted("app"), "side": noted("side")}});
+        let container = |name: &str| json!({"name": name, "image": "a:2"});
+        let pod = |side: &str, app: &str| {
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()}},
+                "spec": {"containers": [container("app"), container("side")]},
+                "status": {"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:20Z"}],
+                    "containerStatuses": [status("app", app), status("side", side)]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let wanted = json!({"from": "a:1", "to": "a:2", "restarts": true});
+        let goal: PodGoal = serde_json::from_value(json!({
+            "key": {"namespace": "d", "name": "web-0", "uid": "u"}, "containers": {"app": wanted, "side": wanted}}))
+        .expect("it is a goal");
+        for (side, app, ready) in [("10", "16", [None, Some(4)]), ("10", "10", [Some(10), Some(10)])] {
+            let at = |second: &str| format!("2026-01-01T00:00:{second}Z");
+            let pod = pod(&at(side), &at(app));
+            let found = ["side", "app"].map(|name| times(&pod, &name.into(), &goal).ready_seconds);
+            assert_eq!(found, ready, "{side} {app}");
+        }
     }
 }

@@ -130,7 +130,7 @@ fn a_person_gets_a_table() {
     let shown = written(OutputFormat::Text, &[web.clone()], true);
     let expected = "\
 deployment/web  namespace prod   1 pod (2 wanted): 1 updating, 1 terminating
-  rollout in progress: its note cannot be read (made by another version, or edited): {^G
+  unreadable lock: it was made by another version, or edited: {^G
   owner: its rollouts are paused
   owner: its controller is not progressing: X: y
   not read: no

@@ -183,3 +183,15 @@ fn from_every_state_the_first_printed_command_leads_out_and_every_pod_is_kept() 
     });
     assert!(count >= 60, "{count}");
 }
+
+#[test]
+fn a_preview_of_what_has_lost_its_lock_invents_no_rollout() {
+    let write = Write { verb: "patch", plural: "pods", nth: 1 };
+    let kind = KINDS.into_iter().find(|kind| kind.plural == "deployments").expect("it is a kind");
+    let scene = killed_at(kind, write);
+    scene.run("resume", "--dry-run --take-over").ends_with(0).prints("resume rollout 2").prints("of jane since");
+    Deed::ScribbleAll.is_done(&scene);
+    let shown = scene.run("resume", "--dry-run --take-over").ends_with(0);
+    shown.prints("resume what a rollout left whose lock is gone or unreadable").omits("of jane since");
+    assert_eq!(scene.run("abort", "--dry-run --take-over -o json").ends_with(0).json()["id"], Value::Null);
+}
