@@ -62,6 +62,52 @@ fn waits(kind: Kind, name: &str) {
     assert!(images(&owner.pods(), "c1").iter().all(|image| *image == "side:v2"));
 }
 
+/// A budget that was made after the plan counts for the run that goes on from a killed one.
+fn keeps_a_later_budget(kind: Kind, name: &str) {
+    let namespace = Namespace::new(name);
+    let api = Api::open();
+    let owner = Owner::new(&namespace, &api, kind, (3, 2), "");
+    owner.wait_settled();
+    let reference = owner.reference();
+    let mut run = namespace.inplace_spawn(&[
+        "apply",
+        &reference,
+        "c1=:v2",
+        "--yes",
+        "--min-ready-seconds",
+        "0",
+        "--before-pod",
+        "echo stays; sleep 300",
+    ]);
+    run.wait_for("before] stays");
+    run.signal("KILL");
+    run.wait();
+    without_room(&namespace, owner.before.len());
+    let resume = ["resume", &reference, "--yes", "--no-hooks", "--min-ready-seconds", "0", "--timeout"];
+    let blocked = namespace.inplace(&[&resume[..], &["4s"]].concat());
+    assert_eq!(blocked.code, 5, "{blocked:#?}");
+    assert!(blocked.stderr.contains("poddisruptionbudget/strict allows no pod to be down now"), "{blocked:#?}");
+    assert_eq!(restarted(&owner.before, &owner.pods()), [""; 0], "{kind:?}");
+    namespace.apply(&samples::pod("other"));
+    wait_for(&namespace, "disruptionsAllowed=1");
+    let done = namespace.inplace(&[&resume[..], &["1m"]].concat());
+    assert_eq!(done.code, 0, "{done:#?}");
+    owner.wait_settled();
+    owner.assert_same_pods("a kill, a budget and a rollout");
+    assert!(images(&owner.pods(), "c1").iter().all(|image| *image == "side:v2"));
+}
+
+#[test]
+fn a_later_budget_is_kept_by_whoever_resumes() {
+    for (kind, name) in [
+        (Kind::Deployment, "later-budget-deployment"),
+        (Kind::StatefulSet, "later-budget-stateful-set"),
+        (Kind::DaemonSet, "later-budget-daemon-set"),
+    ] {
+        keeps_a_later_budget(kind, name);
+    }
+}
+
 #[test]
 fn a_deployment_is_not_written_before_its_first_pod_may_go_down() {
     waits(Kind::Deployment, "first-write-deployment");
