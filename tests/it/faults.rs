@@ -79,6 +79,19 @@ fn what_may_not_be_listed_is_a_reason_that_names_verb_and_resource() {
     }
 }
 
+/// Whoever is not told what they may do is not stopped by it, and knows that nobody has looked.
+#[test]
+fn a_server_that_does_not_tell_permissions_is_no_obstacle_and_that_is_said() {
+    let told = "the server does not say what you may do";
+    let server = web();
+    server.hide_permissions();
+    run(&server, "plan deploy/web side=:v2").ends_with(0).says(told).prints("Plan: 3 pods");
+    let applied = run(&server, APPLY).ends_with(0);
+    applied.says(told).omits("PermissionMissing");
+    assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
+    run(&server, "rbac apply deployment --check").ends_with(1).says("the authorizer is away");
+}
+
 #[test]
 fn pods_that_may_not_be_listed_are_not_counted_as_none() {
     let server = web();

@@ -172,6 +172,11 @@ impl ApiServer {
         self.change(|state| state.seconds_ahead = seconds_ahead);
     }
 
+    /// Access reviews fail from now on.
+    pub(crate) fn hide_permissions(&self) {
+        self.change(|state| state.tells_permissions = false);
+    }
+
     /// Sets how fast the kubelet works.
     pub(crate) fn kubelet(&self, times: Times) {
         self.change(|state| state.kubelet.times = times);

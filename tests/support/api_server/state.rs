@@ -89,6 +89,8 @@ pub(crate) struct State {
     pub(crate) stopped: bool,
     /// How far its clock, as its `Date` headers tell it, is ahead of the clients'.
     pub(crate) seconds_ahead: i64,
+    /// Access reviews are answered.
+    pub(crate) tells_permissions: bool,
 }
 
 impl State {
@@ -105,6 +107,7 @@ impl State {
             bookmark_every: Duration::from_millis(500),
             stopped: false,
             seconds_ahead: 0,
+            tells_permissions: true,
         };
         state.insert(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}));
         state
