@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::cluster::error::ClusterError;
 use crate::cluster::{self, Cluster, Nodes, PodScope, WatchedPods};
+use crate::engine::events::PodEvents;
 use crate::engine::live::LiveWorkload;
 use crate::engine::report::Outcome;
 use crate::engine::rollout::{self, Action, ActionId, Answer, Goal, Mode, Observation, RunState, Stop, Watch, World};
@@ -312,9 +313,9 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             Ok(_) => (Some(Observation::Deleted(key)), Answer::Read),
             Err(error) => (None, Answer::NotRead { message: error.to_string() }),
         },
-        Action::ReadEvents(key) => match cluster.definition_changed(&key).await {
-            Ok(containers) if containers.is_empty() => (None, Answer::Read),
-            Ok(containers) => (Some(Observation::DefinitionChanged(key, containers)), Answer::Read),
+        Action::ReadEvents(key) => match cluster.pod_events(&key).await {
+            Ok(events) if events == PodEvents::default() => (None, Answer::Read),
+            Ok(events) => (Some(Observation::Events(key, events)), Answer::Read),
             Err(error) => (None, Answer::NotRead { message: error.to_string() }),
         },
     }

@@ -2,10 +2,13 @@
 //!
 //! They are hints: they may be missing, late, merged, or forbidden to read. Nothing is decided from them here.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::duration;
+use super::image;
 use super::mask;
 use super::names::{ContainerName, Uid};
 
@@ -47,6 +50,51 @@ impl Event {
             time: times.into_iter().map(text).find(|time| !time.is_empty()).unwrap_or_default().to_owned(),
             count: number("/series/count").or_else(|| number("/count")).unwrap_or(1).max(1),
         }
+    }
+}
+
+/// What the kubelet's events tell of one pod's containers: when it happened last (RFC 3339, whole seconds).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodEvents {
+    /// A container is stopped, since its definition changed.
+    pub changed: BTreeMap<ContainerName, String>,
+    /// An image is on the node, and a container is made of it next.
+    pub pulled: BTreeMap<ContainerName, BTreeMap<String, String>>,
+}
+
+impl PodEvents {
+    /// Reads the events of a pod (kubelet `kuberuntime_manager.go`: `Container X definition changed, will be restarted`,
+    /// `Init container X definition changed`; `image_manager.go`: [`image_of`]).
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut read = Self::default();
+        for event in events {
+            let Some(container) = event.container.clone() else { continue };
+            let known = match (event.reason.as_str(), image_of(&event.message)) {
+                ("Killing", _) if event.message.contains("definition changed") => {
+                    read.changed.entry(container).or_default()
+                }
+                ("Pulled", Some(image)) => {
+                    read.pulled.entry(container).or_default().entry(image.to_owned()).or_default()
+                }
+                _ => continue,
+            };
+            if *known < event.time {
+                known.clone_from(&event.time);
+            }
+        }
+        read
+    }
+
+    /// Returns when a container's definition changed.
+    pub fn changed_at(&self, name: &ContainerName) -> Option<&str> {
+        self.changed.get(name).map(String::as_str)
+    }
+
+    /// Returns when a container was about to be made of an image.
+    pub fn pulled_at(&self, name: &ContainerName, image: &str) -> Option<&str> {
+        let is_it = |(pulled, _): &(&String, &String)| image::is_same(pulled, image);
+        self.pulled.get(name)?.iter().filter(is_it).map(|(_, at)| at.as_str()).max()
     }
 }
 
@@ -120,6 +168,27 @@ mod tests {
         assert_eq!(told, [("2026-01-01T00:00:02Z", 3), ("2026-01-01T00:00:03.000001Z", 7)]);
         assert_eq!(newest[0].container, Some("side".into()));
         assert_eq!(Event::of(&json!({})).count, 1);
+    }
+
+    #[test]
+    fn the_kubelets_events_of_a_pod_are_read_by_container_and_image() {
+        let event = |reason: &str, message: &str, time: &str| {
+            Event::of(&json!({"involvedObject": {"uid": "u", "fieldPath": "spec.containers{side}"}, "type": "Normal",
+                "reason": reason, "message": message, "lastTimestamp": time}))
+        };
+        let read = PodEvents::of(&[
+            event("Killing", "Container side definition changed, will be restarted", "2026-01-01T00:00:03Z"),
+            event("Killing", "Container side definition changed, will be restarted", "2026-01-01T00:00:01Z"),
+            event("Killing", "Stopping container side", "2026-01-01T00:00:09Z"),
+            event("Pulled", "Container image \"nginx:2\" already present on machine", "2026-01-01T00:00:05Z"),
+            event("Pulled", "Successfully pulled image \"nginx:1\" in 2s", "2026-01-01T00:00:06Z"),
+            event("Failed", "Failed to pull image \"nginx:3\": not found", "2026-01-01T00:00:07Z"),
+        ]);
+        let side = ContainerName::from("side");
+        assert_eq!(read.changed_at(&side), Some("2026-01-01T00:00:03Z"));
+        assert_eq!(read.changed_at(&"app".into()), None);
+        assert_eq!(read.pulled_at(&side, "docker.io/library/nginx:2"), Some("2026-01-01T00:00:05Z"));
+        assert_eq!(read.pulled_at(&side, "nginx:3"), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use super::image;
 use super::names::ContainerName;
-use super::pod::{ContainerList, ContainerStatus, ImageSet, Pod, Terminated};
+use super::pod::{Container, ContainerList, ContainerStatus, ImageSet, Pod, Terminated};
 use super::record::{ContainerRecord, UpdateRecord};
 
 /// What a container's present state is measured against.
@@ -107,6 +107,10 @@ impl Baseline {
     ///
     /// Assumes that a container that started in the very second of the event started after it: a restart within a
     /// second is the rule, a crash in that second the exception.
+    ///
+    /// Of somebody else's image neither a later start nor the event is enough: a sync that was at work when it was set goes on
+    /// with the spec from before, so what starts next may be the image that was asked for until then. Two names of the same
+    /// bits are not told apart: where the runtime shows the one that is wanted, the bits are those of now.
     pub fn proof(
         &self,
         status: &ContainerStatus,
@@ -131,15 +135,13 @@ impl Baseline {
                     Proof::Unverified("the container is another one than before, but nothing shows that the kubelet knew the new image when it made it".into())
                 }
             }
+            Self::Set(_) if kubelet_knew => Proof::New,
+            // The first container of a pod is none that came after a change, whatever second it started in.
             Self::Set(set) => match self.is_newer(status.container_id.as_deref(), started_at) {
-                Some(true) => Proof::New,
-                // The first container of a pod is none that came after a change, whatever second it started in.
-                _ if kubelet_knew || event(&set.time) && status.restart_count > 0 => Proof::New,
-                Some(false) => Proof::Old,
-                None => Proof::Unverified(format!(
-                    "the container started in the second in which {} set the image ({})",
-                    set.manager, set.time
-                )),
+                Some(true) if shows(status, wanted) => Proof::New,
+                None if shows(status, wanted) && event(&set.time) && status.restart_count > 0 => Proof::New,
+                Some(false) if !shows(status, wanted) => Proof::Old,
+                is_newer => Proof::Unverified(doubt(set, status, is_newer)),
             },
             Self::Created => Proof::New,
             Self::Unknown => {
@@ -172,7 +174,7 @@ pub fn rests_on_restart(pod: &Pod, name: &ContainerName) -> Option<String> {
             let is_other = record.container_id.is_some() && record.container_id != status.container_id;
             is_other.then(|| format!("its restart count rose from {restarts} to {count}"))?
         }
-        Baseline::Set(_) if count > 0 => format!("its restart count is {count}"),
+        Baseline::Set(_) if count > 0 && shows_wanted(pod, name) => format!("its restart count is {count}"),
         Baseline::Set(_) | Baseline::Created | Baseline::Unknown => return None,
     };
     Some(format!(
@@ -201,13 +203,92 @@ pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
         }
         let started_at = status.state.running.as_ref().and_then(|running| running.started_at.as_deref());
         older.is_some_and(|record| record.container(pod, &other.name).is_some())
-            || set.zip(started_at).is_some_and(|(set, started_at)| {
+            || set.zip(started_at).filter(|_| shows_wanted(pod, name)).is_some_and(|(set, started_at)| {
                 // Its own image came later, so the spec that it was made of had this one; a start alone tells nothing, since
                 // a sync that takes long makes it of an older spec.
                 let is_later = pod.image_set.get(&other.name).is_some_and(|other| other.time > set.time);
                 is_later && started_at > set.time.as_str()
             })
     })
+}
+
+/// Seconds from the stop of a container to the status that shows the next one, where its image is on the node.
+const START_SECONDS: u64 = 10;
+
+/// Weighs a running container by one look at its pod, without events: what `status` goes by.
+pub fn one_look(pod: &Pod, baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Proof {
+    let name = &container.name;
+    let proof = baseline.proof(status, &container.image, was_compared(pod, name), None);
+    let Proof::Unverified(_) = &proof else { return proof };
+    if rests_on_restart(pod, name).is_some() { Proof::New } else { proof }
+}
+
+/// Returns for how many seconds a running container that nothing else proves must have been seen for it to be the one asked
+/// for. `None`: no time is enough.
+///
+/// The kubelet stops a container whose image has changed as soon as it has seen that. But a status shows it for as long as
+/// the next one's image is being pulled, so the image must be known to be on the node: the runtime shows it under the name
+/// asked for, or the kubelet's last event that says so, `pulled`, came before the container started.
+pub fn hold_seconds(pod: &Pod, name: &ContainerName, pulled: Option<&str>) -> Option<u64> {
+    let (list, _, status) = pod.container_status(name)?;
+    // A sidecar that has not started is not compared (`computeInitContainerActions`).
+    if list == ContainerList::InitContainers && status.started != Some(true) {
+        return None;
+    }
+    if has_seen(pod) && shows_wanted(pod, name) {
+        let may_be_stopped = |other: &&Container| {
+            let status = pod.container_status(&other.name).map(|(_, _, status)| status);
+            let proof = |status| Baseline::of(pod, &other.name).proof(status, &other.image, false, None);
+            status.map(proof) != Some(Proof::New)
+        };
+        // One after the other.
+        let stops = u64::try_from(restarting(pod).filter(may_be_stopped).count()).unwrap_or(1).max(1);
+        return Some(stops.saturating_mul(pod.termination_grace_seconds().max(2)).saturating_add(START_SECONDS));
+    }
+    let (set, pulled) = UpdateRecord::set_at(pod, name).zip(pulled)?;
+    let started = status.state.running.as_ref()?.started_at.as_deref()?;
+    (set.as_str() <= pulled && pulled <= started).then_some(START_SECONDS)
+}
+
+/// Whether the kubelet has seen the pod as it is now.
+pub fn has_seen(pod: &Pod) -> bool {
+    pod.generation.is_some() && pod.status.observed_generation >= pod.generation
+}
+
+/// The containers that restart when their image changes.
+fn restarting(pod: &Pod) -> impl Iterator<Item = &Container> {
+    let restarts =
+        |(list, container): &(ContainerList, &Container)| *list == ContainerList::Containers || container.is_sidecar();
+    pod.all_containers().filter(restarts).map(|(_, container)| container)
+}
+
+/// Whether a container runs under the name that is asked for: then its bits are those that the name stands for on its node.
+fn shows(status: &ContainerStatus, wanted: &str) -> bool {
+    status.state.running.is_some() && image::is_same(&status.image, wanted)
+}
+
+fn shows_wanted(pod: &Pod, name: &ContainerName) -> bool {
+    let status = pod.container_status(name).map(|(_, _, status)| status);
+    pod.container(name).zip(status).is_some_and(|((_, _, container), status)| shows(status, &container.image))
+}
+
+/// Why a container of somebody else's image is not proven.
+fn doubt(set: &ImageSet, status: &ContainerStatus, is_newer: Option<bool>) -> String {
+    let ImageSet { manager, time } = set;
+    let started =
+        status.state.running.as_ref().and_then(|running| running.started_at.as_deref()).unwrap_or("no known time");
+    match is_newer {
+        // Whoever sets one image moves the time of all that he has set: it need not be this one that was set last.
+        Some(false) => format!(
+            "it started at {started} and shows the image asked for, and {manager} wrote to the pod once more at {time}"
+        ),
+        Some(true) => format!(
+            "it started at {started}, after {manager} set the image ({time}), but shows {}: another name of the same \
+             image, or the image that was asked for before",
+            status.image
+        ),
+        None => format!("the container started in the second in which {manager} set the image ({time})"),
+    }
 }
 
 /// Whether the status shows an image that the container from before cannot have been made of.

@@ -189,6 +189,30 @@ fn a_note_of_one_pod_says_nothing_of_the_others_once_somebody_else_has_set_image
     run(&server, "follow deploy/web --min-ready-seconds 0 --timeout 20s").ends_with(0).prints("app in 3 pods");
 }
 
+/// The managed fields have one time for all that a writer has set: it need not be this image that was set last.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the API's times are whole seconds: the second write is in a later one")]
+fn a_container_that_its_writers_next_write_left_alone_is_proven() {
+    for second in ["app", "label"] {
+        let pod = two_containers(Workload::pod("one"));
+        let server = server_with([pod.template(|pod| pod["spec"]["terminationGracePeriodSeconds"] = json!(2))]);
+        slower(&server);
+        let line = "follow pod/one --min-ready-seconds 0 --timeout 30s";
+        set_of(&server, "side", "acme/side:v2");
+        run(&server, line).ends_with(0).prints("side in 1 pod");
+        std::thread::sleep(Duration::from_millis(1100));
+        if second == "app" {
+            // The container that restarts shows that the other one was compared.
+            set_of(&server, "app", "acme/app:v2");
+            run(&server, line).ends_with(0).prints("app in 1 pod, side in 1 pod");
+        } else {
+            // Nothing restarts: the kubelet lets the container be.
+            server.edit("pods", "one", |pod| pod["metadata"]["labels"]["later"] = json!("yes"));
+            run(&server, line).ends_with(0).prints("Complete: pod/one");
+        }
+    }
+}
+
 #[test]
 fn a_rollout_of_the_owners_controller_is_named_and_none_of_ours() {
     let server = web();

@@ -140,17 +140,27 @@ fn the_image_that_was_in_flight_is_not_taken_for_the_one_that_is_wanted() {
 
 #[test]
 fn somebody_elses_image_is_proven_by_a_later_start_or_the_event() {
+    let (earlier, later) = ("2026-03-01T10:00:04Z", "2026-03-01T10:00:06Z");
     let cases = [
-        ("a later start", "2026-03-01T10:00:06Z", false, None, "new"),
-        ("an earlier start", "2026-03-01T10:00:04Z", false, None, "old"),
-        ("the same second", SET_AT, false, None, "unverified"),
-        ("the same second, an event", SET_AT, false, Some(SET_AT), "new"),
-        ("the same second, an older event", SET_AT, false, Some("2026-03-01T09:00:00Z"), "unverified"),
-        ("the same second, known", SET_AT, true, None, "new"),
+        ("a later start", WANTED, later, false, None, "new"),
+        // A sync that was at work when the image was set has made it of the image from before.
+        ("a later start of another image", BEFORE, later, false, None, "unverified"),
+        ("a later start of another image, an event", BEFORE, later, false, Some(later), "unverified"),
+        ("a later start of another name, known", BEFORE, later, true, None, "new"),
+        ("an earlier start", BEFORE, earlier, false, None, "old"),
+        // Its writer may have written something else since.
+        ("an earlier start of the image asked for", WANTED, earlier, false, None, "unverified"),
+        ("an earlier start of the image asked for, known", WANTED, earlier, true, None, "new"),
+        ("the same second", WANTED, SET_AT, false, None, "unverified"),
+        ("the same second, an event", WANTED, SET_AT, false, Some(SET_AT), "new"),
+        // The event may be that of the image that was set earlier in that second.
+        ("the same second, an event, another image", BEFORE, SET_AT, false, Some(SET_AT), "unverified"),
+        ("the same second, an older event", WANTED, SET_AT, false, Some("2026-03-01T09:00:00Z"), "unverified"),
+        ("the same second, known", BEFORE, SET_AT, true, None, "new"),
     ];
     let set = ImageSet { manager: "somebody".into(), time: SET_AT.into() };
-    for (case, started_at, knew, event, expected) in cases {
-        let mut status = running("containerd://x", WANTED, "sha256:b", started_at);
+    for (case, image, started_at, knew, event, expected) in cases {
+        let mut status = running("containerd://x", image, "sha256:b", started_at);
         status.restart_count = 1;
         let proof = Baseline::Set(set.clone()).proof(&status, WANTED, knew, event);
         assert_eq!(word(&proof), expected, "{case}");
@@ -347,8 +357,15 @@ fn a_restart_after_the_patch_is_evidence_where_nothing_else_could_have_caused_it
         ("the first container of a pod", None, 0, (143, "Error", stopped), started, false),
     ];
     for (case, record, restarts, ended, started_at, expected) in cases {
-        let found = rests_on_restart(&restarted(record, restarts, ended, started_at), &"side".into());
+        let is_theirs = record.is_none();
+        let mut pod = restarted(record, restarts, ended, started_at);
+        pod.status.container_statuses[0].image = WANTED.into();
+        let found = rests_on_restart(&pod, &"side".into());
         assert_eq!(found.is_some(), expected, "{case}: {found:?}");
+        // Of somebody else's image it may be the one that was asked for before.
+        pod.status.container_statuses[0].image = BEFORE.into();
+        let found = rests_on_restart(&pod, &"side".into());
+        assert_eq!(found.is_some(), expected && !is_theirs, "{case}, another image: {found:?}");
     }
     let told = rests_on_restart(&restarted(as_it_is(), 1, (143, "Error", stopped), started), &"side".into());
     assert_eq!(
@@ -376,4 +393,61 @@ fn a_later_write_of_the_field_manager_takes_no_evidence_away() {
     // Another writer's image is none of the record's.
     pod.image_set.insert(name.clone(), ImageSet { manager: "kubectl-set".into(), time: later.into() });
     assert_eq!(UpdateRecord::set_at(&pod, &name).as_deref(), Some(later));
+}
+
+/// Two containers, of which `side` alone is in doubt: its writer wrote once more after it had started.
+fn left_alone(observed: Option<i64>) -> Pod {
+    let mut pod = restarted(None, 0, (143, "Error", SET_AT), "2026-03-01T10:00:04Z");
+    pod.status.container_statuses[0].image = WANTED.into();
+    pod.status.observed_generation = observed;
+    let mut app = running("containerd://app", "registry.example/app:v2", "sha256:app", "2026-03-01T10:00:07Z");
+    app.name = "app".into();
+    pod.status.container_statuses.push(app);
+    let app = Container { name: "app".into(), image: "registry.example/app:v2".into(), ..Container::default() };
+    pod.spec.containers.push(app);
+    let set = ImageSet { manager: "kubectl-inplace".into(), time: SET_AT.into() };
+    pod.image_set.insert("app".into(), set);
+    pod
+}
+
+#[test]
+fn what_the_kubelet_lets_be_for_as_long_as_a_stop_takes_is_what_is_asked_for() {
+    let name = ContainerName::from("side");
+    let hold = |pod: &Pod, pulled: Option<&str>| hold_seconds(pod, &name, pulled);
+    let mut pod = left_alone(Some(2));
+    assert_eq!(hold(&pod, None), Some(40), "the default grace period and a start");
+    pod.spec.termination_grace_period_seconds = Some(5);
+    assert_eq!(hold(&pod, None), Some(15));
+    // The other one may have to be stopped first.
+    pod.status.container_statuses[1].state.running = Some(Running { started_at: Some(SET_AT.into()) });
+    assert_eq!(hold(&pod, None), Some(20));
+    for unseen in [None, Some(1)] {
+        assert_eq!(hold(&left_alone(unseen), None), None, "the kubelet has not seen it, or does not say so");
+    }
+    // A status shows the container from before for as long as the pull of the next one takes.
+    pod.status.container_statuses[0].image = BEFORE.into();
+    assert_eq!(hold(&pod, None), None);
+    for (started, pulled, expected) in [
+        ("2026-03-01T10:00:07Z", "2026-03-01T10:00:06Z", Some(10)),
+        ("2026-03-01T10:00:07Z", "2026-03-01T10:00:04Z", None),
+        ("2026-03-01T10:00:07Z", "2026-03-01T10:00:08Z", None),
+    ] {
+        pod.status.container_statuses[0].state.running = Some(Running { started_at: Some(started.into()) });
+        assert_eq!(hold(&pod, Some(pulled)), expected, "{started} {pulled}");
+        pod.status.observed_generation = None;
+        assert_eq!(
+            hold(&pod, Some(pulled)),
+            expected,
+            "{started} {pulled}, of a kubelet that does not say what it has seen"
+        );
+    }
+    // A sidecar is compared once it has started.
+    let mut pod = left_alone(Some(2));
+    pod.spec.init_containers.push(pod.spec.containers.remove(0));
+    pod.spec.init_containers[0].restart_policy = Some("Always".into());
+    pod.status.init_container_statuses.push(pod.status.container_statuses.remove(0));
+    for (started, expected) in [(None, None), (Some(false), None), (Some(true), Some(40))] {
+        pod.status.init_container_statuses[0].started = started;
+        assert_eq!(hold(&pod, None), expected, "{started:?}");
+    }
 }

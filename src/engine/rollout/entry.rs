@@ -9,6 +9,7 @@ use crate::engine::names::ContainerName;
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::progress::{PodPhase, Stage};
 
+use super::let_be::Since;
 use super::{Answer, Now};
 
 /// Sends per pod, at most: each after a fresh look, so more than a few mean that somebody else is at work.
@@ -186,6 +187,8 @@ pub(super) struct Entry {
     pub(super) ready_since: Option<(ReadyKey, Now)>,
     /// By container: the image, and which container the first status showed that carried its generation.
     pub(super) kubelet_knew: BTreeMap<ContainerName, (String, Option<String>)>,
+    /// Which containers there are, and since when.
+    pub(super) since: Option<Since>,
     /// By container: for which image and against what it was proven; what comes later is new as well.
     pub(super) proven: BTreeMap<ContainerName, (String, Baseline)>,
     /// By container that its restart alone proves: what that rests on, until it is said.

@@ -22,6 +22,7 @@ mod first_write;
 mod given_up;
 mod goal;
 mod judge;
+mod let_be;
 mod look;
 mod pod_phase;
 mod pods;

@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::evidence::{self, Baseline, Proof};
 use crate::engine::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
-use crate::engine::image;
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::pod::{Container, ContainerStatus, Pod, Terminated};
 use crate::engine::progress::PodPhase;
@@ -16,6 +15,7 @@ use super::Now;
 use super::entry::{Entry, MAX_SENDS, ReadyKey, Request, Sent};
 use super::fault::Fault;
 use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
+use super::let_be::{self, LetBe};
 use super::look::{Look, Visit};
 use super::pods::Pods;
 use super::steps;
@@ -44,7 +44,11 @@ enum Progress {
         waiting: String,
         until: String,
     },
-    Unverified(String),
+    /// Not proven, unless the kubelet lets it be until then.
+    Unverified {
+        why: String,
+        until: Option<Now>,
+    },
     Failing(Failure),
     /// Failing, if it is still so at that time.
     MayFail(Now),
@@ -87,6 +91,7 @@ impl<'a> PodJudge<'a> {
         if let Some(path) = goal.metadata.moved_in(pod) {
             return PodPhase::Gone { why: format!("its {path} was changed by somebody else") }.into();
         }
+        let_be::note(&mut entry.since, pod, look.now);
         let containers = goal.containers.iter();
         let mut progress: Vec<(ContainerName, Progress)> =
             containers.map(|(name, wanted)| (name.clone(), self.container(name, wanted, entry))).collect();
@@ -140,7 +145,7 @@ impl<'a> PodJudge<'a> {
             Progress::NotAsked
             | Progress::Restarting(_)
             | Progress::BackOff { .. }
-            | Progress::Unverified(_)
+            | Progress::Unverified { .. }
             | Progress::Failing(_)
             | Progress::MayFail(_)
             | Progress::Runs => None,
@@ -218,31 +223,24 @@ impl<'a> PodJudge<'a> {
         }
         let since = UpdateRecord::set_at(pod, name);
         let is_of_it = |at: &&str| since.as_deref().is_none_or(|since| *at >= since);
-        let changed = look.world.definition_changed(&pod.key, name).filter(is_of_it);
+        let changed = look.world.events(&pod.key).and_then(|events| events.changed_at(name)).filter(is_of_it);
         match baseline.proof(status, &container.image, knew, changed) {
             _ if look.has(Fault::ReadyIsDone) => Progress::Runs,
             Proof::New => {
                 entry.proven.insert(name.clone(), (container.image.clone(), baseline));
                 Progress::Runs
             }
-            // Whoever sets one image moves the time of all that he has set: it need not be this one that was set last.
-            Proof::Old if look.goal.mode == Mode::Follow && shows_what_is_asked_for(pod, container, status) => {
-                let started = status.state.running.as_ref().and_then(|running| running.started_at.as_deref());
-                let set = since.as_deref().unwrap_or_default();
-                Progress::Unverified(format!(
-                    "it runs since {}, and whoever set its image wrote to the pod once more at {set}",
-                    started.unwrap_or_default()
-                ))
-            }
             Proof::Old => Progress::Restarting(None),
-            Proof::Unverified(why) => match self.by_restart(name, entry) {
-                Some(rests_on) => {
-                    entry.by_restart.insert(name.clone(), Some(rests_on));
-                    entry.proven.insert(name.clone(), (container.image.clone(), baseline));
-                    Progress::Runs
+            Proof::Unverified(why) => {
+                let let_be = let_be::of(look, pod, name, entry.since.as_ref());
+                match self.by_restart(name, entry) {
+                    _ if let_be == LetBe::Yes => {}
+                    Some(rests_on) => drop(entry.by_restart.insert(name.clone(), Some(rests_on))),
+                    None => return Progress::Unverified { why, until: let_be.until() },
                 }
-                None => Progress::Unverified(why),
-            },
+                entry.proven.insert(name.clone(), (container.image.clone(), baseline));
+                Progress::Runs
+            }
         }
     }
 
@@ -395,7 +393,10 @@ fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unb
                 wake = Some(wake.map_or(*at, |wake: Now| wake.min(*at)));
                 restarting = Some(restarting.flatten());
             }
-            Progress::Unverified(why) => unverified = Some(why.clone()),
+            Progress::Unverified { why, until } => {
+                wake = [wake, *until].into_iter().flatten().min();
+                unverified = Some(why.clone());
+            }
             Progress::Runs => {}
         }
     }
@@ -415,7 +416,7 @@ fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unb
     if let Some(waiting) = restarting {
         return Some(Judged { phase: PodPhase::Restarting { containers, waiting, until: held }, wake });
     }
-    unverified.map(|why| PodPhase::Unverified { why }.into())
+    unverified.map(|why| Judged { phase: PodPhase::Unverified { why }, wake })
 }
 
 /// Why the pod is not the one of the goal any more.
@@ -435,12 +436,6 @@ fn gone(goal: &Goal, pod: &Pod) -> Option<String> {
 /// what stands there now is somebody else's.
 ///
 /// On the way back the record is that of the way there: it says another image.
-/// Whether the kubelet, which has seen the pod as it is now, shows the container running under the name that is asked for.
-fn shows_what_is_asked_for(pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
-    let is_seen = pod.generation.is_some() && pod.status.observed_generation >= pod.generation;
-    is_seen && status.state.running.is_some() && image::is_same(&status.image, &container.image)
-}
-
 fn was_ours(pod: &Pod, id: &RolloutId, name: &ContainerName, to: &str) -> bool {
     UpdateRecord::of(pod)
         .filter(|record| record.id == *id && !record.later.contains_key(name))
@@ -450,7 +445,7 @@ fn was_ours(pod: &Pod, id: &RolloutId, name: &ContainerName, to: &str) -> bool {
 /// Whether the kubelet knew the spec when it made the container that is shown: a status with the spec's generation
 /// has shown another one. Notes the first such status.
 fn kubelet_knew(entry: &mut Entry, pod: &Pod, container: &Container, status: &ContainerStatus) -> bool {
-    if pod.generation.is_none() || pod.status.observed_generation < pod.generation {
+    if !evidence::has_seen(pod) {
         return false;
     }
     match entry.kubelet_knew.get(&container.name) {

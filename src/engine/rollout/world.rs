@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::durable::OwnerView;
-use crate::engine::names::{ContainerName, PodKey};
+use crate::engine::events::PodEvents;
+use crate::engine::names::PodKey;
 use crate::engine::pod::Pod;
 
 /// What the shell has seen happen.
@@ -29,9 +30,8 @@ pub enum Observation {
     Slices(Vec<Value>),
     /// The watch broke; it is being opened again and will come back as a relist.
     WatchLost(String),
-    /// The kubelet's events that say that a container's definition changed: container to the event's time
-    /// (RFC 3339, whole seconds).
-    DefinitionChanged(PodKey, BTreeMap<ContainerName, String>),
+    /// The kubelet's events of a pod were read.
+    Events(PodKey, PodEvents),
 }
 
 /// The state of the watch.
@@ -53,7 +53,7 @@ pub struct World {
     deleted: BTreeSet<PodKey>,
     /// Why pods left that are deleted, as far as they themselves said.
     causes: HashMap<PodKey, String>,
-    definition_changed: HashMap<PodKey, BTreeMap<ContainerName, String>>,
+    events: HashMap<PodKey, PodEvents>,
     owner: Option<OwnerView>,
     pull_pods: Option<Vec<Value>>,
     budgets: Option<Vec<Value>>,
@@ -71,7 +71,7 @@ impl Default for World {
             pods: HashMap::new(),
             deleted: BTreeSet::new(),
             causes: HashMap::new(),
-            definition_changed: HashMap::new(),
+            events: HashMap::new(),
             owner: None,
             pull_pods: None,
             budgets: None,
@@ -105,8 +105,8 @@ impl World {
             Observation::Slices(slices) => self.slices = Some(slices),
             Observation::PullPods(pods) => self.pull_pods = Some(pods),
             Observation::WatchLost(why) => self.watch = Watch::Lost(why),
-            Observation::DefinitionChanged(key, containers) => {
-                self.definition_changed.insert(key.clone(), containers);
+            Observation::Events(key, events) => {
+                self.events.insert(key.clone(), events);
                 self.changed(key);
             }
         }
@@ -161,9 +161,9 @@ impl World {
         self.causes.get(key).map(String::as_str)
     }
 
-    /// Returns when the kubelet said that a container's definition changed.
-    pub fn definition_changed(&self, key: &PodKey, container: &ContainerName) -> Option<&str> {
-        self.definition_changed.get(key)?.get(container).map(String::as_str)
+    /// Returns the kubelet's events of a pod, as last read.
+    pub fn events(&self, key: &PodKey) -> Option<&PodEvents> {
+        self.events.get(key)
     }
 
     /// Returns the owner as last read.

@@ -3,7 +3,7 @@
 use super::Asked;
 use crate::engine::evidence::{self, Baseline, Proof};
 use crate::engine::failure::{self, Failure, Urgency};
-use crate::engine::image::{self, ImageReference};
+use crate::engine::image::ImageReference;
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, ContainerStatus, Pod, Terminated, Waiting};
 use crate::engine::record::UpdateRecord;
@@ -194,7 +194,7 @@ fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Opti
     let unseen = changed && pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation);
     if let Some(running) = &status.state.running {
         let since = running.started_at.clone();
-        return match proof(pod, &baseline, container, status) {
+        return match evidence::one_look(pod, &baseline, container, status) {
             Proof::New => Condition::Running { ready: status.ready, since },
             Proof::Unverified(why) if !unseen => Condition::Unverified { why, ready: status.ready, since },
             Proof::Old | Proof::Unverified(_) => Condition::Updating { waiting: None },
@@ -211,22 +211,6 @@ fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Opti
     let has_run = last
         .is_some_and(|last| baseline.is_newer(last.container_id.as_deref(), last.started_at.as_deref()) == Some(true));
     if has_run { Condition::Starting { waiting } } else { not_running(waiting) }
-}
-
-/// Weighs a running container by one look. Whoever set the image may have written another field since, which moves the
-/// time: a container from before it that shows the very image asked for is not known to be the wrong one.
-fn proof(pod: &Pod, baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Proof {
-    let proof = baseline.proof(status, &container.image, evidence::was_compared(pod, &container.name), None);
-    match (proof, baseline) {
-        (Proof::Unverified(_), _) if evidence::rests_on_restart(pod, &container.name).is_some() => Proof::New,
-        (Proof::Old, Baseline::Set(set)) if image::is_same(&status.image, &container.image) => {
-            Proof::Unverified(format!(
-                "it started before {} last wrote to the pod ({}), but shows the image asked for",
-                set.manager, set.time
-            ))
-        }
-        (proof, _) => proof,
-    }
 }
 
 /// Judges a container that does not run, as `follow` does in its first look: what must last to count does not yet.

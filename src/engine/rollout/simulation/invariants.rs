@@ -443,8 +443,10 @@ impl Invariants {
             let grace = match self.unverified_since.get(&goal.key) {
                 // The kubelet's events are looked at every five seconds.
                 Some(unverified) => {
-                    // What a restart alone proves has to hold for longer.
-                    let alone = Duration::from_secs(6 + u64::from(RESTARTED_HOLD_SECONDS));
+                    // What a restart alone proves has to hold for longer, and what the kubelet lets be for as long as it would
+                    // take to stop both containers.
+                    let let_be = 2 * pod.termination_grace_seconds() + 10;
+                    let alone = Duration::from_secs(6 + u64::from(RESTARTED_HOLD_SECONDS).max(let_be));
                     unverified.saturating_sub(*since) + alone + 2 * truth.slowest_answer
                 }
                 None => Duration::ZERO,

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use crate::engine::events::PodEvents;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::{Condition, ContainerState, ContainerStatus, Running, Terminated, Waiting};
 
@@ -52,8 +53,7 @@ pub(super) struct Kubelet {
     made: u32,
     /// Which image each container was made of: the truth.
     pub(super) truth: BTreeMap<String, String>,
-    /// The kubelet's events "definition changed".
-    pub(super) definition_changed: BTreeMap<ContainerName, String>,
+    pub(super) events: PodEvents,
 }
 
 type Later = Vec<(Now, Stage)>;
@@ -76,7 +76,7 @@ impl Kubelet {
             dirty: false,
             made: 0,
             truth: BTreeMap::new(),
-            definition_changed: BTreeMap::new(),
+            events: PodEvents::default(),
         };
         for (index, (name, _)) in images.iter().enumerate() {
             kubelet.containers.push(Runtime { name: (*name).into(), ..Runtime::default() });
@@ -141,6 +141,7 @@ impl Kubelet {
         if let Some(runtime) = self.containers.get_mut(index) {
             let image = self.known.get(&runtime.name).cloned().unwrap_or_default();
             self.truth.insert(id.clone(), image.clone());
+            self.events.pulled.entry(runtime.name.clone()).or_default().insert(image.clone(), started_at.clone());
             runtime.restarts += i64::from(runtime.id.is_some());
             runtime.made_of = image;
             (runtime.id, runtime.running_since, runtime.waiting) = (Some(id.clone()), Some(started_at), None);
@@ -212,7 +213,7 @@ impl Kubelet {
         self.containers.iter_mut().for_each(|runtime| runtime.tries = 0);
         for runtime in self.to_kill.iter().filter_map(|index| self.containers.get(*index)) {
             if runtime.running_since.is_some() {
-                self.definition_changed.insert(runtime.name.clone(), timestamp(now));
+                self.events.changed.insert(runtime.name.clone(), timestamp(now));
             }
         }
         self.kill_next(now)
@@ -225,7 +226,11 @@ impl Kubelet {
                 let takes = if runs { self.random.millis(20, self.nature.slowest_millis) } else { Duration::ZERO };
                 vec![(now + takes, Stage::Kill(index))]
             }
-            None => vec![(now + self.random.millis(0, self.nature.slowest_millis), Stage::Start)],
+            None => {
+                // Bits that are on the node are not pulled.
+                let slowest = self.nature.slowest_millis.min(if self.nature.same_digest { 3_000 } else { u64::MAX });
+                vec![(now + self.random.millis(0, slowest), Stage::Start)]
+            }
         }
     }
 

@@ -73,8 +73,7 @@ impl Simulation {
             Due::Read { id, key, run } => self.read(id, &key, run),
             Due::ReadEvents { id, key, run } => {
                 if let Some(kubelet) = self.kubelets.get(&key).filter(|_| !self.scenario.events_run_out) {
-                    let events = kubelet.definition_changed.clone();
-                    self.world.observe(Observation::DefinitionChanged(key, events));
+                    self.world.observe(Observation::Events(key, kubelet.events.clone()));
                 }
                 self.answer(id, Answer::Read, run);
             }
