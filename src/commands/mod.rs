@@ -39,7 +39,7 @@ pub use shell::Shell;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command, Typed};
-use crate::engine::durable::change::Direction;
+use crate::engine::change::Direction;
 use crate::engine::outcome::{DiffResult, EndResult, Ending};
 use crate::error::CommandError;
 

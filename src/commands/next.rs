@@ -10,8 +10,8 @@ use std::path::Path;
 use clap::{Command, CommandFactory};
 
 use crate::cli::{Cli, Typed, root};
+use crate::engine::change::{Direction, same};
 use crate::engine::drain::DrainBy;
-use crate::engine::durable::change::{Direction, same};
 use crate::engine::hook::HookPhase;
 use crate::engine::kinds::Release;
 use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
@@ -212,7 +212,7 @@ impl Typing {
             images.collect::<Option<BTreeMap<_, _>>>()
         };
         let first = images(goal.pods.first()?)?;
-        let is_same = goal.pods.iter().all(|pod| images(pod).as_ref() == Some(&first) && pod.metadata.is_empty());
+        let is_same = goal.pods.iter().all(|pod| images(pod).as_ref() == Some(&first) && pod.fields.is_empty());
         let task = task(vec![goal.workload.to_string()], &first);
         is_same.then(|| self.about(Verb::Apply, task, &goal.workload, Some(goal), false).to_string())
     }
@@ -352,7 +352,7 @@ impl Typing {
         let change = goal.owner.as_ref()?.lock.directed();
         let images = change.images.iter().map(|(container, image)| format!("{container}={}", image.to));
         let task = std::iter::once(goal.workload.to_string()).chain(images).collect();
-        change.metadata.is_empty().then(|| self.about(Verb::Apply, task, &goal.workload, Some(goal), false).to_string())
+        change.fields.is_empty().then(|| self.about(Verb::Apply, task, &goal.workload, Some(goal), false).to_string())
     }
 
     /// Returns kubectl's command that watches a rollout of the owner's controller.

@@ -379,7 +379,7 @@ fn questions(plan: &WorkloadPlan, live: &LiveWorkload, id: &RolloutId, field_man
         let labels: BTreeMap<_, _> =
             pod.labels.iter().filter(|(key, _)| !MetadataMap::Labels.is_reserved(key)).collect();
         let wanted: BTreeMap<_, _> = planned.changes.iter().map(|(name, change)| (name, &change.to)).collect();
-        let kind = serde_json::json!([spec, labels, wanted, planned.metadata]).to_string();
+        let kind = serde_json::json!([spec, labels, wanted, planned.fields]).to_string();
         if let Some(question) = questions.get_mut(&kind) {
             question.pods.push(planned.pod.clone());
             continue;
@@ -391,7 +391,7 @@ fn questions(plan: &WorkloadPlan, live: &LiveWorkload, id: &RolloutId, field_man
         let images: Vec<NewImage> = changed
             .map(|(container, change)| NewImage { container: container.clone(), to: change.to.clone() })
             .collect();
-        if let Ok(patch) = pod_patch(pod, &images, &planned.metadata, id, field_manager) {
+        if let Ok(patch) = pod_patch(pod, &images, &planned.fields, id, field_manager) {
             order.push(kind.clone());
             questions.insert(kind, Question { patch, pods: vec![planned.pod.clone()] });
         }

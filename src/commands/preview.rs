@@ -6,7 +6,7 @@ use super::Shell;
 use super::rolling::Rolling;
 use crate::cli::DryRun;
 use crate::cluster::error::ClusterError;
-use crate::engine::durable::change::same;
+use crate::engine::change::same;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::durable::{ObjectWrite, OwnLock, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase};
 use crate::engine::patch::{NewImage, PodPatch, pod_patch};
@@ -90,5 +90,5 @@ fn patch(goal: &Goal, live: &LiveWorkload, wanted: &PodGoal) -> Option<PodPatch>
     let images: Vec<NewImage> = changed
         .filter_map(|(name, container)| Some(NewImage { container: name.clone(), to: container.to.clone()? }))
         .collect();
-    (!images.is_empty()).then(|| pod_patch(pod, &images, &wanted.metadata, &goal.id, &goal.field_manager).ok())?
+    (!images.is_empty()).then(|| pod_patch(pod, &images, &wanted.fields, &goal.id, &goal.field_manager).ok())?
 }

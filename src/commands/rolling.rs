@@ -11,7 +11,7 @@ use super::{Shell, approve};
 use crate::cli::{DryRun, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
-use crate::engine::durable::change::{Direction, same};
+use crate::engine::change::{Direction, same};
 use crate::engine::durable::{self, lock::RolloutLock};
 use crate::engine::hook::Hooks;
 use crate::engine::kinds::Release;

@@ -6,7 +6,7 @@ use super::targets::{self, Wish};
 use super::{Shell, approve, plan, resume};
 use crate::cli::{DryRun, GlobalArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::engine::durable::change::Direction;
+use crate::engine::change::Direction;
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::{LiveWorkload, is_left_behind, undone};
 use crate::engine::workload::Workload;

@@ -18,7 +18,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::metadata::{MetadataChange, MetadataMap};
+use super::change::MetadataChange;
+use super::metadata::MetadataMap;
 use super::pod::Pod;
 use super::record::{Drained, DrainedLabel};
 use super::selector;

@@ -9,6 +9,7 @@
 pub mod address;
 pub mod api_schema;
 pub mod budget;
+pub mod change;
 pub mod container_hash;
 pub mod defaults;
 pub mod drain;
@@ -30,6 +31,7 @@ pub mod mask;
 pub mod metadata;
 pub mod names;
 pub mod new_images;
+mod operations;
 pub mod outcome;
 pub mod patch;
 pub mod permissions;

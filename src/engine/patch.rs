@@ -6,14 +6,15 @@ mod taken_over;
 
 use std::collections::BTreeMap;
 
-use json_patch::jsonptr::PointerBuf;
-use json_patch::{AddOperation, Patch as JsonPatch, PatchOperation, RemoveOperation, ReplaceOperation, TestOperation};
+use json_patch::Patch as JsonPatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::change::FieldChanges;
 use super::failure;
-use super::metadata::{MetadataChange, MetadataMap, ValueChange};
+use super::metadata::MetadataMap;
 use super::names::{ContainerName, PodKey, RolloutId};
+use super::operations::Operations;
 use super::pod::{ContainerStatus, Pod};
 use super::record::{ContainerRecord, LaterChange, UPDATE_ANNOTATION, UpdateRecord};
 
@@ -88,7 +89,7 @@ pub enum PatchError {
 ///
 /// It tests uid, controller, absent deletionTimestamp, and each container's name, old image and containerID, and
 /// writes the record into the pod's annotation: a pod that moved in any of these is refused by the server (422 without
-/// details), never half patched. Labels and annotations go with it, each tested for its value before. A patch of these
+/// details), never half patched. The other fields that change go with it, each tested for its value before. A patch of these
 /// alone leaves the record of the last update as it is: that is still what the containers' evidence rests on. It is tested
 /// all the same: a run that takes over changes it.
 ///
@@ -97,11 +98,11 @@ pub enum PatchError {
 pub fn pod_patch(
     pod: &Pod,
     images: &[NewImage],
-    metadata: &MetadataChange,
+    fields: &FieldChanges,
     id: &RolloutId,
     field_manager: &str,
 ) -> Result<PodPatch, PatchError> {
-    step_patch(pod, &ImageStep { images, ..ImageStep::default() }, metadata, id, field_manager)
+    step_patch(pod, &ImageStep { images, ..ImageStep::default() }, fields, id, field_manager)
 }
 
 /// Writes the patch of one step of a pod's update: some of its containers, where the others come later.
@@ -114,7 +115,7 @@ pub fn pod_patch(
 pub fn step_patch(
     pod: &Pod,
     step: &ImageStep<'_>,
-    metadata: &MetadataChange,
+    fields: &FieldChanges,
     id: &RolloutId,
     field_manager: &str,
 ) -> Result<PodPatch, PatchError> {
@@ -152,17 +153,13 @@ pub fn step_patch(
     record.set_at = UpdateRecord::complete(pod).map(|before| before.set_at).unwrap_or_default();
     let is_kept = |name: &ContainerName| images.iter().all(|image| image.container != *name);
     record.set_at.retain(|name, _| is_kept(name));
-    operations.metadata(MetadataMap::Labels, &pod.labels, &metadata.left_in(pod).labels);
-    let mut annotations = metadata.left_in(pod).annotations;
+    fields.write(pod, &mut operations);
     if !images.is_empty() {
-        let record = serde_json::to_string(&record).unwrap_or_default();
-        let from = pod.annotations.get(UPDATE_ANNOTATION).cloned();
-        annotations.insert(UPDATE_ANNOTATION.into(), ValueChange { from, to: Some(record) });
-    } else if !annotations.contains_key(UPDATE_ANNOTATION) {
+        operations.record(Some(&record));
+    } else if !operations.sets(MetadataMap::Annotations, UPDATE_ANNOTATION) {
         operations.record_as_it_is(pod);
     }
-    operations.metadata(MetadataMap::Annotations, &pod.annotations, &annotations);
-    Ok(operations.of(pod, PodPart::Pod, field_manager))
+    Ok(patch_of(pod, operations, PodPart::Pod, field_manager))
 }
 
 /// What the same rollout has recorded of other containers, where that still explains what the pod asks for.
@@ -213,19 +210,13 @@ fn in_flight(pod: &Pod, status: &ContainerStatus) -> Option<String> {
     is_older.then(|| before.in_flight.as_ref().unwrap_or(&before.from).clone())
 }
 
-#[derive(Default)]
-struct Operations(Vec<PatchOperation>);
+/// Returns the patch of a pod with these operations.
+fn patch_of(pod: &Pod, operations: Operations, part: PodPart, field_manager: &str) -> PodPatch {
+    let operations = operations.into_patch(pod);
+    PodPatch { key: pod.key.clone(), operations, field_manager: field_manager.to_owned(), part }
+}
 
 impl Operations {
-    fn of(self, pod: &Pod, part: PodPart, field_manager: &str) -> PodPatch {
-        let (key, field_manager) = (pod.key.clone(), field_manager.to_owned());
-        PodPatch { key, operations: JsonPatch(self.0), field_manager, part }
-    }
-
-    fn test<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, value: Value) {
-        self.0.push(PatchOperation::Test(TestOperation { path: PointerBuf::from_tokens(path), value }));
-    }
-
     fn container(&mut self, pod: &Pod, image: &NewImage) -> Result<(ContainerName, ContainerRecord), PatchError> {
         let name = &image.container;
         let (list, index, container) = pod.container(name).ok_or_else(|| PatchError::NoSuchContainer(name.clone()))?;
@@ -260,60 +251,25 @@ impl Operations {
             None if pod.statuses(list).is_empty() => self.test(["status", list.status_field()], Value::Null),
             None => {}
         }
-        let path = PointerBuf::from_tokens(path("image"));
-        self.0.push(PatchOperation::Replace(ReplaceOperation { path, value: json!(image.to) }));
+        self.replace(path("image"), json!(image.to));
         Ok((name.clone(), record))
-    }
-
-    /// `add` into an absent map fails, so an absent map is tested for and added whole.
-    fn metadata(
-        &mut self,
-        map: MetadataMap,
-        present: &BTreeMap<String, String>,
-        changes: &BTreeMap<String, ValueChange>,
-    ) {
-        if changes.is_empty() {
-            return;
-        }
-        let field = map.field();
-        if present.is_empty() {
-            self.test(["metadata", field], Value::Null);
-            let values: BTreeMap<&String, &String> =
-                changes.iter().filter_map(|(key, change)| Some((key, change.to.as_ref()?))).collect();
-            let path = PointerBuf::from_tokens(["metadata", field]);
-            self.0.push(PatchOperation::Add(AddOperation { path, value: json!(values) }));
-            return;
-        }
-        for (key, change) in changes {
-            let path = ["metadata", field, key.as_str()];
-            self.test(path, json!(present.get(key)));
-            let path = PointerBuf::from_tokens(path);
-            match (present.contains_key(key), &change.to) {
-                (false, Some(to)) => self.0.push(PatchOperation::Add(AddOperation { path, value: json!(to) })),
-                (true, Some(to)) => self.0.push(PatchOperation::Replace(ReplaceOperation { path, value: json!(to) })),
-                (true, None) => self.0.push(PatchOperation::Remove(RemoveOperation { path })),
-                (false, None) => {}
-            }
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::change::{MetadataChange, ValueChange};
+    use json_patch::PatchOperation;
 
     fn change(from: Option<&str>, to: Option<&str>) -> ValueChange {
         ValueChange { from: from.map(str::to_owned), to: to.map(str::to_owned) }
     }
 
     /// Applies the patch of the metadata to the object as the API server would.
-    fn patched(
-        object: &Value,
-        images: &[NewImage],
-        metadata: &MetadataChange,
-    ) -> Result<Value, json_patch::PatchError> {
+    fn patched(object: &Value, images: &[NewImage], metadata: MetadataChange) -> Result<Value, json_patch::PatchError> {
         let pod = Pod::from_object(object).unwrap();
-        let patch = pod_patch(&pod, images, metadata, &RolloutId::from("one"), "kubectl-inplace").unwrap();
+        let patch = pod_patch(&pod, images, &metadata.into(), &RolloutId::from("one"), "kubectl-inplace").unwrap();
         let mut object = object.clone();
         json_patch::patch(&mut object, &tolerant(&patch.operations)).map(|()| object)
     }
@@ -344,7 +300,7 @@ mod tests {
         };
         let images = [NewImage { container: "side".into(), to: "side:2".into() }];
         let before = pod(&json!({"labels": {"tier": "a", "app": "web"}, "annotations": {"gone": "x", "kept": "y"}}));
-        let after = patched(&before, &images, &wanted).unwrap();
+        let after = patched(&before, &images, wanted).unwrap();
         assert_eq!(after["metadata"]["labels"], json!({"tier": "b", "app": "web", "new/key~": "1"}));
         assert_eq!(after["metadata"]["annotations"]["kept"], "y");
         assert!(after["metadata"]["annotations"].get("gone").is_none());
@@ -355,11 +311,11 @@ mod tests {
     #[test]
     fn metadata_alone_leaves_the_record_as_it_is() {
         let wanted = MetadataChange { labels: [("tier".into(), change(None, Some("b")))].into(), ..Default::default() };
-        let after = patched(&pod(&json!({})), &[], &wanted).unwrap();
+        let after = patched(&pod(&json!({})), &[], wanted.clone()).unwrap();
         assert_eq!(after["metadata"]["labels"], json!({"tier": "b"}));
         assert!(after["metadata"].get("annotations").is_none());
         let before = pod(&json!({"annotations": {UPDATE_ANNOTATION: "{}"}}));
-        let after = patched(&before, &[], &wanted).unwrap();
+        let after = patched(&before, &[], wanted.clone()).unwrap();
         assert_eq!(after["metadata"]["annotations"], before["metadata"]["annotations"]);
     }
 
@@ -370,7 +326,7 @@ mod tests {
         let mut set = |id: &str, container: &str, to: &str| {
             let seen = Pod::from_object(&object).unwrap();
             let images = [NewImage { container: container.into(), to: to.into() }];
-            let none = MetadataChange::default();
+            let none = FieldChanges::default();
             let patch = pod_patch(&seen, &images, &none, &RolloutId::from(id), "kubectl-inplace").unwrap();
             json_patch::patch(&mut object, &tolerant(&patch.operations)).unwrap();
             let record = UpdateRecord::complete(&Pod::from_object(&object).unwrap()).unwrap();
@@ -402,7 +358,7 @@ mod tests {
         let wanted =
             MetadataChange { labels: [("tier".into(), change(Some("a"), Some("b")))].into(), ..Default::default() };
         let seen = Pod::from_object(&pod(&json!({"labels": {"tier": "a"}}))).unwrap();
-        let patch = pod_patch(&seen, &[], &wanted, &RolloutId::from("one"), "kubectl-inplace").unwrap();
+        let patch = pod_patch(&seen, &[], &wanted.into(), &RolloutId::from("one"), "kubectl-inplace").unwrap();
         let mut moved = pod(&json!({"labels": {"tier": "c"}}));
         assert!(json_patch::patch(&mut moved, &tolerant(&patch.operations)).is_err());
     }

@@ -15,8 +15,11 @@ use super::pod::Pod;
 /// How every annotation and label begins in which this program keeps its books.
 pub const OWN_PREFIX: &str = "kubectl-inplace.io/";
 
-/// The annotation's key.
+/// The key of a pod's annotation.
 pub const UPDATE_ANNOTATION: &str = "kubectl-inplace.io/update";
+
+/// The key of an owner's annotation: the lock of a rollout.
+pub const ROLLOUT_ANNOTATION: &str = "kubectl-inplace.io/rollout";
 
 /// One in-place update of one pod.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,12 +4,11 @@
 //! have gone through the same defaulting; `null`, an absent field and an empty list are the same. Of very many paths the
 //! first are named and the others counted.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
 use super::json_path::{element, join};
-use super::metadata::{MetadataChange, MetadataMap};
 use super::names::ContainerName;
 use super::pod::ContainerList;
 use super::qos;
@@ -20,10 +19,6 @@ const MAX_PATHS: usize = 100;
 /// What differs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TemplateDiff {
-    /// Images that differ, by container.
-    pub images: BTreeMap<ContainerName, ChangedImage>,
-    /// Labels and annotations that differ.
-    pub metadata: MetadataChange,
     /// Containers that only the second has.
     pub added: Vec<ListedContainer>,
     /// Containers that only the first has.
@@ -36,17 +31,6 @@ pub struct TemplateDiff {
     pub other: Vec<String>,
 }
 
-/// One image that differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedImage {
-    /// Where the container stands.
-    pub list: ContainerList,
-    /// Before.
-    pub from: String,
-    /// After.
-    pub to: String,
-}
-
 /// A container and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedContainer {
@@ -56,18 +40,13 @@ pub struct ListedContainer {
     pub name: ContainerName,
 }
 
-impl TemplateDiff {
-    /// Returns whether nothing differs.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// Changed paths, as many as are named.
 #[derive(Default)]
 struct Paths {
     named: Vec<String>,
     more: usize,
+    /// Those that somebody else answers for.
+    claimed: BTreeSet<String>,
 }
 
 impl Paths {
@@ -92,16 +71,12 @@ impl Paths {
 /// rename them.
 const MAX_RENAME_PAIRS: usize = 10_000;
 
-/// Compares two templates (`metadata` and `spec`).
-pub fn diff(before: &Value, after: &Value) -> TemplateDiff {
+/// Compares two templates (`metadata` and `spec`), but for the paths that somebody else answers for.
+pub fn diff(before: &Value, after: &Value, claimed: BTreeSet<String>) -> TemplateDiff {
     let mut found = TemplateDiff::default();
-    let mut paths = Paths::default();
-    let (metadata, unread) = MetadataChange::between(before, after);
-    found.metadata = metadata;
+    let mut paths = Paths { claimed, ..Paths::default() };
     compare_but(before, after, "", &["spec", "metadata"], &mut paths);
-    let read: Vec<&str> =
-        MetadataMap::ALL.map(MetadataMap::field).into_iter().filter(|f| !unread.contains(f)).collect();
-    compare_but(part(before, "metadata"), part(after, "metadata"), "metadata", &read, &mut paths);
+    compare_but(part(before, "metadata"), part(after, "metadata"), "metadata", &[], &mut paths);
     let (before, after) = (part(before, "spec"), part(after, "spec"));
     compare_but(before, after, "spec", &["containers", "initContainers"], &mut paths);
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
@@ -151,19 +126,7 @@ fn containers(before: &Value, after: &Value, list: ContainerList, found: &mut Te
             continue;
         };
         let path = element(&format!("spec.{field}"), name);
-        compare_but(container, other, &path, &["image"], paths);
-        let image = |container: &Value| match container.get("image") {
-            None | Some(Value::Null) => Some(String::new()),
-            Some(image) => image.as_str().map(str::to_owned),
-        };
-        let (Some(from), Some(to)) = (image(container), image(other)) else {
-            // Not what the API serves: compared as it stands, so that nothing is lost.
-            compare(part(container, "image"), part(other, "image"), &format!("{path}.image"), paths);
-            continue;
-        };
-        if from != to {
-            found.images.insert(ContainerName::from(name.as_str()), ChangedImage { list, from, to });
-        }
+        compare_but(container, other, &path, &[], paths);
     }
     found.added.extend(added.into_iter().map(|(name, _)| listed(name)));
 }
@@ -175,8 +138,8 @@ fn same_but_name(a: &Value, b: &Value) -> bool {
 }
 
 /// Pairs a list's elements with their key, if every element has one of its own.
-fn by_key<'v>(list: &'v Value, key: &str) -> Option<Vec<(String, &'v Value)>> {
-    let mut seen = std::collections::BTreeSet::new();
+pub(super) fn by_key<'v>(list: &'v Value, key: &str) -> Option<Vec<(String, &'v Value)>> {
+    let mut seen = BTreeSet::new();
     list.as_array()?
         .iter()
         .map(|element| {
@@ -216,7 +179,7 @@ fn fields_of<'v>(value: &'v Value, nothing: &'v Map<String, Value>) -> Option<&'
 }
 
 fn compare(before: &Value, after: &Value, path: &str, paths: &mut Paths) {
-    if before == after || (is_absent(before) && is_absent(after)) {
+    if before == after || (is_absent(before) && is_absent(after)) || paths.claimed.contains(path) {
         return;
     }
     match (before, after) {
@@ -273,6 +236,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::engine::change::{Difference, diff};
 
     fn template(spec: &Value) -> Value {
         json!({"metadata": {"labels": {"app": "web"}}, "spec": spec})
@@ -300,7 +264,7 @@ mod tests {
             let mut after = before.clone();
             let (parent, key) = pointer.rsplit_once('/').unwrap();
             after.pointer_mut(parent).unwrap()[key] = value;
-            assert_eq!(diff(&before, &after).other, other, "{pointer}");
+            assert_eq!(diff(&before, &after).rest.other, other, "{pointer}");
         }
     }
 
@@ -319,10 +283,10 @@ mod tests {
         ];
         for (before, after, expected) in cases {
             let found = diff(&template(before.clone()), &template(after.clone()));
-            assert_eq!(found.other, expected, "{before} {after}");
-            assert!(found.images.is_empty(), "{before} {after}");
+            assert_eq!(found.rest.other, expected, "{before} {after}");
+            assert!(found.change.images.is_empty(), "{before} {after}");
         }
-        assert_eq!(diff(&template(json!(null)), &template(json!("a:1"))).images.len(), 1);
+        assert_eq!(diff(&template(json!(null)), &template(json!("a:1"))).change.images.len(), 1);
     }
 
     #[test]
@@ -330,12 +294,12 @@ mod tests {
         let before = template(&json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:1"}]}));
         let reordered =
             template(&json!({"containers": [{"name": "b", "image": "b:1"}, {"name": "a", "image": "a:1"}]}));
-        assert!(diff(&before, &reordered).is_empty());
+        assert_eq!(diff(&before, &reordered), Difference::default());
         let listed = |name: &str| ListedContainer { list: ContainerList::Containers, name: name.into() };
         let renamed = template(&json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "c", "image": "b:1"}]}));
-        assert_eq!(diff(&before, &renamed).renamed, [(listed("b"), "c".into())]);
+        assert_eq!(diff(&before, &renamed).rest.renamed, [(listed("b"), "c".into())]);
         let other = template(&json!({"containers": [{"name": "a", "image": "a:1"}, {"name": "c", "image": "c:1"}]}));
-        let found = diff(&before, &other);
+        let found = diff(&before, &other).rest;
         assert_eq!((found.added, found.removed), (vec![listed("c")], vec![listed("b")]));
     }
 
@@ -345,9 +309,9 @@ mod tests {
         let mut after = template(&json!({"containers": [{"name": "a", "resources": {"limits": {"cpu": "1"}}}]}));
         after["metadata"]["labels"] = json!({"app": "web", "tier": "front"});
         let found = diff(&before, &after);
-        assert_eq!(found.metadata.labels.keys().collect::<Vec<_>>(), ["tier"]);
-        assert_eq!(found.qos, Some(("BestEffort", "Burstable")));
-        assert_eq!(found.other, ["spec.containers[a].resources.limits"]);
+        assert_eq!(found.change.fields.metadata.labels.keys().collect::<Vec<_>>(), ["tier"]);
+        assert_eq!(found.rest.qos, Some(("BestEffort", "Burstable")));
+        assert_eq!(found.rest.other, ["spec.containers[a].resources.limits"]);
     }
 
     #[test]
@@ -356,7 +320,7 @@ mod tests {
             let fields = (0..1000).map(|index| (format!("f{index:03}"), json!(value)));
             template(&json!({"x": Value::Object(fields.collect())}))
         };
-        let found = diff(&template(1), &template(2)).other;
+        let found = diff(&template(1), &template(2)).rest.other;
         assert_eq!(found.len(), MAX_PATHS);
         assert_eq!(found.last().map(String::as_str), Some("spec.x.f099 (and 900 more)"));
         let long = |value: usize| json!({"é".repeat(100_000): {"a": {"b": value}}});
@@ -368,6 +332,6 @@ mod tests {
     fn another_order_of_env_is_a_change() {
         let before = template(&json!({"containers": [{"name": "a", "env": [{"name": "X"}, {"name": "Y"}]}]}));
         let after = template(&json!({"containers": [{"name": "a", "env": [{"name": "Y"}, {"name": "X"}]}]}));
-        assert_eq!(diff(&before, &after).other, ["spec.containers[a].env (order)"]);
+        assert_eq!(diff(&before, &after).rest.other, ["spec.containers[a].env (order)"]);
     }
 }

@@ -10,8 +10,8 @@ use crate::engine::image::display_short;
 use crate::engine::plan::PLAN_API_VERSION;
 use crate::engine::updates::{Course, Update, WorkloadUpdates};
 
+use super::fields::{self, FieldView};
 use super::json::WorkloadName;
-use super::metadata::{self, ValueView};
 use super::style::{Meaning, Style};
 use super::{OutputFormat, escape, words};
 
@@ -90,13 +90,13 @@ fn table(updates: &[Update], style: &Style, out: &mut dyn Write) -> io::Result<(
     Ok(())
 }
 
-/// A line a container and a line a label or annotation.
+/// A line a container, and a line a field.
 fn change(update: &Update, style: &Style) -> String {
     let images = update
         .images
         .iter()
         .map(|image| words::image_change(style, &image.container, &display_short(&image.from, &image.to)));
-    let lines: Vec<String> = images.chain(metadata::keys(&update.metadata, style)).collect();
+    let lines: Vec<String> = images.chain(fields::names(&update.fields, style)).collect();
     lines.join("\n")
 }
 
@@ -167,7 +167,7 @@ struct UpdateView<'a> {
     reason: Option<&'a str>,
     images: Vec<ImageView<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    metadata: Vec<ValueView<'a>>,
+    fields: Vec<FieldView>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pods: &'a [String],
 }
@@ -220,7 +220,7 @@ impl<'a> UpdateView<'a> {
             seconds: update.seconds(),
             reason: update.reason.as_deref(),
             images: images.collect(),
-            metadata: metadata::views(&update.metadata),
+            fields: fields::views(&update.fields),
             pods,
         }
     }

@@ -22,7 +22,7 @@ use crate::engine::record::Drained;
 use crate::engine::rollout::Policy;
 
 use super::escape;
-use super::metadata::{self, ValueView};
+use super::fields::{self, FieldView};
 
 /// Writes the plan's document, indented, ended by a line break.
 ///
@@ -141,7 +141,7 @@ struct WorkloadView<'a> {
     missing_permissions: Vec<ReasonView>,
     containers: Vec<ContainerView<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    metadata: Vec<ValueView<'a>>,
+    fields: Vec<FieldView>,
     pods: Vec<PodView<'a>>,
 }
 
@@ -169,7 +169,7 @@ impl<'a> WorkloadView<'a> {
             warnings: plan.warnings.iter().map(WarningView::of).collect(),
             missing_permissions: reasons(&plan.missing_permissions, &plan.workload),
             containers: plan.containers.iter().map(ContainerView::of).collect(),
-            metadata: metadata::views(&plan.metadata),
+            fields: fields::views(&plan.fields),
             pods: plan.pods.iter().map(|pod| PodView::of(pod, &plan.workload)).collect(),
         }
     }
@@ -290,7 +290,7 @@ struct PodView<'a> {
     verdict: &'a str,
     changes: Vec<ChangeView<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    metadata: Vec<ValueView<'a>>,
+    fields: Vec<FieldView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     drain: Option<DrainView<'a>>,
     #[serde(rename = "leftOff", skip_serializing_if = "Option::is_none")]
@@ -335,7 +335,7 @@ impl<'a> PodView<'a> {
                 PodVerdict::Skipped => "skipped",
             },
             changes: plan.changes.iter().map(|(name, change)| ChangeView::of(name.as_str(), change)).collect(),
-            metadata: metadata::views(&plan.metadata),
+            fields: fields::views(&plan.fields),
             drain: plan.drain.as_ref().map(|drain| {
                 let (label, gate) = label_or_gate(&drain.by);
                 DrainView { label, gate, services: &drain.services }

@@ -12,7 +12,7 @@ use crate::engine::plan::{Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::reason::Reason;
 
 use super::style::Style;
-use super::{around, containers, offline, words};
+use super::{around, containers, fields, offline, words};
 
 /// GitHub refuses a comment of more than 65536 characters.
 const MAX_BYTES: usize = 60_000;
@@ -70,7 +70,7 @@ fn section(plan: &WorkloadPlan) -> String {
     for line in around::lines(plan) {
         let _ = writeln!(text, "\n{}", prose(&line));
     }
-    metadata(plan, &mut text);
+    changed_fields(plan, &mut text);
     if words::pods_not_listed(plan) {
         text.push_str("\nThe pods could not be listed.\n");
     } else if !plan.is_offline() {
@@ -137,16 +137,18 @@ fn container_table(plan: &WorkloadPlan, text: &mut String) {
     more(plan.containers.len(), "container", text);
 }
 
-fn metadata(plan: &WorkloadPlan, text: &mut String) {
-    if plan.metadata.is_empty() {
+fn changed_fields(plan: &WorkloadPlan, text: &mut String) {
+    let rows = plan.fields.rows();
+    if rows.is_empty() {
         return;
     }
-    text.push_str("\n| label or annotation | from | to |\n|---|---|---|\n");
+    text.push_str("\n| field | from | to |\n|---|---|---|\n");
     let value = |value: &Option<String>| value.as_deref().map_or_else(|| "(none)".to_owned(), code);
-    for (map, key, change) in plan.metadata.iter().take(MAX_ITEMS) {
-        let _ = writeln!(text, "| {} | {} | {} |", code(&map.path(key)), value(&change.from), value(&change.to));
+    for row in rows.iter().take(MAX_ITEMS) {
+        let (from, to) = (value(&row.before), value(&row.after));
+        let _ = writeln!(text, "| {} | {from} | {to}{} |", code(&row.path), fields::suffix(row));
     }
-    more(plan.metadata.iter().count(), "changed value", text);
+    more(rows.len(), "changed value", text);
 }
 
 fn reasons(plan: &WorkloadPlan, text: &mut String) {

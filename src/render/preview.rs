@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
+use crate::engine::change::Direction;
 use crate::engine::durable::OwnerStep;
-use crate::engine::durable::change::Direction;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::names::ContainerName;
 use crate::engine::plan::PLAN_API_VERSION;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use comfy_table::{ContentArrangement, Table, presets};
 
-use crate::engine::durable::change::Direction;
+use crate::engine::change::Direction;
 use crate::engine::durable::holder::Life;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::duration;

@@ -14,7 +14,7 @@ use crate::engine::policy::Policy;
 use super::containers::Row;
 use super::style::{Meaning, Style};
 use super::wide::{self, Detail};
-use super::{Guide, around, containers, metadata, missing, offline, refusal, words};
+use super::{Guide, around, containers, fields, missing, offline, refusal, words};
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
@@ -188,13 +188,13 @@ fn offline_workload(plan: &WorkloadPlan, name: &str, style: &Style, out: &mut dy
     offline::closing(plan, name, style, out)
 }
 
-/// What changes: images, labels and annotations.
+/// What changes: images and other fields.
 fn changes(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     if !plan.containers.is_empty() {
         writeln!(out)?;
         container_table(plan, style, out)?;
     }
-    metadata::text(&plan.metadata, style, out)
+    fields::text(&plan.fields.rows(), style, out)
 }
 
 fn container_table(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -377,7 +377,7 @@ impl Pods<'_> {
                 Some(_) | None => format!("{name}{effect} (from {})", self.style.show(&change.from)),
             }
         });
-        let changes: Vec<String> = changes.chain(metadata::keys(&pod.metadata, self.style)).collect();
+        let changes: Vec<String> = changes.chain(fields::names(&pod.fields, self.style)).collect();
         changes.join(", ")
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::durable::change::Direction;
+use crate::engine::change::Direction;
 use crate::engine::failure::Failure;
 use crate::engine::hook::HookPhase;
 use crate::engine::image::ImagePair;

@@ -1,12 +1,12 @@
 //! Every single field that the server's own OpenAPI gives a pod template: a change of it is refused, and named.
 
+use kubectl_inplace::engine::change;
 use kubectl_inplace::engine::defaults::Defaults;
 use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::names::WorkloadRef;
 use kubectl_inplace::engine::plan::offline::build;
 use kubectl_inplace::engine::plan::{Options, Verdict};
 use kubectl_inplace::engine::reason::Reason;
-use kubectl_inplace::engine::template;
 use serde_json::{Value, json};
 
 use crate::support::{Api, Leaf, OpenApi};
@@ -55,7 +55,7 @@ impl Templates {
 
 /// Paths that the comparison of two templates names, containers that come or go among them.
 fn compared(before: &Value, after: &Value) -> Vec<String> {
-    let diff = template::diff(&Defaults::POD_TEMPLATE.fill(before), &Defaults::POD_TEMPLATE.fill(after));
+    let diff = change::diff(&Defaults::POD_TEMPLATE.fill(before), &Defaults::POD_TEMPLATE.fill(after)).rest;
     let containers = diff.added.iter().chain(&diff.removed).chain(diff.renamed.iter().map(|(container, _)| container));
     let containers = containers.map(|container| format!("spec.{}[{}]", container.list.spec_field(), container.name));
     diff.other.iter().cloned().chain(containers).collect()

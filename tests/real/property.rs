@@ -1,10 +1,10 @@
 //! "In place" is said only where the server takes the patch; and what it would take besides is known.
 
+use kubectl_inplace::engine::change::{self, Difference};
 use kubectl_inplace::engine::image::ImageReference;
 use kubectl_inplace::engine::names::RolloutId;
 use kubectl_inplace::engine::patch::{NewImage, pod_patch};
 use kubectl_inplace::engine::pod::Pod;
-use kubectl_inplace::engine::template::{self, TemplateDiff};
 use serde_json::{Value, json};
 
 use crate::support::{Api, Namespace, Random};
@@ -55,25 +55,26 @@ fn edit(random: &mut Random, pod: &mut Value) {
     }
 }
 
-fn is_in_place(diff: &TemplateDiff) -> bool {
+fn is_in_place(diff: &Difference) -> bool {
     let is_image = |image: &str| ImageReference::parse(image).is_ok();
-    diff.other.is_empty()
-        && diff.added.is_empty()
-        && diff.removed.is_empty()
-        && diff.renamed.is_empty()
-        && diff.images.values().all(|image| is_image(&image.to))
+    diff.rest.other.is_empty()
+        && diff.rest.added.is_empty()
+        && diff.rest.removed.is_empty()
+        && diff.rest.renamed.is_empty()
+        && diff.change.images.values().all(|image| is_image(&image.to))
 }
 
 /// The very patch that a rollout would send.
-fn patch(pod: &Value, diff: &TemplateDiff) -> Value {
+fn patch(pod: &Value, diff: &Difference) -> Value {
     let pod = Pod::from_object(pod).expect("the server's pod can be read");
     let images: Vec<NewImage> = diff
+        .change
         .images
         .iter()
         .map(|(container, image)| NewImage { container: container.clone(), to: image.to.clone() })
         .collect();
-    let patch =
-        pod_patch(&pod, &images, &diff.metadata, &RolloutId::from("test"), "test").expect("the containers are there");
+    let patch = pod_patch(&pod, &images, &diff.change.fields, &RolloutId::from("test"), "test")
+        .expect("the containers are there");
     json!(patch.operations)
 }
 
@@ -102,7 +103,7 @@ fn in_place_is_said_only_where_the_server_takes_it() {
             for _ in 0..=random.below(2) {
                 edit(&mut random, &mut edited);
             }
-            let diff = template::diff(&bare(&pod), &bare(&edited));
+            let diff = change::diff(&bare(&pod), &bare(&edited));
             if is_in_place(&diff) {
                 in_place += 1;
                 let (status, answer) = api.dry_run_patch(&path, &patch(&pod, &diff));
@@ -113,8 +114,8 @@ fn in_place_is_said_only_where_the_server_takes_it() {
             }
             refused += 1;
             let is_known = |path: &String| TAKEN_BESIDES.iter().any(|known| path.starts_with(known));
-            let malformed = diff.images.values().any(|image| ImageReference::parse(&image.to).is_err());
-            let known = malformed || diff.other.iter().any(is_known);
+            let malformed = diff.change.images.values().any(|image| ImageReference::parse(&image.to).is_err());
+            let known = malformed || diff.rest.other.iter().any(is_known);
             let (status, _) = api.dry_run_patch(&path, &whole(&edited));
             if status == 200 && !known {
                 wrong.push(format!("refused here, but not by the server: {diff:?}"));

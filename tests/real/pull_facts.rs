@@ -1,8 +1,8 @@
 //! What pre-pull pods and drained labels do on a real cluster: the ground that both stand on.
 
 use kubectl_inplace::engine::budget::{CountedPod, limits};
+use kubectl_inplace::engine::change::MetadataChange;
 use kubectl_inplace::engine::drain::{Drain, Surroundings, drain, serving_in};
-use kubectl_inplace::engine::metadata::MetadataChange;
 use kubectl_inplace::engine::names::RolloutId;
 use kubectl_inplace::engine::patch::{PodPatch, drain_patch, restore_patch};
 use kubectl_inplace::engine::pod::Pod;

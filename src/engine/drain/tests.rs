@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::engine::metadata::ValueChange;
+use crate::engine::change::ValueChange;
 
 fn pod() -> Pod {
     let labels = json!({"app": "web", "serving": "yes", "tier": "front", "pod-template-hash": "h"});

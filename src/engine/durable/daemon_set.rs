@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::change::same;
 use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, STRATEGY_CHANGED, Step, revisions};
+use crate::engine::change::same;
 use crate::engine::outcome::EndResult;
 
 /// The strategy while pods are updated: the controller must not replace any.

@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::change::{Direction, same};
 use super::history::{self, HISTORY_POINTER};
 use super::lock::{CHANGE_CAUSE, HistoryStep, ROLLOUT_ANNOTATION, RolloutLock};
 use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite, version_of};
 use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step, integer, is, is_paused, text};
+use crate::engine::change::{Direction, same};
 use crate::engine::kinds::{self, DEPLOYMENT_REVISION, POD_TEMPLATE_HASH, REPLICA_SETS, Revisions};
 use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;

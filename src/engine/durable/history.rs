@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::engine::metadata::MetadataChange;
+use crate::engine::change::FieldChanges;
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::outcome::EndResult;
 
@@ -38,9 +38,9 @@ pub struct HistoryEntry {
     pub reason: Option<String>,
     /// The images, by container.
     pub containers: BTreeMap<ContainerName, HistoryImage>,
-    /// Labels and annotations of the template.
-    #[serde(default, skip_serializing_if = "MetadataChange::is_empty")]
-    pub metadata: MetadataChange,
+    /// What else of the template changed.
+    #[serde(flatten)]
+    pub fields: FieldChanges,
     /// How it ended.
     pub outcome: EndResult,
 }
@@ -130,7 +130,7 @@ mod tests {
             ended: ended.into(),
             reason: None,
             containers: BTreeMap::new(),
-            metadata: MetadataChange::default(),
+            fields: FieldChanges::default(),
             outcome: EndResult::Complete,
         }
     }

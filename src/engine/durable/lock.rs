@@ -8,14 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::change::{Direction, TemplateChange};
 use super::holder::Holder;
+use crate::engine::change::{Change, Direction};
 use crate::engine::hook::{HookPhase, Hooks};
 use crate::engine::names::{ContainerName, RolloutId, Uid};
 use crate::engine::policy::Policy;
 
-/// The annotation's key.
-pub const ROLLOUT_ANNOTATION: &str = "kubectl-inplace.io/rollout";
+pub use crate::engine::record::ROLLOUT_ANNOTATION;
 
 /// What `kubectl rollout history` shows beside a revision.
 pub const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
@@ -110,7 +109,7 @@ pub struct RolloutLock {
     /// Forward, or back.
     pub direction: Direction,
     /// What changes in the template.
-    pub change: TemplateChange,
+    pub change: Change,
     /// What the containers ran before (`imageID`), where all pods ran the same.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub digests: BTreeMap<ContainerName, String>,
@@ -176,7 +175,7 @@ impl RolloutLock {
     }
 
     /// Returns what changes, in the direction of the rollout.
-    pub fn directed(&self) -> TemplateChange {
+    pub fn directed(&self) -> Change {
         match self.direction {
             Direction::Forward => self.change.clone(),
             Direction::Back => self.change.reversed(),

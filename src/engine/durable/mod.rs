@@ -5,7 +5,6 @@
 //! what to write next, what to wait for, whether the pods may go, or that it is over. Nothing else is remembered, so a
 //! step done twice is done once, and any later run goes on where another one was killed.
 
-pub mod change;
 mod daemon_set;
 pub mod deployment;
 pub mod history;
@@ -26,7 +25,7 @@ use serde_json::Value;
 use super::kinds::{Release, Revisions, WorkloadKind};
 use super::names::{RolloutId, Uid};
 use super::record::TakenOver;
-use change::Direction;
+use crate::engine::change::Direction;
 use holder::BEAT_LABEL;
 use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use objects::Guarded;

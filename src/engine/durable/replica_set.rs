@@ -1,8 +1,8 @@
 //! A ReplicaSet of its own: its controller never replaces a pod because the template changed, so lock and template go in
 //! one patch, then the pods, then the lock.
 
-use super::change::same;
 use super::{CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, Step};
+use crate::engine::change::same;
 use crate::engine::outcome::EndResult;
 
 pub(super) fn held(step: &Step<'_>) -> OwnerPhase {

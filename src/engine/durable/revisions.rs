@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::change::{Direction, same};
 use super::objects::{ObjectKey, ObjectKind, ObjectWrite, version_of};
 use super::{OwnerPhase, OwnerStep, Step};
+use crate::engine::change::{Direction, same};
 use crate::engine::kinds::CONTROLLER_REVISION_HASH;
 
 /// Returns the template that a ControllerRevision holds.

@@ -6,10 +6,10 @@
 
 use serde_json::{Value, json};
 
-use super::change::same;
 use super::{
     CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, STRATEGY_CHANGED, Step, integer, revisions, text,
 };
+use crate::engine::change::same;
 use crate::engine::outcome::EndResult;
 
 /// Returns the partition of an update strategy.

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::change::{Direction, same};
 use super::history::{self, HistoryEntry, HistoryImage};
 use super::holder::{BEAT_LABEL, Holder, beat_of};
 use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
@@ -11,6 +10,7 @@ use super::{
     Cleanup, Fence, ObjectKind, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, PodsState, ThisRun, daemon_set, deployment,
     replica_set, stateful_set, superseded,
 };
+use crate::engine::change::{Direction, same};
 use crate::engine::kinds::{HoldsBy, WorkloadKind};
 use crate::engine::outcome::EndResult;
 
@@ -289,7 +289,7 @@ impl<'a> Step<'a> {
             ended: self.run.ended.to_owned(),
             reason: lock.reason.clone(),
             containers: containers.collect(),
-            metadata: lock.change.metadata.clone(),
+            fields: lock.change.fields.clone(),
             outcome,
         });
         let annotations = [(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, Some(history::to_text(&entries)))];

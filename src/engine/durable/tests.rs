@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::history::{HISTORY_ANNOTATION, HistoryEntry, to_text};
 use super::*;
-use crate::engine::metadata::MetadataChange;
+use crate::engine::change::FieldChanges;
 use crate::engine::outcome::EndResult;
 
 const KIND: WorkloadKind = WorkloadKind::DaemonSet;
@@ -44,7 +44,7 @@ fn entry(outcome: EndResult) -> HistoryEntry {
         ended: "2026-03-01T10:01:00Z".into(),
         reason: None,
         containers: [].into(),
-        metadata: MetadataChange::default(),
+        fields: FieldChanges::default(),
         outcome,
     }
 }

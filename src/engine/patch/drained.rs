@@ -4,13 +4,11 @@
 //! record is written first and cleared last, so that whenever the gate is off the record says so. Between the two the pod's
 //! record says what is off, also through the patch of its images, which keeps it. So any later run finds it, on any machine.
 
-use json_patch::jsonptr::PointerBuf;
-use json_patch::{AddOperation, PatchOperation, RemoveOperation, ReplaceOperation};
 use serde_json::{Value, json};
 
-use super::{Operations, PodPart, PodPatch};
+use super::{Operations, PodPart, PodPatch, patch_of};
 use crate::engine::drain::{GATE_MESSAGE, GATE_REASON, GateState};
-use crate::engine::metadata::{MetadataMap, ValueChange};
+use crate::engine::metadata::MetadataMap;
 use crate::engine::pod::{Condition, Pod};
 use crate::engine::record::{Drained, DrainedGate, UPDATE_ANNOTATION, UpdateRecord};
 
@@ -32,8 +30,7 @@ pub fn drain_patch(pod: &Pod, by: &Drained, field_manager: &str) -> Option<PodPa
     operations.test(["metadata", "deletionTimestamp"], Value::Null);
     record.drained = Some(match by {
         Drained::Label(label) => {
-            let off = ValueChange { from: Some(label.value.clone()), to: None };
-            operations.metadata(MetadataMap::Labels, &pod.labels, &[(label.key.clone(), off)].into());
+            operations.set(MetadataMap::Labels, &label.key, None);
             by.clone()
         }
         Drained::Gate(planned) => {
@@ -43,8 +40,8 @@ pub fn drain_patch(pod: &Pod, by: &Drained, field_manager: &str) -> Option<PodPa
             Drained::Gate(gate)
         }
     });
-    operations.record(pod, Some(&record));
-    Some(operations.of(pod, PodPart::Pod, field_manager))
+    operations.record(Some(&record));
+    Some(patch_of(pod, operations, PodPart::Pod, field_manager))
 }
 
 /// Writes the patch of the status that turns off the gate that the pod's record names. It tests uid, absent
@@ -78,13 +75,12 @@ pub fn restore_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
         }
         Drained::Gate(gate) => operations.condition_as_it_is(pod, &gate.gate),
         Drained::Label(label) if !pod.labels.contains_key(&label.key) => {
-            let on = ValueChange { from: None, to: Some(label.value) };
-            operations.metadata(MetadataMap::Labels, &pod.labels, &[(label.key, on)].into());
+            operations.set(MetadataMap::Labels, &label.key, Some(label.value));
         }
         Drained::Label(_) => {}
     }
-    operations.record(pod, Some(&record).filter(|record| !record.is_empty()));
-    Some(operations.of(pod, PodPart::Pod, field_manager))
+    operations.record(Some(&record).filter(|record| !record.is_empty()));
+    Some(patch_of(pod, operations, PodPart::Pod, field_manager))
 }
 
 /// Sets status, reason and message of a gate's condition. Its times stay as they are: nothing reads those of a gate, and so
@@ -105,23 +101,18 @@ fn condition_patch(
     operations.test(["metadata", "annotations", UPDATE_ANNOTATION], json!(record));
     operations.condition_as_it_is(pod, &gate.gate);
     if let Some((index, condition)) = condition(pod, &gate.gate) {
-        let path = |field: &str| PointerBuf::from_tokens(["status", "conditions", index.as_str(), field]);
-        let replace = ReplaceOperation { path: path("status"), value: json!(status) };
-        operations.0.push(PatchOperation::Replace(replace));
+        let path = |field| ["status", "conditions", index.as_str(), field];
+        operations.replace(path("status"), json!(status));
         for (field, before, after) in [("reason", &condition.reason, reason), ("message", &condition.message, message)]
         {
             match after {
-                Some(value) => {
-                    operations.0.push(PatchOperation::Add(AddOperation { path: path(field), value: json!(value) }));
-                }
-                None if before.as_ref().is_some_and(|before| !before.is_empty()) => {
-                    operations.0.push(PatchOperation::Remove(RemoveOperation { path: path(field) }));
-                }
+                Some(value) => operations.add(path(field), json!(value)),
+                None if before.as_ref().is_some_and(|before| !before.is_empty()) => operations.remove(path(field)),
                 None => {}
             }
         }
     }
-    operations.of(pod, PodPart::Status, field_manager)
+    patch_of(pod, operations, PodPart::Status, field_manager)
 }
 
 /// A condition, and its place in the API's order.
@@ -158,12 +149,9 @@ impl Operations {
     }
 
     /// Changes the record, tested for what it was.
-    pub(super) fn record(&mut self, pod: &Pod, record: Option<&UpdateRecord>) {
-        let change = ValueChange {
-            from: pod.annotations.get(UPDATE_ANNOTATION).cloned(),
-            to: record.map(|record| serde_json::to_string(record).unwrap_or_default()),
-        };
-        self.metadata(MetadataMap::Annotations, &pod.annotations, &[(UPDATE_ANNOTATION.to_owned(), change)].into());
+    pub(super) fn record(&mut self, record: Option<&UpdateRecord>) {
+        let text = record.map(|record| serde_json::to_string(record).unwrap_or_default());
+        self.set(MetadataMap::Annotations, UPDATE_ANNOTATION, text);
     }
 }
 

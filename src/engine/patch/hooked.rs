@@ -3,21 +3,16 @@
 
 use serde_json::json;
 
-use super::{Operations, PodPart, PodPatch};
-use crate::engine::metadata::{MetadataMap, ValueChange};
+use super::{Operations, PodPart, PodPatch, patch_of};
 use crate::engine::pod::Pod;
-use crate::engine::record::{UPDATE_ANNOTATION, UpdateRecord};
+use crate::engine::record::UpdateRecord;
 
 /// Writes the patch. It tests uid and the record as it was read; `None` when nothing is owed.
 pub fn after_pod_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
     let record = UpdateRecord::complete(pod).filter(|record| record.owes_after_pod)?;
     let record = UpdateRecord { owes_after_pod: false, ..record };
-    let change = ValueChange {
-        from: pod.annotations.get(UPDATE_ANNOTATION).cloned(),
-        to: Some(serde_json::to_string(&record).unwrap_or_default()),
-    };
     let mut operations = Operations::default();
     operations.test(["metadata", "uid"], json!(pod.key.uid));
-    operations.metadata(MetadataMap::Annotations, &pod.annotations, &[(UPDATE_ANNOTATION.to_owned(), change)].into());
-    Some(operations.of(pod, PodPart::Pod, field_manager))
+    operations.record(Some(&record));
+    Some(patch_of(pod, operations, PodPart::Pod, field_manager))
 }

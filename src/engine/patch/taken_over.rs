@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use super::{Operations, PodPart, PodPatch};
+use super::{Operations, PodPart, PodPatch, patch_of};
 use crate::engine::pod::Pod;
 use crate::engine::record::{TakenOver, UpdateRecord};
 
@@ -17,6 +17,6 @@ pub fn taken_over_patch(pod: &Pod, by: &TakenOver, field_manager: &str) -> Optio
     }
     let mut operations = Operations::default();
     operations.test(["metadata", "uid"], json!(pod.key.uid));
-    operations.record(pod, Some(&UpdateRecord { taken_over: Some(by.clone()), ..record }));
-    Some(operations.of(pod, PodPart::Pod, field_manager))
+    operations.record(Some(&UpdateRecord { taken_over: Some(by.clone()), ..record }));
+    Some(patch_of(pod, operations, PodPart::Pod, field_manager))
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::durable::{holder, is_stale};
 use super::policy::policy_of;
 use super::resume::Start;
-use crate::engine::durable::change::{TemplateChange, TemplateImage, same};
+use crate::engine::change::{self, Change, TemplateImage, same};
 use crate::engine::durable::history;
 use crate::engine::durable::lock::{HistoryStep, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, revisions, stateful_set, template_of_revision};
@@ -22,7 +22,6 @@ use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options};
 use crate::engine::names::{ContainerName, RolloutId, Uid};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::record::UpdateRecord;
-use crate::engine::template;
 
 /// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
 pub fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
@@ -94,10 +93,10 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
     }
     let of_current = current.map(|object| template_of_revision(kind, object));
     let before = of_current.filter(|before| !same(before, after)).or_else(|| with_images(after, &drift(live)))?;
-    let change = TemplateChange::of(&template::diff(&before, after));
+    let change = change::diff(&before, after).change;
     change.sides(after)?;
     let is_locked = RolloutLock::text_of(&workload.object).is_some();
-    if change.is_empty() && !is_locked || change.metadata.annotations.contains_key(RESTARTED_AT) {
+    if change.is_empty() && !is_locked || change.asks_for_a_restart() {
         return None;
     }
     Some(RolloutLock {
@@ -123,8 +122,6 @@ pub(super) fn can_go_back(live: &LiveWorkload, lock: &RolloutLock, before: &Valu
                 || age(set) >= lock.outgoing.as_ref().and_then(|current| age_of(sets, current)).unwrap_or_default()
         })
 }
-
-const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
 /// What the pods were made from: the one ReplicaSet that has them, or the revision that they carry.
 fn current(live: &LiveWorkload) -> Option<&Value> {
@@ -172,7 +169,7 @@ fn drift(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
 }
 
 fn with_images(after: &Value, images: &BTreeMap<ContainerName, TemplateImage>) -> Option<Value> {
-    TemplateChange { images: images.clone(), ..TemplateChange::default() }.reversed().apply(after)
+    Change { images: images.clone(), ..Change::default() }.reversed().apply(after)
 }
 
 fn uid(object: &Value) -> Uid {

@@ -118,7 +118,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         warnings,
         missing_permissions: Vec::new(),
         containers,
-        metadata: wanted.metadata().clone(),
+        fields: wanted.fields().clone(),
         pods,
         policy,
         controllers: live.controllers.clone(),
@@ -212,7 +212,7 @@ fn of_the_owner(
 ) {
     let live = context.live;
     let wants_something =
-        || !context.wanted.metadata().is_empty() || containers.iter().any(|container| container.to.is_some());
+        || !context.wanted.fields().is_empty() || containers.iter().any(|container| container.to.is_some());
     let list_denied = live.surroundings.denied.iter().any(|denied| denied.verb == "list");
     if pods.is_empty() && !list_denied && wants_something() {
         reasons.push(Reason::NoPods);

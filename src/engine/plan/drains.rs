@@ -1,14 +1,14 @@
 //! Which pods can be taken out of their Services first, and which an earlier run has left outside.
 
 use super::LiveWorkload;
+use crate::engine::change::FieldChanges;
 use crate::engine::drain::{Drain, Surroundings, drain};
-use crate::engine::metadata::MetadataChange;
 use crate::engine::pod::Pod;
 use crate::engine::record::{Drained, UpdateRecord};
 use crate::engine::rollout::DrainGoal;
 
 /// Says whether a pod of the workload can be drained; `None` where not enough could be read to tell.
-pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &MetadataChange) -> Option<Drain> {
+pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -> Option<Drain> {
     let surroundings = &live.surroundings;
     let selecting = surroundings.selecting.as_ref()?;
     let whole = UpdateRecord::drained(pod).map_or_else(|| pod.clone(), |drained| drained.put_back_in(pod));
@@ -20,14 +20,14 @@ pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &MetadataChange)
         owner: &owner,
         budgets: &surroundings.budgets,
         others: selecting,
-        changes,
+        changes: &changes.metadata,
         status_denied: surroundings.pod_status_denied.as_deref(),
     };
     Some(drain(&whole, &surroundings.services, &of))
 }
 
 /// Returns how a pod is drained, if it can be.
-pub(super) fn drain_goal(live: &LiveWorkload, pod: &Pod, changes: &MetadataChange) -> Option<DrainGoal> {
+pub(super) fn drain_goal(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -> Option<DrainGoal> {
     match drain_of(live, pod, changes)? {
         Drain::Drainable { by, services } => Some(DrainGoal { by, services }),
         Drain::NotDrainable { .. } | Drain::NoService => None,
@@ -36,7 +36,7 @@ pub(super) fn drain_goal(live: &LiveWorkload, pod: &Pod, changes: &MetadataChang
 
 /// Returns whether a pod of the workload would be drained by a readiness gate, which takes a permission of its own.
 pub fn drains_by_gate(live: &LiveWorkload) -> bool {
-    let no_change = MetadataChange::default();
+    let no_change = FieldChanges::default();
     live.pods.iter().any(|pod| {
         let drain = drain_of(live, pod, &no_change);
         matches!(drain, Some(Drain::Drainable { by: Drained::Gate(_), .. }))

@@ -8,13 +8,12 @@ use serde_json::Value;
 use super::adopt;
 use super::build::Context;
 use super::{Verdict, WorkloadPlan};
-use crate::engine::durable::change::{Direction, TemplateChange, TemplateImage, same};
+use crate::engine::change::{Change, Direction, TemplateImage, same};
 use crate::engine::durable::holder::Life;
 use crate::engine::durable::lock::{LockState, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, history, revisions, stateful_set};
 use crate::engine::kinds::{HoldsBy, Revisions, WorkloadKind};
 use crate::engine::live::LiveWorkload;
-use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{ContainerName, Uid};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::reason::{Reason, Warning};
@@ -25,7 +24,7 @@ use crate::engine::workload::Workload;
 #[serde(rename_all = "camelCase")]
 pub struct DurablePlan {
     /// What changes in the template.
-    pub change: TemplateChange,
+    pub change: Change,
     /// The revision that is left; `None` of a ReplicaSet of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outgoing: Option<Outgoing>,
@@ -144,7 +143,7 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         plan.origin = origin(&lock);
         let settled = take_over || lock.state != LockState::Running;
         // What that one brings and this one does not would be left halfway, with nothing that tells of it.
-        if !settled || !covers(&plan.change, &lock.change) || deployment_is_unsettled(workload) {
+        if !settled || !plan.change.covers(&lock.change) || deployment_is_unsettled(workload) {
             reasons.push(held(context.live, &lock));
         }
     } else if plan.replaces.is_some()
@@ -159,13 +158,6 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         Revisions::None => {}
     }
     Some(plan)
-}
-
-/// Whether a change sets everything anew that another one has set.
-fn covers(change: &TemplateChange, other: &TemplateChange) -> bool {
-    let maps = MetadataMap::ALL.map(|map| (change.metadata.of(map), other.metadata.of(map)));
-    other.images.keys().all(|name| change.images.contains_key(name))
-        && maps.into_iter().all(|(set, of_other)| of_other.keys().all(|key| set.contains_key(key)))
 }
 
 /// Returns whether the owner's template would change, whatever its pods have.
@@ -333,8 +325,8 @@ fn origin(lock: &RolloutLock) -> BTreeMap<ContainerName, String> {
 }
 
 /// What changes in the template: containers that only pods have, such as injected ones, are none of it.
-fn change(context: &Context<'_>) -> TemplateChange {
-    let mut change = TemplateChange { images: BTreeMap::new(), metadata: context.wanted.metadata().clone() };
+fn change(context: &Context<'_>) -> Change {
+    let mut change = Change { images: BTreeMap::new(), fields: context.wanted.fields().clone() };
     for (name, list) in &context.known.containers {
         let Some(container) = context.known.template.get(name) else { continue };
         let Some(to) = context.wanted.image(name, *list, &container.image).filter(|to| *to != container.image) else {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::policy::policy;
 use super::revision::CurrentRevision;
 use super::{Effect, PodVerdict, WorkloadPlan};
+use crate::engine::change::FieldChanges;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::hook::Hooks;
 use crate::engine::live::{LiveWorkload, Options};
-use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::pre_pull::PrePull;
@@ -33,7 +33,7 @@ impl WorkloadPlan {
             PodGoal {
                 key: pod.pod.clone(),
                 containers: containers.collect(),
-                metadata: pod.metadata.clone(),
+                fields: pod.fields.clone(),
                 drain: pod.drain.clone(),
             }
         });
@@ -67,7 +67,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
     let goals = pods.iter().map(|pod| PodGoal {
         key: pod.key.clone(),
         containers: followed(pod, images, &coming),
-        metadata: MetadataChange::default(),
+        fields: FieldChanges::default(),
         drain: None,
     });
     let goals: Vec<PodGoal> = goals.filter(|goal| !goal.containers.is_empty()).collect();
@@ -186,7 +186,7 @@ fn seconds(time: &str) -> Option<i64> {
 fn followed(pod: &Pod, images: Option<&Images>, coming: &Coming) -> BTreeMap<ContainerName, ContainerGoal> {
     let mut containers = BTreeMap::new();
     for (list, container) in pod.all_containers() {
-        let restarts = list == ContainerList::Containers || container.is_sidecar();
+        let restarts = container.is_long_lived(list);
         let given = images.and_then(|images| {
             let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
             images.by_container.get(&container.name).or(all)

@@ -27,8 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::change::FieldChanges;
 use crate::engine::hook::Hooks;
-use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
@@ -85,9 +85,9 @@ pub struct WorkloadPlan {
     pub missing_permissions: Vec<Reason>,
     /// Each container of the template, and each that is asked to change.
     pub containers: Vec<ContainerPlan>,
-    /// Labels and annotations of the template that change: in place, without a restart.
-    #[serde(default, skip_serializing_if = "MetadataChange::is_empty")]
-    pub metadata: MetadataChange,
+    /// What else of the template changes.
+    #[serde(flatten)]
+    pub fields: FieldChanges,
     /// Each pod, in the order in which they are taken.
     pub pods: Vec<PodPlan>,
     /// How fast, how careful.
@@ -173,9 +173,9 @@ pub struct PodPlan {
     pub verdict: PodVerdict,
     /// The containers that change, or changed and are not proven yet.
     pub changes: BTreeMap<ContainerName, ImageChange>,
-    /// Labels and annotations that change in this pod, with its own values before: in place, without a restart.
-    #[serde(default, skip_serializing_if = "MetadataChange::is_empty")]
-    pub metadata: MetadataChange,
+    /// What else changes in this pod, with its own values before.
+    #[serde(flatten)]
+    pub fields: FieldChanges,
     /// How it is taken out of its Services first, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainGoal>,

@@ -23,18 +23,17 @@ use super::policy::policy;
 use super::rules;
 use super::warnings::of_the_reference;
 use super::{ContainerPlan, Effect, ImageChange, Plan, Verdict, WorkloadPlan};
+use crate::engine::change::{self, Containers, Difference, FieldChanges};
 use crate::engine::durable::history::HISTORY_ANNOTATION;
 use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::hook::Hooks;
 use crate::engine::kinds::{self, WorkloadKind};
 use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
-use crate::engine::metadata::MetadataChange;
-use crate::engine::names::{ContainerName, Uid, WorkloadRef};
+use crate::engine::names::{Uid, WorkloadRef};
 use crate::engine::pod::{Container, ContainerList};
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::record::UPDATE_ANNOTATION;
 use crate::engine::strategic_merge;
-use crate::engine::template::{self, TemplateDiff};
 use crate::engine::workload::Workload;
 
 /// Metadata that the API server sets, and status: a manifest that was read from a cluster carries them.
@@ -114,7 +113,7 @@ pub fn compare<M: Written>(
     let mut told: usize = 0;
     let mut add = |plan: WorkloadPlan| {
         told = told.saturating_add(plan.reasons.len() + plan.warnings.len() + plan.containers.len());
-        told = told.saturating_add(plan.metadata.iter().count());
+        told = told.saturating_add(plan.fields.rows().len());
         workloads.push(plan);
         if told > MAX_TOLD { Err(OfflineError::TooMuch) } else { Ok(()) }
     };
@@ -166,22 +165,25 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     reasons.extend(rules::claims_refused(&workload, &desired));
     let outside = outside::diff(kind, &workload.object, &desired);
     let template = template_of(kind, &desired);
-    let diff = template::diff(&template_of(kind, &workload.object), &template);
+    let diff = change::diff(&template_of(kind, &workload.object), &template);
     reasons.extend(rules::refused(&diff, &workload));
     let containers = containers(&template, &diff);
-    reasons.extend(readers(&containers, &template, &diff.metadata));
+    let (change, of_template) = (&diff.change, template_containers(&template));
+    let restarting = containers.iter().filter(|plan| plan.effect == Effect::Restart).map(|plan| &plan.container);
+    let all = of_template.iter().map(|(list, container)| (*list, container)).collect();
+    reasons.extend(change.fields.refused_in(&Containers { all, restarting: restarting.collect() }));
     let immutable = outside.immutable.into_iter().filter(|path| !is_a_claim(path));
     reasons.extend(immutable.map(|path| Reason::OwnerFieldImmutable { path }));
     let restart_policy = template.pointer("/spec/restartPolicy").cloned();
-    if let Some(Value::String(policy)) = restart_policy.filter(|policy| policy != "Always" && !diff.images.is_empty()) {
+    if let Some(Value::String(policy)) = restart_policy.filter(|policy| policy != "Always" && !change.images.is_empty())
+    {
         reasons.push(Reason::RestartPolicyNotAlways { policy });
     }
     let mut warnings = warnings(&containers, &template);
     if !outside.other.is_empty() {
         warnings.insert(Warning::OutsideTemplate { paths: outside.other });
     }
-    let nothing = diff.images.is_empty() && diff.metadata.is_empty();
-    let verdict = match (reasons.is_empty(), nothing) {
+    let verdict = match (reasons.is_empty(), change.is_empty()) {
         (false, _) => Verdict::NotEligible,
         (true, false) => Verdict::InPlace,
         (true, true) => Verdict::NothingToDo,
@@ -190,7 +192,7 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
         verdict,
         reasons,
         containers,
-        metadata: diff.metadata,
+        fields: diff.change.fields,
         ..bare(reference, desired, warnings, options)
     }
 }
@@ -235,7 +237,7 @@ fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, opt
         reasons: Vec::new(),
         warnings: warnings.into_iter().collect(),
         containers: Vec::new(),
-        metadata: MetadataChange::default(),
+        fields: FieldChanges::default(),
         pods: Vec::new(),
         policy: policy(&live, options).0,
         controllers: BTreeSet::new(),
@@ -293,43 +295,24 @@ fn is_a_claim(path: &str) -> bool {
     path.starts_with("spec.volumeClaimTemplates[")
 }
 
-/// Containers that have a changed label or annotation in their environment and would go on with the value from before.
-fn readers(plans: &[ContainerPlan], template: &Value, metadata: &MetadataChange) -> Vec<Reason> {
-    let restarts =
-        |name: &ContainerName| plans.iter().any(|plan| plan.container == *name && plan.effect == Effect::Restart);
-    let runs_on = |(list, container): &(ContainerList, Container)| {
-        effect(*list, container) == Effect::Restart && !restarts(&container.name)
-    };
-    let running: Vec<_> = if metadata.iter().next().is_some() {
-        template_containers(template).filter(runs_on).collect()
-    } else {
-        Vec::new()
-    };
-    let mut reasons = Vec::new();
-    for (map, key, _) in metadata.iter() {
-        for (list, container) in running.iter().filter(|(_, container)| map.is_read_by(key, container)) {
-            let (container, path) = (container.name.clone(), map.path(key));
-            reasons.push(Reason::MetadataReadByContainer { list: *list, container, path });
-        }
-    }
-    reasons
-}
-
-fn template_containers(template: &Value) -> impl Iterator<Item = (ContainerList, Container)> {
-    [ContainerList::Containers, ContainerList::InitContainers].into_iter().flat_map(|list| {
+fn template_containers(template: &Value) -> Vec<(ContainerList, Container)> {
+    let lists = [ContainerList::Containers, ContainerList::InitContainers].into_iter();
+    let containers = lists.flat_map(|list| {
         let found = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
         let read = |container: &Value| serde_json::from_value(container.clone()).ok();
-        found.into_iter().flatten().filter_map(read).map(move |container| (list, container)).collect::<Vec<_>>()
-    })
+        found.into_iter().flatten().filter_map(read).map(move |container| (list, container))
+    });
+    containers.collect()
 }
 
 /// Each container that both templates have, with what changes.
-fn containers(template: &Value, diff: &TemplateDiff) -> Vec<ContainerPlan> {
+fn containers(template: &Value, diff: &Difference) -> Vec<ContainerPlan> {
     template_containers(template)
-        .filter(|(_, container)| !diff.added.iter().any(|added| added.name == container.name))
-        .filter(|(_, container)| !diff.renamed.iter().any(|(_, to)| *to == container.name))
+        .into_iter()
+        .filter(|(_, container)| !diff.rest.added.iter().any(|added| added.name == container.name))
+        .filter(|(_, container)| !diff.rest.renamed.iter().any(|(_, to)| *to == container.name))
         .map(|(list, container)| {
-            let (from, to, effect) = match diff.images.get(&container.name) {
+            let (from, to, effect) = match diff.change.images.get(&container.name) {
                 Some(image) => (image.from.clone(), Some(image.to.clone()), effect(list, &container)),
                 None => (container.image, None, Effect::Unchanged),
             };
@@ -340,7 +323,7 @@ fn containers(template: &Value, diff: &TemplateDiff) -> Vec<ContainerPlan> {
 
 fn warnings(containers: &[ContainerPlan], template: &Value) -> BTreeSet<Warning> {
     let mut warnings = BTreeSet::new();
-    let written: Vec<(ContainerList, Container)> = template_containers(template).collect();
+    let written: Vec<(ContainerList, Container)> = template_containers(template);
     for plan in containers {
         let (Some(to), name) = (&plan.to, &plan.container) else { continue };
         let change = ImageChange::new(plan.from.as_str(), to.as_str(), plan.effect);

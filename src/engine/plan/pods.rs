@@ -7,9 +7,9 @@ use serde_json::json;
 use super::build::Context;
 use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
 use super::{drains, durable};
+use crate::engine::change::{Containers, FieldChanges};
 use crate::engine::container_hash::{HashEra, container_hash};
 use crate::engine::evidence::{Baseline, Proof};
-use crate::engine::metadata::MetadataChange;
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::reason::Reason;
@@ -28,7 +28,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         kubelet: live.kubelets.get(&pod.spec.node_name).map(ToString::to_string),
         verdict: PodVerdict::AlreadyThere,
         changes: BTreeMap::new(),
-        metadata: MetadataChange::default(),
+        fields: FieldChanges::default(),
         drain: None,
         left_off: None,
         reasons: Vec::new(),
@@ -50,15 +50,15 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         return Some(plan);
     }
     let in_progress = image_changes(context, pod, &mut plan);
-    plan.metadata = context.wanted.metadata().left_in(pod);
+    plan.fields = context.wanted.fields().left_in(pod);
     missing_containers(context, pod, &mut plan.reasons);
     plan.reasons.extend_from_slice(context.wanted.reasons_of(pod));
     let restarts = plan.restarted(pod).next().is_some();
-    let updates = plan.changed(pod).next().is_some() || !plan.metadata.is_empty();
+    let updates = plan.changed(pod).next().is_some() || !plan.fields.is_empty();
     if updates {
         of_the_pod(pod, restarts, &mut plan.reasons);
         sidecars(context, pod, &plan.changes, &mut plan.reasons);
-        readers(pod, &plan).for_each(|reason| plan.reasons.push(reason));
+        plan.reasons.extend(plan.fields.refused_in(&plan.containers_of(pod)));
         old_revision(context, pod, &mut plan.reasons);
     }
     let leaves = !is_target && (pod.terminating || pod.is_finished());
@@ -72,7 +72,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         (true, false, false) => PodVerdict::AlreadyThere,
     };
     if context.drains && restarts && plan.verdict == PodVerdict::Update {
-        plan.drain = drains::drain_goal(live, pod, &plan.metadata);
+        plan.drain = drains::drain_goal(live, pod, &plan.fields);
     }
     Some(plan)
 }
@@ -142,6 +142,12 @@ impl PodPlan {
     ) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> + Clone {
         self.changed(pod).filter(|(_, change)| change.effect == Effect::Restart)
     }
+
+    /// Returns the pod's containers, and which of them restart.
+    pub(super) fn containers_of<'a>(&'a self, pod: &'a Pod) -> Containers<'a> {
+        let restarting = self.restarted(pod).map(|(container, _)| &container.name);
+        Containers { all: pod.all_containers().collect(), restarting: restarting.collect() }
+    }
 }
 
 /// The image before an update that is on its way, where its own record tells.
@@ -150,11 +156,7 @@ fn recorded_from(pod: &Pod, name: &ContainerName) -> Option<String> {
 }
 
 pub(super) fn effect(list: ContainerList, container: &Container) -> Effect {
-    match list {
-        ContainerList::Containers => Effect::Restart,
-        ContainerList::InitContainers if container.is_sidecar() => Effect::Restart,
-        ContainerList::InitContainers => Effect::NoEffectNow,
-    }
+    if container.is_long_lived(list) { Effect::Restart } else { Effect::NoEffectNow }
 }
 
 /// The pod asks for the wanted image already: does it run, as far as one look can tell?
@@ -217,22 +219,6 @@ fn sidecars(
             reasons.push(Reason::SidecarStartupPending { container: name.clone() });
         }
     }
-}
-
-/// Containers that have a changed label or annotation in their environment and would go on with the value from before.
-fn readers(pod: &Pod, plan: &PodPlan) -> std::vec::IntoIter<Reason> {
-    let restarting: Vec<&ContainerName> = plan.restarted(pod).map(|(container, _)| &container.name).collect();
-    let mut reasons = Vec::new();
-    for (map, key, _) in plan.metadata.iter() {
-        for (list, container) in pod.all_containers() {
-            let runs_on = effect(list, container) == Effect::Restart && !restarting.contains(&&container.name);
-            if runs_on && map.is_read_by(key, container) {
-                let (container, path) = (container.name.clone(), map.path(key));
-                reasons.push(Reason::MetadataReadByContainer { list, container, path });
-            }
-        }
-    }
-    reasons.into_iter()
 }
 
 /// With a manifest, a pod of an older revision would still not be what the manifest says.

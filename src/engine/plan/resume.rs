@@ -8,13 +8,12 @@ use super::adopt;
 use super::drains::{drain_goal, left_off};
 use super::durable::{HistoryPlan, is_below_partition, is_set_back, is_stale, life};
 use super::{DurablePlan, WorkloadPlan};
-use crate::engine::durable::change::{Direction, TemplateChange};
+use crate::engine::change::{Change, Direction, FieldChanges, FieldProgress};
 use crate::engine::durable::holder::{Holder, Process, beat_of};
 use crate::engine::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
 use crate::engine::hook::Hooks;
 use crate::engine::live::LiveWorkload;
-use crate::engine::metadata::MetadataChange;
 use crate::engine::names::RolloutId;
 use crate::engine::pod::Pod;
 use crate::engine::pre_pull::PrePull;
@@ -58,7 +57,7 @@ impl Start {
     }
 
     /// Returns the lock of a rollout that begins with this run: what it changes, and nothing yet of what was before.
-    pub(super) fn lock(&self, id: RolloutId, change: TemplateChange, policy: Policy) -> RolloutLock {
+    pub(super) fn lock(&self, id: RolloutId, change: Change, policy: Policy) -> RolloutLock {
         RolloutLock {
             id,
             run: self.run.clone(),
@@ -336,7 +335,7 @@ pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Sta
 
 /// Nothing is wanted of the pod but what is off it.
 fn put_back_goal(pod: &Pod) -> PodGoal {
-    PodGoal { key: pod.key.clone(), containers: BTreeMap::new(), metadata: MetadataChange::default(), drain: None }
+    PodGoal { key: pod.key.clone(), containers: BTreeMap::new(), fields: FieldChanges::default(), drain: None }
 }
 
 /// Whether the rollout is about that pod.
@@ -370,7 +369,8 @@ fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
         let differs = || {
             let wanted = ContainerGoal::of_change(&change, pod);
             let mut images = wanted.values();
-            images.any(|container| container.from != container.to) || !change.metadata.left_in(pod).is_empty()
+            images.any(|container| container.from != container.to)
+                || change.fields.progress_in(pod) != FieldProgress::Done
         };
         let is_meant = is_chosen(live, lock, pod) && (touched || differs());
         controlled && (is_meant || is_owed) && !pod.terminating && !pod.is_finished()
@@ -385,7 +385,7 @@ fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
         if !is_chosen(live, lock, pod) {
             return put_back_goal(pod);
         }
-        let (mut containers, metadata) = (ContainerGoal::of_change(&change, pod), change.metadata.left_in(pod));
+        let (mut containers, fields) = (ContainerGoal::of_change(&change, pod), change.fields.left_in(pod));
         // Image and note are written in one patch: where they differ, somebody has set another image since.
         let record = UpdateRecord::of(pod).filter(|record| record.id == lock.id);
         for (name, container) in &mut containers {
@@ -393,9 +393,9 @@ fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
             container.overrides = container.from != container.to && noted.is_some() && noted == container.to.as_ref();
         }
         let restarts = containers.values().any(|container| container.restarts && container.from != container.to);
-        let drain = if restarts { drain_goal(live, pod, &metadata) } else { None };
+        let drain = if restarts { drain_goal(live, pod, &fields) } else { None };
         // Its own values before.
-        PodGoal { key: pod.key.clone(), containers, metadata, drain }
+        PodGoal { key: pod.key.clone(), containers, fields, drain }
     };
     pods.into_iter().map(goal).collect()
 }

@@ -2,17 +2,16 @@
 
 use serde_json::Value;
 
-use crate::engine::image::{ImageError, ImageReference};
-use crate::engine::metadata::{MetadataMap, RESTARTED_AT};
+use crate::engine::change::Difference;
 use crate::engine::reason::Reason;
-use crate::engine::selector;
-use crate::engine::template::{self, TemplateDiff};
+use crate::engine::template;
 use crate::engine::workload::Workload;
 
 /// Returns why the difference cannot be brought into running pods; all reasons at once.
 ///
 /// What depends on the pod is judged pod by pod: sidecars and their kubelets, containers that read changed metadata.
-pub fn refused(diff: &TemplateDiff, workload: &Workload) -> Vec<Reason> {
+pub fn refused(diff: &Difference, workload: &Workload) -> Vec<Reason> {
+    let (change, diff) = (&diff.change, &diff.rest);
     let mut reasons = Vec::new();
     for added in &diff.added {
         reasons.push(Reason::ContainerAdded { list: added.list, container: added.name.clone() });
@@ -28,34 +27,8 @@ pub fn refused(diff: &TemplateDiff, workload: &Workload) -> Vec<Reason> {
     if let Some((from, to)) = diff.qos {
         reasons.push(Reason::QosClassChanges { from: from.into(), to: to.into() });
     }
-    metadata(diff, workload, &mut reasons);
-    for (container, image) in &diff.images {
-        let (list, container) = (image.list, container.clone());
-        reasons.extend(match ImageReference::parse(&image.to) {
-            Ok(_) => None,
-            Err(ImageError::SurroundingWhitespace) => {
-                Some(Reason::ImageWhitespace { list, container, image: image.to.clone() })
-            }
-            Err(error) => {
-                Some(Reason::ImageMalformed { list, container, image: image.to.clone(), why: error.to_string() })
-            }
-        });
-    }
+    reasons.extend(change.refused(workload));
     reasons
-}
-
-fn metadata(diff: &TemplateDiff, workload: &Workload, reasons: &mut Vec<Reason>) {
-    let nothing = Value::Null;
-    let selected = selector::keys(workload.object.pointer("/spec/selector").unwrap_or(&nothing));
-    for (map, key, change) in diff.metadata.iter() {
-        if map.is_reserved(key) {
-            reasons.push(Reason::MetadataKeyReserved { path: map.path(key) });
-        } else if map == MetadataMap::Labels && selected.contains(key) {
-            reasons.push(Reason::SelectorLabelChanges { key: key.to_owned() });
-        } else if map == MetadataMap::Annotations && key == RESTARTED_AT && change.to.is_some() {
-            reasons.push(Reason::RestartRequested);
-        }
-    }
 }
 
 /// Returns the reasons that a change of a StatefulSet's volume claim templates gives.

@@ -324,11 +324,14 @@ fn labels_and_annotations_change_in_place_pod_by_pod() {
     let plan = case("labels and annotations");
     assert_eq!(plan.verdict, Verdict::InPlace);
     let goal = plan.goal(&"one".into(), "me");
-    let keys = |pod: &PodPlan| pod.metadata.iter().map(|(_, key, _)| key.to_owned()).collect::<Vec<_>>();
-    assert_eq!(plan.pods.iter().map(keys).collect::<Vec<_>>(), [vec!["tier", "acme.example/level"], vec![]]);
+    let keys = |pod: &PodPlan| pod.fields.rows().into_iter().map(|row| row.what).collect::<Vec<_>>();
+    assert_eq!(
+        plan.pods.iter().map(keys).collect::<Vec<_>>(),
+        [vec!["label tier", "annotation acme.example/level"], vec![]]
+    );
     assert_eq!(plan.pods[1].verdict, PodVerdict::AlreadyThere);
     assert_eq!(goal.pods.len(), 1);
-    assert_eq!(goal.pods[0].metadata, plan.pods[0].metadata);
+    assert_eq!(goal.pods[0].fields, plan.pods[0].fields);
 }
 
 /// The rollout patches the labels, waits until the pod shows them, and takes nothing down for it.

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::engine::durable::change::{TemplateChange, TemplateImage};
+use crate::engine::change::{Change, Row, TemplateImage};
 use crate::engine::durable::history::{self, HistoryEntry};
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::image::repo_digest;
 use crate::engine::live::{ByPod, Desired, LiveWorkload, Purpose};
-use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{ContainerName, RolloutId};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::{ContainerList, Pod};
@@ -91,7 +90,7 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
     let mut entries = history::union(objects);
     let records = pods_only(live, &entries);
     // What only tidied up has changed nothing that could be taken back.
-    entries.retain(|entry| !entry.containers.is_empty() || !entry.metadata.is_empty());
+    entries.retain(|entry| !entry.containers.is_empty() || !entry.fields.is_empty());
     let Some(to) = to else {
         // What somebody else's template has overwritten is nothing to go back from.
         entries.retain(|entry| match entry.outcome {
@@ -166,17 +165,12 @@ fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), UndoErro
             return Err(changed(format!("container {name}"), &image.to, now));
         }
     }
-    for map in MetadataMap::ALL {
-        for (key, change) in entry.metadata.of(map) {
-            let now = template.pointer(&format!("/metadata/{}", map.field())).and_then(|map| map.get(key));
-            let now = now.and_then(Value::as_str);
-            if now != change.to.as_deref() {
-                let (to, now) = (change.to.as_deref().unwrap_or_default(), now.unwrap_or_default());
-                return Err(changed(format!("{} {key}", map.field().trim_end_matches('s')), to, now));
-            }
+    match entry.fields.not_in_force(template) {
+        Some(Row { what, before: now, after: to, .. }) => {
+            Err(changed(what, &to.unwrap_or_default(), &now.unwrap_or_default()))
         }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn image_of<'t>(template: &'t Value, name: &ContainerName) -> Option<&'t str> {
@@ -203,7 +197,7 @@ fn pods_only<'l>(live: &'l LiveWorkload, entries: &[HistoryEntry]) -> Records<'l
 
 fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Desired {
     let template = live.workload.template();
-    let mut change = TemplateChange { images: BTreeMap::new(), metadata: entry.metadata.clone() };
+    let mut change = Change { images: BTreeMap::new(), fields: entry.fields.clone() };
     change = change.reversed();
     let mut reasons = Vec::new();
     for (name, image) in &entry.containers {

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::rules;
+use crate::engine::change::{self, Difference, FieldChanges};
 use crate::engine::kinds::{self, WorkloadKind};
 use crate::engine::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
-use crate::engine::metadata::{MetadataChange, MetadataMap};
+use crate::engine::metadata::MetadataMap;
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::reason::Reason;
@@ -15,7 +16,7 @@ use crate::engine::record::{OWN_PREFIX, UpdateRecord};
 use crate::engine::restart;
 use crate::engine::suggest;
 use crate::engine::target::Images;
-use crate::engine::template::{self, TemplateDiff};
+use crate::engine::template;
 
 /// The manager under which the controllers of workloads make pods.
 const CONTROLLER_MANAGER: &str = "kube-controller-manager";
@@ -70,7 +71,7 @@ fn listed(template: &Value, list: ContainerList) -> Vec<Container> {
 pub(super) struct Wanted<'a> {
     images: Option<&'a Images>,
     by_pod: Option<&'a ByPod>,
-    diff: TemplateDiff,
+    diff: Difference,
     /// Every image of the manifest's template, by container.
     manifest: BTreeMap<ContainerName, String>,
     /// Every image of the owner's template, by container.
@@ -84,7 +85,7 @@ impl<'a> Wanted<'a> {
         let mut wanted = Self {
             images: None,
             by_pod: None,
-            diff: TemplateDiff::default(),
+            diff: Difference::default(),
             manifest: BTreeMap::new(),
             template: if is_pod { BTreeMap::new() } else { images.collect() },
         };
@@ -102,7 +103,7 @@ impl<'a> Wanted<'a> {
             Desired::Object { object, .. } => {
                 let kind = live.workload.reference.kind;
                 let after = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
-                let diff = template::diff(&bare(kind, live.workload.template()), &bare(kind, after));
+                let diff = change::diff(&bare(kind, live.workload.template()), &bare(kind, after));
                 reasons.extend(rules::refused(&diff, &live.workload));
                 reasons.extend(rules::claims_refused(&live.workload, object));
                 wanted.diff = diff;
@@ -134,20 +135,20 @@ impl<'a> Wanted<'a> {
         self.by_pod.and_then(|by_pod| by_pod.reasons.get(&pod.key)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    pub(super) fn metadata(&self) -> &MetadataChange {
-        &self.diff.metadata
+    pub(super) fn fields(&self) -> &FieldChanges {
+        &self.diff.change.fields
     }
 
     /// Returns the containers that are named by hand or that the manifest changes.
     pub(super) fn named(&self) -> impl Iterator<Item = &ContainerName> {
         let by_hand = self.images.into_iter().flat_map(|images| images.by_container.keys());
         let by_pod = self.by_pod.into_iter().flat_map(|by_pod| &by_pod.containers);
-        by_hand.chain(by_pod).chain(self.diff.images.keys())
+        by_hand.chain(by_pod).chain(self.diff.change.images.keys())
     }
 
     /// Returns the image wanted for a container, if one is; `present` is what stands there now.
     pub(super) fn image(&self, name: &ContainerName, list: ContainerList, present: &str) -> Option<String> {
-        if let Some(image) = self.diff.images.get(name) {
+        if let Some(image) = self.diff.change.images.get(name) {
             return Some(image.to.clone());
         }
         let images = self.images?;

@@ -201,6 +201,14 @@ pub enum ContainerList {
     InitContainers,
 }
 
+impl Container {
+    /// Returns whether it runs for the pod's whole life, and so restarts when its image changes: plain init containers do
+    /// not.
+    pub fn is_long_lived(&self, list: ContainerList) -> bool {
+        list == ContainerList::Containers || self.is_sidecar()
+    }
+}
+
 impl ContainerList {
     /// Returns the name of the list in `spec`.
     pub fn spec_field(self) -> &'static str {

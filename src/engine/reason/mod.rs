@@ -20,10 +20,10 @@ pub use report_code::ReportCode;
 pub use warning::Warning;
 pub use warning_code::WarningCode;
 
-use super::durable::lock::ROLLOUT_ANNOTATION;
 use super::metadata::{MetadataMap, RESTARTED_AT};
 use super::names::ContainerName;
 use super::pod::ContainerList;
+use super::record::ROLLOUT_ANNOTATION;
 use super::suggest;
 
 /// Why something cannot be done in place.

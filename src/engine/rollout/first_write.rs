@@ -4,7 +4,7 @@
 //! that lasts. So the first write waits within `--timeout`, and a run that ends meanwhile has changed nothing.
 //! [`super::admission`] decides for the pod that would go first; what could never show that it works goes before no write.
 
-use crate::engine::durable::change::Direction;
+use crate::engine::change::Direction;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::durable::{OwnLock, OwnerGoal, OwnerView};
 use crate::engine::names::PodKey;

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::change::{Change, FieldChanges};
 use crate::engine::durable::OwnerGoal;
-use crate::engine::durable::change::TemplateChange;
 use crate::engine::durable::holder::Process;
 use crate::engine::hook::Hooks;
-use crate::engine::metadata::MetadataChange;
 use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
-use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::pod::Pod;
 use crate::engine::policy::Policy;
 use crate::engine::pre_pull::{PrePull, Pull};
 use crate::engine::record::Drained;
@@ -77,9 +76,9 @@ pub struct PodGoal {
     pub key: PodKey,
     /// Its containers that change, or that are followed.
     pub containers: BTreeMap<ContainerName, ContainerGoal>,
-    /// Labels and annotations that change: in place, without a restart.
-    #[serde(default, skip_serializing_if = "MetadataChange::is_empty")]
-    pub metadata: MetadataChange,
+    /// What else changes.
+    #[serde(flatten)]
+    pub fields: FieldChanges,
     /// How it is taken out of its Services first, if it can be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainGoal>,
@@ -119,10 +118,10 @@ pub struct ContainerGoal {
 
 impl ContainerGoal {
     /// Returns what a template's change wants of the containers of a pod that was made from the template.
-    pub fn of_change(change: &TemplateChange, pod: &Pod) -> BTreeMap<ContainerName, Self> {
+    pub fn of_change(change: &Change, pod: &Pod) -> BTreeMap<ContainerName, Self> {
         let wanted = change.images.iter().filter_map(|(name, image)| {
             let (list, _, container) = pod.container(name)?;
-            let restarts = list == ContainerList::Containers || container.is_sidecar();
+            let restarts = container.is_long_lived(list);
             let (from, to) = (Some(container.image.clone()), Some(image.to.clone()));
             let goal = Self { from, to, restarts, overrides: false };
             Some((name.clone(), goal))

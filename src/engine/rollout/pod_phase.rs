@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::engine::change::FieldProgress;
 use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::evidence::{self, Baseline, Proof};
 use crate::engine::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
@@ -88,7 +89,7 @@ impl<'a> PodJudge<'a> {
         {
             return ends.clone().into();
         }
-        if let Some(path) = goal.metadata.moved_in(pod) {
+        if let Some(path) = goal.fields.conflict_in(pod) {
             return PodPhase::Gone { why: format!("its {path} was changed by somebody else") }.into();
         }
         let_be::note(&mut entry.since, pod, look.now);
@@ -100,8 +101,9 @@ impl<'a> PodJudge<'a> {
         if let Some(failure) = entry.refused.as_ref().filter(|_| !is_moved) {
             return PodPhase::Failing(failure.clone()).into();
         }
-        if !goal.metadata.left_in(pod).is_empty() {
-            progress.push((ContainerName::default(), Progress::NotAsked));
+        match goal.fields.progress_in(pod) {
+            FieldProgress::NotAsked => progress.push((ContainerName::default(), Progress::NotAsked)),
+            FieldProgress::Done => {}
         }
         if look.goal.mode == Mode::Durable && pod.is_finished() {
             let why = pod.disruption().unwrap_or_else(|| format!("it is {} for good", pod.status.phase));

@@ -184,7 +184,7 @@ impl Run<'_> {
             owes_after_pod: look.goal.hooks.after_pod.is_some(),
             durable: look.goal.mode == Mode::Durable,
         };
-        let patch = step_patch(pod, &step, &goal.metadata, &look.goal.id, &look.goal.field_manager).ok()?;
+        let patch = step_patch(pod, &step, &goal.fields, &look.goal.id, &look.goal.field_manager).ok()?;
         self.state.pods.sent_images(position, next.number, &next.images, pod);
         let mut effects = Effects::from(self.state.pods.set_phase(position, PodPhase::Patched, self.now));
         effects.act(Asker::Pod(position), Action::Patch(patch));

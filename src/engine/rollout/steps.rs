@@ -3,7 +3,7 @@
 //! There is no step that is remembered: which one is next is read from the images that the pod asks for, and whether the
 //! ones before it are done from their containers. Without an order a pod has one step with all of its containers.
 
-use crate::engine::durable::change::Direction;
+use crate::engine::change::{Direction, FieldProgress};
 use crate::engine::names::ContainerName;
 use crate::engine::patch::NewImage;
 use crate::engine::pod::Pod;
@@ -56,7 +56,8 @@ pub(super) fn is_begun(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
 
 /// Returns whether the pod asks for everything of the steps up to this one.
 pub(super) fn asks_for(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, step: usize) -> bool {
-    pod_goal.metadata.left_in(pod).is_empty() && next(&of(goal, pod_goal), pod_goal, pod).is_none_or(|next| next > step)
+    pod_goal.fields.progress_in(pod) == FieldProgress::Done
+        && next(&of(goal, pod_goal), pod_goal, pod).is_none_or(|next| next > step)
 }
 
 /// The image that a container does not have yet; a container that is missing lacks it too.

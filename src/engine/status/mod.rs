@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::durable::change::Direction;
+use super::change::Direction;
 use super::durable::holder::Life;
 use super::durable::lock::RolloutLock;
 use super::kinds::WorkloadKind;

@@ -11,11 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::durable::change::Direction;
+use super::change::{Direction, FieldChanges};
 use super::durable::history::{self, HISTORY_ANNOTATION, HISTORY_POINTER, HistoryEntry, KEPT};
 use super::durable::lock::{LockState, ROLLOUT_ANNOTATION, RolloutLock};
 use super::live::LiveWorkload;
-use super::metadata::MetadataChange;
 use super::names::{ContainerName, RolloutId, Uid, WorkloadRef};
 use super::outcome::EndResult;
 use super::pod::Pod;
@@ -53,8 +52,8 @@ pub struct Update {
     pub reason: Option<String>,
     /// The images that changed, by container; several of one container where pods came from different ones.
     pub images: Vec<UpdatedImage>,
-    /// Labels and annotations of the template that changed.
-    pub metadata: MetadataChange,
+    /// What else of the template changed.
+    pub fields: FieldChanges,
 }
 
 /// What an update was about, and how it ended.
@@ -178,13 +177,13 @@ fn of_entry(entry: HistoryEntry) -> Update {
         ended: Some(entry.ended),
         reason: entry.reason,
         images: entry.containers.into_iter().map(image).collect(),
-        metadata: entry.metadata,
+        fields: entry.fields,
     }
 }
 
 fn of_lock(lock: RolloutLock) -> Update {
     let mut digests = lock.digests;
-    let image = |(container, image): (ContainerName, super::durable::change::TemplateImage)| {
+    let image = |(container, image): (ContainerName, super::change::TemplateImage)| {
         let image_id = digests.remove(&container);
         UpdatedImage { container, from: image.from, to: image.to, image_id }
     };
@@ -196,7 +195,7 @@ fn of_lock(lock: RolloutLock) -> Update {
         ended: None,
         reason: lock.reason,
         images: lock.change.images.into_iter().map(image).collect(),
-        metadata: lock.change.metadata,
+        fields: lock.change.fields,
     }
 }
 
@@ -261,7 +260,7 @@ fn of_records(id: RolloutId, pods: &[(&Pod, UpdateRecord)]) -> Update {
         began: began(&id),
         ended: None,
         reason: None,
-        metadata: MetadataChange::default(),
+        fields: FieldChanges::default(),
         id,
     }
 }

@@ -21,7 +21,7 @@ fn entry(id: &str, outcome: EndResult) -> HistoryEntry {
         ended: "2026-03-01T10:01:30Z".into(),
         reason: Some("CVE".into()),
         containers: [("side".into(), image)].into(),
-        metadata: MetadataChange::default(),
+        fields: Default::default(),
         outcome,
     }
 }

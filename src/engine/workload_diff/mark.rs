@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::engine::change::FieldEffect;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::ContainerName;
 use crate::engine::plan::{self, ContainerPlan, WorkloadPlan};
@@ -20,9 +21,9 @@ pub enum Effect {
     Restarts(ContainerName),
     /// The sidecar restarts where the node's kubelet is new enough.
     SidecarRestarts(ContainerName),
-    /// A label or annotation: changed in the pods, without a restart.
+    /// Changed in the pods, without a restart.
     NoRestart,
-    /// An init container: used when the pod is next made.
+    /// Used when the pod is next made, such as a plain init container's image.
     NoEffectNow,
     /// It cannot be done in place, for the reason with this code.
     NotInPlace(&'static str),
@@ -166,11 +167,12 @@ pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
         marks.insert(Mark { path: in_template(&path), effect: effect(container, plan) });
     }
     let refused: BTreeSet<String> = plan.reasons.iter().flat_map(paths).collect();
-    for (map, key, _) in plan.metadata.iter() {
-        let path = map.path(key);
-        if !refused.contains(&path) {
-            marks.insert(Mark { path: in_template(&path), effect: Effect::NoRestart });
-        }
+    for row in plan.fields.rows().iter().filter(|row| !refused.contains(&row.path)) {
+        let effect = match row.effect {
+            FieldEffect::InPlace => Effect::NoRestart,
+            FieldEffect::LaterPods => Effect::NoEffectNow,
+        };
+        marks.insert(Mark { path: in_template(&row.path), effect });
     }
     for reason in &plan.reasons {
         for path in paths(reason) {

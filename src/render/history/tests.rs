@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::engine::durable::change::Direction;
+use crate::engine::change::Direction;
+use crate::engine::change::FieldChanges;
 use crate::engine::durable::lock::LockState;
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::metadata::MetadataChange;
 use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::updates::{UnreadableNote, UpdatedImage};
@@ -26,7 +26,7 @@ fn update(id: &str, course: Course, who: Option<&str>, ended: Option<&str>) -> U
         ended: ended.map(str::to_owned),
         reason: Some("fix \u{1b}[2J".into()),
         images: vec![image],
-        metadata: MetadataChange::default(),
+        fields: FieldChanges::default(),
     }
 }
 

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::engine::durable::change::TemplateImage;
+use crate::engine::change::TemplateImage;
 use crate::engine::durable::lock::Outgoing;
 use crate::engine::names::ContainerName;
 use crate::engine::plan::{DurablePlan, HistoryPlan, WorkloadPlan};
 
-use super::super::metadata::{self, ValueView};
+use super::super::fields::{self, FieldView};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,7 +45,7 @@ struct HistoryView<'a> {
 #[derive(Serialize)]
 struct ChangeView<'a> {
     images: Vec<ImageView<'a>>,
-    metadata: Vec<ValueView<'a>>,
+    fields: Vec<FieldView>,
 }
 
 #[derive(Serialize)]
@@ -77,7 +77,7 @@ pub(super) fn view<'a>(plan: &WorkloadPlan, durable: &'a DurablePlan) -> Durable
         steps: durable.steps(plan.workload.kind),
         change: ChangeView {
             images: durable.change.images.iter().map(image).collect(),
-            metadata: metadata::views(&durable.change.metadata),
+            fields: fields::views(&durable.change.fields),
         },
         strategy: durable.strategy.as_ref(),
     }

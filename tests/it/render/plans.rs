@@ -1,9 +1,9 @@
 //! Plans that every format is fed.
 
-use kubectl_inplace::engine::durable::change::{TemplateChange, TemplateImage};
+use kubectl_inplace::engine::change::FieldChanges;
+use kubectl_inplace::engine::change::{Change, TemplateImage};
 use kubectl_inplace::engine::durable::lock::Outgoing;
 use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::metadata::MetadataChange;
 use kubectl_inplace::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use kubectl_inplace::engine::plan::{
     ChangeEvidence, ContainerPlan, DurablePlan, Effect, HistoryPlan, ImageChange, Plan, PodPlan, PodVerdict, Verdict,
@@ -47,7 +47,7 @@ fn durable() -> WorkloadPlan {
         from: "acme/side:1.27.1".into(),
         to: "acme/side:1.27.2".into(),
     };
-    let change = TemplateChange { images: [("side".into(), image)].into(), ..TemplateChange::default() };
+    let change = Change { images: [("side".into(), image)].into(), ..Change::default() };
     let durable = DurablePlan {
         change,
         outgoing: Some(Outgoing { name: "web-6b867cfc99".into(), uid: "rs-uid".into(), revision: 4 }),
@@ -99,7 +99,7 @@ fn pod(name: &str, node: &str, verdict: PodVerdict) -> PodPlan {
         kubelet: None,
         verdict,
         changes,
-        metadata: MetadataChange::default(),
+        fields: FieldChanges::default(),
         drain: None,
         left_off: None,
         reasons: vec![],
@@ -131,7 +131,7 @@ fn in_place() -> WorkloadPlan {
             container("side", "acme/side:1.27.1", Some("acme/side:1.27.2"), Effect::Restart),
             container("app", "acme/app:9.3", None, Effect::Unchanged),
         ],
-        metadata: MetadataChange::default(),
+        fields: FieldChanges::default(),
         pods: vec![
             pod("web-6b867cfc99-2x7kq", "node-a", PodVerdict::Update),
             pod("web-6b867cfc99-b9t4z", "node-b", PodVerdict::Update),

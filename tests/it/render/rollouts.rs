@@ -75,7 +75,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
             .map(|name| PodGoal {
                 key: key(name),
                 containers: [("side".into(), side.clone())].into(),
-                metadata: Default::default(),
+                fields: Default::default(),
                 drain: None,
             })
             .collect(),

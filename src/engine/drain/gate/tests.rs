@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::engine::metadata::MetadataChange;
+use crate::engine::change::MetadataChange;
 use crate::engine::record::UPDATE_ANNOTATION;
 
 use super::super::{Drain, Surroundings, drain};

@@ -62,7 +62,7 @@ pub(super) fn earlier(scenario: &Scenario) -> Vec<HistoryEntry> {
         ended: timestamp_off_by(0, *hours),
         reason: None,
         containers: Default::default(),
-        metadata: Default::default(),
+        fields: Default::default(),
         outcome: EndResult::Complete,
     };
     scenario.clocks.earlier.iter().enumerate().map(of).collect()

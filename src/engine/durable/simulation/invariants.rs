@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use crate::engine::change::{Direction, same};
 use crate::engine::durable::OwnerGoal;
-use crate::engine::durable::change::{Direction, same};
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::template::changed_paths;

@@ -20,7 +20,7 @@ mod settled;
 mod stateful_set_controller;
 mod tests;
 
-use crate::engine::durable::change::Direction;
+use crate::engine::change::Direction;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::durable::{ObjectWrite, Stored};
 use crate::engine::kinds::WorkloadKind;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::engine::budget::{CountedPod, blocking, limits};
-use crate::engine::durable::change::{Direction, TemplateChange};
+use crate::engine::change::{self, Direction};
 use crate::engine::durable::deployment::history_hash;
 use crate::engine::durable::holder::Holder;
 use crate::engine::durable::lock::{HistoryStep, LockState, Outgoing, RolloutLock};
@@ -14,9 +14,9 @@ use crate::engine::durable::{
     ThisRun, beat, owner_phase,
 };
 use crate::engine::kinds::WorkloadKind;
+use crate::engine::metadata::MetadataMap;
 use crate::engine::record::{TakenOver, UPDATE_ANNOTATION};
 use crate::engine::rollout::Policy;
-use crate::engine::{metadata::MetadataMap, template};
 
 use super::api_server::{Actor, ApiServer, Kind, Object, timestamp, timestamp_off_by};
 use super::cluster::{BEFORE, OWNER, kind_of, strategy, template_with, wanted_template};
@@ -97,7 +97,7 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
         version: "0.1.0".into(),
         state: LockState::Running,
         direction: Direction::Forward,
-        change: TemplateChange::of(&template::diff(&before, &after)),
+        change: change::diff(&before, &after).change,
         digests: Default::default(),
         origin: Default::default(),
         holder: Some(Holder::default()),
@@ -342,7 +342,7 @@ impl Run {
         let revision = self.told.as_ref().and_then(Option::as_deref);
         at(pod, &["spec", "containers"]) == at(wanted, &["spec", "containers"])
             && MetadataMap::ALL.into_iter().all(|map| {
-                let mut changes = self.goal.lock.change.metadata.of(map).iter();
+                let mut changes = self.goal.lock.change.fields.metadata.of(map).iter();
                 let is = |key: &str| at(pod, &["metadata", map.field()]).get(key).and_then(Value::as_str);
                 let should = |key: &str| at(wanted, &["metadata", map.field()]).get(key).and_then(Value::as_str);
                 changes.all(|(key, _)| is(key) == should(key))
@@ -367,7 +367,7 @@ impl Run {
             put(pod, &RECORD, json!(self.goal.lock.run));
             put(pod, &["spec", "containers"], at(wanted, &["spec", "containers"]).clone());
             for map in MetadataMap::ALL {
-                for key in self.goal.lock.change.metadata.of(map).keys() {
+                for key in self.goal.lock.change.fields.metadata.of(map).keys() {
                     match at(wanted, &["metadata", map.field()]).get(key) {
                         Some(value) => put(pod, &["metadata", map.field(), key], value.clone()),
                         None => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::durable::change::{Direction, same};
+use crate::engine::change::{Direction, same};
 use crate::engine::durable::deployment::{history_hash, template_of};
 use crate::engine::durable::history;
 use crate::engine::durable::holder::beat_of;
@@ -210,7 +210,8 @@ impl Invariants {
             let same_images = at(pod, &["spec", "containers"]) == at(should, &["spec", "containers"]);
             self.check(same_images, || format!("{} has other images: {}", name(pod), at(pod, &["spec", "containers"])));
             let maps = MetadataMap::ALL.into_iter();
-            let changes = maps.flat_map(|map| self.first.change.metadata.of(map).keys().map(move |key| (map, key)));
+            let changes =
+                maps.flat_map(|map| self.first.change.fields.metadata.of(map).keys().map(move |key| (map, key)));
             let differs = changes.clone().find(|(map, key)| {
                 let of = |object: &Value| at(object, &["metadata", map.field()]).get(key.as_str()).cloned();
                 of(pod) != of(should)

@@ -1,7 +1,7 @@
 use super::super::tests::tolerant;
 use super::super::{NewImage, pod_patch};
 use super::*;
-use crate::engine::metadata::MetadataChange;
+use crate::engine::change::{FieldChanges, MetadataChange, ValueChange};
 use crate::engine::patch::taken_over_patch;
 use crate::engine::record::{DrainedLabel, TakenOver};
 
@@ -73,7 +73,7 @@ fn a_patch_of_the_images_keeps_what_is_off() {
     let before = object(&json!({"app": "web", "example.com/serving": "yes"}), None);
     let off = applied(&before, &drain_patch(&read(&before), &serving(), "kubectl-inplace").unwrap());
     let images = [NewImage { container: "side".into(), to: "side:2".into() }];
-    let update = pod_patch(&read(&off), &images, &MetadataChange::default(), &"two".into(), "kubectl-inplace").unwrap();
+    let update = pod_patch(&read(&off), &images, &FieldChanges::default(), &"two".into(), "kubectl-inplace").unwrap();
     let updated = applied(&off, &update);
     assert_eq!(UpdateRecord::drained(&read(&updated)), Some(serving()));
     let on = applied(&updated, &restore_patch(&read(&updated), "kubectl-inplace").unwrap());
@@ -225,7 +225,7 @@ fn a_patch_of_the_images_keeps_the_gate_in_the_record() {
     let noted = applied(&before, &drain_patch(&read(&before), &gate(), "kubectl-inplace").unwrap());
     let off = applied(&noted, &gate_off_patch(&read(&noted), "kubectl-inplace").unwrap());
     let images = [NewImage { container: "side".into(), to: "side:2".into() }];
-    let update = pod_patch(&read(&off), &images, &MetadataChange::default(), &"two".into(), "kubectl-inplace").unwrap();
+    let update = pod_patch(&read(&off), &images, &FieldChanges::default(), &"two".into(), "kubectl-inplace").unwrap();
     assert_eq!(UpdateRecord::drained(&read(&applied(&off, &update))), Some(gate()));
 }
 
@@ -239,8 +239,8 @@ fn what_is_on_its_way_fails_once_another_run_has_taken_the_pod_over() {
         let metadata = MetadataChange { labels, ..Default::default() };
         let images = [NewImage { container: "side".into(), to: "side:2".into() }];
         let late = [
-            pod_patch(&pod, &images, &MetadataChange::default(), &"one".into(), "m").unwrap(),
-            pod_patch(&pod, &[], &metadata, &"one".into(), "m").unwrap(),
+            pod_patch(&pod, &images, &FieldChanges::default(), &"one".into(), "m").unwrap(),
+            pod_patch(&pod, &[], &metadata.into(), &"one".into(), "m").unwrap(),
             drain_patch(&pod, &serving(), "m").unwrap(),
         ];
         let after = applied(&before, &taken_over_patch(&pod, &by, "m").unwrap());

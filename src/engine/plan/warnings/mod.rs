@@ -12,9 +12,8 @@ pub(super) use images::of_the_reference;
 use super::back_off::Held;
 use super::build::Context;
 use super::wanted::{is_pinned, outside_template};
-use super::{ContainerPlan, Effect, PodPlan, PodVerdict};
+use super::{ContainerPlan, PodPlan, PodVerdict};
 use crate::engine::live::{Desired, LiveWorkload};
-use crate::engine::metadata::{MetadataMap, RESTARTED_AT};
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, Pod};
 use crate::engine::reason::Warning;
@@ -91,27 +90,13 @@ fn held_back(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTre
 
 fn metadata(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
     for Updated { plan, pod } in updated {
-        for (map, key, change) in plan.metadata.iter() {
-            for (list, container) in pod.all_containers().filter(|(_, container)| map.is_read_by(key, container)) {
-                let restarts = super::pods::effect(list, container) == Effect::Restart;
-                let container = container.name.clone();
-                warnings.insert(Warning::MetadataReadOnRestart { container, path: map.path(key), restarts });
-            }
-            let is_checksum = key.to_ascii_lowercase().contains("checksum") && change.to.is_some();
-            if map == MetadataMap::Annotations && key != RESTARTED_AT && is_checksum && nothing_restarts(plan, pod) {
-                warnings.insert(Warning::ChecksumChanges { key: key.to_owned() });
-            }
-        }
+        warnings.extend(plan.fields.warnings(&plan.containers_of(pod)));
     }
     let of_old_revision: Vec<String> =
         updated.iter().filter_map(|updated| context.revision.older(updated.pod)).map(|old| old.current).collect();
     if let Some(current) = of_old_revision.first() {
         warnings.insert(Warning::PodsOfOldRevision { pods: of_old_revision.len(), current: current.clone() });
     }
-}
-
-fn nothing_restarts(plan: &PodPlan, pod: &Pod) -> bool {
-    plan.restarted(pod).next().is_none()
 }
 
 fn pods_differ(updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {

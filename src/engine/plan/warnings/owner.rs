@@ -41,7 +41,7 @@ fn template_differs(context: &Context<'_>, updated: &[Updated<'_>]) -> bool {
     let template = &context.known.template;
     let differs = |Updated { plan, pod }: &Updated<'_>| {
         let mut changed = plan.changed(pod);
-        !plan.metadata.is_empty()
+        !plan.fields.is_empty()
             || changed
                 .any(|(container, change)| template.get(&container.name).is_some_and(|known| known.image != change.to))
     };

@@ -34,7 +34,7 @@ pub(super) fn warn(
         return;
     }
     for Updated { plan, pod } in updated.iter().filter(|updated| updated.restarted().next().is_some()) {
-        if let Some(Drain::NotDrainable { services, why }) = drain_of(context.live, pod, &plan.metadata) {
+        if let Some(Drain::NotDrainable { services, why }) = drain_of(context.live, pod, &plan.fields) {
             let (remedy, why) = (why.hint(&services), why.to_string());
             warnings.insert(Warning::TrafficWhileDown { services, why, remedy });
         }

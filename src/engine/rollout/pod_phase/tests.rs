@@ -30,7 +30,7 @@ fn goal() -> Goal {
         pods: vec![PodGoal {
             key: key(),
             containers: [("side".into(), wanted)].into(),
-            metadata: Default::default(),
+            fields: Default::default(),
             drain: None,
         }],
         policy: Policy {

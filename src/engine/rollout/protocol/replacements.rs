@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::engine::durable::change::Direction;
+use crate::engine::change::Direction;
 use crate::engine::failure::{self, Failure, Urgency};
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::pod::Pod;

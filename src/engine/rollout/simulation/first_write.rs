@@ -193,7 +193,7 @@ fn goal(scenario: &Scenario) -> Goal {
     let pods = planned.map(|(index, _)| PodGoal {
         key: pod_key(index, 0),
         containers: [("side".into(), wanted.clone())].into(),
-        metadata: Default::default(),
+        fields: Default::default(),
         drain: None,
     });
     Goal {

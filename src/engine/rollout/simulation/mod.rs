@@ -389,7 +389,7 @@ fn goal(scenario: &Scenario) -> Goal {
     let pods = (0..scenario.pods).map(|index| PodGoal {
         key: pod_key(index, 0),
         containers: containers.clone(),
-        metadata: Default::default(),
+        fields: Default::default(),
         drain: drain_goal(scenario),
     });
     Goal {

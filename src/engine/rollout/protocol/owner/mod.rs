@@ -8,7 +8,7 @@ mod pods;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::engine::durable::change::Direction;
+use crate::engine::change::Direction;
 use crate::engine::durable::{
     self, Cleanup, Fence, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, Stored, ThisRun, owner_phase,
 };

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::engine::change::FieldProgress;
 use crate::engine::durable::{self, OwnerGoal, OwnerView, PodsState};
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
-use crate::engine::metadata::ValueChange;
 use crate::engine::names::PodKey;
 use crate::engine::pod::Pod;
 use crate::engine::rollout::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
@@ -54,8 +54,8 @@ impl Owner {
         let is_to_be_labelled = self.revision.as_ref().is_some_and(|revision| is_other(&revision));
         containers.retain(|_, container| container.from != container.to);
         let drain = drain_like(look.goal, pod);
-        let found = PodGoal { key: key.clone(), containers, metadata: change.metadata, drain };
-        if found.containers.is_empty() && !is_to_be_labelled && found.metadata.left_in(pod).is_empty() {
+        let found = PodGoal { key: key.clone(), containers, fields: change.fields, drain };
+        if found.containers.is_empty() && !is_to_be_labelled && found.fields.progress_in(pod) == FieldProgress::Done {
             return false;
         }
         pods.add(labelled(found, pod, self.revision.as_ref()), look.now);
@@ -96,9 +96,7 @@ fn is_above_partition(owner: &OwnerGoal, world: &World, pod: &Pod) -> bool {
 
 fn labelled(mut goal: PodGoal, pod: &Pod, revision: Option<&String>) -> PodGoal {
     if let Some(revision) = revision {
-        let change =
-            ValueChange { from: pod.labels.get(CONTROLLER_REVISION_HASH).cloned(), to: Some(revision.clone()) };
-        goal.metadata.labels.insert(CONTROLLER_REVISION_HASH.into(), change);
+        goal.fields.label(pod, CONTROLLER_REVISION_HASH, revision);
     }
     goal
 }

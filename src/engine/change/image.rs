@@ -1,0 +1,82 @@
+//! The image of a container: the one change whose container restarts, and proves that it did.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Claimed;
+use crate::engine::image::{ImageError, ImageReference};
+use crate::engine::json_path::element;
+use crate::engine::names::ContainerName;
+use crate::engine::pod::ContainerList;
+use crate::engine::reason::Reason;
+use crate::engine::template::by_key;
+
+/// One container's image in the template, before and after.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TemplateImage {
+    /// Where the container stands.
+    #[serde(default, skip_serializing_if = "is_plain")]
+    pub list: ContainerList,
+    /// Before.
+    pub from: String,
+    /// After.
+    pub to: String,
+}
+
+fn is_plain(list: &ContainerList) -> bool {
+    *list == ContainerList::Containers
+}
+
+impl TemplateImage {
+    pub(super) fn reversed(&self) -> Self {
+        Self { list: self.list, from: self.to.clone(), to: self.from.clone() }
+    }
+
+    pub(super) fn apply(&self, name: &ContainerName, template: &mut Value) -> Option<()> {
+        let containers = template.pointer_mut(&format!("/spec/{}", self.list.spec_field()))?.as_array_mut()?;
+        let is_it = |container: &&mut Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
+        *containers.iter_mut().find(is_it)?.get_mut("image")? = Value::from(self.to.as_str());
+        Some(())
+    }
+
+    pub(super) fn refused(&self, container: &ContainerName) -> Option<Reason> {
+        let (list, container, image) = (self.list, container.clone(), self.to.clone());
+        match ImageReference::parse(&self.to) {
+            Ok(_) => None,
+            Err(ImageError::SurroundingWhitespace) => Some(Reason::ImageWhitespace { list, container, image }),
+            Err(error) => Some(Reason::ImageMalformed { list, container, image, why: error.to_string() }),
+        }
+    }
+}
+
+/// Returns the images of the containers that both templates have.
+pub(super) fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> BTreeMap<ContainerName, TemplateImage> {
+    let mut changes = BTreeMap::new();
+    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        let pointer = format!("/spec/{}", list.spec_field());
+        let named = |template| by_key(Value::pointer(template, &pointer)?, "name");
+        let (Some(old), Some(new)) = (named(before), named(after)) else { continue };
+        let new: BTreeMap<String, &Value> = new.into_iter().collect();
+        for (name, container) in old {
+            let Some(other) = new.get(&name) else { continue };
+            // What is no text is not what the API serves.
+            let (Some(from), Some(to)) = (image(container), image(other)) else { continue };
+            claimed.insert(format!("{}.image", element(&format!("spec.{}", list.spec_field()), &name)));
+            if from != to {
+                let (from, to) = (from.to_owned(), to.to_owned());
+                changes.insert(ContainerName::from(name.as_str()), TemplateImage { list, from, to });
+            }
+        }
+    }
+    changes
+}
+
+fn image(container: &Value) -> Option<&str> {
+    match container.get("image") {
+        None | Some(Value::Null) => Some(""),
+        Some(image) => image.as_str(),
+    }
+}

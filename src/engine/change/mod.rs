@@ -1,0 +1,340 @@
+//! What a rollout changes of a pod template: one value, carried unchanged through plan, goal, lock, history and report.
+//!
+//! A file of this folder is a kind of change, and everything that is particular to it stands there: which paths of the
+//! template are its own, why it is refused, what of it is left to do in a pod and by which guarded operations, what
+//! somebody else may have done meanwhile, and how it is shown. Images stand apart: their containers restart, one after
+//! the other where that is asked for, and prove that they did. Of every other kind the rest of the program knows only
+//! [`FieldChanges`].
+//!
+//! A path that no kind claims is left to [`template::diff`], and with it to the refusal of what cannot be done in place.
+
+mod image;
+mod metadata;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::metadata::RESTARTED_AT;
+use super::names::ContainerName;
+use super::operations::Operations;
+use super::pod::{Container, ContainerList, Pod};
+use super::reason::{Reason, Warning};
+use super::template::{self, TemplateDiff};
+use super::workload::Workload;
+
+pub use image::TemplateImage;
+pub use metadata::{MetadataChange, ValueChange};
+
+/// Whether a rollout brings in what was wanted, or takes it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Direction {
+    /// To what was wanted.
+    Forward,
+    /// To what was there before.
+    Back,
+}
+
+/// What changes, small enough to be kept in an annotation, and in both directions.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Change {
+    /// By container.
+    pub images: BTreeMap<ContainerName, TemplateImage>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub fields: FieldChanges,
+}
+
+/// The changes that are no images, a field for each kind.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FieldChanges {
+    /// Labels and annotations.
+    #[serde(skip_serializing_if = "MetadataChange::is_empty")]
+    pub metadata: MetadataChange,
+}
+
+/// One kind of change that is no image.
+trait FieldChange: Sized {
+    fn is_empty(&self) -> bool;
+
+    /// Compares two templates. Paths that are read, and differ in nothing but what is returned, are claimed.
+    fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self;
+
+    fn reversed(&self) -> Self;
+
+    /// Brings the change into a template; `None` where it has no place there.
+    fn apply(&self, template: &mut Value) -> Option<()>;
+
+    /// Whether it sets everything anew that another one has set.
+    fn covers(&self, other: &Self) -> bool;
+
+    /// Why it cannot be brought into running pods, whichever.
+    fn refused(&self, workload: &Workload) -> Vec<Reason>;
+
+    /// Why it cannot be brought into a pod with these containers.
+    fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason>;
+
+    fn warnings(&self, containers: &Containers<'_>) -> Vec<Warning>;
+
+    /// What is left to do in a pod, with the pod's own values before.
+    fn left_in(&self, pod: &Pod) -> Self;
+
+    /// The path of a value that is neither as before nor as wanted: somebody else has changed it meanwhile.
+    fn conflict_in(&self, pod: &Pod) -> Option<String>;
+
+    /// Writes the operations that do what is left, each tested for what it replaces.
+    fn write(&self, pod: &Pod, operations: &mut Operations);
+
+    fn rows(&self) -> Vec<Row>;
+}
+
+/// Paths that kinds of change have read and answer for.
+pub(super) type Claimed = BTreeSet<String>;
+
+/// One change, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The path in the template, such as `metadata.labels.tier`.
+    pub path: String,
+    /// The same in words short enough for a pod's line, such as `label tier`.
+    pub what: String,
+    /// Before; `None` where it was absent.
+    pub before: Option<String>,
+    /// After; `None` where it is absent.
+    pub after: Option<String>,
+    /// What that does.
+    pub effect: FieldEffect,
+}
+
+/// What a changed field does to the pods that run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldEffect {
+    /// They have it, without a restart.
+    InPlace,
+    /// They stay as they are: only pods made later have it.
+    LaterPods,
+}
+
+/// The containers of a pod, or of a template.
+pub struct Containers<'a> {
+    /// All of them.
+    pub all: Vec<(ContainerList, &'a Container)>,
+    /// Those that restart with the change.
+    pub restarting: Vec<&'a ContainerName>,
+}
+
+impl Containers<'_> {
+    /// Returns those that run on as they are while the pod changes.
+    fn running_on(&self) -> impl Iterator<Item = (ContainerList, &Container)> {
+        let containers = self.all.iter().map(|(list, container)| (*list, *container));
+        containers
+            .filter(|(list, container)| container.is_long_lived(*list) && !self.restarting.contains(&&container.name))
+    }
+}
+
+/// How far the changes are in a pod. Images have more to say: see `rollout`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldProgress {
+    /// The pod does not have all of them yet.
+    NotAsked,
+    /// The pod has them all.
+    Done,
+}
+
+impl From<MetadataChange> for FieldChanges {
+    fn from(metadata: MetadataChange) -> Self {
+        Self { metadata }
+    }
+}
+
+impl FieldChanges {
+    fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
+        Self { metadata: MetadataChange::between(before, after, claimed) }
+    }
+
+    /// Returns whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn reversed(&self) -> Self {
+        Self { metadata: self.metadata.reversed() }
+    }
+
+    fn apply(&self, template: &mut Value) -> Option<()> {
+        self.metadata.apply(template)
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        self.metadata.covers(&other.metadata)
+    }
+
+    /// Returns why they cannot be brought into a pod with these containers.
+    pub fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason> {
+        self.metadata.refused_in(containers)
+    }
+
+    /// Returns what is worth knowing of a pod with these containers.
+    pub fn warnings(&self, containers: &Containers<'_>) -> Vec<Warning> {
+        self.metadata.warnings(containers)
+    }
+
+    /// Returns what is left to do in a pod: its own values before, and only what is not yet as wanted.
+    #[must_use]
+    pub fn left_in(&self, pod: &Pod) -> Self {
+        Self { metadata: self.metadata.left_in(pod) }
+    }
+
+    /// Adds a label that a pod is to have.
+    pub fn label(&mut self, pod: &Pod, key: &str, to: &str) {
+        let change = ValueChange { from: pod.labels.get(key).cloned(), to: Some(to.to_owned()) };
+        self.metadata.labels.insert(key.to_owned(), change);
+    }
+
+    /// Returns how far they are in a pod.
+    pub fn progress_in(&self, pod: &Pod) -> FieldProgress {
+        if self.left_in(pod).is_empty() { FieldProgress::Done } else { FieldProgress::NotAsked }
+    }
+
+    /// Returns the path of a value that is neither as before nor as wanted: somebody else has changed it meanwhile.
+    pub fn conflict_in(&self, pod: &Pod) -> Option<String> {
+        self.metadata.conflict_in(pod)
+    }
+
+    /// Writes what is left to do in a pod into its patch.
+    pub(in crate::engine) fn write(&self, pod: &Pod, operations: &mut Operations) {
+        self.metadata.write(pod, operations);
+    }
+
+    /// Returns a value that a template does not have as the change has set it; what it has now is the row's `before`.
+    pub fn not_in_force(&self, template: &Value) -> Option<Row> {
+        let mut wanted = template.clone();
+        self.apply(&mut wanted)?;
+        Self::between(template, &wanted, &mut Claimed::new()).rows().into_iter().next()
+    }
+
+    /// Returns what changes, as it is shown.
+    pub fn rows(&self) -> Vec<Row> {
+        self.metadata.rows()
+    }
+}
+
+impl Change {
+    /// Returns whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.images.is_empty() && self.fields.is_empty()
+    }
+
+    /// Returns the same change the other way round.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let images = self.images.iter().map(|(name, image)| (name.clone(), image.reversed()));
+        Self { images: images.collect(), fields: self.fields.reversed() }
+    }
+
+    /// Returns the template with every changed value as it is after the change; `None` where a container is missing.
+    pub fn apply(&self, template: &Value) -> Option<Value> {
+        let mut template = template.clone();
+        self.images.iter().try_for_each(|(name, image)| image.apply(name, &mut template))?;
+        self.fields.apply(&mut template)?;
+        Some(template)
+    }
+
+    /// Returns the two templates that this change leads between, worked out from either of them; `None` when the
+    /// template is on neither side.
+    pub fn sides(&self, template: &Value) -> Option<(Value, Value)> {
+        let (before, after) = (self.reversed().apply(template)?, self.apply(template)?);
+        (same(template, &before) || same(template, &after)).then_some((before, after))
+    }
+
+    /// Returns whether it sets everything anew that another one has set.
+    pub fn covers(&self, other: &Self) -> bool {
+        other.images.keys().all(|name| self.images.contains_key(name)) && self.fields.covers(&other.fields)
+    }
+
+    /// Returns whether it sets the annotation by which `kubectl rollout restart` has every pod replaced, or takes it away.
+    pub fn asks_for_a_restart(&self) -> bool {
+        self.fields.metadata.annotations.contains_key(RESTARTED_AT)
+    }
+
+    /// Returns why it cannot be brought into running pods. What depends on the pod is judged pod by pod.
+    pub fn refused(&self, workload: &Workload) -> Vec<Reason> {
+        let mut reasons = self.fields.metadata.refused(workload);
+        reasons.extend(self.images.iter().filter_map(|(container, image)| image.refused(container)));
+        reasons
+    }
+}
+
+/// What differs between two templates: what kinds of change answer for, and the rest.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Difference {
+    /// What kinds of change answer for.
+    pub change: Change,
+    /// Everything else.
+    pub rest: TemplateDiff,
+}
+
+/// Compares two templates. Both must have gone through the same defaulting.
+pub fn diff(before: &Value, after: &Value) -> Difference {
+    let mut claimed = Claimed::new();
+    let change = Change {
+        images: image::between(before, after, &mut claimed),
+        fields: FieldChanges::between(before, after, &mut claimed),
+    };
+    Difference { change, rest: template::diff(before, after, claimed) }
+}
+
+/// Returns whether two templates say the same; an order of containers alone is none.
+pub fn same(a: &Value, b: &Value) -> bool {
+    a == b || diff(a, b) == Difference::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn change() -> Change {
+        let after = json!({"metadata": {"labels": {"app": "web", "tier": "b"}, "annotations": {"new": "1"}},
+            "spec": {"containers": [{"name": "app", "image": "app:1"}, {"name": "side", "image": "side:2"}],
+                     "initContainers": [{"name": "init", "image": "init:2"}]}});
+        diff(&before(), &after).change
+    }
+
+    fn before() -> Value {
+        json!({"metadata": {"labels": {"app": "web", "tier": "a"}},
+            "spec": {"containers": [{"name": "app", "image": "app:1"}, {"name": "side", "image": "side:1"}],
+                     "initContainers": [{"name": "init", "image": "init:1"}]}})
+    }
+
+    #[test]
+    fn a_change_leads_there_and_back() {
+        let after = change().apply(&before()).unwrap();
+        assert_eq!(after["spec"]["containers"][1]["image"], "side:2");
+        assert_eq!(after["spec"]["initContainers"][0]["image"], "init:2");
+        assert_eq!(after["metadata"]["labels"]["tier"], "b");
+        assert_eq!(change().reversed().apply(&after).unwrap(), before());
+        assert_eq!(change().sides(&after), Some((before(), after.clone())));
+        assert_eq!(change().sides(&before()), Some((before(), after)));
+    }
+
+    #[test]
+    fn a_template_of_somebody_else_is_on_no_side() {
+        let mut other = before();
+        other["spec"]["containers"][1]["image"] = json!("side:3");
+        assert_eq!(change().sides(&other), None);
+        other["spec"]["containers"] = json!([]);
+        assert_eq!(change().sides(&other), None);
+    }
+
+    #[test]
+    fn it_survives_the_annotation() {
+        let text = serde_json::to_string(&change()).unwrap();
+        assert_eq!(serde_json::from_str::<Change>(&text).unwrap(), change());
+    }
+}
