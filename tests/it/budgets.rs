@@ -132,6 +132,39 @@ fn where_only_results_are_shown_a_safeguard_is_not_dropped_in_silence() {
     output.says("Warning:").says("poddisruptionbudgets").omits("patch sent").omits("Steps:").prints("Updated 3 pods");
 }
 
+#[test]
+fn a_rollout_that_was_left_is_not_taken_over_while_a_budget_allows_nothing() {
+    for verb in ["resume", "abort"] {
+        let server = with_controllers();
+        run(&server, &format!("apply deploy/web side=:v2 --canary 1 {FAST}")).ends_with(0).prints("Paused");
+        server.insert([budget("strict", 3)]);
+        let before = server.object("deployments", "web").unwrap_or_default();
+        let written = server.writes().len();
+        let output = run(&server, &format!("{verb} deploy/web {FAST} --timeout 2s")).ends_with(5);
+        output.says("waiting, nothing is changed yet").prints("no pod may be taken down: poddisruptionbudget/strict");
+        assert_eq!(server.writes().len(), written, "{verb}: {:?}", server.writes());
+        assert_eq!(server.object("deployments", "web").unwrap_or_default(), before, "{verb}");
+        server.delete("poddisruptionbudgets", "strict");
+        run(&server, &format!("{verb} deploy/web {FAST}")).ends_with(0);
+        assert_eq!(patched_pods(&server), if verb == "resume" { 3 } else { 0 });
+    }
+}
+
+/// What another run has left out of its Services goes back into them, whatever a budget says.
+#[test]
+fn what_was_left_in_hand_goes_on_whatever_a_budget_allows() {
+    let server = with_controllers();
+    server.pause_kubelet(true);
+    let running = typed(&server, &format!("apply deploy/web side=:v2 {FAST}")).spawn();
+    running.wait_for_stderr("patch sent");
+    running.signal("INT");
+    running.wait().ends_with(130);
+    server.insert([budget("strict", 3)]);
+    let written = server.writes().len();
+    run(&server, &format!("resume deploy/web {FAST} --timeout 2s")).ends_with(5);
+    assert!(server.writes().len() > written, "the lock is taken over: a pod of it is in hand");
+}
+
 /// Runs the command that is printed after `To go on: `.
 fn go_on(server: &ApiServer, output: &Output, more: &str) -> Output {
     let line = output.after("To go on: kubectl inplace ");

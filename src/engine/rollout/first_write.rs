@@ -1,5 +1,7 @@
 //! Before the first write on the owner the first pod may go down, as far as that can be known.
 //!
+//! `resume` and `abort` ask in the same way before they take over what another run has left.
+//!
 //! A template that is written while no pod may be taken down changes nothing but what every new pod gets, for as long as
 //! that lasts. So the first write waits within `--timeout`, and a run that ends meanwhile has changed nothing.
 //! [`super::admission`] decides for the pod that would go first; what could never show that it works goes before no write.
@@ -41,6 +43,16 @@ pub(super) fn is_ahead(owner: &OwnerGoal, view: Option<&OwnerView>, own_lock: Ow
     owner.lock.direction == Direction::Forward && own_lock == OwnLock::Unwritten && !owner.adopts && !was_begun
 }
 
+/// Whether the next write on the owner is this run's first for a rollout that another run has left behind, and may wait.
+///
+/// It may not where a run that is at work has to be stopped by it (`--take-over`), nor where the lock was lost: until it is
+/// set again, nothing keeps somebody else from beginning.
+pub(super) fn is_going_on(owner: &OwnerGoal, view: Option<&OwnerView>, own_lock: OwnLock) -> bool {
+    let found = view.and_then(|view| RolloutLock::of(view.object.as_ref()?).ok().flatten());
+    let is_left = found.is_some_and(|lock| lock.id == owner.lock.id) && owner.replaces.is_some();
+    is_left && own_lock == OwnLock::Unwritten && !owner.adopts && owner.unless_alive.is_some()
+}
+
 impl Run<'_> {
     /// Returns whether the first write has to wait; asks for what is not known, and tells what is waited for.
     pub(super) fn waits_to_begin(&mut self) -> bool {
@@ -63,11 +75,18 @@ impl Run<'_> {
     /// What is waited for: `None` is nothing, and `Some(None)` an answer that is on its way.
     fn waits_for(&mut self) -> Option<Option<String>> {
         let position = self.first_to_restart()?;
+        let is_begun = self.state.owner.is_begun(self.look());
+        // What the run before has left in hand, or out of its Services, goes on at once.
+        let in_hand = [Is::InHand, Is::Drained, Is::Failed];
+        if is_begun && in_hand.into_iter().any(|is| !self.state.pods.all(is).is_empty()) {
+            return None;
+        }
         if let Watch::Lost(why) = self.world.watch() {
             return Some(Some(format!("the pods could not be watched: {why}")));
         }
         let pod = self.world.pod(&self.state.pods.goal(position)?.key);
-        if let Some(why) = pod.filter(|_| !self.goal.policy.goes_on_after_failure).and_then(cannot_show_it) {
+        let must_show_it = !is_begun && !self.goal.policy.goes_on_after_failure;
+        if let Some(why) = pod.filter(|_| must_show_it).and_then(cannot_show_it) {
             return Some(Some(why));
         }
         // What holds it is told by the caller, once.

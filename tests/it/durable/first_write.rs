@@ -74,9 +74,9 @@ fn a_budget_without_room_is_waited_for_before_anything_is_written() {
     });
 }
 
-/// What was begun is not held up: its pods would stay between two images.
+/// What no pod is in hand of stays as it is until one may go down, whoever goes on with it.
 #[test]
-fn a_rollout_that_was_begun_is_gone_on_with_whatever_the_budget_says() {
+fn a_rollout_that_was_left_is_untouched_until_a_pod_may_go_down() {
     side_by_side(KINDS.to_vec(), |kind| {
         for verb in ["resume", "abort"] {
             let (scene, running) = super::holds::stuck(kind);
@@ -84,8 +84,10 @@ fn a_rollout_that_was_begun_is_gone_on_with_whatever_the_budget_says() {
             running.wait().ends_with(130);
             super::holds::free(&scene);
             make_busy(&scene.server);
+            let writes = scene.server.writes().len();
             let running = scene.typed(verb, "").spawn();
-            running.wait_for_stderr(if verb == "resume" { "took over the rollout" } else { "set the template" });
+            running.wait_for_stderr(WAITS);
+            assert_eq!(scene.server.writes().len(), writes, "{} {verb}", kind.typed);
             make_room(&scene.server);
             running.wait().completes(kind.typed);
             scene.is_settled(if verb == "resume" { "acme/side:v2" } else { "acme/side:v1" }, kind.typed);

@@ -211,10 +211,18 @@ impl Owner {
         (effects, Some(phase))
     }
 
-    /// Returns whether this phase asks for the first write of the rollout.
+    /// Returns whether this phase asks for this run's first write.
     pub(crate) fn is_first_write(&self, look: Look<'_>, phase: &OwnerPhase) -> bool {
         let is_ahead = |owner: &OwnerGoal| first_write::is_ahead(owner, look.world.owner(), self.own_lock);
-        matches!(phase, OwnerPhase::Do(OwnerStep::SetTemplate, _)) && look.goal.owner.as_deref().is_some_and(is_ahead)
+        let OwnerPhase::Do(step, _) = phase else { return false };
+        let begins = *step == OwnerStep::SetTemplate && look.goal.owner.as_deref().is_some_and(is_ahead);
+        begins || matches!(step, OwnerStep::SetTemplate | OwnerStep::TakeLock) && self.is_begun(look)
+    }
+
+    /// Returns whether the rollout was begun by another run, and this one has written nothing yet.
+    pub(crate) fn is_begun(&self, look: Look<'_>) -> bool {
+        let is_going_on = |owner: &OwnerGoal| first_write::is_going_on(owner, look.world.owner(), self.own_lock);
+        look.goal.owner.as_deref().is_some_and(is_going_on)
     }
 
     /// The next write waits until a pod may go down, and its time is that of such a pod.
