@@ -7,6 +7,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use crate::engine::image::display_short;
+use crate::engine::outcome::EndResult;
 use crate::engine::plan::PLAN_API_VERSION;
 use crate::engine::updates::{Course, Update, WorkloadUpdates};
 
@@ -103,6 +104,7 @@ fn change(update: &Update, style: &Style) -> String {
 fn outcome(course: &Course) -> String {
     match course {
         Course::Ended(result) => result.word().to_owned(),
+        Course::Replaced { by } => format!("replaced by {by}"),
         Course::UnderWay { state, direction } => format!("{}, {}", state.word(), words::direction(*direction)),
         Course::Unrecorded { pods } => format!("not recorded: {}", words::count(pods.len(), "pod")),
         Course::PodsOnly { pods } => format!("pods only: {}", words::count(pods.len(), "pod")),
@@ -154,10 +156,13 @@ struct NoteView<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct UpdateView<'a> {
     id: &'a str,
     course: &'a str,
     result: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced_by: Option<&'a str>,
     state: Option<&'a str>,
     direction: Option<&'a str>,
     who: Option<&'a str>,
@@ -183,10 +188,15 @@ struct ImageView<'a> {
 
 impl<'a> UpdateView<'a> {
     fn of(update: &'a Update) -> Self {
+        let mut replaced_by = None;
         let (mut result, mut state, mut direction, mut pods) = (None, None, None, [].as_slice());
         let course = match &update.course {
             Course::Ended(ended) => {
                 result = Some(ended.word());
+                "ended"
+            }
+            Course::Replaced { by } => {
+                (result, replaced_by) = (Some(EndResult::Superseded.word()), Some(by.as_str()));
                 "ended"
             }
             Course::UnderWay { state: is, direction: goes } => {
@@ -212,6 +222,7 @@ impl<'a> UpdateView<'a> {
             id: update.id.as_str(),
             course,
             result,
+            replaced_by,
             state,
             direction,
             who: update.who.as_deref(),

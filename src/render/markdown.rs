@@ -12,7 +12,7 @@ use crate::engine::plan::{Plan, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::reason::Reason;
 
 use super::style::Style;
-use super::{around, containers, fields, offline, words};
+use super::{around, containers, fields, offline, replaced, words};
 
 /// GitHub refuses a comment of more than 65536 characters.
 const MAX_BYTES: usize = 60_000;
@@ -117,6 +117,9 @@ fn owner(plan: &WorkloadPlan, text: &mut String) {
     };
     let _ = writeln!(text, "\nDurable: the owner's template changes too{revision}.");
     if plan.verdict == Verdict::InPlace {
+        if let Some(replaced) = &durable.replaced {
+            let _ = writeln!(text, "\n{}", prose(&replaced::sentence(replaced, &Style::PLAIN)));
+        }
         text.push('\n');
         for (index, step) in durable.steps(plan.workload.kind).iter().enumerate() {
             let _ = writeln!(text, "{}. {}", index + 1, prose(step));

@@ -29,6 +29,7 @@ mod proof;
 pub mod reasons;
 mod redrawn;
 mod refusal;
+mod replaced;
 mod run;
 mod status;
 mod style;

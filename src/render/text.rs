@@ -14,7 +14,7 @@ use crate::engine::policy::Policy;
 use super::containers::Row;
 use super::style::{Meaning, Style};
 use super::wide::{self, Detail};
-use super::{Guide, around, containers, fields, missing, offline, refusal, words};
+use super::{Guide, around, containers, fields, missing, offline, refusal, replaced, words};
 
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
@@ -170,6 +170,7 @@ fn restart(plan: &WorkloadPlan, out: &mut dyn Write) -> io::Result<()> {
 /// What happens to the owner, step by step.
 fn owner_steps(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let Some(durable) = plan.durable.as_ref().filter(|_| plan.verdict == Verdict::InPlace) else { return Ok(()) };
+    replaced::text(durable, style, out)?;
     writeln!(out, "\n  Steps:")?;
     for (index, step) in durable.steps(plan.workload.kind).iter().enumerate() {
         writeln!(out, "  {}. {}", index + 1, style.show(step))?;

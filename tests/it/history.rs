@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::status::{annotate, lock};
 use crate::support::api_server::{ApiServer, Effect, When};
 use crate::support::builders::Workload;
-use crate::support::scene::{run, server_with, two_containers, web};
+use crate::support::scene::{run, server_with, two_containers, web, with_controllers};
 
 const HISTORY: &str = "kubectl-inplace.io/history";
 
@@ -39,6 +39,37 @@ fn the_union_of_owner_and_replica_sets_is_listed_and_the_lock_last() {
     let last = output.stdout.lines().last().unwrap_or_default().to_owned();
     assert!(last.contains("running, forward") && output.stdout.contains("12.0 s"), "{}", output.stdout);
     assert!(server.writes().is_empty(), "{:?}", server.writes());
+}
+
+/// The lock of a rollout that was left goes with the first write of the one that takes its place; the history keeps it.
+#[test]
+fn a_rollout_whose_place_another_one_takes_is_named_and_stays_in_the_history() {
+    let server = with_controllers();
+    let fast = "--yes --min-ready-seconds 0";
+    run(&server, &format!("apply deploy/web side=:v2 --canary 1 {fast}")).ends_with(0).prints("Paused");
+    let first = of_web(&server)["updates"][0]["id"].clone();
+    let (id, line) = (first.as_str().unwrap_or_default(), "side: acme/side v1 -> v2");
+    let plan = run(&server, "plan deploy/web side=:v3").ends_with(0);
+    plan.prints(&format!("Takes the place of rollout {id} of jane since "))
+        .prints(&format!("(paused, forward): {line}"));
+    let plan = run(&server, "plan deploy/web side=:v3 -o json").ends_with(0).json();
+    let replaced = &plan["workloads"][0]["durable"]["replaced"];
+    assert_eq!((&replaced["id"], &replaced["who"], &replaced["state"]), (&first, &json!("jane"), &json!("paused")));
+    let second = run(&server, &format!("apply deploy/web side=:v3 --canary 1 {fast}")).ends_with(0);
+    second.prints("Takes the place of rollout ").prints("Paused");
+    // While the second one holds the workload, and once it has ended.
+    for (line, course, result) in [("", "underWay", Value::Null), ("resume deploy/web", "ended", json!("complete"))] {
+        if !line.is_empty() {
+            run(&server, &format!("{line} {fast}")).ends_with(0);
+        }
+        let workload = of_web(&server);
+        let (replaced, last) = (&workload["updates"][0], &workload["updates"][1]);
+        assert_eq!((&replaced["id"], &replaced["result"]), (&first, &json!("superseded")), "{workload}");
+        assert_eq!(replaced["replacedBy"], last["id"], "{workload}");
+        assert_eq!((&last["course"], &last["result"]), (&json!(course), &result), "{workload}");
+        assert_eq!(workload["updates"].as_array().map(Vec::len), Some(2), "{workload}");
+    }
+    run(&server, "history deploy/web").ends_with(0).prints("replaced by ");
 }
 
 #[test]

@@ -43,6 +43,9 @@ pub struct HistoryEntry {
     pub fields: FieldChanges,
     /// How it ended.
     pub outcome: EndResult,
+    /// The rollout that took its place before it had ended: then it is superseded by that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<RolloutId>,
 }
 
 impl HistoryEntry {
@@ -132,6 +135,7 @@ mod tests {
             containers: BTreeMap::new(),
             fields: FieldChanges::default(),
             outcome: EndResult::Complete,
+            replaced_by: None,
         }
     }
 

@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::history::{HistoryEntry, HistoryImage};
 use super::holder::Holder;
 use crate::engine::change::{Change, Direction};
 use crate::engine::hook::{HookPhase, Hooks};
 use crate::engine::names::{ContainerName, RolloutId, Uid};
+use crate::engine::outcome::EndResult;
 use crate::engine::policy::Policy;
 
 pub use crate::engine::record::ROLLOUT_ANNOTATION;
@@ -141,9 +143,33 @@ pub struct RolloutLock {
     pub hooks: BTreeSet<HookPhase>,
     /// How fast, how careful.
     pub policy: Policy,
+    /// Rollouts whose place it took before they had ended: they go into the history with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<HistoryEntry>,
 }
 
 impl RolloutLock {
+    /// Returns what the history says of the rollout once it has ended. `by` has ended it.
+    pub fn entry(&self, outcome: EndResult, ended: &str, by: &str) -> HistoryEntry {
+        let containers = self.change.images.iter().map(|(name, image)| {
+            let from = self.origin.get(name).unwrap_or(&image.from).clone();
+            let image_id = self.digests.get(name).cloned();
+            (name.clone(), HistoryImage { from, to: image.to.clone(), image_id })
+        });
+        HistoryEntry {
+            id: self.id.clone(),
+            who: self.who.clone(),
+            ended_by: Some(by.to_owned()).filter(|by| *by != self.who),
+            began: self.since.clone(),
+            ended: ended.to_owned(),
+            reason: self.reason.clone(),
+            containers: containers.collect(),
+            fields: self.change.fields.clone(),
+            outcome,
+            replaced_by: None,
+        }
+    }
+
     /// Reads the lock of an owner: `None` when there is none, the text as the error when it is not ours to understand.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::history::{self, HistoryEntry, HistoryImage};
+use super::history::{self, HistoryEntry};
 use super::holder::{BEAT_LABEL, Holder, beat_of};
 use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use super::objects::Guarded;
@@ -200,6 +200,10 @@ impl<'a> Step<'a> {
             (Direction::Back, EndResult::Complete) => {
                 Some("it was complete already; kubectl inplace undo takes it back".into())
             }
+            (_, EndResult::Superseded) if entry.replaced_by.is_some() => {
+                let by = entry.replaced_by.as_ref().map(ToString::to_string).unwrap_or_default();
+                Some(format!("rollout {by} took its place{}", entry.by()))
+            }
             (_, EndResult::Superseded) => {
                 Some(format!("another run{} found it changed by somebody else and ended it", entry.by()))
             }
@@ -274,24 +278,11 @@ impl<'a> Step<'a> {
     /// The last write: the lock goes and the history is written, in one patch.
     pub(super) fn closing(&self, outcome: EndResult) -> Guarded<'a> {
         let lock = &self.goal.lock;
-        let containers = lock.change.images.iter().map(|(name, image)| {
-            let from = lock.origin.get(name).unwrap_or(&image.from).clone();
-            let image_id = lock.digests.get(name).cloned();
-            (name.clone(), HistoryImage { from, to: image.to.clone(), image_id })
-        });
         let mut entries = history::union(std::iter::once(self.object).chain(self.owned));
-        entries.retain(|entry| entry.id != lock.id);
-        entries.push(HistoryEntry {
-            id: lock.id.clone(),
-            who: lock.who.clone(),
-            ended_by: Some(self.goal.who.clone()).filter(|who| *who != lock.who),
-            began: lock.since.clone(),
-            ended: self.run.ended.to_owned(),
-            reason: lock.reason.clone(),
-            containers: containers.collect(),
-            fields: lock.change.fields.clone(),
-            outcome,
-        });
+        for entry in lock.replaced.iter().cloned().chain([lock.entry(outcome, self.run.ended, &self.goal.who)]) {
+            entries.retain(|known| known.id != entry.id);
+            entries.push(entry);
+        }
         let annotations = [(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, Some(history::to_text(&entries)))];
         self.without_ownership(self.without_beat(self.patch().annotate(&annotations)))
     }

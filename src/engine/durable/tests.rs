@@ -46,6 +46,7 @@ fn entry(outcome: EndResult) -> HistoryEntry {
         containers: [].into(),
         fields: FieldChanges::default(),
         outcome,
+        replaced_by: None,
     }
 }
 

@@ -51,6 +51,9 @@ pub struct DurablePlan {
     /// The lock that it replaces, as it stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
+    /// The rollout whose place it takes before that one has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<Box<RolloutLock>>,
 }
 
 /// How the outgoing template stays in the history.
@@ -136,6 +139,7 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         origin: BTreeMap::new(),
         only: only(context),
         replaces: RolloutLock::text_of(&workload.object).map(str::to_owned),
+        replaced: None,
     };
     let lock = present(context.live);
     if let Some(lock) = lock.filter(|lock| !is_stale(workload, &context.live.surroundings.owned, lock)) {
@@ -145,6 +149,8 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         // What that one brings and this one does not would be left halfway, with nothing that tells of it.
         if !settled || !plan.change.covers(&lock.change) || deployment_is_unsettled(workload) {
             reasons.push(held(context.live, &lock));
+        } else {
+            plan.replaced = Some(Box::new(lock));
         }
     } else if plan.replaces.is_some()
         && lock_is_unreadable(workload)

@@ -9,12 +9,14 @@ use super::drains::{drain_goal, left_off};
 use super::durable::{HistoryPlan, is_below_partition, is_set_back, is_stale, life};
 use super::{DurablePlan, WorkloadPlan};
 use crate::engine::change::{Change, Direction, FieldChanges, FieldProgress};
+use crate::engine::durable::history::{self, HistoryEntry};
 use crate::engine::durable::holder::{Holder, Process, beat_of};
 use crate::engine::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
 use crate::engine::hook::Hooks;
 use crate::engine::live::LiveWorkload;
 use crate::engine::names::RolloutId;
+use crate::engine::outcome::EndResult;
 use crate::engine::pod::Pod;
 use crate::engine::pre_pull::PrePull;
 use crate::engine::record::{TakenOver, UpdateRecord};
@@ -73,6 +75,7 @@ impl Start {
             digests: BTreeMap::new(),
             origin: BTreeMap::new(),
             strategy: None,
+            replaced: Vec::new(),
             outgoing: None,
             history: HistoryStep::Keep,
             reuses: None,
@@ -159,8 +162,18 @@ fn lock(plan: &DurablePlan, goal: &Goal, start: &Start) -> RolloutLock {
         reuses: plan.reuses.clone(),
         only: plan.only.clone(),
         hooks: goal.hooks.phases().collect(),
+        replaced: replaced(plan, goal, start),
         ..start.lock(goal.id.clone(), plan.change.clone(), goal.policy.clone())
     }
+}
+
+/// The rollout whose place is taken, and those whose place that one had taken.
+fn replaced(plan: &DurablePlan, goal: &Goal, start: &Start) -> Vec<HistoryEntry> {
+    let Some(found) = &plan.replaced else { return Vec::new() };
+    let entry = found.entry(EndResult::Superseded, &start.clock, &start.who);
+    let mut entries = found.replaced.clone();
+    entries.push(HistoryEntry { replaced_by: Some(goal.id.clone()), ..entry });
+    entries.split_off(entries.len().saturating_sub(history::KEPT))
 }
 
 fn owner_goal(

@@ -61,6 +61,11 @@ pub struct Update {
 pub enum Course {
     /// The owner's template and its pods: it has ended so.
     Ended(EndResult),
+    /// Another rollout took its place before it had ended.
+    Replaced {
+        /// That one.
+        by: RolloutId,
+    },
     /// The owner's template and its pods: it still holds the workload.
     UnderWay {
         /// Whether a run is at work.
@@ -118,7 +123,7 @@ pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
     let owner = &live.workload.object;
     let owned = live.surroundings.owned.iter().filter(|_| live.workload.reference.kind.owns_through().is_some());
     let objects: Vec<&Value> = std::iter::once(owner).chain(owned).collect();
-    let ended = history::union(objects.iter().copied());
+    let mut ended = history::union(objects.iter().copied());
     let lock = RolloutLock::of(owner);
     let mut unreadable: Vec<UnreadableNote> =
         objects.iter().filter_map(|object| unreadable_history(object, live)).collect();
@@ -126,6 +131,9 @@ pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
         unreadable.push(UnreadableNote { object: live.workload.reference.to_string(), annotation: ROLLOUT_ANNOTATION });
     }
     let under_way = lock.ok().flatten();
+    let is_known = |id: &RolloutId| ended.iter().any(|entry| entry.id == *id);
+    let replaced = under_way.iter().flat_map(|lock| &lock.replaced).filter(|entry| !is_known(&entry.id));
+    ended.extend(replaced.cloned().collect::<Vec<_>>());
     let of_pods = of_pods(live, &ended, under_way.as_ref(), &mut unreadable);
     // The annotation tells the order of its own; where the others stand among them, only their times do.
     let mut updates: Vec<Update> = ended.into_iter().map(of_entry).collect();
@@ -171,7 +179,10 @@ fn of_entry(entry: HistoryEntry) -> Update {
     };
     Update {
         id: entry.id,
-        course: Course::Ended(entry.outcome),
+        course: match entry.replaced_by {
+            Some(by) => Course::Replaced { by },
+            None => Course::Ended(entry.outcome),
+        },
         who: Some(entry.who),
         began: Some(entry.began),
         ended: Some(entry.ended),

@@ -23,6 +23,7 @@ fn entry(id: &str, outcome: EndResult) -> HistoryEntry {
         containers: [("side".into(), image)].into(),
         fields: Default::default(),
         outcome,
+        replaced_by: None,
     }
 }
 

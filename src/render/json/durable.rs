@@ -20,6 +20,18 @@ pub(super) struct DurableView<'a> {
     steps: Vec<String>,
     change: ChangeView<'a>,
     strategy: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced: Option<ReplacedView<'a>>,
+}
+
+/// The rollout whose place it takes before that one has ended.
+#[derive(Serialize)]
+struct ReplacedView<'a> {
+    id: &'a str,
+    who: &'a str,
+    since: &'a str,
+    state: &'static str,
+    images: Vec<ImageView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -80,5 +92,12 @@ pub(super) fn view<'a>(plan: &WorkloadPlan, durable: &'a DurablePlan) -> Durable
             fields: fields::views(&durable.change.fields),
         },
         strategy: durable.strategy.as_ref(),
+        replaced: durable.replaced.as_deref().map(|lock| ReplacedView {
+            id: lock.id.as_str(),
+            who: &lock.who,
+            since: &lock.since,
+            state: lock.state.word(),
+            images: lock.change.images.iter().map(image).collect(),
+        }),
     }
 }

@@ -59,6 +59,7 @@ fn durable() -> WorkloadPlan {
         origin: Default::default(),
         only: Default::default(),
         replaces: None,
+        replaced: None,
     };
     WorkloadPlan { durable: Some(durable), pods_only: false, warnings: vec![], ..in_place() }
 }

@@ -64,6 +64,7 @@ pub(super) fn earlier(scenario: &Scenario) -> Vec<HistoryEntry> {
         containers: Default::default(),
         fields: Default::default(),
         outcome: EndResult::Complete,
+        replaced_by: None,
     };
     scenario.clocks.earlier.iter().enumerate().map(of).collect()
 }

@@ -99,6 +99,7 @@ pub(super) fn first_lock(api: &ApiServer, scenario: &Scenario) -> RolloutLock {
         direction: Direction::Forward,
         change: change::diff(&before, &after).change,
         digests: Default::default(),
+        replaced: Vec::new(),
         origin: Default::default(),
         holder: Some(Holder::default()),
         strategy: (!is_deployment).then(|| strategy(scenario)),

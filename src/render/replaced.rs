@@ -1,0 +1,30 @@
+//! The rollout whose place a plan takes before that one has ended.
+
+use std::io::{self, Write};
+
+use crate::engine::change::TemplateImage;
+use crate::engine::durable::lock::RolloutLock;
+use crate::engine::image::display_short;
+use crate::engine::names::ContainerName;
+use crate::engine::plan::DurablePlan;
+
+use super::style::{Meaning, Style};
+use super::words;
+
+/// Says which one, whose, since when, and what it was about.
+pub(super) fn sentence(lock: &RolloutLock, style: &Style) -> String {
+    let image = |(name, image): (&ContainerName, &TemplateImage)| {
+        words::image_change(style, name, &display_short(&image.from, &image.to))
+    };
+    let images: Vec<String> = lock.change.images.iter().map(image).collect();
+    let what = if images.is_empty() { String::new() } else { format!(": {}", images.join(", ")) };
+    let (id, who, since) = (style.show(lock.id.as_str()), style.show(&lock.who), style.show(&lock.since));
+    let (state, direction) = (lock.state.word(), words::direction(lock.direction));
+    format!("Takes the place of rollout {id} of {who} since {since} ({state}, {direction}){what}")
+}
+
+/// Says it in a line of its own, where there is one.
+pub(super) fn text(durable: &DurablePlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let Some(replaced) = &durable.replaced else { return Ok(()) };
+    writeln!(out, "\n  {}", style.paint(Meaning::Waiting, &sentence(replaced, style)))
+}
