@@ -72,6 +72,7 @@ impl Planned {
                     vec![("To resume:", command(Verb::Resume)), ("To roll back:", command(Verb::Abort))]
                 }
                 Hold::SetBack => vec![("To roll back:", command(Verb::Abort))],
+                Hold::Overtaken => vec![("To end it, changing no image:", command(Verb::Abort))],
                 Hold::WithoutLock => vec![
                     ("To finish it in place:", format!("{} --take-over", command(Verb::Resume))),
                     ("To roll it back in place:", format!("{} --take-over", command(Verb::Abort))),

@@ -28,19 +28,24 @@ pub struct Preview<'a> {
     pub first_step: Option<OwnerStep>,
     /// The owner's template is the one that is wanted already.
     pub template_is_set: bool,
+    /// The owner's template is neither that nor the one from before: somebody else's, which ends the rollout.
+    pub template_is_foreign: bool,
     /// Of a dry run: whether the server was asked, and accepted the writes.
     pub checked_by_server: Option<bool>,
 }
 
 impl Preview<'_> {
     fn changing(&self) -> Vec<&PodGoal> {
+        if self.template_is_foreign {
+            return Vec::new();
+        }
         let changes = |pod: &&PodGoal| pod.containers.values().any(|container| container.from != container.to);
         self.goal.pods.iter().filter(changes).collect()
     }
 
     /// What gets its image in place of one that somebody else has set.
     fn foreign(&self) -> Vec<(&PodGoal, &ContainerName, &ContainerGoal)> {
-        let Some(owner) = &self.goal.owner else { return Vec::new() };
+        let Some(owner) = self.goal.owner.as_ref().filter(|_| !self.template_is_foreign) else { return Vec::new() };
         let change = owner.lock.directed();
         let is_foreign = |name: &ContainerName, goal: &ContainerGoal| {
             let known = change.images.get(name).is_some_and(|image| goal.from.as_ref() == Some(&image.from));
@@ -104,7 +109,11 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
         writeln!(out, "  {}  {} -> {}", style.show(&container), style.show(&from), style.show(&to))?;
     }
     if preview.found.is_some() {
-        let template = if preview.template_is_set { "asks for it already" } else { "will be set" };
+        let template = match (preview.template_is_set, preview.template_is_foreign) {
+            (true, _) => "asks for it already",
+            (false, true) => "somebody else has changed it: no pod is updated, and the rollout ends as superseded",
+            (false, false) => "will be set",
+        };
         writeln!(out, "  Template: {template}")?;
     }
     if let Some(step) = preview.first_step {
@@ -154,7 +163,8 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
     let document = json!({
         "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": workload, "command": preview.verb(),
         "id": (!preview.lock_is_gone()).then_some(&goal.id), "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
-        "templateIsSet": preview.template_is_set, "firstStep": preview.first_step,
+        "templateIsSet": preview.template_is_set, "templateIsForeign": preview.template_is_foreign,
+        "firstStep": preview.first_step,
         "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy.max_unavailable,
         "pods": pods.collect::<Vec<_>>(),
     });

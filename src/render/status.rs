@@ -195,6 +195,10 @@ fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out
         Some(Hold::LeftBehind) if matches!(status.life, Some(Life::Silent(_))) => (None, vec![watch, resume, abort]),
         Some(Hold::LeftBehind) => (None, vec![resume, abort]),
         Some(Hold::SetBack) => (Some("its template is again what it was before the rollout"), vec![abort]),
+        Some(Hold::Overtaken) => {
+            let why = "somebody else has set another template since, so it cannot be resumed: abort ends it, and changes no image";
+            (Some(why), vec![abort])
+        }
         Some(Hold::WithoutLock) => {
             let paused = "its pods do not have its template: kubectl rollout resume would replace them";
             let take_over = |(label, command): (&'static str, String)| (label, format!("{command} --take-over"));

@@ -68,14 +68,15 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     let current = scaled_anew(step, current).unwrap_or(current);
     let paused = is_paused(step.object) && !lock.released;
     if !same(step.template(), step.goal.target()) {
-        return changed_by_another(step, lock, current, CHANGED_MEANWHILE);
+        let why = if is_paused(step.object) { CHANGED_MEANWHILE } else { REPLACES };
+        return changed_by_another(step, lock, current, why);
     }
     if !step.is_observed() {
         return OwnerPhase::Await(Fence::Observed);
     }
     let has_target = same(&template_of(current), step.goal.target());
     if !paused && !has_target {
-        let why = if lock.released { CHANGED_MEANWHILE } else { UNPAUSED };
+        let why = if lock.released { REPLACES } else { UNPAUSED };
         return changed_by_another(step, lock, current, why);
     }
     if !paused {
@@ -95,6 +96,9 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(released.to_text()))]);
     OwnerPhase::Do(OwnerStep::Unpause, patch.write())
 }
+
+/// Nothing keeps the controller from acting on it.
+const REPLACES: &str = "its template was changed by somebody else, and its controller replaces its pods";
 
 /// Before the ReplicaSet has the new template the controller makes another one, and pods of it.
 const UNPAUSED: &str =

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::adopt;
 use super::build::Context;
+use super::resume::is_overtaken;
 use super::{Verdict, WorkloadPlan};
 use crate::engine::change::{Change, Direction, TemplateImage, same};
 use crate::engine::durable::holder::Life;
@@ -219,6 +220,8 @@ pub enum Hold {
     LeftBehind,
     /// The same, and somebody has set the template back: it can only be rolled back.
     SetBack,
+    /// The same, and somebody has set another template: nothing of it can be resumed or rolled back.
+    Overtaken,
     /// What a rollout has left whose lock cannot be read, or is gone.
     WithoutLock,
 }
@@ -231,6 +234,7 @@ pub fn hold(live: &LiveWorkload) -> Option<Hold> {
             Life::Alive(_) => Hold::AtWork,
             Life::Unknown(_) => Hold::PerhapsAtWork,
             Life::Ended | Life::Gone | Life::Silent(_) if is_set_back(live, &lock) => Hold::SetBack,
+            Life::Ended | Life::Gone | Life::Silent(_) if is_overtaken(live, &lock) => Hold::Overtaken,
             Life::Ended | Life::Gone | Life::Silent(_) => Hold::LeftBehind,
         }),
         Err(_) => Some(Hold::WithoutLock),

@@ -8,14 +8,14 @@ use super::adopt;
 use super::drains::{drain_goal, left_off};
 use super::durable::{HistoryPlan, is_below_partition, is_set_back, is_stale, life};
 use super::{DurablePlan, WorkloadPlan};
-use crate::engine::change::{Change, Direction, FieldChanges, FieldProgress};
+use crate::engine::change::{Change, Direction, FieldChanges, FieldProgress, same};
 use crate::engine::durable::history::{self, HistoryEntry};
 use crate::engine::durable::holder::{Holder, Process, beat_of};
 use crate::engine::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
 use crate::engine::hook::Hooks;
 use crate::engine::live::LiveWorkload;
-use crate::engine::names::RolloutId;
+use crate::engine::names::{RolloutId, Uid};
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::Pod;
 use crate::engine::pre_pull::PrePull;
@@ -253,11 +253,11 @@ pub fn resume(
         ));
     }
     owner.unless_alive = (!start.take_over).then(|| LastBeat(beat_of(&workload.object).map(str::to_owned)));
-    let pods = pods(live, &lock);
     let controllers = match (workload.reference.kind.owns_through(), &lock.outgoing) {
         (Some(_), Some(outgoing)) => [outgoing.uid.clone()].into(),
         (_, _) => live.controllers.clone(),
     };
+    let pods = pods(live, &lock, &controllers);
     Ok(Goal {
         id: lock.id.clone(),
         workload: workload.reference.clone(),
@@ -371,11 +371,19 @@ fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
     found.unwrap_or_else(|| (workload.template().clone(), workload.template().clone()))
 }
 
-/// Every pod that the rollout is about: those that run what is wanted already are looked at too, and prove it.
-fn pods(live: &LiveWorkload, lock: &RolloutLock) -> Vec<PodGoal> {
+/// Whether the template is on neither side of the rollout: somebody else has set another one since.
+pub(super) fn is_overtaken(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    let (before, after) = sides(live, lock);
+    let template = live.workload.template();
+    !same(template, &before) && !same(template, &after)
+}
+
+/// Every pod that the rollout is about: those that run what is wanted already are looked at too, and prove it. Those of
+/// another ReplicaSet were made of another template.
+fn pods(live: &LiveWorkload, lock: &RolloutLock, controllers: &BTreeSet<Uid>) -> Vec<PodGoal> {
     let change = lock.directed();
     let mine = |pod: &&Pod| {
-        let controlled = pod.is_controlled_by(&live.controllers);
+        let controlled = pod.is_controlled_by(controllers);
         let is_owed = left_off(pod).is_some();
         // A pod that this rollout has not touched and that is as wanted has nothing to prove.
         let touched = UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);

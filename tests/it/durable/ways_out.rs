@@ -195,3 +195,26 @@ fn a_preview_of_what_has_lost_its_lock_invents_no_rollout() {
     shown.prints("resume what a rollout left whose lock is gone or unreadable").omits("of jane since");
     assert_eq!(scene.run("abort", "--dry-run --take-over -o json").ends_with(0).json()["id"], Value::Null);
 }
+
+/// Once its pods go, nothing keeps the controller from replacing them for a template that somebody sets.
+#[test]
+fn a_rollout_that_a_foreign_template_has_overtaken_says_so_and_ends() {
+    for container in ["side", "app"] {
+        for verb in ["resume", "abort"] {
+            let scene = Scene::new(KINDS[0]);
+            scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0).prints("Paused");
+            let index = usize::from(container == "side");
+            scene.server.edit("deployments", "w", |owner| {
+                owner["spec"]["template"]["spec"]["containers"][index]["image"] = format!("acme/{container}:v9").into();
+            });
+            let status = typed(&scene.server, &format!("status {}", KINDS[0].typed)).run();
+            status.prints("somebody else has set another template since").prints("Abort: ").omits("Resume: ");
+            let output = scene.run(verb, "").ends_with(6).omits("GONE").omits("To go on").omits("will be set");
+            let output = output.prints("somebody else has changed it: no pod is updated");
+            output.prints("changed by somebody else, and its controller replaces its pods");
+            let owner = scene.server.object("deployments", "w").unwrap_or_default();
+            assert!(owner["metadata"]["annotations"][LOCK].is_null(), "{verb}: its lock is gone");
+            typed(&scene.server, &format!("status {}", KINDS[0].typed)).run().omits("rollout in progress");
+        }
+    }
+}
