@@ -23,6 +23,21 @@ fn somebody_elses_update_is_followed_to_its_end() {
     assert!(!after.iter().any(|pod| pod["metadata"]["annotations"]["kubectl-inplace.io/update"].is_string()));
 }
 
+/// The managed fields have one time for both containers: the one that restarts last shows that the other was compared.
+#[test]
+fn a_second_image_of_another_container_leaves_the_first_one_proven() {
+    let namespace = Namespace::new("follow-second");
+    namespace.apply(&samples::pod("alone"));
+    let before = namespace.wait_ready("app=alone", 1);
+    for (container, expected) in [("side", vec!["alone/side"]), ("app", vec!["alone/app", "alone/side"])] {
+        namespace.kubectl(&["set", "image", "pod/alone", &format!("{container}={}/{container}:v2", registry())]);
+        let output = namespace.inplace(&["follow", "pod/alone", "--min-ready-seconds", "0"]);
+        assert_eq!(output.code, 0, "{container}: {output:#?}");
+        assert_eq!(restarted(&before, &namespace.pods("app=alone")), expected, "{container}: {output:#?}");
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+    }
+}
+
 #[test]
 fn somebody_elses_failure_is_found() {
     let namespace = Namespace::new("follow-fails");
