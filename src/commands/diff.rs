@@ -95,7 +95,9 @@ async fn difference(
                     return Err(CommandError::new(ErrorKind::Cluster, message));
                 }
                 // A manifest gives no images by hand, and takes nothing back.
-                Desired::Images(_) | Desired::ByPod(_) | Desired::Unknown { .. } => workload.object.clone(),
+                Desired::Images(_) | Desired::Before { .. } | Desired::ByPod(_) | Desired::Unknown { .. } => {
+                    workload.object.clone()
+                }
             }
         }
     };

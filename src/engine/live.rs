@@ -32,6 +32,11 @@ pub enum Desired {
         /// Nothing tells which fields an earlier manifest had.
         removals_unseen: bool,
     },
+    /// The whole object as it was before an update: what pods cannot lose again they keep.
+    Before {
+        /// The object.
+        object: Value,
+    },
     /// Of each pod something else, and nothing of the owner.
     ByPod(ByPod),
     /// The server would not store it.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Claimed, Containers, FieldChange, FieldEffect, Row};
+use super::{Claimed, Containers, Direction, FieldChange, FieldEffect, Row};
 use crate::engine::metadata::{MetadataMap, RESTARTED_AT};
 use crate::engine::operations::Operations;
 use crate::engine::pod::Pod;
@@ -98,7 +98,7 @@ impl FieldChange for MetadataChange {
         other.iter().all(|(map, key, _)| self.of(map).contains_key(key))
     }
 
-    fn refused(&self, workload: &Workload) -> Vec<Reason> {
+    fn refused(&self, workload: &Workload, _: Direction) -> Vec<Reason> {
         let selected = selector::keys(workload.object.pointer("/spec/selector").unwrap_or(&Value::Null));
         let reason = |(map, key, change): (MetadataMap, &str, &ValueChange)| {
             if map.is_reserved(key) {

@@ -72,8 +72,8 @@ trait FieldChange: Sized {
     /// Whether it sets everything anew that another one has set.
     fn covers(&self, other: &Self) -> bool;
 
-    /// Why it cannot be brought into running pods, whichever.
-    fn refused(&self, workload: &Workload) -> Vec<Reason>;
+    /// Why it cannot be brought into running pods, whichever. Of what is taken back they keep what they cannot lose.
+    fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason>;
 
     /// Why it cannot be brought into a pod with these containers.
     fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason>;
@@ -173,6 +173,10 @@ impl FieldChanges {
         self.metadata.covers(&other.metadata)
     }
 
+    fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason> {
+        self.metadata.refused(workload, direction)
+    }
+
     /// Returns why they cannot be brought into a pod with these containers.
     pub fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason> {
         self.metadata.refused_in(containers)
@@ -262,8 +266,8 @@ impl Change {
     }
 
     /// Returns why it cannot be brought into running pods. What depends on the pod is judged pod by pod.
-    pub fn refused(&self, workload: &Workload) -> Vec<Reason> {
-        let mut reasons = self.fields.metadata.refused(workload);
+    pub fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason> {
+        let mut reasons = self.fields.refused(workload, direction);
         reasons.extend(self.images.iter().filter_map(|(container, image)| image.refused(container)));
         reasons
     }

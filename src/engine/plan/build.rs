@@ -81,14 +81,14 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     policy.container_order.retain(|name| containers.iter().any(|known| known.container == *name));
     of_the_owner(&context, &pods, &containers, allowed, &mut reasons);
     reasons.extend(controlled_pod(&context, &pods));
-    let asks = changes(&pods) || pods.is_empty();
+    let asks = changes(&context, &pods) || pods.is_empty();
     let durable = match options.pods_only || !asks {
         true => None,
         false => durable::durable(&context, options.take_over, &mut reasons),
     };
     let leaves_the_owner = options.pods_only || wanted.is_by_pod();
     // Its pods may have what is wanted because a rollout was interrupted before it came to them.
-    if durable.is_none() && (changes(&pods) || !leaves_the_owner && durable::changes_template(&context)) {
+    if durable.is_none() && (changes(&context, &pods) || !leaves_the_owner && durable::changes_template(&context)) {
         // A rollout that has stopped halfway has pods that may never be ready: what restarts them would wait in vain.
         let passes_by = leaves_the_owner && !wanted.is_restart();
         reasons.extend(durable::held_by_another(live, options.take_over, passes_by));
@@ -100,7 +100,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     warnings.sort();
     reasons.extend(availability::never_allowed(&context, &pods, &policy));
     settle_holder(&mut reasons);
-    let changes = changes(&pods);
+    let changes = changes(&context, &pods);
     let estimate_seconds = estimate(&context, &pods, &policy, durable.as_ref());
     let pods: Vec<PodPlan> = pods.into_iter().map(|(plan, _)| plan).collect();
     let blocked = !reasons.is_empty() || pods.iter().any(|pod| pod.verdict == PodVerdict::Blocked);
@@ -160,7 +160,7 @@ fn too_old(live: &LiveWorkload) -> Option<Reason> {
 /// A pod that is named has an owner whose template stays as it is: that must be wanted (`--pods-only`).
 fn controlled_pod(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Reason> {
     let (_, pod) = pods.first().filter(|_| !context.live.workload.reference.kind.has_template())?;
-    let owner = pod.controller().filter(|_| context.durable && changes(pods))?;
+    let owner = pod.controller().filter(|_| context.durable && changes(context, pods))?;
     Some(Reason::PodIsControlled { kind: owner.kind.clone(), name: owner.name.clone(), workload: workload_of(pod) })
 }
 
@@ -198,8 +198,11 @@ fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut
     }
 }
 
-fn changes(pods: &[(PodPlan, &Pod)]) -> bool {
-    pods.iter().any(|(plan, _)| matches!(plan.verdict, PodVerdict::Update | PodVerdict::InProgress))
+fn changes(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> bool {
+    let kind = context.live.workload.reference.kind;
+    // Pods may have already what the template does not say yet, or keep what it says no more.
+    let of_template = context.durable && kind.has_template() && !context.wanted.fields().is_empty();
+    of_template || pods.iter().any(|(plan, _)| matches!(plan.verdict, PodVerdict::Update | PodVerdict::InProgress))
 }
 
 /// What the owner's state says about any change at all.
@@ -218,7 +221,7 @@ fn of_the_owner(
         reasons.push(Reason::NoPods);
     }
     let asks_for_something =
-        changes(pods) || !reasons.is_empty() || pods.iter().any(|(plan, _)| plan.verdict == PodVerdict::Blocked);
+        changes(context, pods) || !reasons.is_empty() || pods.iter().any(|(plan, _)| plan.verdict == PodVerdict::Blocked);
     if !asks_for_something {
         return;
     }

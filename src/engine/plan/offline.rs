@@ -23,7 +23,7 @@ use super::policy::policy;
 use super::rules;
 use super::warnings::of_the_reference;
 use super::{ContainerPlan, Effect, ImageChange, Plan, Verdict, WorkloadPlan};
-use crate::engine::change::{self, Containers, Difference, FieldChanges};
+use crate::engine::change::{self, Containers, Difference, Direction, FieldChanges};
 use crate::engine::durable::history::HISTORY_ANNOTATION;
 use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::hook::Hooks;
@@ -166,7 +166,7 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     let outside = outside::diff(kind, &workload.object, &desired);
     let template = template_of(kind, &desired);
     let diff = change::diff(&template_of(kind, &workload.object), &template);
-    reasons.extend(rules::refused(&diff, &workload));
+    reasons.extend(rules::refused(&diff, &workload, Direction::Forward));
     let containers = containers(&template, &diff);
     let (change, of_template) = (&diff.change, template_containers(&template));
     let restarting = containers.iter().filter(|plan| plan.effect == Effect::Restart).map(|plan| &plan.container);

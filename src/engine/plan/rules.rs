@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::engine::change::Difference;
+use crate::engine::change::{Difference, Direction};
 use crate::engine::reason::Reason;
 use crate::engine::template;
 use crate::engine::workload::Workload;
@@ -10,7 +10,7 @@ use crate::engine::workload::Workload;
 /// Returns why the difference cannot be brought into running pods; all reasons at once.
 ///
 /// What depends on the pod is judged pod by pod: sidecars and their kubelets, containers that read changed metadata.
-pub fn refused(diff: &Difference, workload: &Workload) -> Vec<Reason> {
+pub fn refused(diff: &Difference, workload: &Workload, direction: Direction) -> Vec<Reason> {
     let (change, diff) = (&diff.change, &diff.rest);
     let mut reasons = Vec::new();
     for added in &diff.added {
@@ -27,7 +27,7 @@ pub fn refused(diff: &Difference, workload: &Workload) -> Vec<Reason> {
     if let Some((from, to)) = diff.qos {
         reasons.push(Reason::QosClassChanges { from: from.into(), to: to.into() });
     }
-    reasons.extend(change.refused(workload));
+    reasons.extend(change.refused(workload, direction));
     reasons
 }
 

@@ -215,7 +215,7 @@ fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Desi
     if let (Some(slot), Some(before)) = (object.pointer_mut(pointer), change.apply(template)) {
         *slot = before;
     }
-    Desired::Object { object, removals_unseen: false }
+    Desired::Before { object }
 }
 
 fn list_of(template: &Value, name: &ContainerName) -> Option<ContainerList> {

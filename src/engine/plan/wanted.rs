@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::rules;
-use crate::engine::change::{self, Difference, FieldChanges};
+use crate::engine::change::{self, Difference, Direction, FieldChanges};
 use crate::engine::kinds::{self, WorkloadKind};
 use crate::engine::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
 use crate::engine::metadata::MetadataMap;
@@ -100,21 +100,24 @@ impl<'a> Wanted<'a> {
             }
             Desired::Unknown { reasons: why } => reasons.extend(why.iter().cloned()),
             Desired::Refused { message } => reasons.push(Reason::AdmissionRefused { message: message.clone() }),
-            Desired::Object { object, .. } => {
-                let kind = live.workload.reference.kind;
-                let after = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
-                let diff = change::diff(&bare(kind, live.workload.template()), &bare(kind, after));
-                reasons.extend(rules::refused(&diff, &live.workload));
-                reasons.extend(rules::claims_refused(&live.workload, object));
-                wanted.diff = diff;
-                if kind.has_template() {
-                    let lists = [ContainerList::Containers, ContainerList::InitContainers];
-                    let containers = lists.into_iter().flat_map(|list| listed(after, list));
-                    wanted.manifest = containers.map(|container| (container.name, container.image)).collect();
-                }
-            }
+            Desired::Object { object, .. } => wanted.object(live, object, Direction::Forward, reasons),
+            Desired::Before { object } => wanted.object(live, object, Direction::Back, reasons),
         }
         wanted
+    }
+
+    /// Takes what is wanted from a whole object.
+    fn object(&mut self, live: &LiveWorkload, object: &Value, direction: Direction, reasons: &mut Vec<Reason>) {
+        let kind = live.workload.reference.kind;
+        let after = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
+        self.diff = change::diff(&bare(kind, live.workload.template()), &bare(kind, after));
+        reasons.extend(rules::refused(&self.diff, &live.workload, direction));
+        reasons.extend(rules::claims_refused(&live.workload, object));
+        if kind.has_template() {
+            let lists = [ContainerList::Containers, ContainerList::InitContainers];
+            let containers = lists.into_iter().flat_map(|list| listed(after, list));
+            self.manifest = containers.map(|container| (container.name, container.image)).collect();
+        }
     }
 
     pub(super) fn is_by_hand(&self) -> bool {
