@@ -201,7 +201,7 @@ impl Owner {
         let ended = view.now.clone().unwrap_or_else(|| wall_clock(&owner.clock, look.now));
         let run = ThisRun { ended: &ended, own_lock: self.own_lock };
         let kind = look.goal.workload.kind;
-        let phase = owner_phase(owner, kind, view, &pods::state(look, pods, view), run);
+        let phase = owner_phase(owner, kind, view, &self.state(look, pods, view), run);
         let is_waiting = matches!(phase, OwnerPhase::Await(_) | OwnerPhase::TakePods | OwnerPhase::PodsMayGo { .. });
         let beat = if is_waiting && !self.is_mute { durable::beat(owner, kind, view) } else { None };
         if let Some(write) = beat {

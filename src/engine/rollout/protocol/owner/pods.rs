@@ -79,6 +79,47 @@ impl Owner {
             self.take_in(look, pods, owner, key);
         }
     }
+
+    /// What the pods say. A Deployment's pods may be any ReplicaSet's of its.
+    pub(super) fn state(&self, look: Look<'_>, pods: &Pods, view: &OwnerView) -> PodsState {
+        let (goal, world) = (look.goal, look.world);
+        let taken_over = goal.owner.as_ref().is_none_or(|owner| taken_over::is_done(owner, look, pods));
+        let done = pods.all_done() && !self.has_pods_to_label(look, pods);
+        let (mut present, mut labels) = (pods.present().len(), BTreeMap::new());
+        match goal.workload.kind.revisions() {
+            Revisions::ReplicaSets if done => {
+                let uid = |object: &Value| object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned);
+                let sets: BTreeSet<String> = view.owned.iter().filter_map(uid).collect();
+                let is_there = |pod: &&Pod| {
+                    let owned = pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
+                    owned && !pod.terminating && !pod.is_finished()
+                };
+                present = world.pods().filter(is_there).count();
+            }
+            Revisions::ReplicaSets | Revisions::None => {}
+            Revisions::ControllerRevisions(_) => {
+                for pod in pods.present().iter().filter_map(|key| world.pod(key)) {
+                    let label = pod.labels.get(CONTROLLER_REVISION_HASH).cloned().unwrap_or_default();
+                    *labels.entry(label).or_default() += 1;
+                }
+            }
+        }
+        PodsState { done, taken_over, present, labels }
+    }
+
+    /// Whether pods that have all that is wanted, and so are none of the run's yet, are to be labelled with a revision that
+    /// is not known yet.
+    fn has_pods_to_label(&self, look: Look<'_>, pods: &Pods) -> bool {
+        let Some(owner) = look.goal.owner.as_ref().filter(|owner| owner.lock.only.is_empty()) else { return false };
+        let is_one = |pod: &Pod| {
+            let present = !pod.terminating && !pod.is_finished() && pod.is_controlled_by(&look.goal.controllers);
+            present && pods.position(&pod.key).is_none() && is_above_partition(owner, look.world, pod)
+        };
+        match look.goal.workload.kind.revisions() {
+            Revisions::ControllerRevisions(_) => self.revision.is_none() && look.world.pods().any(is_one),
+            Revisions::ReplicaSets | Revisions::None => false,
+        }
+    }
 }
 
 /// Pods of one owner have the same labels and gates, and so the same Services.
@@ -99,30 +140,4 @@ fn labelled(mut goal: PodGoal, pod: &Pod, revision: Option<&String>) -> PodGoal 
         goal.fields.label(pod, CONTROLLER_REVISION_HASH, revision);
     }
     goal
-}
-
-/// What the pods say. A Deployment's pods may be any ReplicaSet's of its.
-pub(super) fn state(look: Look<'_>, pods: &Pods, view: &OwnerView) -> PodsState {
-    let (goal, world) = (look.goal, look.world);
-    let taken_over = goal.owner.as_ref().is_none_or(|owner| taken_over::is_done(owner, look, pods));
-    let (done, mut present, mut labels) = (pods.all_done(), pods.present().len(), BTreeMap::new());
-    match goal.workload.kind.revisions() {
-        Revisions::ReplicaSets if done => {
-            let uid = |object: &Value| object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned);
-            let sets: BTreeSet<String> = view.owned.iter().filter_map(uid).collect();
-            let is_there = |pod: &&Pod| {
-                let owned = pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
-                owned && !pod.terminating && !pod.is_finished()
-            };
-            present = world.pods().filter(is_there).count();
-        }
-        Revisions::ReplicaSets | Revisions::None => {}
-        Revisions::ControllerRevisions(_) => {
-            for pod in pods.present().iter().filter_map(|key| world.pod(key)) {
-                let label = pod.labels.get(CONTROLLER_REVISION_HASH).cloned().unwrap_or_default();
-                *labels.entry(label).or_default() += 1;
-            }
-        }
-    }
-    PodsState { done, taken_over, present, labels }
 }
