@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::durable::{holder, is_stale};
 use super::policy::policy_of;
 use super::resume::Start;
-use crate::engine::change::{self, Change, TemplateImage, same};
+use crate::engine::change::{self, Change, Direction, TemplateImage, same};
 use crate::engine::durable::history;
 use crate::engine::durable::lock::{HistoryStep, Outgoing, RolloutLock};
 use crate::engine::durable::{deployment, revisions, stateful_set, template_of_revision};
@@ -96,7 +96,8 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
     let change = change::diff(&before, after).change;
     change.sides(after)?;
     let is_locked = RolloutLock::text_of(&workload.object).is_some();
-    if change.is_empty() && !is_locked || change.asks_for_a_restart() {
+    let is_refused = !change.refused(workload, Direction::Forward).is_empty();
+    if change.is_empty() && !is_locked || change.asks_for_a_restart() || is_refused {
         return None;
     }
     Some(RolloutLock {
