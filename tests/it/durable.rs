@@ -6,6 +6,7 @@ mod faults;
 mod first_write;
 mod holds;
 mod rollouts;
+mod tolerations;
 mod ways_out;
 
 use std::sync::{Mutex, PoisonError};
@@ -189,7 +190,9 @@ impl Scene {
                 let with_pods: Vec<&Value> = sets.iter().filter(|set| set["spec"]["replicas"] != 0).collect();
                 assert_eq!(with_pods.len(), 1, "{what}: one ReplicaSet has the pods");
                 assert_eq!(with_pods[0]["spec"]["template"]["spec"]["containers"][1]["image"], image, "{what}");
-                let same = sets.iter().filter(|set| set["spec"]["template"]["spec"]["containers"][1]["image"] == image);
+                let spec = self.owner()["spec"]["template"]["spec"].clone();
+                assert_eq!(with_pods[0]["spec"]["template"]["spec"], spec, "{what}");
+                let same = sets.iter().filter(|set| set["spec"]["template"]["spec"] == spec);
                 assert_eq!(same.count(), 1, "{what}: no other ReplicaSet holds the template");
             }
             "statefulsets" => {

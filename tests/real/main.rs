@@ -41,6 +41,7 @@ mod status;
 mod superseded;
 mod support;
 mod tables;
+mod tolerations;
 mod transcripts;
 mod without_servers;
 mod yaml;

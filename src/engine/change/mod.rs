@@ -10,6 +10,7 @@
 
 mod image;
 mod metadata;
+mod tolerations;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +27,7 @@ use super::workload::Workload;
 
 pub use image::TemplateImage;
 pub use metadata::{MetadataChange, ValueChange};
+pub use tolerations::TolerationsChange;
 
 /// Whether a rollout brings in what was wanted, or takes it back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,22 +57,31 @@ pub struct FieldChanges {
     /// Labels and annotations.
     #[serde(skip_serializing_if = "MetadataChange::is_empty")]
     pub metadata: MetadataChange,
+    /// Tolerations.
+    #[serde(skip_serializing_if = "TolerationsChange::is_empty")]
+    pub tolerations: TolerationsChange,
 }
 
 /// One kind of change that is no image.
-trait FieldChange: Sized {
+trait FieldChange {
     fn is_empty(&self) -> bool;
 
     /// Compares two templates. Paths that are read, and differ in nothing but what is returned, are claimed.
-    fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self;
+    fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self
+    where
+        Self: Sized;
 
-    fn reversed(&self) -> Self;
+    fn reversed(&self) -> Self
+    where
+        Self: Sized;
 
     /// Brings the change into a template; `None` where it has no place there.
     fn apply(&self, template: &mut Value) -> Option<()>;
 
     /// Whether it sets everything anew that another one has set.
-    fn covers(&self, other: &Self) -> bool;
+    fn covers(&self, other: &Self) -> bool
+    where
+        Self: Sized;
 
     /// Why it cannot be brought into running pods, whichever. Of what is taken back they keep what they cannot lose.
     fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason>;
@@ -81,7 +92,9 @@ trait FieldChange: Sized {
     fn warnings(&self, containers: &Containers<'_>) -> Vec<Warning>;
 
     /// What is left to do in a pod, with the pod's own values before.
-    fn left_in(&self, pod: &Pod) -> Self;
+    fn left_in(&self, pod: &Pod) -> Self
+    where
+        Self: Sized;
 
     /// The path of a value that is neither as before nor as wanted: somebody else has changed it meanwhile.
     fn conflict_in(&self, pod: &Pod) -> Option<String>;
@@ -147,50 +160,57 @@ pub enum FieldProgress {
 
 impl From<MetadataChange> for FieldChanges {
     fn from(metadata: MetadataChange) -> Self {
-        Self { metadata }
+        Self { metadata, ..Self::default() }
     }
 }
 
 impl FieldChanges {
+    fn kinds(&self) -> [&dyn FieldChange; 2] {
+        [&self.metadata, &self.tolerations]
+    }
+
     fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
-        Self { metadata: MetadataChange::between(before, after, claimed) }
+        Self {
+            metadata: MetadataChange::between(before, after, claimed),
+            tolerations: TolerationsChange::between(before, after, claimed),
+        }
     }
 
     /// Returns whether nothing changes.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        self.kinds().iter().all(|kind| kind.is_empty())
     }
 
     fn reversed(&self) -> Self {
-        Self { metadata: self.metadata.reversed() }
+        Self { metadata: self.metadata.reversed(), tolerations: self.tolerations.reversed() }
     }
 
     fn apply(&self, template: &mut Value) -> Option<()> {
-        self.metadata.apply(template)
+        self.kinds().iter().try_for_each(|kind| kind.apply(template))
     }
 
     fn covers(&self, other: &Self) -> bool {
-        self.metadata.covers(&other.metadata)
+        self.metadata.covers(&other.metadata) && self.tolerations.covers(&other.tolerations)
     }
 
     fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason> {
-        self.metadata.refused(workload, direction)
+        self.kinds().iter().flat_map(|kind| kind.refused(workload, direction)).collect()
     }
 
     /// Returns why they cannot be brought into a pod with these containers.
     pub fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason> {
-        self.metadata.refused_in(containers)
+        self.kinds().iter().flat_map(|kind| kind.refused_in(containers)).collect()
     }
 
     /// Returns what is worth knowing of a pod with these containers.
     pub fn warnings(&self, containers: &Containers<'_>) -> Vec<Warning> {
-        self.metadata.warnings(containers)
+        self.kinds().iter().flat_map(|kind| kind.warnings(containers)).collect()
     }
 
     /// Returns what is left to do in a pod: its own values before, and only what is not yet as wanted.
     #[must_use]
     pub fn left_in(&self, pod: &Pod) -> Self {
-        Self { metadata: self.metadata.left_in(pod) }
+        Self { metadata: self.metadata.left_in(pod), tolerations: self.tolerations.left_in(pod) }
     }
 
     /// Adds a label that a pod is to have.
@@ -206,12 +226,12 @@ impl FieldChanges {
 
     /// Returns the path of a value that is neither as before nor as wanted: somebody else has changed it meanwhile.
     pub fn conflict_in(&self, pod: &Pod) -> Option<String> {
-        self.metadata.conflict_in(pod)
+        self.kinds().iter().find_map(|kind| kind.conflict_in(pod))
     }
 
     /// Writes what is left to do in a pod into its patch.
     pub(in crate::engine) fn write(&self, pod: &Pod, operations: &mut Operations) {
-        self.metadata.write(pod, operations);
+        self.kinds().iter().for_each(|kind| kind.write(pod, operations));
     }
 
     /// Returns a value that a template does not have as the change has set it; what it has now is the row's `before`.
@@ -223,7 +243,7 @@ impl FieldChanges {
 
     /// Returns what changes, as it is shown.
     pub fn rows(&self) -> Vec<Row> {
-        self.metadata.rows()
+        self.kinds().iter().flat_map(|kind| kind.rows()).collect()
     }
 }
 

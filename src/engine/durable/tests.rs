@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::history::{HISTORY_ANNOTATION, HistoryEntry, to_text};
 use super::*;
-use crate::engine::change::FieldChanges;
+use crate::engine::change::{Change, FieldChanges};
 use crate::engine::outcome::EndResult;
+use crate::engine::rollout::PodGoal;
 
 const KIND: WorkloadKind = WorkloadKind::DaemonSet;
 
@@ -159,4 +160,35 @@ fn what_a_late_create_has_left_of_an_aborted_rollout_is_deleted_and_nothing_else
             |write: &ObjectWrite| matches!(write, ObjectWrite::Delete { object, version: Some(_) } if key(object));
         assert!(found.iter().all(is_it), "{found:?}");
     }
+}
+
+/// As the annotations of an owner and the goal of a recorded run were written before every kind of change was one type.
+#[test]
+fn what_was_noted_before_is_read_and_written_the_same() {
+    let metadata =
+        r#""metadata":{"labels":{"tier":{"from":"a","to":"b"}},"annotations":{"old":{"from":"1","to":null}}}"#;
+    let change = format!(
+        r#"{{"images":{{"init":{{"list":"initContainers","from":"i:1","to":"i:2"}},"side":{{"from":"s:1","to":"s:2"}}}},{metadata}}}"#
+    );
+    let read: Change = serde_json::from_str(&change).unwrap();
+    let shown = |fields: &FieldChanges| {
+        let rows = fields.rows().into_iter();
+        rows.map(|row| format!("{} {:?} {:?}", row.path, row.before, row.after)).collect::<Vec<_>>()
+    };
+    let expected = [r#"metadata.labels.tier Some("a") Some("b")"#, r#"metadata.annotations.old Some("1") None"#]
+        .map(str::to_owned);
+    assert_eq!((read.images.len(), shown(&read.fields)), (2, expected.to_vec()));
+    assert_eq!(serde_json::to_string(&read).unwrap(), change);
+
+    let entry = format!(
+        r#"[{{"id":"one","who":"jane","began":"2026-03-01T10:00:00Z","ended":"2026-03-01T10:01:00Z","containers":{{"side":{{"from":"s:1","to":"s:2","imageID":"sha256:1"}}}},{metadata},"outcome":"complete"}}]"#
+    );
+    let entries: Vec<HistoryEntry> = serde_json::from_str(&entry).unwrap();
+    assert_eq!(shown(&entries[0].fields), expected);
+    assert_eq!(to_text(&entries), entry);
+
+    let pod = format!(r#"{{"key":{{"namespace":"n","name":"p","uid":"u"}},"containers":{{}},{metadata}}}"#);
+    let goal: PodGoal = serde_json::from_str(&pod).unwrap();
+    assert_eq!(shown(&goal.fields), expected);
+    assert_eq!(serde_json::to_string(&goal).unwrap(), pod);
 }

@@ -220,8 +220,9 @@ fn of_the_owner(
     if pods.is_empty() && !list_denied && wants_something() {
         reasons.push(Reason::NoPods);
     }
-    let asks_for_something =
-        changes(context, pods) || !reasons.is_empty() || pods.iter().any(|(plan, _)| plan.verdict == PodVerdict::Blocked);
+    let asks_for_something = changes(context, pods)
+        || !reasons.is_empty()
+        || pods.iter().any(|(plan, _)| plan.verdict == PodVerdict::Blocked);
     if !asks_for_something {
         return;
     }

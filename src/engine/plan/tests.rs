@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::engine::change::FieldEffect;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::pod::Pod;
 use crate::engine::reason::{ReasonCode, WarningCode};
@@ -157,6 +158,9 @@ fn read(case: &Value, base: &Value) -> Case {
         }
         (None, Some(message), _) => Desired::Refused { message: message.into() },
         (None, None, Some(names)) => restart(&live, &names.split(' ').map(Into::into).collect()).unwrap(),
+        (None, None, None) if case.get("takesBack").is_some() => {
+            Desired::Before { object: merged(&object, case.get("manifest"), kind_name) }
+        }
         (None, None, None) => Desired::Object {
             object: merged(&object, case.get("manifest"), kind_name),
             removals_unseen: case.get("neverApplied").is_some(),
@@ -317,6 +321,33 @@ fn a_plain_init_container_is_recorded_and_restarts_nothing() {
     assert!(plan.estimate_seconds < 1.0);
     let goal = plan.goal(&"one".into(), "me");
     assert!(goal.pods.iter().all(|pod| !pod.containers[&"prepare".into()].restarts));
+}
+
+#[test]
+fn tolerations_come_into_the_pods_and_stay_in_them_when_they_are_taken_back() {
+    use PodVerdict::{AlreadyThere, Update};
+    for (name, verdicts, row) in [
+        ("tolerations are added", [Update, AlreadyThere], (None, Some("gpu op=Exists"), FieldEffect::InPlace)),
+        (
+            "tolerations that every pod has already",
+            [AlreadyThere, AlreadyThere],
+            (None, Some("gpu op=Exists"), FieldEffect::InPlace),
+        ),
+        (
+            "tolerations are taken back",
+            [AlreadyThere, AlreadyThere],
+            (Some("gpu op=Exists"), None, FieldEffect::LaterPods),
+        ),
+    ] {
+        let plan = case(name);
+        assert_eq!(plan.verdict, Verdict::InPlace, "{name}");
+        assert_eq!(plan.pods.iter().map(|pod| pod.verdict).collect::<Vec<_>>(), verdicts, "{name}");
+        let change = &plan.durable.as_ref().unwrap().change.fields;
+        assert_eq!(*change, plan.fields, "{name}: the template goes along");
+        let rows = plan.fields.rows();
+        let found = rows.iter().map(|row| (row.before.as_deref(), row.after.as_deref(), row.effect));
+        assert_eq!(found.collect::<Vec<_>>(), [row], "{name}");
+    }
 }
 
 #[test]

@@ -94,12 +94,39 @@ pub struct PodSpec {
     /// Conditions that must be `True`, besides `ContainersReady`, for the pod to be ready. Fixed when the pod is made.
     #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub readiness_gates: Vec<ReadinessGate>,
+    /// The taints that it tolerates: its template's, and those that admission and controllers add.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub tolerations: Vec<Toleration>,
     /// Containers, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub containers: Vec<Container>,
     /// Init containers and sidecars, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub init_containers: Vec<Container>,
+}
+
+/// A toleration, field by field as the API has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Toleration {
+    /// The taint's key; empty with `Exists` for every taint.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub key: String,
+    /// `Exists` or `Equal`, which is the default.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub operator: String,
+    /// The taint's value.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub value: String,
+    /// The taint's effect; empty for every one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub effect: String,
+    /// How long a `NoExecute` taint is tolerated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub toleration_seconds: Option<i64>,
+    /// Fields of later versions.
+    #[serde(flatten)]
+    pub other: BTreeMap<String, Value>,
 }
 
 /// A readiness gate: a condition that somebody other than the kubelet writes.

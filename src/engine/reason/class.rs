@@ -51,6 +51,7 @@ impl ReasonCode {
             | Self::ContainerRenamed
             | Self::QosClassChanges
             | Self::SelectorLabelChanges
+            | Self::TolerationRemoved
             | Self::MetadataKeyReserved
             | Self::MetadataReadByContainer
             | Self::RestartRequested

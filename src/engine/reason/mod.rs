@@ -87,6 +87,11 @@ pub enum Reason {
         /// The label's key.
         key: String,
     },
+    /// Pods take more tolerations and lose none.
+    TolerationRemoved {
+        /// The toleration, as kubectl describes it.
+        toleration: String,
+    },
     /// The key belongs to a controller, or is fixed in a pod.
     MetadataKeyReserved {
         /// The path.
@@ -313,6 +318,7 @@ impl Reason {
             Self::ContainerRenamed { .. } => ReasonCode::ContainerRenamed,
             Self::QosClassChanges { .. } => ReasonCode::QosClassChanges,
             Self::SelectorLabelChanges { .. } => ReasonCode::SelectorLabelChanges,
+            Self::TolerationRemoved { .. } => ReasonCode::TolerationRemoved,
             Self::MetadataKeyReserved { .. } => ReasonCode::MetadataKeyReserved,
             Self::MetadataReadByContainer { .. } => ReasonCode::MetadataReadByContainer,
             Self::RestartRequested => ReasonCode::RestartRequested,
@@ -371,6 +377,7 @@ impl Reason {
             | Self::ContainerRenamed { .. }
             | Self::QosClassChanges { .. }
             | Self::SelectorLabelChanges { .. }
+            | Self::TolerationRemoved { .. }
             | Self::MetadataKeyReserved { .. }
             | Self::RestartRequested => true,
             Self::PermissionMissing { .. }
@@ -434,6 +441,7 @@ impl Reason {
             Self::SidecarNeedsNewerKubelet { container, .. } | Self::SidecarStartupPending { container } => {
                 within(&ContainerList::InitContainers, container, ".image")
             }
+            Self::TolerationRemoved { .. } => Some("spec.tolerations".into()),
             Self::QosClassChanges { .. } => Some("status.qosClass".into()),
             Self::SelectorLabelChanges { key } => Some(MetadataMap::Labels.path(key)),
             Self::RestartRequested => Some(MetadataMap::Annotations.path(RESTARTED_AT)),

@@ -8,8 +8,8 @@ codes! {
         TemplateFieldNotInPlace {
             summary: "a changed field of the template is not changed in running pods",
             meaning: "The change touches a field of the pod template that this program has no rule for, so the change as a whole cannot be done in the pods that run. The path names containers by name.",
-            why: "The API server lets very little of a pod change: images, and a few fields that matter rarely (ValidatePodUpdate in pkg/apis/core/validation/validation.go). Environment, command, ports, probes, volumes, security context and imagePullPolicy are fixed when the pod is made. A field that this program does not know is refused as well, never dropped.",
-            remedy: "Take the field out of this change, or roll it out with kubectl apply, which replaces the pods; a pod that was made by hand must be deleted and created again. Added tolerations, activeDeadlineSeconds and (by the resize subresource) cpu and memory can be changed in running pods with kubectl patch; this program leaves them alone. Where only the image is urgent, update it alone: kubectl inplace apply TYPE/NAME CONTAINER=IMAGE.",
+            why: "The API server lets very little of a pod change: images, added tolerations, and a few fields that matter rarely (ValidatePodUpdate in pkg/apis/core/validation/validation.go). Environment, command, ports, probes, volumes, security context and imagePullPolicy are fixed when the pod is made. A field that this program does not know is refused as well, never dropped.",
+            remedy: "Take the field out of this change, or roll it out with kubectl apply, which replaces the pods; a pod that was made by hand must be deleted and created again. activeDeadlineSeconds and (by the resize subresource) cpu and memory can be changed in running pods with kubectl patch; this program leaves them alone. Where only the image is urgent, update it alone: kubectl inplace apply TYPE/NAME CONTAINER=IMAGE.",
         }
         VolumeClaimTemplateChanges {
             summary: "a changed volumeClaimTemplates cannot take effect in place",
@@ -46,6 +46,12 @@ codes! {
             meaning: "The changed label stands in the owner's selector.",
             why: "A pod that the selector does not match any more is let go by its controller, which then makes another one (ClaimPods in pkg/controller/controller_ref_manager.go); the selector itself cannot change.",
             remedy: "Leave the label as it is. To change it, create another workload and move the traffic over.",
+        }
+        TolerationRemoved {
+            summary: "a toleration would be removed, or changed in more than its tolerationSeconds",
+            meaning: "The manifest lacks a toleration that the template has. A toleration whose key, operator, value or effect changes is one that is removed and another that is added.",
+            why: "The API server takes additions to the tolerations of a running pod, and another tolerationSeconds, and nothing else (validateOnlyAddedTolerations in pkg/apis/core/validation/validation.go).",
+            remedy: "Keep it in the manifest beside those that are added, or roll it out with kubectl apply, which replaces the pods. undo and abort take an added toleration out of the template: the pods that run keep it, pods made later do not have it.",
         }
         MetadataKeyReserved {
             summary: "a label or annotation that belongs to a controller would change",

@@ -12,7 +12,7 @@ use crate::engine::shell_words::quoted;
 fn changes_otherwise(path: &str) -> Option<&'static str> {
     let is_resources = path.strip_prefix("spec.").is_some_and(|rest| rest.contains("].resources"));
     if path.starts_with("spec.tolerations") {
-        Some("kubectl patch can add tolerations to a running pod, but changes and removes none")
+        Some("kubectl patch can change their order in a running pod, which means nothing")
     } else if path.starts_with("spec.schedulingGates") {
         Some("kubectl patch can take gates away from a pod that waits for them")
     } else if path == "spec.activeDeadlineSeconds" {
@@ -46,6 +46,9 @@ impl Reason {
                 format!("the pod's quality of service class would change from {from} to {to}")
             }
             Self::SelectorLabelChanges { key } => format!("the owner selects its pods by the label {key}"),
+            Self::TolerationRemoved { toleration } => {
+                format!("a running pod cannot lose the toleration {toleration}: it only takes more of them")
+            }
             Self::MetadataKeyReserved { path } => format!("{path} belongs to a controller, or is fixed in a pod"),
             Self::MetadataReadByContainer { container, path, .. } => {
                 format!(
@@ -177,6 +180,9 @@ impl Reason {
         if let Self::ContainerAdded { .. } | Self::ContainerRemoved { .. } | Self::ContainerRenamed { .. } = self {
             return format!("{anew}, or leave it out of this change");
         }
+        if let Self::TolerationRemoved { .. } = self {
+            return format!("keep it beside those that are added, or {anew}");
+        }
         if let Self::QosClassChanges { .. } = self {
             return format!("choose resources of the same class, or {anew}");
         }
@@ -200,6 +206,9 @@ impl Reason {
             }
             Self::SelectorLabelChanges { .. } => {
                 "leave the label as it is; a workload with other labels is another workload"
+            }
+            Self::TolerationRemoved { .. } => {
+                "keep it beside those that are added, or apply it with kubectl apply, which replaces the pods"
             }
             Self::MetadataKeyReserved { .. } => "leave the key out of the manifest",
             Self::MetadataReadByContainer { container, .. } => {
@@ -310,8 +319,7 @@ mod tests {
     #[test]
     fn a_field_that_the_api_lets_change_is_not_said_to_be_fixed() {
         for (path, is_fixed, hint) in [
-            ("spec.tolerations[gpu]", false, "add tolerations"),
-            ("spec.tolerations", false, "add tolerations"),
+            ("spec.tolerations (order)", false, "change their order"),
             ("spec.activeDeadlineSeconds", false, "set or shorten"),
             ("spec.schedulingGates[wait]", false, "take gates away"),
             ("spec.containers[app].resources.limits.cpu", false, "resize"),
@@ -343,6 +351,7 @@ mod tests {
             Reason::ContainerRemoved { list, container: container.clone() },
             Reason::ContainerRenamed { list, container, to: "web".into() },
             Reason::QosClassChanges { from: "Burstable".into(), to: "BestEffort".into() },
+            Reason::TolerationRemoved { toleration: "gpu op=Exists".into() },
         ] {
             let hint = reason.hint_for(&of(WorkloadKind::Pod));
             assert!(hint.contains("delete the pod and create it again") && !hint.contains("replaces"), "{hint}");

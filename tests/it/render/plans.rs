@@ -278,6 +278,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::ContainerRenamed { list, container: container(), to: "sidecar".into() },
         Reason::QosClassChanges { from: "Burstable".into(), to: "Guaranteed".into() },
         Reason::SelectorLabelChanges { key: "app.kubernetes.io/name".into() },
+        Reason::TolerationRemoved { toleration: "dedicated=gpu:NoSchedule".into() },
         Reason::MetadataKeyReserved { path: "metadata.labels.pod-template-hash".into() },
         Reason::MetadataReadByContainer { list, container: container(), path: path() },
         Reason::RestartRequested,

@@ -39,6 +39,9 @@ pub(super) fn wanted_template(scenario: &Scenario) -> Value {
         put(&mut wanted, &["metadata", "labels", "tier"], json!("b"));
         put(&mut wanted, &["metadata", "annotations", "checksum"], json!("2"));
     }
+    if scenario.tolerations {
+        put(&mut wanted, &["spec", "tolerations"], json!([{"key": "gpu", "operator": "Exists"}]));
+    }
     wanted
 }
 

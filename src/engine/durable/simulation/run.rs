@@ -22,7 +22,8 @@ use super::api_server::{Actor, ApiServer, Kind, Object, timestamp, timestamp_off
 use super::cluster::{BEFORE, OWNER, kind_of, strategy, template_with, wanted_template};
 use super::faults::{Fault, sort_by_clocks};
 use super::fields::{
-    REVISION_HASH, at, controller, is_terminating, label, name, put, revision, same_template, template as held, uid,
+    REVISION_HASH, at, controller, is_terminating, label, lacking_tolerations, name, put, revision, same_template,
+    template as held, uid,
 };
 use super::revisions;
 use super::scenario::Scenario;
@@ -342,6 +343,7 @@ impl Run {
         let wanted = self.goal.target();
         let revision = self.told.as_ref().and_then(Option::as_deref);
         at(pod, &["spec", "containers"]) == at(wanted, &["spec", "containers"])
+            && lacking_tolerations(pod, wanted).is_empty()
             && MetadataMap::ALL.into_iter().all(|map| {
                 let mut changes = self.goal.lock.change.fields.metadata.of(map).iter();
                 let is = |key: &str| at(pod, &["metadata", map.field()]).get(key).and_then(Value::as_str);
@@ -367,6 +369,11 @@ impl Run {
         api.change(Actor::Run, Kind::Pod, name(seen), |pod| {
             put(pod, &RECORD, json!(self.goal.lock.run));
             put(pod, &["spec", "containers"], at(wanted, &["spec", "containers"]).clone());
+            let lacking = lacking_tolerations(pod, wanted);
+            if !lacking.is_empty() {
+                let present = at(pod, &["spec", "tolerations"]).as_array().cloned().unwrap_or_default();
+                put(pod, &["spec", "tolerations"], Value::Array([present, lacking].concat()));
+            }
             for map in MetadataMap::ALL {
                 for key in self.goal.lock.change.fields.metadata.of(map).keys() {
                     match at(wanted, &["metadata", map.field()]).get(key) {

@@ -121,6 +121,8 @@ pub(super) struct Scenario {
     pub(super) older: bool,
     /// Labels and annotations of the template change too.
     pub(super) metadata: bool,
+    /// The template gains a toleration: where it goes back, pods keep it.
+    pub(super) tolerations: bool,
     pub(super) annotated: bool,
     pub(super) release: bool,
     /// The ReplicaSet controller reads the same caches as the Deployment controller.
@@ -156,6 +158,7 @@ impl Scenario {
             known: random.one_in(3),
             older: random.one_in(2),
             metadata: random.one_in(3),
+            tolerations: Random::new(seed.rotate_left(7)).one_in(3),
             annotated: !random.one_in(3),
             release: random.one_in(2),
             shared: !random.one_in(3),

@@ -15,8 +15,8 @@ use crate::engine::outcome::EndResult;
 use super::api_server::{ApiServer, Kind, Object};
 use super::cluster::{BEFORE, OWNER, earlier, kind_of, strategy, template_with, wanted_template};
 use super::fields::{
-    REVISION_HASH, annotation, at, controller, is_terminating, label, name, replicas, revision, same_template,
-    template, text, uid,
+    REVISION_HASH, annotation, at, controller, is_terminating, label, lacking_tolerations, name, replicas, revision,
+    same_template, template, text, uid,
 };
 use super::invariants::Invariants;
 use super::revisions;
@@ -209,6 +209,8 @@ impl Invariants {
             let should = if is_below { &before } else { wanted };
             let same_images = at(pod, &["spec", "containers"]) == at(should, &["spec", "containers"]);
             self.check(same_images, || format!("{} has other images: {}", name(pod), at(pod, &["spec", "containers"])));
+            let lacking = lacking_tolerations(pod, should);
+            self.check(lacking.is_empty(), || format!("{} lacks {lacking:?}", name(pod)));
             let maps = MetadataMap::ALL.into_iter();
             let changes =
                 maps.flat_map(|map| self.first.change.fields.metadata.of(map).keys().map(move |key| (map, key)));
