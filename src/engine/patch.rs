@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(after["metadata"]["labels"], json!({"tier": "b"}));
         assert!(after["metadata"].get("annotations").is_none());
         let before = pod(&json!({"annotations": {UPDATE_ANNOTATION: "{}"}}));
-        let after = patched(&before, &[], wanted.clone()).unwrap();
+        let after = patched(&before, &[], wanted).unwrap();
         assert_eq!(after["metadata"]["annotations"], before["metadata"]["annotations"]);
     }
 

@@ -1,10 +1,13 @@
 //! "In place" is said only where the server takes the patch; and what it would take besides is known.
 
-use kubectl_inplace::engine::change::{self, Difference};
+use kubectl_inplace::engine::change::{self, Difference, Direction};
 use kubectl_inplace::engine::image::ImageReference;
+use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::names::RolloutId;
 use kubectl_inplace::engine::patch::{NewImage, pod_patch};
+use kubectl_inplace::engine::plan;
 use kubectl_inplace::engine::pod::Pod;
+use kubectl_inplace::engine::workload::Workload;
 use serde_json::{Value, json};
 
 use crate::support::{Api, Namespace, Random};
@@ -41,7 +44,14 @@ fn edit(random: &mut Random, pod: &mut Value) {
         15 => spec["nodeSelector"] = json!({"nowhere": "2"}),
         16 => {
             let taint = json!({"key": random.pick(&["p", "q"]), "operator": "Exists"});
-            spec["tolerations"].as_array_mut().expect("admission has added some").push(taint);
+            let tolerations = spec["tolerations"].as_array_mut().expect("admission has added some");
+            match random.below(4) {
+                // Those of admission would be there again at once.
+                0 => tolerations.retain(|known| known["effect"] == "NoExecute"),
+                1 => tolerations[0]["tolerationSeconds"] = json!(30),
+                2 => tolerations.insert(0, taint),
+                _ => tolerations.push(taint),
+            }
         }
         17 => spec[list].as_array_mut().expect("a list").rotate_left(1),
         18 => drop(spec[list].as_array_mut().expect("a list").pop()),
@@ -56,12 +66,9 @@ fn edit(random: &mut Random, pod: &mut Value) {
 }
 
 fn is_in_place(diff: &Difference) -> bool {
-    let is_image = |image: &str| ImageReference::parse(image).is_ok();
-    diff.rest.other.is_empty()
-        && diff.rest.added.is_empty()
-        && diff.rest.removed.is_empty()
-        && diff.rest.renamed.is_empty()
-        && diff.change.images.values().all(|image| is_image(&image.to))
+    let object = json!({"metadata": {"name": "p", "uid": "u"}});
+    let pod = Workload::from_object(WorkloadKind::Pod, object).expect("it has a name");
+    plan::refused(diff, &pod, Direction::Forward).is_empty()
 }
 
 /// The very patch that a rollout would send.

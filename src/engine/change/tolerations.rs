@@ -224,13 +224,13 @@ mod tests {
         list.iter().map(word).collect::<Vec<_>>().join(" ")
     }
 
-    fn template(list: Value) -> Value {
+    fn template(list: &Value) -> Value {
         json!({"spec": {"tolerations": list}})
     }
 
     fn change(from: &str, to: &str) -> (TolerationsChange, bool) {
         let mut claimed = Claimed::new();
-        let change = TolerationsChange::between(&template(list(from)), &template(list(to)), &mut claimed);
+        let change = TolerationsChange::between(&template(&list(from)), &template(&list(to)), &mut claimed);
         (change, !claimed.is_empty())
     }
 
@@ -301,8 +301,8 @@ mod tests {
             assert!(change.is_empty() && !claimed, "{from} -> {to} is left to the comparison of everything else");
         }
         let mut claimed = Claimed::new();
-        let odd = template(json!([{"key": 3}]));
-        assert!(TolerationsChange::between(&odd, &template(list("a")), &mut claimed).is_empty() && claimed.is_empty());
+        let odd = template(&json!([{"key": 3}]));
+        assert!(TolerationsChange::between(&odd, &template(&list("a")), &mut claimed).is_empty() && claimed.is_empty());
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
             ("a gpu", "a", "a gpu later", "a later"),
             ("a/30", "a/60", "later a/30", "later a/60"),
         ] {
-            let mut found = template(list(present));
+            let mut found = template(&list(present));
             change(from, to).0.apply(&mut found).unwrap();
             assert_eq!(words(&read(&found).unwrap()), expected, "{from} -> {to} of {present}");
         }

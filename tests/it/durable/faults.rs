@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{KINDS, Kind, Scene, Write, side_by_side};
 use crate::support::api_server::{Answer, Effect};
+use crate::support::run::Binary;
 
 /// Each write on the owner's side of each kind.
 fn all_writes() -> Vec<(Kind, Write)> {
@@ -51,17 +52,22 @@ fn a_read_that_fails_is_repeated() {
 /// Runs `apply` until it tries a write that does not get through, and kills it there.
 pub(super) fn killed_at(kind: Kind, write: Write) -> Scene {
     let scene = Scene::new(kind);
+    kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
+    scene
+}
+
+/// Runs a command until it tries a write that does not get through, and kills it there.
+pub(super) fn kill_at(scene: &Scene, write: Write, command: Binary) {
     scene.server.fault(write.when(), Effect::CloseBefore);
-    let running = scene.typed("apply", "side=acme/side:v2").spawn();
+    let running = command.spawn();
     let asked = || scene.server.writes().iter().filter(|logged| write.is(logged)).count() > write.nth;
     crate::support::clock::eventually("the write", || asked().then_some(()));
     running.signal("KILL");
     assert_eq!(running.wait().code, None, "killed");
     scene.server.clear_faults();
-    scene
 }
 
-fn with_pods() -> Vec<(Kind, Write)> {
+pub(super) fn with_pods() -> Vec<(Kind, Write)> {
     let pods = KINDS.iter().flat_map(|kind| [0, 2].map(|nth| (*kind, Write { verb: "patch", plural: "pods", nth })));
     all_writes().into_iter().chain(pods).collect()
 }

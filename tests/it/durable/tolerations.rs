@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::faults::{kill_at, with_pods};
 use super::{KINDS, Scene, side_by_side};
-use crate::support::run::Output;
+use crate::support::run::{Binary, Output};
 use crate::support::scene::typed;
 
 impl Scene {
@@ -16,8 +17,12 @@ impl Scene {
     }
 
     fn apply_manifest(&self, manifest: &Value, more: &str) -> Output {
+        self.typed_manifest(manifest, more).run()
+    }
+
+    fn typed_manifest(&self, manifest: &Value, more: &str) -> Binary {
         let line = format!("apply -f - --yes --min-ready-seconds 0 {more}");
-        typed(&self.server, &line).stdin(manifest.to_string().as_bytes()).run()
+        typed(&self.server, &line).stdin(manifest.to_string().as_bytes())
     }
 
     /// The template has the tolerations, the pods so many, and nobody has a reason to replace one.
@@ -29,8 +34,7 @@ impl Scene {
             template,
             "{what}"
         );
-        let has_it = |pod: &&Value| pod["spec"]["tolerations"].as_array().is_some_and(|list| list.contains(&gpu()));
-        assert_eq!(self.server.objects("pods").iter().filter(has_it).count(), pods, "{what}");
+        assert_eq!(self.server.objects("pods").iter().filter(|pod| has_gpu(pod)).count(), pods, "{what}");
         let mut expected = self.spec["template"]["spec"].clone();
         if !template.is_null() {
             expected["tolerations"] = template.clone();
@@ -50,6 +54,10 @@ impl Scene {
 
 fn gpu() -> Value {
     json!({"key": "gpu", "operator": "Exists"})
+}
+
+fn has_gpu(pod: &Value) -> bool {
+    pod["spec"]["tolerations"].as_array().is_some_and(|list| list.contains(&gpu()))
 }
 
 #[test]
@@ -82,5 +90,30 @@ fn a_rollout_that_is_taken_back_leaves_them_in_the_pods_that_it_came_to() {
         let output = scene.apply_manifest(&wanted, "--on-failure=undo --pre-pull=never").ends_with(4);
         output.prints("Taken back:");
         scene.tolerates(&Value::Null, 1, "taken back");
+    });
+}
+
+/// Killed anywhere, on the way there and on the way back: it is finished, or taken back, and no pod is another one.
+#[test]
+fn a_run_that_is_killed_anywhere_is_finished_by_resume_or_taken_back_by_abort() {
+    let cases = with_pods().into_iter().flat_map(|case| ["resume", "abort"].map(|verb| (case, verb))).collect();
+    side_by_side(cases, |((kind, write), verb)| {
+        let scene = Scene::new(kind);
+        kill_at(&scene, write, scene.typed_manifest(&scene.manifest(&json!([gpu()])), ""));
+        let what = format!("killed at {write:?}, {verb}");
+        let began = scene.owner()["spec"]["template"] != scene.spec["template"];
+        let is_held = scene.lock() != Value::Null;
+        let had_it = scene.server.objects("pods").iter().filter(|pod| has_gpu(pod)).count();
+        let output = scene.run(verb, "");
+        if !is_held {
+            // Before the first write, or after the last.
+            assert!(!began || had_it == 3, "{} {what}", kind.typed);
+            return;
+        }
+        output.ends_with(0);
+        match verb {
+            "resume" => scene.tolerates(&json!([gpu()]), 3, &what),
+            _ => scene.tolerates(&Value::Null, had_it, &what),
+        }
     });
 }

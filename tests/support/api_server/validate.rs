@@ -69,7 +69,15 @@ fn pod(live: &Value, next: &Value) -> Vec<Cause> {
         let (old, new) = (&live[field], &next[field]);
         let allowed = match field {
             "tolerations" => {
-                old.as_array().into_iter().flatten().all(|one| new.as_array().is_some_and(|all| all.contains(one)))
+                let without_seconds = |list: &Value| -> Vec<Value> {
+                    let mut list = list.as_array().cloned().unwrap_or_default();
+                    list.iter_mut()
+                        .filter_map(Value::as_object_mut)
+                        .for_each(|one| drop(one.remove("tolerationSeconds")));
+                    list
+                };
+                let new = without_seconds(new);
+                without_seconds(old).iter().all(|one| new.contains(one))
             }
             "activeDeadlineSeconds" => new.as_i64().is_some_and(|new| old.as_i64().is_none_or(|old| new <= old)),
             _ => old.as_i64().is_some_and(|old| old < 0) && *new == json!(1),
