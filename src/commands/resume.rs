@@ -10,7 +10,7 @@ use super::targets::{self, Wish};
 use super::{Shell, approve, planning, pulls};
 use crate::cli::{DryRun, GlobalArgs, PolicyArgs, ResumeArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::engine::change::Direction;
+use crate::engine::change::{Direction, FieldEffect};
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::deployment;
 use crate::engine::names::ContainerName;
@@ -92,6 +92,7 @@ pub(super) async fn go_on(
         }
         rolling.preview(&goal, &live, shell).await?;
         warn_of_back_off(&live, &goal, shell);
+        say_what_pods_keep(&goal, shell);
         if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }
@@ -226,6 +227,17 @@ fn warn_of_back_off(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
     for warning in plan::held_back(live, goal) {
         let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
         shell.say(Meaning::Waiting, "Warning:", &text);
+    }
+}
+
+/// Says what goes out of the template alone.
+fn say_what_pods_keep(goal: &Goal, shell: &Shell) {
+    let rows = goal.owner.iter().flat_map(|owner| owner.lock.directed().fields.rows());
+    for row in rows.filter(|row| row.effect == FieldEffect::LaterPods) {
+        shell.note(&format!(
+            "{}: pods that have the {} keep it, those made later do not have it",
+            goal.workload, row.what
+        ));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Api, Kind, Namespace, Owner, name};
+use crate::support::{Api, Kind, Namespace, Owner, name, tag_manifest};
 
 const REPLICAS: usize = 3;
 
@@ -119,4 +119,40 @@ fn a_stateful_set_gains_a_toleration_and_loses_it_for_later_pods() {
 #[test]
 fn a_daemon_set_gains_a_toleration_and_loses_it_for_later_pods() {
     there_and_back(Kind::DaemonSet, "tolerations-daemonset");
+}
+
+/// The image fails in the first pod, and all of it is taken back: that pod keeps the toleration.
+fn taken_back(kind: Kind, name: &str) {
+    let namespace = Namespace::new(name);
+    let api = Api::open();
+    let owner = Owner::new(&namespace, &api, kind, (REPLICAS, 1), "");
+    let uids = |pods: &[Value]| -> Vec<Value> { pods.iter().map(|pod| pod["metadata"]["uid"].clone()).collect() };
+    let wanted = with(&tag_manifest(&owner.manifest, 1, "missing"), GPU);
+    let failed = ["apply", "-f", "-", "--yes", "--min-ready-seconds", "0", "--pre-pull=never", "--on-failure=undo"];
+    let output = namespace.inplace_input(&failed, &wanted);
+    assert_eq!(output.code, 4, "{output:#?}");
+    assert!(output.stdout.contains("Taken back:"), "{output:#?}");
+    owner.wait_settled();
+    let after = owner.pods();
+    assert_eq!(uids(&after), uids(&owner.before));
+    assert!(!has_gpu(&owner.object()["spec"]["template"]["spec"]));
+    assert_eq!(after.iter().filter(|pod| has_gpu(&pod["spec"])).count(), 1);
+    namespace.kubectl(&["rollout", "status", &owner.reference(), "--timeout=30s"]);
+    owner.wait_settled();
+    assert_eq!(uids(&owner.pods()), uids(&owner.before), "the controller is content");
+}
+
+#[test]
+fn what_is_taken_back_stays_in_the_pods_of_a_deployment() {
+    taken_back(Kind::Deployment, "tolerations-back-deployment");
+}
+
+#[test]
+fn what_is_taken_back_stays_in_the_pods_of_a_stateful_set() {
+    taken_back(Kind::StatefulSet, "tolerations-back-statefulset");
+}
+
+#[test]
+fn what_is_taken_back_stays_in_the_pods_of_a_daemon_set() {
+    taken_back(Kind::DaemonSet, "tolerations-back-daemonset");
 }

@@ -110,10 +110,13 @@ fn a_run_that_is_killed_anywhere_is_finished_by_resume_or_taken_back_by_abort() 
             assert!(!began || had_it == 3, "{} {what}", kind.typed);
             return;
         }
-        output.ends_with(0);
+        let output = output.ends_with(0);
         match verb {
             "resume" => scene.tolerates(&json!([gpu()]), 3, &what),
-            _ => scene.tolerates(&Value::Null, had_it, &what),
+            _ => {
+                output.says("pods that have the toleration gpu op=Exists keep it, those made later do not have it");
+                scene.tolerates(&Value::Null, had_it, &what);
+            }
         }
     });
 }
