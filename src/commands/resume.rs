@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use super::next::Verb;
 use super::permitted::Permitted;
-use super::rolling::Rolling;
+use super::rolling::{Rolling, say_what_pods_keep};
 use super::several::Job;
 use super::targets::{self, Wish};
 use super::{Shell, approve, planning, pulls};
 use crate::cli::{DryRun, GlobalArgs, PolicyArgs, ResumeArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::engine::change::{Direction, FieldEffect};
+use crate::engine::change::Direction;
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::deployment;
 use crate::engine::names::ContainerName;
@@ -227,17 +227,6 @@ fn warn_of_back_off(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
     for warning in plan::held_back(live, goal) {
         let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
         shell.say(Meaning::Waiting, "Warning:", &text);
-    }
-}
-
-/// Says what goes out of the template alone.
-fn say_what_pods_keep(goal: &Goal, shell: &Shell) {
-    let rows = goal.owner.iter().flat_map(|owner| owner.lock.directed().fields.rows());
-    for row in rows.filter(|row| row.effect == FieldEffect::LaterPods) {
-        shell.note(&format!(
-            "{}: pods that have the {} keep it, those made later do not have it",
-            goal.workload, row.what
-        ));
     }
 }
 

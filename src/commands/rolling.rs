@@ -11,7 +11,7 @@ use super::{Shell, approve};
 use crate::cli::{DryRun, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
-use crate::engine::change::{Direction, same};
+use crate::engine::change::{Direction, FieldEffect, same};
 use crate::engine::durable::{self, lock::RolloutLock};
 use crate::engine::hook::Hooks;
 use crate::engine::kinds::Release;
@@ -186,6 +186,7 @@ impl<'a> Rolling<'a> {
             plan.policy.container_order = goal.policy.container_order.iter().rev().cloned().collect();
             plan.goal(&shell.rollout_id(), &self.start.field_manager)
         };
+        say_what_pods_keep(&back, shell);
         self.drive(&back, &live, shell).await.map(drop)
     }
 
@@ -337,5 +338,16 @@ impl<'a> Rolling<'a> {
 
     fn images_back(&self, goal: &Goal) -> Option<String> {
         way_back(goal).and_then(|back| self.typing.images_back(goal, &back))
+    }
+}
+
+/// Says what goes out of the template alone.
+pub(super) fn say_what_pods_keep(goal: &Goal, shell: &Shell) {
+    let rows = goal.owner.iter().flat_map(|owner| owner.lock.directed().fields.rows());
+    for row in rows.filter(|row| row.effect == FieldEffect::LaterPods) {
+        shell.note(&format!(
+            "{}: pods that have the {} keep it, those made later do not have it",
+            goal.workload, row.what
+        ));
     }
 }
