@@ -14,6 +14,7 @@ mod tolerations;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -41,13 +42,36 @@ pub enum Direction {
 
 /// What changes, small enough to be kept in an annotation, and in both directions.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", try_from = "Written")]
 pub struct Change {
     /// By container.
     pub images: BTreeMap<ContainerName, TemplateImage>,
     /// Everything else.
     #[serde(flatten)]
     pub fields: FieldChanges,
+}
+
+/// A change as it is read. One that has a kind of another version cannot be carried on, nor taken back: half of it would
+/// be left.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Written {
+    images: BTreeMap<ContainerName, TemplateImage>,
+    #[serde(flatten)]
+    fields: FieldChanges,
+    #[serde(flatten)]
+    others: BTreeMap<String, IgnoredAny>,
+}
+
+impl TryFrom<Written> for Change {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        match written.others.keys().next() {
+            Some(other) => Err(format!("this version knows no change of {other}")),
+            None => Ok(Self { images: written.images, fields: written.fields }),
+        }
+    }
 }
 
 /// The changes that are no images, a field for each kind.

@@ -179,6 +179,9 @@ fn what_was_noted_before_is_read_and_written_the_same() {
         .map(str::to_owned);
     assert_eq!((read.images.len(), shown(&read.fields)), (2, expected.to_vec()));
     assert_eq!(serde_json::to_string(&read).unwrap(), change);
+    // Of another version: to go on with the half of it that is known would leave the other half.
+    let newer = change.replacen("\"images\"", "\"hostAliases\":{},\"images\"", 1);
+    assert!(serde_json::from_str::<Change>(&newer).unwrap_err().to_string().contains("no change of hostAliases"));
 
     let entry = format!(
         r#"[{{"id":"one","who":"jane","began":"2026-03-01T10:00:00Z","ended":"2026-03-01T10:01:00Z","containers":{{"side":{{"from":"s:1","to":"s:2","imageID":"sha256:1"}}}},{metadata},"outcome":"complete"}}]"#
