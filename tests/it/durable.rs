@@ -2,6 +2,7 @@
 //! pod is another one, and nothing of the rollout is left behind.
 
 mod alive;
+mod by_hand;
 mod faults;
 mod first_write;
 mod holds;

@@ -14,6 +14,7 @@ mod pods;
 mod policy;
 mod restart;
 mod resume;
+mod resumed_pods;
 mod revision;
 mod rules;
 mod saved;

@@ -160,7 +160,7 @@ pub(super) fn effect(list: ContainerList, container: &Container) -> Effect {
 }
 
 /// The pod asks for the wanted image already: does it run, as far as one look can tell?
-fn is_in_progress(pod: &Pod, container: &Container, effect: Effect) -> bool {
+pub(super) fn is_in_progress(pod: &Pod, container: &Container, effect: Effect) -> bool {
     if effect == Effect::NoEffectNow || pod.terminating || pod.is_finished() {
         return false;
     }

@@ -5,22 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::adopt;
-use super::drains::{drain_goal, left_off};
-use super::durable::{HistoryPlan, is_below_partition, is_set_back, is_stale, life};
+use super::drains::left_off;
+use super::durable::{HistoryPlan, is_set_back, is_stale, life};
+use super::resumed_pods::{Resumed, put_back_goal};
 use super::{DurablePlan, WorkloadPlan};
-use crate::engine::change::{Change, Direction, FieldChanges, FieldProgress, same};
+use crate::engine::change::{Change, Direction, same};
 use crate::engine::durable::history::{self, HistoryEntry};
 use crate::engine::durable::holder::{Holder, Process, beat_of};
 use crate::engine::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
 use crate::engine::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
 use crate::engine::hook::Hooks;
 use crate::engine::live::LiveWorkload;
-use crate::engine::names::{RolloutId, Uid};
+use crate::engine::names::RolloutId;
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::Pod;
 use crate::engine::pre_pull::PrePull;
-use crate::engine::record::{TakenOver, UpdateRecord};
-use crate::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal, Policy};
+use crate::engine::record::TakenOver;
+use crate::engine::rollout::{Goal, Mode, PodGoal, Policy};
 use crate::engine::workload::Workload;
 
 /// Who begins a run, when, and how it is to leave things.
@@ -227,6 +228,7 @@ pub fn resume(
     if !adopts && direction != Some(Direction::Back) && !start.take_over && is_set_back(live, &found) {
         return Err(ResumeError::SetBack);
     }
+    let is_made = found.run == start.run;
     let mut lock =
         RolloutLock { run: start.run.clone(), state: LockState::Running, holder: start.holder(), late: false, ..found };
     // What only copies tell of has ended: they are tidied away, and nothing turns round any more.
@@ -257,7 +259,7 @@ pub fn resume(
         (Some(_), Some(outgoing)) => [outgoing.uid.clone()].into(),
         (_, _) => live.controllers.clone(),
     };
-    let pods = pods(live, &lock, &controllers);
+    let pods = Resumed { live, lock: &lock, is_made }.pods(&controllers);
     Ok(Goal {
         id: lock.id.clone(),
         workload: workload.reference.clone(),
@@ -346,17 +348,6 @@ pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Sta
     })
 }
 
-/// Nothing is wanted of the pod but what is off it.
-fn put_back_goal(pod: &Pod) -> PodGoal {
-    PodGoal { key: pod.key.clone(), containers: BTreeMap::new(), fields: FieldChanges::default(), drain: None }
-}
-
-/// Whether the rollout is about that pod.
-fn is_chosen(live: &LiveWorkload, lock: &RolloutLock, pod: &Pod) -> bool {
-    let named = lock.only.is_empty() || lock.only.contains(&pod.key.name);
-    named && !is_below_partition(&live.workload, pod)
-}
-
 /// The templates before and after: worked out from the revision that the lock names, which nobody else writes to.
 fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
     let workload = &live.workload;
@@ -376,47 +367,4 @@ pub(super) fn is_overtaken(live: &LiveWorkload, lock: &RolloutLock) -> bool {
     let (before, after) = sides(live, lock);
     let template = live.workload.template();
     !same(template, &before) && !same(template, &after)
-}
-
-/// Every pod that the rollout is about: those that run what is wanted already are looked at too, and prove it. Those of
-/// another ReplicaSet were made of another template.
-fn pods(live: &LiveWorkload, lock: &RolloutLock, controllers: &BTreeSet<Uid>) -> Vec<PodGoal> {
-    let change = lock.directed();
-    let mine = |pod: &&Pod| {
-        let controlled = pod.is_controlled_by(controllers);
-        let is_owed = left_off(pod).is_some();
-        // A pod that this rollout has not touched and that is as wanted has nothing to prove.
-        let touched = UpdateRecord::of(pod).is_some_and(|record| record.id == lock.id);
-        let differs = || {
-            let wanted = ContainerGoal::of_change(&change, pod);
-            let mut images = wanted.values();
-            images.any(|container| container.from != container.to)
-                || change.fields.progress_in(pod) != FieldProgress::Done
-        };
-        let is_meant = is_chosen(live, lock, pod) && (touched || differs());
-        controlled && (is_meant || is_owed) && !pod.terminating && !pod.is_finished()
-    };
-    let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
-    let strict = lock.policy.ordered;
-    pods.sort_by(|a, b| {
-        let broken_first = if strict { std::cmp::Ordering::Equal } else { a.is_ready().cmp(&b.is_ready()) };
-        broken_first.then_with(|| live.workload.order(a, b))
-    });
-    let goal = |pod: &Pod| {
-        if !is_chosen(live, lock, pod) {
-            return put_back_goal(pod);
-        }
-        let (mut containers, fields) = (ContainerGoal::of_change(&change, pod), change.fields.left_in(pod));
-        // Image and note are written in one patch: where they differ, somebody has set another image since.
-        let record = UpdateRecord::of(pod).filter(|record| record.id == lock.id);
-        for (name, container) in &mut containers {
-            let noted = record.as_ref().and_then(|record| record.containers.get(name)).map(|noted| &noted.to);
-            container.overrides = container.from != container.to && noted.is_some() && noted == container.to.as_ref();
-        }
-        let restarts = containers.values().any(|container| container.restarts && container.from != container.to);
-        let drain = if restarts { drain_goal(live, pod, &fields) } else { None };
-        // Its own values before.
-        PodGoal { key: pod.key.clone(), containers, fields, drain }
-    };
-    pods.into_iter().map(goal).collect()
 }

@@ -51,8 +51,13 @@ fn a_read_that_fails_is_repeated() {
 
 /// Runs `apply` until it tries a write that does not get through, and kills it there.
 pub(super) fn killed_at(kind: Kind, write: Write) -> Scene {
+    killed_at_with(kind, write, "side=acme/side:v2")
+}
+
+/// The same with what is applied.
+pub(super) fn killed_at_with(kind: Kind, write: Write, line: &str) -> Scene {
     let scene = Scene::new(kind);
-    kill_at(&scene, write, scene.typed("apply", "side=acme/side:v2"));
+    kill_at(&scene, write, scene.typed("apply", line));
     scene
 }
 

@@ -1,0 +1,113 @@
+//! The pods of a rollout that is gone on with, or taken back.
+//!
+//! A pod that asks for what is wanted is looked at as well, and proves it: its record may be gone, or somebody may have
+//! set the image by hand. Left alone are those that nobody has touched since the rollout began, and that run.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::drains::{drain_goal, left_off};
+use super::durable::is_below_partition;
+use super::pods::{effect, is_in_progress};
+use crate::engine::change::{Direction, FieldChanges, FieldProgress};
+use crate::engine::durable::lock::RolloutLock;
+use crate::engine::evidence::Baseline;
+use crate::engine::live::LiveWorkload;
+use crate::engine::names::{ContainerName, Uid};
+use crate::engine::pod::Pod;
+use crate::engine::record::UpdateRecord;
+use crate::engine::rollout::{ContainerGoal, PodGoal};
+
+/// The rollout whose pods are looked for.
+pub(super) struct Resumed<'a> {
+    pub(super) live: &'a LiveWorkload,
+    pub(super) lock: &'a RolloutLock,
+    /// The lock was made from what else there is: when the rollout began is not known.
+    pub(super) is_made: bool,
+}
+
+impl Resumed<'_> {
+    /// Returns the goals of every pod that the rollout is about, in the order in which they are taken. Those of another
+    /// ReplicaSet were made of another template.
+    pub(super) fn pods(&self, controllers: &BTreeSet<Uid>) -> Vec<PodGoal> {
+        let Self { live, lock, .. } = self;
+        let change = lock.directed();
+        let mine = |pod: &&Pod| {
+            if !pod.is_controlled_by(controllers) || pod.terminating || pod.is_finished() {
+                return false;
+            }
+            let is_meant = || {
+                let wanted = ContainerGoal::of_change(&change, pod);
+                let differs = || wanted.values().any(|container| container.from != container.to);
+                self.record(pod).is_some()
+                    || differs()
+                    || change.fields.progress_in(pod) != FieldProgress::Done
+                    || wanted.iter().any(|(name, container)| container.restarts && self.has_to_prove(pod, name))
+            };
+            left_off(pod).is_some() || self.is_chosen(pod) && is_meant()
+        };
+        let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
+        let strict = lock.policy.ordered;
+        pods.sort_by(|a, b| {
+            let broken_first = if strict { Ordering::Equal } else { a.is_ready().cmp(&b.is_ready()) };
+            broken_first.then_with(|| live.workload.order(a, b))
+        });
+        let goal = |pod: &Pod| {
+            if !self.is_chosen(pod) {
+                return put_back_goal(pod);
+            }
+            let (mut containers, fields) = (ContainerGoal::of_change(&change, pod), change.fields.left_in(pod));
+            // Image and note are written in one patch: where they differ, somebody has set another image since.
+            let record = self.record(pod);
+            for (name, container) in &mut containers {
+                let noted = record.as_ref().and_then(|record| record.containers.get(name)).map(|noted| &noted.to);
+                container.overrides = container.from != container.to && noted.is_some() && noted == container.to.as_ref();
+            }
+            let restarts = containers.values().any(|container| container.restarts && container.from != container.to);
+            let drain = if restarts { drain_goal(live, pod, &fields) } else { None };
+            // Its own values before.
+            PodGoal { key: pod.key.clone(), containers, fields, drain }
+        };
+        pods.into_iter().map(goal).collect()
+    }
+
+    /// Whether the rollout is about that pod.
+    fn is_chosen(&self, pod: &Pod) -> bool {
+        let only = &self.lock.only;
+        (only.is_empty() || only.contains(&pod.key.name)) && !is_below_partition(&self.live.workload, pod)
+    }
+
+    /// What this rollout has noted on a pod.
+    fn record<'p>(&self, pod: &'p Pod) -> Option<std::borrow::Cow<'p, UpdateRecord>> {
+        UpdateRecord::of(pod).filter(|record| record.id == self.lock.id)
+    }
+
+    /// Whether a container that this rollout has left no record of, and that has the image wanted, has to prove it.
+    ///
+    /// What was there before the rollout is judged as `apply` does: nothing is wanted of it unless it does not run. And on the
+    /// way back, not even then: it is no deed of the rollout's that would be taken back.
+    fn has_to_prove(&self, pod: &Pod, name: &ContainerName) -> bool {
+        let Some((list, _, container)) = pod.container(name) else { return false };
+        let is_forward = self.lock.direction == Direction::Forward;
+        let is_under_way = || is_forward && is_in_progress(pod, container, effect(list, container));
+        match Baseline::of(pod, name) {
+            // What becomes of those that the owner has made since, the run sees by itself.
+            Baseline::Created => !self.is_since(&pod.created) && is_under_way(),
+            Baseline::Recorded(_) | Baseline::Set(_) => {
+                UpdateRecord::set_at(pod, name).is_none_or(|at| self.is_since(&at)) || is_under_way()
+            }
+            Baseline::Unknown => is_forward,
+        }
+    }
+
+    /// Whether that was not before the rollout began. The API's times are whole seconds.
+    fn is_since(&self, at: &str) -> bool {
+        let second = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+        self.is_made || second(at).zip(second(&self.lock.since)).is_none_or(|(at, began)| at >= began)
+    }
+}
+
+/// Nothing is wanted of the pod but what is off it.
+pub(super) fn put_back_goal(pod: &Pod) -> PodGoal {
+    PodGoal { key: pod.key.clone(), containers: BTreeMap::new(), fields: FieldChanges::default(), drain: None }
+}
