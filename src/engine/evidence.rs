@@ -41,7 +41,10 @@ impl Baseline {
         match record.as_ref().and_then(|record| record.baseline(pod, name)) {
             Some(record) => Self::Recorded(record.clone()),
             None if is_as_created(pod, name) => Self::Created,
-            None => pod.image_set.get(name).cloned().map_or(Self::Unknown, Self::Set),
+            None => pod.image_set.get(name).cloned().map_or(Self::Unknown, |set| {
+                let time = UpdateRecord::set_at(pod, name).unwrap_or(set.time);
+                Self::Set(ImageSet { time, ..set })
+            }),
         }
     }
 

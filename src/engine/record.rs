@@ -4,7 +4,7 @@
 //! from it which containers were changed, from what, and which container ran before.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -149,8 +149,10 @@ impl fmt::Display for Drained {
 }
 
 impl UpdateRecord {
-    /// Returns the record of a pod that was never updated.
-    pub fn of_no_update(field_manager: &str) -> Self {
+    /// Returns the record of a pod that was never updated, or whose record is gone: what the field manager is about to write
+    /// moves the time of the images that it has set, so that is noted.
+    pub fn of_no_update(pod: &Pod, field_manager: &str) -> Self {
+        let ours = pod.image_set.iter().filter(|(_, set)| set.manager == field_manager && !set.time.is_empty());
         Self {
             id: "".into(),
             manager: field_manager.to_owned(),
@@ -161,7 +163,7 @@ impl UpdateRecord {
             owes_after_pod: false,
             durable: false,
             taken_over: None,
-            set_at: BTreeMap::new(),
+            set_at: ours.map(|(name, set)| (name.clone(), set.time.clone())).collect(),
         }
     }
 
@@ -183,12 +185,18 @@ impl UpdateRecord {
     /// Reads the record of a pod, and completes it with when each image was set.
     pub fn complete(pod: &Pod) -> Option<Self> {
         let record = Self::of(pod)?.into_owned();
-        let set_at = record.containers.keys().chain(record.earlier.keys()).filter_map(|name| {
+        let updated: BTreeSet<&ContainerName> = record.containers.keys().chain(record.earlier.keys()).collect();
+        let set_at = updated.iter().filter_map(|name| {
             record.baseline(pod, name)?;
-            let noted = record.set_at.get(name);
-            Some((name.clone(), noted.or_else(|| Some(&pod.image_set.get(name)?.time))?.clone()))
+            let noted = record.set_at.get(*name);
+            Some(((*name).clone(), noted.or_else(|| Some(&pod.image_set.get(*name)?.time))?.clone()))
         });
-        Some(Self { set_at: set_at.collect(), ..record })
+        // Without a record, only who set the image tells whether the note is of it.
+        let alone = record.set_at.iter().filter(|(name, _)| {
+            !updated.contains(name) && pod.image_set.get(*name).is_some_and(|set| set.manager == record.manager)
+        });
+        let set_at = set_at.chain(alone.map(|(name, at)| (name.clone(), at.clone()))).collect();
+        Some(Self { set_at, ..record })
     }
 
     /// Returns when the image of a container was set: the record tells what it was before a later write of its field

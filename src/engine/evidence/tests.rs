@@ -395,6 +395,25 @@ fn a_later_write_of_the_field_manager_takes_no_evidence_away() {
     assert_eq!(UpdateRecord::set_at(&pod, &name).as_deref(), Some(later));
 }
 
+/// The record is gone, and the note that another run has taken the pod over is written by who has set the image.
+#[test]
+fn a_note_on_a_pod_without_a_record_keeps_the_time_that_it_moves() {
+    let (started, later) = ("2026-03-01T10:00:07Z", "2026-03-01T10:05:00Z");
+    let name = ContainerName::from("side");
+    let set = |manager: &str, time: &str| ImageSet { manager: manager.into(), time: time.into() };
+    let mut pod = restarted(None, 1, (143, "Error", "2026-03-01T10:00:06Z"), started);
+    pod.image_set.insert(name.clone(), set("kubectl-inplace", SET_AT));
+    let note = UpdateRecord::of_no_update(&pod, "kubectl-inplace");
+    pod.image_set.insert(name.clone(), set("kubectl-inplace", later));
+    pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&note).unwrap());
+    assert_eq!(Baseline::of(&pod, &name), Baseline::Set(set("kubectl-inplace", SET_AT)));
+    let again = UpdateRecord::complete(&pod).expect("a note");
+    assert_eq!(again.set_at, note.set_at, "kept by the next note as well");
+    pod.image_set.insert(name.clone(), set("kubectl-set", later));
+    assert_eq!(Baseline::of(&pod, &name), Baseline::Set(set("kubectl-set", later)), "set by another since");
+    assert!(UpdateRecord::of_no_update(&pod, "kubectl-inplace").set_at.is_empty(), "its time does not move");
+}
+
 /// Two containers, of which `side` alone is in doubt: its writer wrote once more after it had started.
 fn left_alone(observed: Option<i64>) -> Pod {
     let mut pod = restarted(None, 0, (143, "Error", SET_AT), "2026-03-01T10:00:04Z");

@@ -24,7 +24,7 @@ pub fn drain_patch(pod: &Pod, by: &Drained, field_manager: &str) -> Option<PodPa
     if is_drained || !by.is_on(pod) {
         return None;
     }
-    let mut record = record.unwrap_or_else(|| UpdateRecord::of_no_update(field_manager));
+    let mut record = record.unwrap_or_else(|| UpdateRecord::of_no_update(pod, field_manager));
     let mut operations = Operations::default();
     operations.test(["metadata", "uid"], json!(pod.key.uid));
     operations.test(["metadata", "deletionTimestamp"], Value::Null);

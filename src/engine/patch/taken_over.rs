@@ -11,7 +11,7 @@ use crate::engine::record::{TakenOver, UpdateRecord};
 /// Writes the patch. It tests uid and the record as it was read, and changes nothing else; `None` when the pod says so
 /// already.
 pub fn taken_over_patch(pod: &Pod, by: &TakenOver, field_manager: &str) -> Option<PodPatch> {
-    let record = UpdateRecord::complete(pod).unwrap_or_else(|| UpdateRecord::of_no_update(field_manager));
+    let record = UpdateRecord::complete(pod).unwrap_or_else(|| UpdateRecord::of_no_update(pod, field_manager));
     if record.taken_over.as_ref() == Some(by) {
         return None;
     }

@@ -61,7 +61,8 @@ impl Resumed<'_> {
             let record = self.record(pod);
             for (name, container) in &mut containers {
                 let noted = record.as_ref().and_then(|record| record.containers.get(name)).map(|noted| &noted.to);
-                container.overrides = container.from != container.to && noted.is_some() && noted == container.to.as_ref();
+                container.overrides =
+                    container.from != container.to && noted.is_some() && noted == container.to.as_ref();
             }
             let restarts = containers.values().any(|container| container.restarts && container.from != container.to);
             let drain = if restarts { drain_goal(live, pod, &fields) } else { None };

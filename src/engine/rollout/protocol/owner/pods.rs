@@ -107,13 +107,13 @@ impl Owner {
         PodsState { done, taken_over, present, labels }
     }
 
-    /// Whether pods that have all that is wanted, and so are none of the run's yet, are to be labelled with a revision that
-    /// is not known yet.
+    /// Whether pods that have all that is wanted are to be labelled with a revision that is not known yet.
     fn has_pods_to_label(&self, look: Look<'_>, pods: &Pods) -> bool {
-        let Some(owner) = look.goal.owner.as_ref().filter(|owner| owner.lock.only.is_empty()) else { return false };
+        let Some(owner) = &look.goal.owner else { return false };
         let is_one = |pod: &Pod| {
             let present = !pod.terminating && !pod.is_finished() && pod.is_controlled_by(&look.goal.controllers);
-            present && pods.position(&pod.key).is_none() && is_above_partition(owner, look.world, pod)
+            let is_chosen = owner.lock.only.is_empty() || pods.position(&pod.key).is_some();
+            present && is_chosen && is_above_partition(owner, look.world, pod)
         };
         match look.goal.workload.kind.revisions() {
             Revisions::ControllerRevisions(_) => self.revision.is_none() && look.world.pods().any(is_one),
