@@ -193,11 +193,40 @@ pub struct Outcome {
 pub struct Standing {
     /// The container.
     pub container: ContainerName,
-    /// The image of the owner's template, which every new pod gets; `None` where it was not read since the last write, or
-    /// is not the run's business.
+    /// The image of the owner's template; `None` where it was not read since the last write, or is not the run's business.
     pub template: Option<String>,
+    /// What a new pod gets.
+    #[serde(default, skip_serializing_if = "NewPods::is_as_template")]
+    pub new_pods: NewPods,
     /// How many of the owner's pods ask for which image.
     pub pods: Vec<StandingImage>,
+    /// How many more are being deleted.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub going: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_none(number: &usize) -> bool {
+    *number == 0
+}
+
+/// Which image a new pod of an owner gets.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NewPods {
+    /// That of the owner's template.
+    #[default]
+    AsTemplate,
+    /// This one: a paused Deployment's ReplicaSet makes pods of its own template.
+    Image(String),
+    /// That of the owner's template or another one.
+    Unknown,
+}
+
+impl NewPods {
+    fn is_as_template(&self) -> bool {
+        *self == Self::AsTemplate
+    }
 }
 
 /// Pods that ask for the same image.

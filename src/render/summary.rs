@@ -10,7 +10,7 @@ use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
 use crate::engine::progress::{PodPhase, Stage};
 use crate::engine::proof::Proof;
-use crate::engine::report::{ContainerEnd, Outcome, PodEnd};
+use crate::engine::report::{ContainerEnd, NewPods, Outcome, PodEnd};
 use crate::engine::rollout::Mode;
 
 use super::run::Run;
@@ -346,7 +346,7 @@ impl Ending<'_> {
         for standing in &self.outcome.standing {
             let name = self.style.show(standing.container.as_str());
             let template = match (&standing.template, run.mode) {
-                (Some(image), _) => format!("the template, and so every new pod, has {}", self.style.show(image)),
+                (Some(image), _) => self.template(image, &standing.new_pods),
                 (None, Mode::Durable) if self.outcome.nothing_changed => "this run did not change the template".into(),
                 (None, Mode::Durable) => "what the template asks for was not read after the last write".into(),
                 (None, Mode::PodsOnly | Mode::Follow) => "the template is unchanged, and new pods get its image".into(),
@@ -357,11 +357,23 @@ impl Ending<'_> {
                 let unready = if unready == 0 { String::new() } else { format!(" ({unready} not ready)") };
                 format!("{}{unready} with {}", words::count(of_image.pods, "pod"), self.style.show(&of_image.image))
             });
-            let pods = pods.collect::<Vec<_>>().join(", ");
+            let going = (standing.going > 0).then(|| format!("{} being deleted", words::count(standing.going, "pod")));
+            let pods = pods.chain(going).collect::<Vec<_>>().join(", ");
             let pods = if pods.is_empty() { "no pod".into() } else { pods };
             writeln!(out, "{name}: {template}{pods}.")?;
         }
         Ok(())
+    }
+
+    fn template(&self, image: &str, new_pods: &NewPods) -> String {
+        let image = self.style.show(image);
+        match new_pods {
+            NewPods::AsTemplate => format!("the template, and so every new pod, has {image}"),
+            NewPods::Image(other) => {
+                format!("the template has {image}, but a new pod still gets {}", self.style.show(other))
+            }
+            NewPods::Unknown => format!("the template has {image}"),
+        }
     }
 
     fn proof(&self) -> Proof {

@@ -35,7 +35,9 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
         return Some(end);
     }
     let has_failed = !pods.all(Is::Failed).is_empty();
-    if has_failed && !look.has(Fault::IgnoresFailure) {
+    // The owner is never left half done: its steps before the pods are finished first, or have ended above.
+    let owner_is_under_way = state.owner.is_under_way(look);
+    if has_failed && !owner_is_under_way && !look.has(Fault::IgnoresFailure) {
         let others_go_on = goal.policy.goes_on_after_failure && !pods.only_failing_are_left();
         if !others_go_on || pods.pauses_now(goal) {
             return Some((given_up::result(pods), None));
@@ -44,7 +46,7 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
             return Some((given_up::result(pods), Some(why)));
         }
     }
-    if state.replacements.have_failed(goal) {
+    if state.replacements.have_failed(goal) && !owner_is_under_way {
         return Some((EndResult::Failed, None));
     }
     if let Some(position) = pods.all(Is::Lost).first()
@@ -69,7 +71,7 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
         return Some((EndResult::TimedOut, Some(format!("{total} s have passed in all (--total-timeout)"))));
     }
     let too_late = if has_failed { given_up::result(pods) } else { EndResult::TimedOut };
-    if !pods.all(Is::Late).is_empty() {
+    if !pods.all(Is::Late).is_empty() && !owner_is_under_way {
         return Some((too_late, unready_nodes(look.world, pods).or_else(|| others_not_ready(look.world, pods))));
     }
     let is_over = state.blocked_since.is_some_and(|since| since + timeout(look) <= now);

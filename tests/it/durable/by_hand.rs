@@ -1,10 +1,11 @@
 //! Pods that somebody has changed by hand since a run was killed: whoever goes on looks at each of them, and no end is told
 //! that they do not prove.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::faults::{killed_at, killed_at_with};
 use super::{KINDS, Scene, Write, side_by_side};
+use crate::support::api_server::{Answer, Effect};
 
 const FIRST_POD: Write = Write { verb: "patch", plural: "pods", nth: 0 };
 const SECOND_POD: Write = Write { verb: "patch", plural: "pods", nth: 1 };
@@ -81,4 +82,78 @@ fn a_failing_pod_whose_record_is_gone_or_edited_fails_the_rollout() {
         scene.run("resume", "--timeout 5s --max-unavailable 2").ends_with(4).prints(&format!("pod/{pod}"));
         assert!(scene.history().is_empty(), "{what}");
     });
+}
+
+/// The pod shows that a container with the image that it asks for has crashed several times.
+fn crashes(scene: &Scene, name: &str) {
+    scene.server.edit("pods", name, |pod| {
+        pod["status"]["observedGeneration"] = pod["metadata"]["generation"].clone();
+        let status = &mut pod["status"]["containerStatuses"][1];
+        (status["ready"], status["restartCount"]) = (false.into(), 5.into());
+        status["containerID"] = "containerd://crashed".into();
+        let ended = json!({"exitCode": 3, "reason": "Error", "containerID": "containerd://crashed",
+            "startedAt": "2026-12-31T23:59:58Z", "finishedAt": "2026-12-31T23:59:59Z"});
+        status["state"] = json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 40s restarting"}});
+        status["lastState"] = json!({ "terminated": ended });
+        for condition in pod["status"]["conditions"].as_array_mut().into_iter().flatten() {
+            if condition["type"] == "Ready" || condition["type"] == "ContainersReady" {
+                condition["status"] = "False".into();
+            }
+        }
+    });
+}
+
+#[test]
+fn a_pod_that_fails_on_the_way_back_leaves_no_owner_half_done() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = killed_at(kind, SECOND_POD);
+        scene.server.pause_kubelet(true);
+        let pod = pods(&scene, "acme/side:v2", true).pop().expect("a pod was patched");
+        set_image(&scene, &pod, "acme/side:v1");
+        crashes(&scene, &pod);
+        let what = kind.typed;
+        for _ in 0..2 {
+            let output = scene.run("abort", "--timeout 5s").ends_with(4).prints(&format!("pod/{pod}"));
+            output.prints("side: the template, and so every new pod, has acme/side:v1; ");
+            let owner = scene.owner();
+            assert!(owner["spec"]["paused"].is_null(), "{what}: {}", owner["spec"]);
+            assert_eq!(owner["spec"]["template"]["spec"]["containers"][1]["image"], "acme/side:v1", "{what}");
+            let sets = scene.server.objects("replicasets").into_iter();
+            for set in sets.filter(|set| set["spec"]["replicas"] != 0) {
+                assert_eq!(set["spec"]["template"]["spec"]["containers"][1]["image"], "acme/side:v1", "{what}");
+            }
+        }
+    });
+}
+
+/// Where a run was stopped between its steps, what a new pod gets is not what the Deployment says.
+#[test]
+fn what_a_new_pod_gets_is_what_the_replica_set_has() {
+    let scene = Scene::new(KINDS[0]);
+    let forbidden = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403,
+        "message": "replicasets.apps is forbidden"});
+    let write = Write { verb: "patch", plural: "replicasets", nth: 0 };
+    scene.server.fault(write.when(), Effect::Answer(Answer::json(403, forbidden)));
+    let output = scene.run("apply", "side=acme/side:v2").ends_with(4);
+    output.prints(
+        "side: the template has acme/side:v2, but a new pod still gets acme/side:v1; 3 pods with acme/side:v1.",
+    );
+}
+
+/// Pods that another ReplicaSet has taken over are pods of the owner, too.
+#[test]
+fn pods_of_another_replica_set_are_counted() {
+    let scene = Scene::new(KINDS[0]);
+    scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0);
+    scene.server.edit("deployments", "w", |owner| {
+        owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v9".into();
+    });
+    let left = |scene: &Scene| {
+        scene.server.objects("pods").iter().all(|pod| {
+            pod["spec"]["containers"][1]["image"] == "acme/side:v9" && pod["metadata"]["deletionTimestamp"].is_null()
+        })
+    };
+    crate::support::clock::eventually("its pods are replaced", || left(&scene).then_some(()));
+    let output = scene.run("resume", "").ends_with(6);
+    output.omits("; no pod.").prints("3 pods");
 }

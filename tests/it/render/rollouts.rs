@@ -6,7 +6,9 @@ use kubectl_inplace::engine::durable::OwnerStep;
 use kubectl_inplace::engine::failure::Failure;
 use kubectl_inplace::engine::outcome::EndResult;
 use kubectl_inplace::engine::progress::PodPhase;
-use kubectl_inplace::engine::report::{ContainerEnd, ContainerTimes, Notice, Outcome, PodEnd, Standing, StandingImage};
+use kubectl_inplace::engine::report::{
+    ContainerEnd, ContainerTimes, NewPods, Notice, Outcome, PodEnd, Standing, StandingImage,
+};
 use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
 
 use super::plans::{HOSTILE, key, policy, workload};
@@ -144,7 +146,9 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
     let standing = Standing {
         container: "side".into(),
         template: Some("acme/side:1.27.2".into()),
+        new_pods: NewPods::AsTemplate,
         pods: vec![image("acme/side:1.27.1", 2, 2), image("acme/side:1.27.2", 1, 0)],
+        going: 0,
     };
     Outcome {
         workload: workload(),

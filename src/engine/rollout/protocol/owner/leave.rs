@@ -1,15 +1,20 @@
 //! The owner at the end of a run: what is noted on it, and what it says of how things stand.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::engine::durable;
 use crate::engine::durable::OwnerStep;
 use crate::engine::durable::history;
 use crate::engine::durable::lock::{LockState, RolloutLock};
+use crate::engine::durable::stateful_set;
+use crate::engine::kinds::HoldsBy;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
 use crate::engine::pod::ContainerList;
 use crate::engine::record::UpdateRecord;
+use crate::engine::report::NewPods;
 use crate::engine::rollout::Now;
 use crate::engine::rollout::entry::Is;
 use crate::engine::rollout::first_write;
@@ -109,12 +114,43 @@ impl Owner {
     pub(crate) fn template_image(&self, look: Look<'_>, name: &ContainerName) -> Option<String> {
         look.goal.owner.as_ref().filter(|_| self.is_known())?;
         let template = look.world.owner()?.object.as_ref()?.pointer(look.goal.workload.kind.template_pointer())?;
-        let lists = [ContainerList::Containers, ContainerList::InitContainers];
-        let listed =
-            lists.iter().filter_map(|list| template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array());
-        let of_name = |container: &&Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
-        listed.flatten().find(of_name)?.get("image")?.as_str().map(str::to_owned)
+        image_in(template, name)
     }
+
+    /// Returns what a new pod of the owner gets, by the same look.
+    pub(crate) fn new_pods(&self, look: Look<'_>, name: &ContainerName) -> NewPods {
+        let view = look.goal.owner.as_ref().filter(|_| self.is_known()).and_then(|_| look.world.owner());
+        let Some((view, object)) = view.and_then(|view| Some((view, view.object.as_ref()?))) else {
+            return NewPods::AsTemplate;
+        };
+        match look.goal.workload.kind.holds_by() {
+            // Its controller only scales what there is, and the ReplicaSet that has the pods makes more of its own template.
+            HoldsBy::Paused if object.pointer("/spec/paused") == Some(&Value::Bool(true)) => {
+                let wants_pods = |set: &&Value| set.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(0) > 0;
+                let image = |set: &Value| image_in(set.pointer("/spec/template")?, name);
+                let images: BTreeSet<Option<String>> = view.owned.iter().filter(wants_pods).map(image).collect();
+                match (images.len(), images.into_iter().next().flatten()) {
+                    (1, Some(image)) if Some(&image) == self.template_image(look, name).as_ref() => NewPods::AsTemplate,
+                    (1, Some(image)) => NewPods::Image(image),
+                    (_, _) => NewPods::Unknown,
+                }
+            }
+            // Below the partition a new pod is of the revision from before.
+            HoldsBy::OnDeleteOrPartition => {
+                let strategy = object.pointer("/spec/updateStrategy").unwrap_or(&Value::Null);
+                if stateful_set::partition_of(strategy) > 0 { NewPods::Unknown } else { NewPods::AsTemplate }
+            }
+            HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::Nothing => NewPods::AsTemplate,
+        }
+    }
+}
+
+/// Returns the image that a template has for a container.
+fn image_in(template: &Value, name: &ContainerName) -> Option<String> {
+    let lists = [ContainerList::Containers, ContainerList::InitContainers];
+    let listed = lists.iter().filter_map(|list| template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array());
+    let of_name = |container: &&Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
+    listed.flatten().find(of_name)?.get("image")?.as_str().map(str::to_owned)
 }
 
 /// Says who holds the owner in place of this run, if another run does.

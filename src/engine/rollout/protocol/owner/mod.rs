@@ -161,6 +161,12 @@ impl Owner {
         self.may_go && self.end.is_none()
     }
 
+    /// Returns whether something was written for the rollout, and what has to be done before its pods may go is not. What pods
+    /// have come to ends no run before that: nobody could go on with the owner as it stands.
+    pub(crate) fn is_under_way(&self, look: Look<'_>) -> bool {
+        look.goal.owner.is_some() && self.end.is_none() && !self.may_go && !self.has_changed_nothing(look)
+    }
+
     /// Whether it was read since the last write.
     fn is_known(&self) -> bool {
         !self.read.is_stale && self.read.last.is_some()
