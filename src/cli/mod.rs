@@ -19,7 +19,7 @@ use examples::{
 pub use global::GlobalArgs;
 pub use rollout::{DisruptionBudget, OnFailure, PolicyArgs, RestartArgs, ResumeArgs, RolloutArgs, UndoArgs};
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
-pub use targets::TargetArgs;
+pub use targets::{ChangeArgs, TargetArgs};
 pub use typed::{Typed, root};
 
 use crate::engine::kinds::WorkloadKind;
@@ -111,12 +111,12 @@ pub enum Command {
 pub struct PlanArgs {
     /// Which workloads, and which images.
     #[command(flatten)]
-    pub targets: TargetArgs,
+    pub change: ChangeArgs,
     /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input
-    #[arg(long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
+    #[arg(long, conflicts_with_all = ["container", "requests", "limits"], value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub against: Vec<String>,
     /// Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
@@ -137,7 +137,7 @@ pub struct PlanArgs {
 pub struct DiffArgs {
     /// Which workloads, and which images.
     #[command(flatten)]
-    pub targets: TargetArgs,
+    pub change: ChangeArgs,
     /// Unchanged lines around each change
     #[arg(short = 'C', long, value_name = "LINES", default_value_t = 3)]
     pub context_lines: u32,
@@ -182,12 +182,12 @@ pub const FIELD_MANAGER: &str = "kubectl-inplace";
 pub struct ApplyArgs {
     /// Which workloads, and which images.
     #[command(flatten)]
-    pub targets: TargetArgs,
+    pub change: ChangeArgs,
     /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Do exactly what a saved plan says, without asking; refused if anything moved since
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "drain", "drain_seconds", "field_manager"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "container", "requests", "limits", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "drain", "drain_seconds", "field_manager"])]
     pub plan: Option<PathBuf>,
     /// Output format; json is one object a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]

@@ -34,6 +34,23 @@ pub struct TargetArgs {
     pub all_namespaces: bool,
 }
 
+/// Which workloads, and what is wanted of their containers.
+#[derive(Debug, Args, Default)]
+pub struct ChangeArgs {
+    /// Which workloads, and which images.
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// Containers whose cpu and memory change [default: the only one]
+    #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
+    pub container: Vec<String>,
+    /// Requests of cpu and memory, such as cpu=200m,memory=256Mi
+    #[arg(long, value_name = "RESOURCE=QUANTITY")]
+    pub requests: Option<String>,
+    /// Limits of cpu and memory, such as memory=512Mi
+    #[arg(long, value_name = "RESOURCE=QUANTITY")]
+    pub limits: Option<String>,
+}
+
 impl ValueEnum for Validation {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL

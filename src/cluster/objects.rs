@@ -327,17 +327,18 @@ impl Cluster {
     }
 
     /// Sends a patch of the subresource `status`.
-    pub(super) async fn patch_status(
+    pub(super) async fn patch_part(
         &self,
         resource: Resource,
         namespace: &str,
-        name: &str,
+        (name, subresource): (&str, &str),
         body: (PatchKind, Vec<u8>),
         parameters: &[(&str, &str)],
     ) -> Result<Value, ClusterError> {
         let mut what = resource.describe(Verb::Patch, Some(namespace), Some(name));
-        what.subresource = Some("status".to_owned());
-        self.patch_at(&format!("{}/status", resource.path(Some(namespace), Some(name))), &what, body, parameters).await
+        what.subresource = Some(subresource.to_owned());
+        self.patch_at(&format!("{}/{subresource}", resource.path(Some(namespace), Some(name))), &what, body, parameters)
+            .await
     }
 
     async fn patch_at(

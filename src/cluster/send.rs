@@ -46,7 +46,8 @@ impl Cluster {
         let body = (PatchKind::Json, body);
         let pod = match patch.part {
             PodPart::Pod => self.patch(kind, namespace, name, body, &parameters).await?,
-            PodPart::Status => self.patch_status(kind, namespace, name, body, &parameters).await?,
+            PodPart::Status => self.patch_part(kind, namespace, (name, "status"), body, &parameters).await?,
+            PodPart::Resize => self.patch_part(kind, namespace, (name, "resize"), body, &parameters).await?,
         };
         read_pod(&pod)
     }

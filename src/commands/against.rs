@@ -14,7 +14,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::manifest::{self, Packed};
 
 pub(super) fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
-    let targets = &args.targets;
+    let targets = &args.change.targets;
     if targets.filename.is_empty() {
         return Err(CommandError::usage("--against compares two manifests, and the newer one is missing")
             .hint("give it with -f, such as: kubectl inplace plan --against old.yaml -f new.yaml"));

@@ -19,7 +19,7 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     }
     let ask_server = args.dry_run != DryRun::Client;
     let planned = planning::make(
-        &args.targets,
+        &args.change,
         &args.policy,
         global,
         &args.field_manager,

@@ -41,11 +41,12 @@ pub(super) fn is_asked_for(arguments: &[String]) -> bool {
 }
 
 async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<DiffResult, CommandError> {
-    let asked = targets::read(&args.targets, true, shell)?;
+    let asked = targets::read_change(&args.change, shell)?;
     let cluster = shell.connect(global).await?;
     let mut diffs: Vec<WorkloadDiff> = Vec::new();
     let mut failed = false;
-    let found = targets::find_or_new(asked, &args.targets, global, &cluster).await?;
+    let found = targets::find_or_new(asked, &args.change.targets, global, &cluster).await?;
+    targets::refuse_ambiguous(&found.workloads)?;
     let new: Vec<WorkloadDiff> =
         found.to_create().map(|(reference, manifest)| workload_diff::added(reference, manifest)).collect();
     for (workload, wish) in found.workloads {

@@ -95,6 +95,8 @@ const CARRY: &[(Carry, &[&str])] = &[
             "all_namespaces",
             "namespace",
             "container",
+            "requests",
+            "limits",
             "plan",
             "to",
             "pin_digest",

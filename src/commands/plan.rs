@@ -19,7 +19,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         OutputFormat::Text | OutputFormat::Name | OutputFormat::Markdown => Nodes::WhereDecisive,
     };
     let mut planned =
-        planning::make(&args.targets, &args.policy, global, &args.field_manager, true, nodes, shell).await?;
+        planning::make(&args.change, &args.policy, global, &args.field_manager, true, nodes, shell).await?;
     if args.output == OutputFormat::Wide {
         warn_of_nodes(&mut planned);
     }

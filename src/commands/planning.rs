@@ -10,7 +10,7 @@ use super::permitted::Permitted;
 use super::pulls;
 use super::reading;
 use super::targets::{self, Wish};
-use crate::cli::{DisruptionBudget, FollowPolicyArgs, GlobalArgs, PolicyArgs, TargetArgs};
+use crate::cli::{ChangeArgs, DisruptionBudget, FollowPolicyArgs, GlobalArgs, PolicyArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::engine::drain::DrainBy;
@@ -21,7 +21,7 @@ use crate::engine::kinds::PODS;
 use crate::engine::metadata::MetadataMap;
 use crate::engine::names::{ContainerName, PodKey, RolloutId};
 use crate::engine::outcome::EndResult;
-use crate::engine::patch::{NewImage, PodPatch, pod_patch};
+use crate::engine::patch::{NewImage, PodPatch, patches};
 use crate::engine::permissions::ClusterCommand;
 use crate::engine::plan::{
     self, ContainerOrderError, Denied, Hold, LiveWorkload, Options, Plan, PodVerdict, Subset, Verdict, WorkloadPlan,
@@ -87,7 +87,7 @@ impl Planned {
 
 /// Reads, compares, and asks the server whether it would take the very patches.
 pub(super) async fn make(
-    args: &TargetArgs,
+    change: &ChangeArgs,
     policy: &PolicyArgs,
     global: &GlobalArgs,
     field_manager: &str,
@@ -96,9 +96,10 @@ pub(super) async fn make(
     shell: &mut Shell,
 ) -> Result<Planned, CommandError> {
     let options = options(policy)?;
-    let asked = targets::read(args, true, shell)?;
+    let asked = targets::read_change(change, shell)?;
     let cluster = shell.connect(global).await?;
-    let found = targets::find_or_new(asked, args, global, &cluster).await?;
+    let found = targets::find_or_new(asked, &change.targets, global, &cluster).await?;
+    targets::refuse_ambiguous(&found.workloads)?;
     let new: Vec<WorkloadPlan> =
         found.to_create().map(|(reference, manifest)| offline::new(reference, manifest, &options)).collect();
     let mut planned = make_for(found.workloads, cluster, &options, (field_manager, ask_server, nodes), shell).await?;
@@ -319,9 +320,10 @@ async fn check(
     if plan.verdict != Verdict::InPlace {
         return Ok(());
     }
-    let questions: Vec<Question> = questions(plan, live, id, field_manager);
+    let questions: Vec<Questions> = questions(plan, live, id, field_manager);
     let asked_all = questions.len() <= ASKED_AT_MOST;
-    let answers: Vec<(Question, Result<Pod, ClusterError>)> = stream::iter(questions.into_iter().take(ASKED_AT_MOST))
+    let questions = questions.into_iter().take(ASKED_AT_MOST).flat_map(Questions::one_by_one);
+    let answers: Vec<(Question, Result<Pod, ClusterError>)> = stream::iter(questions)
         .map(|question| async move {
             let answer = cluster.send(&question.patch, true).await;
             (question, answer)
@@ -331,19 +333,20 @@ async fn check(
         .await;
     let mut is_checked = true;
     for (question, answer) in answers {
+        let (part, key) = (question.patch.part, &question.patch.key);
         let reason = match answer {
-            Ok(pod) => plan.admitted(&question.patch.key, &pod),
+            Ok(pod) => plan.admitted(key, part, &pod),
             // The change may be all right: this caller may not ask.
             Err(ClusterError::Forbidden { message, .. }) => {
                 is_checked = false;
-                plan.lacks(&[Denied { verb: "patch".into(), resource: PODS.spec().resource(), message }]);
+                let resource = format!("{}{}", PODS.spec().resource(), part.suffix());
+                plan.lacks(&[Denied { verb: "patch".into(), resource, message }]);
                 None
             }
             Err(error) => match refusal(&error) {
                 Some(reason) => Some(reason),
                 // The pod moved since it was listed: the rollout looks at it afresh before it sends anything.
                 None if has_moved(&error) => {
-                    let key = &question.patch.key;
                     let what = format!("{key} changed while the plan was made; plan again to be sure");
                     plan.warnings.push(Warning::NotRead { what });
                     None
@@ -369,8 +372,20 @@ struct Question {
     pods: Vec<PodKey>,
 }
 
-fn questions(plan: &WorkloadPlan, live: &LiveWorkload, id: &RolloutId, field_manager: &str) -> Vec<Question> {
-    let mut questions: BTreeMap<String, Question> = BTreeMap::new();
+/// The patches of one pod, and the pods that are like it.
+struct Questions {
+    patches: Vec<PodPatch>,
+    pods: Vec<PodKey>,
+}
+
+impl Questions {
+    fn one_by_one(self) -> impl Iterator<Item = Question> {
+        self.patches.into_iter().map(move |patch| Question { patch, pods: self.pods.clone() })
+    }
+}
+
+fn questions(plan: &WorkloadPlan, live: &LiveWorkload, id: &RolloutId, field_manager: &str) -> Vec<Questions> {
+    let mut questions: BTreeMap<String, Questions> = BTreeMap::new();
     let mut order: Vec<String> = Vec::new();
     let pods: BTreeMap<&PodKey, &Pod> = live.pods.iter().map(|pod| (&pod.key, pod)).collect();
     for planned in plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update) {
@@ -392,9 +407,9 @@ fn questions(plan: &WorkloadPlan, live: &LiveWorkload, id: &RolloutId, field_man
         let images: Vec<NewImage> = changed
             .map(|(container, change)| NewImage { container: container.clone(), to: change.to.clone() })
             .collect();
-        if let Ok(patch) = pod_patch(pod, &images, &planned.fields, id, field_manager) {
+        if let Ok(patches) = patches(pod, &images, &planned.fields, id, field_manager) {
             order.push(kind.clone());
-            questions.insert(kind, Question { patch, pods: vec![planned.pod.clone()] });
+            questions.insert(kind, Questions { patches, pods: vec![planned.pod.clone()] });
         }
     }
     order.iter().filter_map(|kind| questions.remove(kind)).collect()

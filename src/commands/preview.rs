@@ -13,7 +13,7 @@ use crate::engine::durable::lock::RolloutLock;
 use crate::engine::durable::{
     ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase,
 };
-use crate::engine::patch::{NewImage, PodPatch, pod_patch};
+use crate::engine::patch::{NewImage, PodPatch, patches};
 use crate::engine::plan::LiveWorkload;
 use crate::engine::rollout::{Goal, PodGoal};
 use crate::error::CommandError;
@@ -64,7 +64,7 @@ impl Rolling<'_> {
         if let Some(write) = first {
             self.cluster.dry_write(write, &goal.field_manager).await?;
         }
-        for patch in goal.pods.iter().filter_map(|pod| patch(goal, live, pod)).take(ASKED_AT_MOST) {
+        for patch in goal.pods.iter().flat_map(|pod| left(goal, live, pod)).take(ASKED_AT_MOST) {
             self.cluster.send(&patch, true).await?;
         }
         Ok(())
@@ -91,11 +91,12 @@ fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(OwnerStep, ObjectWri
     }
 }
 
-fn patch(goal: &Goal, live: &LiveWorkload, wanted: &PodGoal) -> Option<PodPatch> {
-    let pod = live.pods.iter().find(|pod| pod.key == wanted.key)?;
+/// The patches that a pod still needs.
+fn left(goal: &Goal, live: &LiveWorkload, wanted: &PodGoal) -> Vec<PodPatch> {
+    let Some(pod) = live.pods.iter().find(|pod| pod.key == wanted.key) else { return Vec::new() };
     let changed = wanted.containers.iter().filter(|(_, container)| container.from != container.to);
     let images: Vec<NewImage> = changed
         .filter_map(|(name, container)| Some(NewImage { container: name.clone(), to: container.to.clone()? }))
         .collect();
-    (!images.is_empty()).then(|| pod_patch(pod, &images, &wanted.fields, &goal.id, &goal.field_manager).ok())?
+    patches(pod, &images, &wanted.fields, &goal.id, &goal.field_manager).unwrap_or_default()
 }

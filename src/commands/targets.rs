@@ -7,10 +7,11 @@ use futures::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
 use super::Shell;
-use crate::cli::{GlobalArgs, TargetArgs};
+use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::api_schema::{self, Scope, Validation};
+use crate::engine::asked_resources::AskedResources;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{ContainerName, WorkloadRef};
@@ -59,6 +60,50 @@ pub(super) enum Wish {
         /// The containers; the only one unless some are named.
         containers: BTreeSet<ContainerName>,
     },
+}
+
+/// Reads words, files and what is wanted of containers; asks the cluster nothing.
+pub(super) fn read_change(args: &ChangeArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
+    let mut resources = AskedResources {
+        containers: args.container.iter().map(|name| ContainerName::from(name.as_str())).collect(),
+        all: args.targets.all_containers,
+        ..AskedResources::default()
+    };
+    for (map, list) in [("requests", &args.requests), ("limits", &args.limits)] {
+        if let Some(list) = list {
+            resources.add(map, list).map_err(|error| CommandError::usage(error.to_string()))?;
+        }
+    }
+    if resources.is_empty() && !resources.containers.is_empty() {
+        return Err(CommandError::usage("-c says whose cpu and memory change, and no --requests or --limits is given")
+            .hint("an image is given as CONTAINER=IMAGE"));
+    }
+    let mut asked = read(&args.targets, resources.is_empty(), shell)?;
+    match &mut asked {
+        Asked::Words(request) => request.images.resources = resources,
+        Asked::Manifests(_) if !resources.is_empty() => {
+            return Err(CommandError::usage(
+                "a manifest says cpu and memory itself; -f goes without --requests and --limits",
+            ));
+        }
+        Asked::Manifests(_) => {}
+    }
+    Ok(asked)
+}
+
+/// Refuses cpu and memory of which it is not said whose they are.
+pub(super) fn refuse_ambiguous(found: &[(Workload, Wish)]) -> Result<(), CommandError> {
+    for (workload, wish) in found {
+        let Wish::Images(images) = wish else { continue };
+        let spec = workload.template().get("spec").unwrap_or(&Value::Null);
+        if let Some(names) = images.resources.ambiguous(spec) {
+            let message = format!("{} has several containers: {}", workload.reference, names.join(", "));
+            return Err(
+                CommandError::usage(message).hint("say whose cpu and memory change: -c CONTAINER, or --all-containers")
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Reads words and files; asks the cluster nothing, so that a credential plugin never sees the manifest.

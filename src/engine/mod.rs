@@ -8,6 +8,7 @@
 
 pub mod address;
 pub mod api_schema;
+pub mod asked_resources;
 pub mod budget;
 pub mod change;
 pub mod container_hash;

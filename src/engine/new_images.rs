@@ -8,7 +8,7 @@ use super::reason::Reason;
 use super::suggest;
 use super::target::Images;
 
-/// Replaces the images of a pod spec, raw as the API has it, and leaves everything else as it is.
+/// Sets the images, cpu and memory of a pod spec, raw as the API has it, and leaves everything else as it is.
 ///
 /// `'*=IMAGE'` means `spec.containers` alone, as in `kubectl set image`.
 ///
@@ -16,7 +16,7 @@ use super::target::Images;
 /// Every name that no container has ([`Reason::ContainerNotFound`]), and every image whose repository was to be kept
 /// though the present one is no reference ([`Reason::ImageMalformed`]). The images that could be are replaced all the same.
 pub fn put(spec: &mut Value, images: &Images) -> Result<(), Vec<Reason>> {
-    let mut reasons = Vec::new();
+    let mut reasons = images.resources.put(spec).err().unwrap_or_default();
     let mut known: Vec<ContainerName> = Vec::new();
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
         let containers = spec.get_mut(list.spec_field()).and_then(Value::as_array_mut);

@@ -10,7 +10,7 @@ use json_patch::Patch as JsonPatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::change::FieldChanges;
+use super::change::{FieldChanges, FieldProgress};
 use super::failure;
 use super::metadata::MetadataMap;
 use super::names::{ContainerName, PodKey, RolloutId};
@@ -45,9 +45,20 @@ pub enum PodPart {
     Pod,
     /// The subresource `status`.
     Status,
+    /// The subresource `resize`: cpu and memory.
+    Resize,
 }
 
 impl PodPart {
+    /// Returns what follows `pods` where a permission is named.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Pod => "",
+            Self::Status => "/status",
+            Self::Resize => "/resize",
+        }
+    }
+
     /// Returns whether it is the pod itself.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     fn is_pod(&self) -> bool {
@@ -105,6 +116,28 @@ pub fn pod_patch(
     step_patch(pod, &ImageStep { images, ..ImageStep::default() }, fields, id, field_manager)
 }
 
+/// Writes every patch that a pod needs: for what is asked of the server before anything is done.
+///
+/// # Errors
+/// When a container is not in the pod.
+pub fn patches(
+    pod: &Pod,
+    images: &[NewImage],
+    fields: &FieldChanges,
+    id: &RolloutId,
+    field_manager: &str,
+) -> Result<Vec<PodPatch>, PatchError> {
+    let is_due = |part| fields.of_part(part, pod) == FieldProgress::NotAsked;
+    let mut patches = Vec::new();
+    if is_due(PodPart::Resize) {
+        patches.push(resize_patch(pod, fields, field_manager));
+    }
+    if !images.is_empty() || is_due(PodPart::Pod) {
+        patches.push(pod_patch(pod, images, fields, id, field_manager)?);
+    }
+    Ok(patches)
+}
+
 /// Writes the patch of one step of a pod's update: some of its containers, where the others come later.
 ///
 /// The record then holds the containers of earlier steps as well, as long as they explain what the pod asks for, and
@@ -120,19 +153,7 @@ pub fn step_patch(
     field_manager: &str,
 ) -> Result<PodPatch, PatchError> {
     let images = step.images;
-    let mut operations = Operations::default();
-    operations.test(["metadata", "uid"], json!(pod.key.uid));
-    match pod.owners.iter().position(|owner| owner.controller) {
-        Some(index) => {
-            let index = index.to_string();
-            let uid = pod.controller().map(|owner| owner.uid.clone());
-            operations.test(["metadata", "ownerReferences", &index, "uid"], json!(uid));
-            operations.test(["metadata", "ownerReferences", &index, "controller"], json!(true));
-        }
-        None if pod.owners.is_empty() => operations.test(["metadata", "ownerReferences"], Value::Null),
-        None => {}
-    }
-    operations.test(["metadata", "deletionTimestamp"], Value::Null);
+    let mut operations = guarded(pod);
     let mut record = UpdateRecord {
         id: id.clone(),
         manager: field_manager.to_owned(),
@@ -153,13 +174,42 @@ pub fn step_patch(
     record.set_at = UpdateRecord::complete(pod).map(|before| before.set_at).unwrap_or_default();
     let is_kept = |name: &ContainerName| images.iter().all(|image| image.container != *name);
     record.set_at.retain(|name, _| is_kept(name));
-    fields.write(pod, &mut operations);
+    fields.write(PodPart::Pod, pod, &mut operations);
     if !images.is_empty() {
         operations.record(Some(&record));
     } else if !operations.sets(MetadataMap::Annotations, UPDATE_ANNOTATION) {
         operations.record_as_it_is(pod);
     }
     Ok(patch_of(pod, operations, PodPart::Pod, field_manager))
+}
+
+/// Writes the patch that resizes a pod's containers, of which none has to restart.
+///
+/// The API server drops everything else from such a request, the note of a run included, so nothing is noted by it; what was
+/// noted before is tested, since a run that takes over changes it.
+pub fn resize_patch(pod: &Pod, fields: &FieldChanges, field_manager: &str) -> PodPatch {
+    let mut operations = guarded(pod);
+    operations.record_as_it_is(pod);
+    fields.write(PodPart::Resize, pod, &mut operations);
+    patch_of(pod, operations, PodPart::Resize, field_manager)
+}
+
+/// The tests that hold every patch to the very pod that was looked at.
+fn guarded(pod: &Pod) -> Operations {
+    let mut operations = Operations::default();
+    operations.test(["metadata", "uid"], json!(pod.key.uid));
+    match pod.owners.iter().position(|owner| owner.controller) {
+        Some(index) => {
+            let index = index.to_string();
+            let uid = pod.controller().map(|owner| owner.uid.clone());
+            operations.test(["metadata", "ownerReferences", &index, "uid"], json!(uid));
+            operations.test(["metadata", "ownerReferences", &index, "controller"], json!(true));
+        }
+        None if pod.owners.is_empty() => operations.test(["metadata", "ownerReferences"], Value::Null),
+        None => {}
+    }
+    operations.test(["metadata", "deletionTimestamp"], Value::Null);
+    operations
 }
 
 /// What the same rollout has recorded of other containers, where that still explains what the pod asks for.

@@ -132,6 +132,9 @@ pub struct AccessResource {
 }
 
 impl AccessResource {
+    /// The subresource by which cpu and memory change.
+    pub const POD_RESIZE: Self = Self::namespaced("", "pods/resize");
+
     const fn namespaced(group: &'static str, plural: &'static str) -> Self {
         Self { group, plural, cluster_wide: false }
     }

@@ -45,6 +45,14 @@ pub enum PodPhase {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<String>,
     },
+    /// It asks for other cpu or memory, and the kubelet is at work on it.
+    Resizing {
+        /// The kubelet's words, if it says something.
+        why: Option<String>,
+        /// It waits until there is room on the node.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        deferred: bool,
+    },
     /// The new container runs; the pod is not ready yet.
     Starting,
     /// Ready; ready must hold.
@@ -102,6 +110,7 @@ impl PodPhase {
             | Self::Restoring { .. }
             | Self::Patched
             | Self::Restarting { .. }
+            | Self::Resizing { .. }
             | Self::Starting
             | Self::Settling { .. }
             | Self::Unverified { .. } => Stage::InProgress,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::asked_resources::AskedResources;
 use super::image::{ImageArgument, ImageError};
 use super::kinds::WorkloadKind;
 use super::names::ContainerName;
@@ -18,19 +19,21 @@ pub struct Request {
     pub images: Images,
 }
 
-/// The images that a person wants, by container.
+/// What a person wants of containers: images, cpu and memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Images {
     /// Of single containers.
     pub by_container: BTreeMap<ContainerName, ImageArgument>,
     /// `'*=IMAGE'`: of every container that is not named.
     pub all: Option<ImageArgument>,
+    /// cpu and memory.
+    pub resources: AskedResources,
 }
 
 impl Images {
-    /// Returns whether no image was given.
+    /// Returns whether nothing was given.
     pub fn is_empty(&self) -> bool {
-        self.by_container.is_empty() && self.all.is_none()
+        self.by_container.is_empty() && self.all.is_none() && self.resources.is_empty()
     }
 }
 

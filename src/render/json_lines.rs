@@ -338,6 +338,9 @@ impl<'a> Phase<'a> {
                 until: until.as_deref(),
                 ..Self::named("restarting")
             },
+            PodPhase::Resizing { why, deferred } => {
+                Self { message: why.as_deref(), ..Self::named(if *deferred { "resizeDeferred" } else { "resizing" }) }
+            }
             PodPhase::Starting => Self::named("starting"),
             PodPhase::Settling { hold_seconds } => {
                 Self { hold_seconds: Some(*hold_seconds), ..Self::named("settling") }

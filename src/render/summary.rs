@@ -224,7 +224,11 @@ impl Ending<'_> {
             0 => "pods replaced: 0".to_owned(),
             gone => format!("pods that left meanwhile: {gone}"),
         };
-        format!(" Restarted as planned: {restarted}; {others}; {gone}.")
+        let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done));
+        let goals = done.filter_map(|pod| self.run.and_then(|run| run.pod(&pod.pod)));
+        let resized = self.in_pods(goals.flat_map(|goal| goal.fields.resized()));
+        let resized = if resized.is_empty() { String::new() } else { format!(" Resized: {resized}.") };
+        format!("{resized} Restarted as planned: {restarted}; {others}; {gone}.")
     }
 
     /// Returns `app in 1 pod, side in 3 pods`: how often each container occurs.

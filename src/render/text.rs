@@ -473,6 +473,10 @@ fn counts(plan: &WorkloadPlan, update: &str) -> String {
 
 fn pace(plan: &WorkloadPlan) -> String {
     let allowed = plan.policy.max_unavailable.max(1);
+    if plan.containers.iter().all(|container| container.effect != Effect::Restart) {
+        let changing = plan.count(PodVerdict::Update) + plan.count(PodVerdict::InProgress);
+        return format!("no pod goes down{}", pauses(&plan.policy, changing));
+    }
     // More than there are to update are never down.
     let changing = plan.count(PodVerdict::Update) + plan.count(PodVerdict::InProgress);
     let at_once = match u32::try_from(changing).map_or(allowed, |changing| allowed.min(changing)) {

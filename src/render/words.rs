@@ -13,6 +13,7 @@ use crate::engine::progress::PodPhase;
 use crate::engine::reason::Reason;
 use crate::engine::rollout::PodGoal;
 
+use super::fields;
 use super::style::{Meaning, Style};
 
 /// Returns `1 pod`, `3 pods`.
@@ -130,6 +131,13 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         PodPhase::Restarting { waiting: None, .. } => (Meaning::Waiting, with("restarting")),
         PodPhase::Restarting { waiting: Some(reason), .. } => {
             (Meaning::Waiting, format!("{}: {}", with("restarting"), style.show(reason)))
+        }
+        PodPhase::Resizing { why, deferred } => {
+            let fields = goal.map(|goal| fields::names(&goal.fields, style).join(", ")).unwrap_or_default();
+            let text = if *deferred { "resize deferred by the node" } else { "resizing" };
+            let text = if fields.is_empty() { text.to_owned() } else { format!("{text} {fields}") };
+            let why = why.as_ref().map(|why| format!(": {}", style.show(why))).unwrap_or_default();
+            (Meaning::Waiting, format!("{text}{why}"))
         }
         PodPhase::Starting => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),
         PodPhase::Settling { hold_seconds } => {

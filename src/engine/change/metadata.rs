@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Claimed, Containers, Direction, FieldChange, FieldEffect, Row};
+use super::{Claimed, Containers, Direction, FieldChange, FieldEffect, FieldProgress, Row, once_there};
 use crate::engine::metadata::{MetadataMap, RESTARTED_AT};
 use crate::engine::operations::Operations;
 use crate::engine::pod::Pod;
@@ -164,6 +164,10 @@ impl FieldChange for MetadataChange {
         for (map, key, change) in self.left_in(pod).iter() {
             operations.set(map, key, change.to.clone());
         }
+    }
+
+    fn progress_in(&self, pod: &Pod) -> FieldProgress {
+        once_there(self, pod)
     }
 
     fn rows(&self) -> Vec<Row> {

@@ -10,6 +10,7 @@
 
 mod image;
 mod metadata;
+mod resources;
 mod tolerations;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,9 +19,11 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::kubelet_version::KubeletVersion;
 use super::metadata::RESTARTED_AT;
 use super::names::ContainerName;
 use super::operations::Operations;
+use super::patch::PodPart;
 use super::pod::{Container, ContainerList, Pod};
 use super::reason::{Reason, Warning};
 use super::template::{self, TemplateDiff};
@@ -28,6 +31,7 @@ use super::workload::Workload;
 
 pub use image::TemplateImage;
 pub use metadata::{MetadataChange, ValueChange};
+pub use resources::{ContainerResources, ResourceField, ResourcesChange, drift, resizing};
 pub use tolerations::TolerationsChange;
 
 /// Whether a rollout brings in what was wanted, or takes it back.
@@ -84,7 +88,13 @@ pub struct FieldChanges {
     /// Tolerations.
     #[serde(skip_serializing_if = "TolerationsChange::is_empty")]
     pub tolerations: TolerationsChange,
+    /// cpu and memory.
+    #[serde(skip_serializing_if = "ResourcesChange::is_empty")]
+    pub resources: ResourcesChange,
 }
+
+/// The first version whose API server resizes pods unless it is told not to (KEP-1287, beta).
+const RESIZE_SINCE: KubeletVersion = KubeletVersion::new(1, 33);
 
 /// One kind of change that is no image.
 trait FieldChange {
@@ -127,6 +137,19 @@ trait FieldChange {
     fn write(&self, pod: &Pod, operations: &mut Operations);
 
     fn rows(&self) -> Vec<Row>;
+
+    /// The part of a pod that it is written to.
+    fn part(&self) -> PodPart {
+        PodPart::Pod
+    }
+
+    /// How far it is in a pod.
+    fn progress_in(&self, pod: &Pod) -> FieldProgress;
+}
+
+/// A value that only the API server keeps is done once it is there.
+fn once_there(change: &impl FieldChange, pod: &Pod) -> FieldProgress {
+    if change.left_in(pod).is_empty() { FieldProgress::Done } else { FieldProgress::NotAsked }
 }
 
 /// Paths that kinds of change have read and answer for.
@@ -158,6 +181,8 @@ pub enum FieldEffect {
 
 /// The containers of a pod, or of a template.
 pub struct Containers<'a> {
+    /// The pod that runs; none of a template.
+    pub pod: Option<&'a Pod>,
     /// All of them.
     pub all: Vec<(ContainerList, &'a Container)>,
     /// Those that restart with the change.
@@ -174,12 +199,45 @@ impl Containers<'_> {
 }
 
 /// How far the changes are in a pod. Images have more to say: see `rollout`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldProgress {
-    /// The pod does not have all of them yet.
+    /// The pod does not ask for all of them yet.
     NotAsked,
+    /// The kubelet is at work on them.
+    Waiting {
+        /// Its words, if it says something.
+        why: Option<String>,
+        /// It has put them off until there is room on the node.
+        deferred: bool,
+    },
+    /// The kubelet does not do it.
+    Failed {
+        /// CamelCase, for machines.
+        reason: String,
+        /// Its words.
+        message: String,
+    },
     /// The pod has them all.
     Done,
+}
+
+impl From<ResourcesChange> for FieldChanges {
+    fn from(resources: ResourcesChange) -> Self {
+        Self { resources, ..Self::default() }
+    }
+}
+
+impl FieldProgress {
+    /// Returns the lesser of two: what has failed, then what is not asked for, then what is waited for.
+    fn or(self, other: Self) -> Self {
+        let rank = |progress: &Self| match progress {
+            Self::Failed { .. } => 0,
+            Self::NotAsked => 1,
+            Self::Waiting { .. } => 2,
+            Self::Done => 3,
+        };
+        if rank(&other) < rank(&self) { other } else { self }
+    }
 }
 
 impl From<MetadataChange> for FieldChanges {
@@ -189,14 +247,15 @@ impl From<MetadataChange> for FieldChanges {
 }
 
 impl FieldChanges {
-    fn kinds(&self) -> [&dyn FieldChange; 2] {
-        [&self.metadata, &self.tolerations]
+    fn kinds(&self) -> [&dyn FieldChange; 3] {
+        [&self.metadata, &self.tolerations, &self.resources]
     }
 
     fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
         Self {
             metadata: MetadataChange::between(before, after, claimed),
             tolerations: TolerationsChange::between(before, after, claimed),
+            resources: ResourcesChange::between(before, after, claimed),
         }
     }
 
@@ -206,7 +265,11 @@ impl FieldChanges {
     }
 
     fn reversed(&self) -> Self {
-        Self { metadata: self.metadata.reversed(), tolerations: self.tolerations.reversed() }
+        Self {
+            metadata: self.metadata.reversed(),
+            tolerations: self.tolerations.reversed(),
+            resources: self.resources.reversed(),
+        }
     }
 
     fn apply(&self, template: &mut Value) -> Option<()> {
@@ -214,7 +277,9 @@ impl FieldChanges {
     }
 
     fn covers(&self, other: &Self) -> bool {
-        self.metadata.covers(&other.metadata) && self.tolerations.covers(&other.tolerations)
+        self.metadata.covers(&other.metadata)
+            && self.tolerations.covers(&other.tolerations)
+            && self.resources.covers(&other.resources)
     }
 
     fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason> {
@@ -234,7 +299,11 @@ impl FieldChanges {
     /// Returns what is left to do in a pod: its own values before, and only what is not yet as wanted.
     #[must_use]
     pub fn left_in(&self, pod: &Pod) -> Self {
-        Self { metadata: self.metadata.left_in(pod), tolerations: self.tolerations.left_in(pod) }
+        Self {
+            metadata: self.metadata.left_in(pod),
+            tolerations: self.tolerations.left_in(pod),
+            resources: self.resources.left_in(pod),
+        }
     }
 
     /// Adds a label that a pod is to have.
@@ -245,7 +314,29 @@ impl FieldChanges {
 
     /// Returns how far they are in a pod.
     pub fn progress_in(&self, pod: &Pod) -> FieldProgress {
-        if self.left_in(pod).is_empty() { FieldProgress::Done } else { FieldProgress::NotAsked }
+        self.of_part(PodPart::Pod, pod).or(self.of_part(PodPart::Resize, pod))
+    }
+
+    /// Returns whether it changes cpu or memory.
+    pub fn resizes(&self) -> bool {
+        !self.resources.is_empty()
+    }
+
+    /// Returns the containers whose cpu or memory changes.
+    pub fn resized(&self) -> impl Iterator<Item = &ContainerName> {
+        self.resources.0.keys()
+    }
+
+    /// Returns the first version of the API server that can do it, where not every one can.
+    pub fn oldest_server(&self) -> Option<KubeletVersion> {
+        self.resizes().then_some(RESIZE_SINCE)
+    }
+
+    /// Returns how far those are in a pod that are written to one part of it.
+    pub fn of_part(&self, part: PodPart, pod: &Pod) -> FieldProgress {
+        let kinds = self.kinds();
+        let of_part = kinds.iter().filter(|kind| kind.part() == part).map(|kind| kind.progress_in(pod));
+        of_part.fold(FieldProgress::Done, FieldProgress::or)
     }
 
     /// Returns the path of a value that is neither as before nor as wanted: somebody else has changed it meanwhile.
@@ -253,9 +344,9 @@ impl FieldChanges {
         self.kinds().iter().find_map(|kind| kind.conflict_in(pod))
     }
 
-    /// Writes what is left to do in a pod into its patch.
-    pub(in crate::engine) fn write(&self, pod: &Pod, operations: &mut Operations) {
-        self.kinds().iter().for_each(|kind| kind.write(pod, operations));
+    /// Writes what is left to do in a part of a pod into its patch.
+    pub(in crate::engine) fn write(&self, part: PodPart, pod: &Pod, operations: &mut Operations) {
+        self.kinds().iter().filter(|kind| kind.part() == part).for_each(|kind| kind.write(pod, operations));
     }
 
     /// Returns a value that a template does not have as the change has set it; what it has now is the row's `before`.

@@ -9,7 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Claimed, Containers, Direction, FieldChange, FieldEffect, Row};
+use super::{Claimed, Containers, Direction, FieldChange, FieldEffect, FieldProgress, Row, once_there};
 use crate::engine::operations::Operations;
 use crate::engine::pod::{Pod, Toleration};
 use crate::engine::reason::{Reason, Warning};
@@ -138,6 +138,10 @@ impl FieldChange for TolerationsChange {
         let present = if left.from.is_empty() { Value::Null } else { json!(left.from) };
         operations.test(["spec", "tolerations"], present);
         operations.add(["spec", "tolerations"], json!(left.to));
+    }
+
+    fn progress_in(&self, pod: &Pod) -> FieldProgress {
+        once_there(self, pod)
     }
 
     fn rows(&self) -> Vec<Row> {

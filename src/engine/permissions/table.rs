@@ -109,6 +109,7 @@ const DURABLE: &[Mode] = &[Mode::Durable];
 const PODS_ONLY: &[Mode] = &[Mode::PodsOnly];
 
 const PODS: Subject = Subject::Other(AccessResource::namespaced("", "pods"));
+const POD_RESIZE: Subject = Subject::Other(AccessResource::POD_RESIZE);
 const POD_STATUS: Subject = Subject::Other(AccessResource::namespaced("", "pods/status"));
 const EVENTS: Subject = Subject::Other(AccessResource::namespaced("", "events"));
 const SERVICES: Subject = Subject::Other(AccessResource::namespaced("", "services"));
@@ -196,6 +197,20 @@ pub(super) const ROWS: &[Row] = &[
     row((&[Status], KINDS, BOTH), PODS, &[Watch], Optional, "goes on looking (-w)"),
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Get], Required, "reads a pod again after an answer that was lost"),
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Patch], Required, "changes the images, one guarded patch a pod"),
+    row(
+        (ROLLOUTS, KINDS, BOTH),
+        POD_RESIZE,
+        &[Patch],
+        Optional,
+        "changes cpu and memory, one guarded patch a pod; no default role has it",
+    ),
+    row(
+        (&[Plan], KINDS, BOTH),
+        POD_RESIZE,
+        &[Patch],
+        Optional,
+        "asks by a dry run whether the server would take a change of cpu and memory; nothing is stored",
+    ),
     row(
         (&[Plan], KINDS, BOTH),
         PODS,

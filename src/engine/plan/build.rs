@@ -13,6 +13,7 @@ use super::revision::CurrentRevision;
 use super::wanted::{Known, Wanted};
 use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::change::FieldChanges;
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::stateful_set;
 use crate::engine::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
@@ -43,9 +44,9 @@ pub(super) struct Context<'a> {
 /// Builds the plan of one workload.
 pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> WorkloadPlan {
     let mut reasons: Vec<Reason> = denied(live);
-    reasons.extend(too_old(live));
     let known = Known::of(live);
     let wanted = Wanted::new(desired, live, &known, &mut reasons);
+    reasons.extend(too_old(live, wanted.fields()));
     let context = Context {
         live,
         known: &known,
@@ -152,9 +153,10 @@ fn settle_holder(reasons: &mut Vec<Reason>) {
 /// them.
 const OLDEST_SERVER: KubeletVersion = KubeletVersion::new(1, 23);
 
-fn too_old(live: &LiveWorkload) -> Option<Reason> {
-    let server = live.surroundings.server.filter(|server| *server < OLDEST_SERVER)?;
-    Some(Reason::ServerTooOld { server: server.to_string(), needs: OLDEST_SERVER.to_string() })
+fn too_old(live: &LiveWorkload, fields: &FieldChanges) -> Option<Reason> {
+    let needs = fields.oldest_server().map_or(OLDEST_SERVER, |needs| needs.max(OLDEST_SERVER));
+    let server = live.surroundings.server.filter(|server| *server < needs)?;
+    Some(Reason::ServerTooOld { server: server.to_string(), needs: needs.to_string() })
 }
 
 /// A pod that is named has an owner whose template stays as it is: that must be wanted (`--pods-only`).

@@ -28,10 +28,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::change::FieldChanges;
+use crate::engine::change::{FieldChanges, FieldProgress};
 use crate::engine::hook::Hooks;
 use crate::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use crate::engine::outcome::EndResult;
+use crate::engine::patch::PodPart;
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::pre_pull::{self, PrePull, Pull};
 use crate::engine::reason::{Reason, Warning};
@@ -296,9 +297,16 @@ impl WorkloadPlan {
         self.pulls = pulls;
     }
 
-    /// Looks at what the server would make of a pod: admission may have set another image than the one asked for.
-    pub fn admitted(&self, pod: &PodKey, answer: &Pod) -> Option<Reason> {
+    /// Looks at what the server would make of a pod: admission may have set something else than what was asked for.
+    pub fn admitted(&self, pod: &PodKey, part: PodPart, answer: &Pod) -> Option<Reason> {
         let plan = self.pods.iter().find(|known| known.pod == *pod)?;
+        if plan.fields.of_part(part, answer) == FieldProgress::NotAsked {
+            let message = "its admission takes the change back".to_owned();
+            return Some(Reason::AdmissionRefused { message });
+        }
+        if part != PodPart::Pod {
+            return None;
+        }
         plan.changes.iter().find_map(|(name, change)| {
             let (list, _, container) = answer.container(name)?;
             (container.image != change.to).then(|| Reason::AdmissionRewrites {

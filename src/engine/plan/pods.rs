@@ -146,7 +146,7 @@ impl PodPlan {
     /// Returns the pod's containers, and which of them restart.
     pub(super) fn containers_of<'a>(&'a self, pod: &'a Pod) -> Containers<'a> {
         let restarting = self.restarted(pod).map(|(container, _)| &container.name);
-        Containers { all: pod.all_containers().collect(), restarting: restarting.collect() }
+        Containers { pod: Some(pod), all: pod.all_containers().collect(), restarting: restarting.collect() }
     }
 }
 

@@ -173,7 +173,7 @@ fn read(case: &Value, base: &Value) -> Case {
     if let Some(image) = text(case, "/admissionMakes") {
         let mut answer = live.pods[0].clone();
         answer.spec.containers[1].image = image.into();
-        let reason = plan.admitted(&answer.key, &answer).unwrap();
+        let reason = plan.admitted(&answer.key, PodPart::Pod, &answer).unwrap();
         plan.block(&answer.key, &reason);
     }
     if let Some(message) = text(case, "/serverWarns") {

@@ -92,6 +92,10 @@ impl<'a> Wanted<'a> {
         match desired {
             Desired::Images(images) => {
                 reasons.extend(images.by_container.keys().filter_map(|name| known.not_found(name)));
+                if !images.resources.is_empty() {
+                    wanted.diff = resources(images, live, reasons);
+                    reasons.extend(rules::refused(&wanted.diff, &live.workload, Direction::Forward));
+                }
                 wanted.images = Some(images);
             }
             Desired::ByPod(by_pod) => {
@@ -184,6 +188,17 @@ impl<'a> Wanted<'a> {
         };
         image.or_else(of_manifest)
     }
+}
+
+/// What the cpu and memory that are asked for by hand change of the template.
+fn resources(images: &Images, live: &LiveWorkload, reasons: &mut Vec<Reason>) -> Difference {
+    let kind = live.workload.reference.kind;
+    let before = bare(kind, live.workload.template());
+    let mut after = before.clone();
+    if let Some(spec) = after.get_mut("spec") {
+        reasons.extend(images.resources.put(spec).err().unwrap_or_default());
+    }
+    change::diff(&before, &after)
 }
 
 /// Whether a pod's image only pins what its template asks for: the pod was restarted in place.

@@ -97,6 +97,9 @@ pub struct PodSpec {
     /// The taints that it tolerates: its template's, and those that admission and controllers add.
     #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<Toleration>,
+    /// Of the pod as a whole (1.34).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Resources>,
     /// Containers, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub containers: Vec<Container>,
@@ -163,6 +166,47 @@ pub struct Container {
     pub env: Vec<EnvVar>,
     /// ConfigMaps and Secrets that the environment has as a whole.
     pub env_from: Vec<EnvFrom>,
+    /// What it asks for.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Resources::is_empty")]
+    pub resources: Resources,
+    /// What a resize of it does; fixed when the pod is made.
+    #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    pub resize_policy: Vec<ResizePolicy>,
+}
+
+/// `requests` and `limits`, as the API writes quantities.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Resources {
+    /// What a node keeps for it, by resource.
+    #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
+    pub requests: BTreeMap<String, String>,
+    /// What it may not exceed, by resource.
+    #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<String, String>,
+}
+
+impl Resources {
+    fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.limits.is_empty()
+    }
+}
+
+/// What a resize of one resource does to a container.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ResizePolicy {
+    /// `cpu` or `memory`.
+    pub resource_name: String,
+    /// `NotRequired` or `RestartContainer`.
+    pub restart_policy: String,
+}
+
+impl ResizePolicy {
+    /// Returns whether a resize of a resource restarts the container.
+    pub fn restarts(&self, resource: &str) -> bool {
+        self.resource_name == resource && self.restart_policy == "RestartContainer"
+    }
 }
 
 /// A port that a container says it listens on.
@@ -210,6 +254,16 @@ pub struct Probe {
     pub period_seconds: Option<u32>,
     /// Seconds before the first one; the API's default is 0.
     pub initial_delay_seconds: Option<u32>,
+}
+
+/// Reads quantities, which a manifest may also write as numbers.
+fn quantities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let values = Option::<BTreeMap<String, Value>>::deserialize(deserializer)?.unwrap_or_default();
+    Ok(values.into_iter().map(|(name, value)| (name, text(value))).collect())
 }
 
 /// Reads `null` as nothing, as Go does.

@@ -1,8 +1,10 @@
 //! What a kubelet reports of a pod.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::or_default;
+use super::{Resources, or_default};
 use crate::engine::mask;
 use crate::engine::names::ContainerName;
 
@@ -69,6 +71,12 @@ pub struct ContainerStatus {
     /// Before.
     #[serde(deserialize_with = "or_default")]
     pub last_state: ContainerState,
+    /// What it has, as the runtime tells; absent where the node cannot resize.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Resources>,
+    /// The requests that the kubelet has kept for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allocated_resources: Option<BTreeMap<String, String>>,
 }
 
 /// One of `running`, `waiting`, `terminated`; none of them means waiting.

@@ -54,6 +54,9 @@ impl ReasonCode {
             | Self::TolerationRemoved
             | Self::MetadataKeyReserved
             | Self::MetadataReadByContainer
+            | Self::ResourceRemoved
+            | Self::ResizeRestartsContainer
+            | Self::ResizeNotSupported
             | Self::RestartRequested
             | Self::ContainerNotInPod
             | Self::PodFinished

@@ -106,6 +106,25 @@ pub enum Reason {
         /// The path of the label or annotation.
         path: String,
     },
+    /// A request or limit of a running container cannot be removed.
+    ResourceRemoved {
+        /// The path.
+        path: String,
+    },
+    /// The container's own policy restarts it for this resize.
+    ResizeRestartsContainer {
+        /// Where the container stands.
+        list: ContainerList,
+        /// The container.
+        container: ContainerName,
+        /// The path of the request or limit.
+        path: String,
+    },
+    /// The node does not say what its containers have, so the server does not let them be resized.
+    ResizeNotSupported {
+        /// The node.
+        node: String,
+    },
     /// `kubectl rollout restart`'s annotation is set.
     RestartRequested,
     /// Neither the template nor any pod has the container.
@@ -321,6 +340,9 @@ impl Reason {
             Self::TolerationRemoved { .. } => ReasonCode::TolerationRemoved,
             Self::MetadataKeyReserved { .. } => ReasonCode::MetadataKeyReserved,
             Self::MetadataReadByContainer { .. } => ReasonCode::MetadataReadByContainer,
+            Self::ResourceRemoved { .. } => ReasonCode::ResourceRemoved,
+            Self::ResizeRestartsContainer { .. } => ReasonCode::ResizeRestartsContainer,
+            Self::ResizeNotSupported { .. } => ReasonCode::ResizeNotSupported,
             Self::RestartRequested => ReasonCode::RestartRequested,
             Self::ContainerNotFound { .. } => ReasonCode::ContainerNotFound,
             Self::ContainerNotInPod { .. } => ReasonCode::ContainerNotInPod,
@@ -379,9 +401,12 @@ impl Reason {
             | Self::SelectorLabelChanges { .. }
             | Self::TolerationRemoved { .. }
             | Self::MetadataKeyReserved { .. }
+            | Self::ResourceRemoved { .. }
             | Self::RestartRequested => true,
             Self::PermissionMissing { .. }
             | Self::MetadataReadByContainer { .. }
+            | Self::ResizeRestartsContainer { .. }
+            | Self::ResizeNotSupported { .. }
             | Self::ContainerNotFound { .. }
             | Self::ContainerNotInPod { .. }
             | Self::ImageMalformed { .. }
@@ -429,6 +454,8 @@ impl Reason {
             | Self::PlanStale { path, .. }
             | Self::MetadataKeyReserved { path }
             | Self::NoUnavailabilityAllowed { path }
+            | Self::ResourceRemoved { path }
+            | Self::ResizeRestartsContainer { path, .. }
             | Self::MetadataReadByContainer { path, .. } => Some(path.clone()),
             Self::ContainerAdded { list, container }
             | Self::ContainerRemoved { list, container }
@@ -456,6 +483,7 @@ impl Reason {
             Self::OwnerPaused { .. } => Some("spec.paused".into()),
             Self::OwnerNotObserved => Some("status.observedGeneration".into()),
             Self::PermissionMissing { .. }
+            | Self::ResizeNotSupported { .. }
             | Self::ContainerNotFound { .. }
             | Self::PodOfOldRevision { .. }
             | Self::NoPods

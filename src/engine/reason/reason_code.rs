@@ -65,6 +65,24 @@ codes! {
             why: "Environment variables are computed when a container is created (podFieldSelectorRuntimeValue in pkg/kubelet/kubelet_pods.go). A downwardAPI volume, in contrast, is kept up to date.",
             remedy: "Change the container's image in the same update, so that it restarts and reads the new value; or roll it out with kubectl apply, which replaces the pods.",
         }
+        ResourceRemoved {
+            summary: "a request or limit would be removed",
+            meaning: "The change removes a request or limit of cpu or memory from a container.",
+            why: "A resize may add and change requests and limits, and not remove them (ValidatePodResize: resource limits cannot be removed).",
+            remedy: "Give it a value, such as one that is large enough; or roll it out with kubectl apply, which replaces the pods.",
+        }
+        ResizeRestartsContainer {
+            summary: "a resize would restart a container by its own resizePolicy",
+            meaning: "The container's resizePolicy says RestartContainer for a resource that changes.",
+            why: "The kubelet stops and starts such a container to resize it (computePodResizeAction in pkg/kubelet/kuberuntime); the policy is fixed when the pod is made.",
+            remedy: "Roll it out with kubectl apply, which replaces the pods; with resizePolicy NotRequired in the template, later resizes restart nothing.",
+        }
+        ResizeNotSupported {
+            summary: "the node cannot resize containers",
+            meaning: "The status of a running container has no resources, which a kubelet that can resize always reports.",
+            why: "The API server refuses a resize of such a pod (ValidatePodResize: Pod running on node without support for resize). Kubelets report them since 1.33.",
+            remedy: "Bring the node to Kubernetes 1.33 or newer, or roll the change out with kubectl apply, which replaces the pods.",
+        }
         RestartRequested {
             summary: "kubectl.kubernetes.io/restartedAt asks for new pods",
             meaning: "The change sets the annotation that kubectl rollout restart sets. Whoever sets it wants every pod replaced; writing it into the running pods would look done without any restart.",

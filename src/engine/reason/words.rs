@@ -10,15 +10,12 @@ use crate::engine::shell_words::quoted;
 ///
 /// Upstream: `ValidatePodUpdate` and `ValidatePodResize` in `pkg/apis/core/validation/validation.go`.
 fn changes_otherwise(path: &str) -> Option<&'static str> {
-    let is_resources = path.strip_prefix("spec.").is_some_and(|rest| rest.contains("].resources"));
     if path.starts_with("spec.tolerations") {
         Some("kubectl patch can change their order in a running pod, which means nothing")
     } else if path.starts_with("spec.schedulingGates") {
         Some("kubectl patch can take gates away from a pod that waits for them")
     } else if path == "spec.activeDeadlineSeconds" {
         Some("kubectl patch can set or shorten it in a running pod")
-    } else if is_resources {
-        Some("kubectl patch --subresource resize can change cpu and memory of a running pod from Kubernetes 1.33 on")
     } else {
         None
     }
@@ -54,6 +51,13 @@ impl Reason {
                 format!(
                     "container {container} has {path} in its environment and does not restart, so it would keep the value from before"
                 )
+            }
+            Self::ResourceRemoved { path } => format!("{path} cannot be removed from a running pod"),
+            Self::ResizeRestartsContainer { container, path, .. } => {
+                format!("a change of {path} restarts container {container}: its resizePolicy says RestartContainer")
+            }
+            Self::ResizeNotSupported { node } => {
+                format!("node {node} does not report what its containers have, so they cannot be resized")
             }
             Self::RestartRequested => {
                 "the annotation of kubectl rollout restart changes: it asks for new pods, not for a new annotation"
@@ -214,6 +218,15 @@ impl Reason {
             Self::MetadataReadByContainer { container, .. } => {
                 return format!("change the image of {container} in the same update, so that it restarts");
             }
+            Self::ResourceRemoved { .. } => {
+                "give it a value instead, or apply it with kubectl apply, which replaces the pods"
+            }
+            Self::ResizeRestartsContainer { .. } => {
+                "apply it with kubectl apply, which replaces the pods, or leave it out of this change"
+            }
+            Self::ResizeNotSupported { .. } => {
+                "resize in place needs Kubernetes 1.33 or newer on the node; apply it with kubectl apply, which replaces the pods"
+            }
             Self::RestartRequested => "leave the annotation out; for new pods use kubectl rollout restart",
             Self::ContainerNotFound { suggestion: Some(suggestion), .. } => {
                 return format!("did you mean {suggestion}?");
@@ -322,8 +335,7 @@ mod tests {
             ("spec.tolerations (order)", false, "change their order"),
             ("spec.activeDeadlineSeconds", false, "set or shorten"),
             ("spec.schedulingGates[wait]", false, "take gates away"),
-            ("spec.containers[app].resources.limits.cpu", false, "resize"),
-            ("spec.initContainers[app].resources", false, "resize"),
+            ("spec.containers[app].resources.limits.storage", true, "create it again"),
             ("spec.containers[app].resizePolicy", true, "create it again"),
             ("spec.volumes[resources]", true, "create it again"),
             ("spec.nodeSelector", true, "create it again"),

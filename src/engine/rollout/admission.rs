@@ -93,6 +93,9 @@ pub(super) fn may_go_down(look: Look<'_>, state: &RunState, position: usize) -> 
     why.map_or(Admission::Go, Admission::Wait)
 }
 
+/// Pods that are changed at once where none of them goes down: a failure stops the rollout before many have it.
+const RESIZES_AT_ONCE: usize = 20;
+
 /// The pod that asks, and what is known of the others.
 struct Asks<'a> {
     look: Look<'a>,
@@ -155,7 +158,7 @@ impl Asks<'_> {
     /// ready buys nothing. One that is between two of its containers counts as down since the first.
     fn unavailable(&self) -> Option<Why> {
         let is_counted = steps::is_begun(self.look.goal, self.goal, self.pod);
-        if !self.goal.restarts() || is_counted || self.is_broken() || self.look.has(Fault::IgnoresBudget) {
+        if !self.takes_down() || is_counted || self.is_broken() || self.look.has(Fault::IgnoresBudget) {
             return None;
         }
         let give_way = self.giving_way();
@@ -171,7 +174,7 @@ impl Asks<'_> {
         let is_owner_known = self.state.owner.is_fresh(self.look);
         let unread = |budgets| (!is_owner_known).then_some(Why::Unread { budgets });
         // A pod that is not ready costs a budget nothing.
-        if !self.goal.restarts() || !self.pod.is_ready() {
+        if !self.takes_down() || !self.pod.is_ready() {
             return unread(false);
         }
         match self.state.budgets.allow(self.look, &self.state.pods, self.pod, &self.giving_way()) {
@@ -201,7 +204,14 @@ impl Asks<'_> {
         !self.pod.is_ready() && (forgets || !is_ready_but_for_our_gate(self.pod))
     }
 
+    /// A change that restarts nothing takes nothing down; a resize comes before what restarts.
+    fn takes_down(&self) -> bool {
+        self.goal.restarts() && !steps::resizes_next(self.goal, self.pod)
+    }
+
+    /// How many pods may have a place at once.
     fn allowed(&self) -> usize {
-        usize::try_from(self.look.goal.policy.max_unavailable).unwrap_or(usize::MAX)
+        let allowed = usize::try_from(self.look.goal.policy.max_unavailable).unwrap_or(usize::MAX);
+        if self.takes_down() { allowed } else { allowed.max(RESIZES_AT_ONCE) }
     }
 }

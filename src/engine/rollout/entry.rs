@@ -42,6 +42,8 @@ pub(super) enum Request {
 pub(super) enum Sent {
     #[default]
     Images,
+    /// cpu and memory.
+    Resize,
     /// A label off, or the note that a readiness gate is about to go off.
     Drain,
     /// The gate off.
@@ -170,6 +172,8 @@ pub(super) struct Entry {
     /// The step that is next, and the one that was sent last.
     pub(super) step: usize,
     pub(super) sent_step: usize,
+    /// It had the cpu and memory that are wanted, and asks for no others since.
+    pub(super) is_resized: bool,
     /// Some of its containers were changed by this rollout, and others wait: it is down by what was done already.
     pub(super) is_between: bool,
     /// A request of this pod was sent of which no answer says what became of it: it may still arrive.

@@ -89,6 +89,11 @@ impl PodGoal {
     pub fn restarts(&self) -> bool {
         self.containers.values().any(|container| container.restarts)
     }
+
+    /// Returns whether it shows, once it is done, that others may follow: metadata alone proves nothing.
+    pub fn proves(&self) -> bool {
+        self.restarts() || self.fields.resizes()
+    }
 }
 
 /// How a pod is taken out of its Services before a container of it restarts.

@@ -7,7 +7,7 @@ use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 use crate::engine::progress::PodPhase;
 use crate::engine::report::Notice;
 
-use super::entry::{Entry, Request, Seen};
+use super::entry::{Entry, Request, Seen, Sent};
 use super::goal::Mode;
 use super::look::{Look, Visit};
 use super::protocol::{by_another, drain, owner};
@@ -54,7 +54,10 @@ impl Run<'_> {
 
 /// Returns whether the pod shows what was sent last.
 fn is_seen(look: Look<'_>, visit: Visit<'_>, entry: &Entry) -> bool {
-    let asks_for_it = |pod: &Pod| steps::asks_for(look.goal, visit.goal, pod, entry.sent_step);
+    let asks_for_it = |pod: &Pod| match entry.sent {
+        Sent::Resize => !steps::resizes_next(visit.goal, pod),
+        _ => steps::asks_for(look.goal, visit.goal, pod, entry.sent_step),
+    };
     visit.pod.is_some_and(|pod| drain::is_seen(pod, entry.sent).unwrap_or_else(|| asks_for_it(pod)))
 }
 

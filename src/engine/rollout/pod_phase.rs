@@ -7,6 +7,7 @@ use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::evidence::{self, Baseline, Proof};
 use crate::engine::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::engine::names::{ContainerName, RolloutId};
+use crate::engine::patch::PodPart;
 use crate::engine::pod::{Container, ContainerStatus, Pod, Terminated};
 use crate::engine::progress::PodPhase;
 use crate::engine::proof::{BEING_DELETED, DELETED};
@@ -101,13 +102,15 @@ impl<'a> PodJudge<'a> {
         if let Some(failure) = entry.refused.as_ref().filter(|_| !is_moved) {
             return PodPhase::Failing(failure.clone()).into();
         }
-        match goal.fields.progress_in(pod) {
-            FieldProgress::NotAsked => progress.push((ContainerName::default(), Progress::NotAsked)),
-            FieldProgress::Done => {}
+        if goal.fields.of_part(PodPart::Pod, pod) == FieldProgress::NotAsked {
+            progress.push((ContainerName::default(), Progress::NotAsked));
         }
         if look.goal.mode == Mode::Durable && pod.is_finished() {
             let why = pod.disruption().unwrap_or_else(|| format!("it is {} for good", pod.status.phase));
             return PodPhase::Gone { why }.into();
+        }
+        if let Some(judged) = self.resize(entry, &progress) {
+            return judged;
         }
         let steps = steps::of(look.goal, goal);
         entry.is_between = false;
@@ -123,6 +126,44 @@ impl<'a> PodJudge<'a> {
             return judged;
         }
         self.settle(entry, &self.restarting(goal.containers.keys()), true)
+    }
+
+    /// What there is to say while the pod does not have the cpu and memory that are wanted.
+    fn resize(self, entry: &mut Entry, others: &[(ContainerName, Progress)]) -> Option<Judged> {
+        let unbounded = self.look.has(Fault::RetriesForever);
+        let moved = others.iter().find_map(|(container, progress)| match progress {
+            Progress::Moved(image) => Some(PodPhase::Moved { container: container.clone(), image: image.clone() }),
+            Progress::NotAsked
+            | Progress::Restarting(_)
+            | Progress::BackOff { .. }
+            | Progress::Unverified { .. }
+            | Progress::Failing(_)
+            | Progress::MayFail(_)
+            | Progress::Runs => None,
+        });
+        let progress = self.goal.fields.of_part(PodPart::Resize, self.pod);
+        // What was done stays so while the kubelet has not seen the image that came after it.
+        let lags = matches!(&progress, FieldProgress::Waiting { why: None, deferred: false });
+        if progress == FieldProgress::Done || lags && entry.is_resized {
+            entry.is_resized = true;
+            return None;
+        }
+        entry.is_resized = false;
+        if let Some(moved) = moved {
+            return Some(moved.into());
+        }
+        let resizing = |why, deferred| Judged::from(PodPhase::Resizing { why, deferred });
+        match progress {
+            FieldProgress::Done => None,
+            FieldProgress::NotAsked => {
+                let judged = decided(self.pod, &[(ContainerName::default(), Progress::NotAsked)], entry, unbounded)?;
+                Some(if judged.phase == PodPhase::Patched { resizing(None, false) } else { judged })
+            }
+            FieldProgress::Waiting { why, deferred } => Some(resizing(why, deferred)),
+            FieldProgress::Failed { reason, message } => {
+                Some(PodPhase::Failing(Failure { container: None, reason, message, exit_code: None }).into())
+            }
+        }
     }
 
     /// Those of the containers that restart when their image changes.

@@ -111,7 +111,7 @@ impl Pods {
     }
 
     fn proofs(&self) -> impl Iterator<Item = &usize> {
-        self.all(Is::Done).iter().filter(|position| self.goals.get(**position).is_some_and(|pod| pod.restarts()))
+        self.all(Is::Done).iter().filter(|position| self.goals.get(**position).is_some_and(|pod| pod.proves()))
     }
 
     /// How many more pods may be taken before the next pause; `None` is no limit.
@@ -280,6 +280,14 @@ impl Pods {
         entry.forget(images.iter().map(|image| &image.container), step);
         entry.note_others(pod, &goal.containers, step);
         self.sent(position, Sent::Images);
+    }
+
+    /// A resize is on its way.
+    pub(super) fn sent_resize(&mut self, position: usize, pod: &Pod) {
+        let (Some(goal), Some(entry)) = (self.goals.get(position), self.entries.get_mut(position)) else { return };
+        entry.sends = entry.sends.saturating_add(1);
+        entry.note_others(pod, &goal.containers, 0);
+        self.sent(position, Sent::Resize);
     }
 
     /// The kubelet's events are looked at, and again at that time.

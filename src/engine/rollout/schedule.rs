@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::patch::{ImageStep, step_patch};
+use crate::engine::patch::{ImageStep, PodPatch, resize_patch, step_patch};
 use crate::engine::pod::Pod;
 use crate::engine::progress::PodPhase;
 use crate::engine::report::Notice;
@@ -135,7 +135,10 @@ impl Run<'_> {
                 return true;
             }
             // What cannot be sent now is left; the next look decides anew.
-            if !self.begin_hook(position) && !self.begin_drain(position) && self.send(position).is_none() {
+            // Nothing goes down by a resize, so nothing has to come before it.
+            let resizes = self.resizes_next(position);
+            let is_begun = !resizes && (self.begin_hook(position) || self.begin_drain(position));
+            if !is_begun && self.send(position).is_none() {
                 return true;
             }
         }
@@ -172,11 +175,22 @@ impl Run<'_> {
         begun.map(|effects| self.carry_out(effects)).is_some()
     }
 
-    /// Sends the images of the next step.
+    fn resizes_next(&self, position: usize) -> bool {
+        let goal = self.state.pods.goal(position);
+        goal.is_some_and(|goal| self.world.pod(&goal.key).is_some_and(|pod| steps::resizes_next(goal, pod)))
+    }
+
+    /// Sends a resize where one is due, else the images of the next step.
     fn send(&mut self, position: usize) -> Option<()> {
         let look = self.look();
         let goal = self.state.pods.goal(position)?.clone();
         let pod = self.world.pod(&goal.key)?;
+        if steps::resizes_next(&goal, pod) {
+            let patch = resize_patch(pod, &goal.fields, &look.goal.field_manager);
+            self.state.pods.sent_resize(position, pod);
+            let phase = PodPhase::Resizing { why: None, deferred: false };
+            return self.patch(position, patch, phase);
+        }
         let next = steps::images(look, &goal, pod);
         let step = ImageStep {
             images: &next.images,
@@ -186,7 +200,11 @@ impl Run<'_> {
         };
         let patch = step_patch(pod, &step, &goal.fields, &look.goal.id, &look.goal.field_manager).ok()?;
         self.state.pods.sent_images(position, next.number, &next.images, pod);
-        let mut effects = Effects::from(self.state.pods.set_phase(position, PodPhase::Patched, self.now));
+        self.patch(position, patch, PodPhase::Patched)
+    }
+
+    fn patch(&mut self, position: usize, patch: PodPatch, phase: PodPhase) -> Option<()> {
+        let mut effects = Effects::from(self.state.pods.set_phase(position, phase, self.now));
         effects.act(Asker::Pod(position), Action::Patch(patch));
         self.carry_out(effects);
         Some(())

@@ -5,7 +5,7 @@
 
 use crate::engine::change::{Direction, FieldProgress};
 use crate::engine::names::ContainerName;
-use crate::engine::patch::NewImage;
+use crate::engine::patch::{NewImage, PodPart};
 use crate::engine::pod::Pod;
 use crate::engine::record::{ContainerRecord, UpdateRecord};
 
@@ -56,8 +56,13 @@ pub(super) fn is_begun(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
 
 /// Returns whether the pod asks for everything of the steps up to this one.
 pub(super) fn asks_for(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, step: usize) -> bool {
-    pod_goal.fields.progress_in(pod) == FieldProgress::Done
+    pod_goal.fields.of_part(PodPart::Pod, pod) != FieldProgress::NotAsked
         && next(&of(goal, pod_goal), pod_goal, pod).is_none_or(|next| next > step)
+}
+
+/// Returns whether the pod is to be resized first: what restarts in it afterwards begins with what it is to have.
+pub(super) fn resizes_next(pod_goal: &PodGoal, pod: &Pod) -> bool {
+    pod_goal.fields.of_part(PodPart::Resize, pod) == FieldProgress::NotAsked
 }
 
 /// The image that a container does not have yet; a container that is missing lacks it too.

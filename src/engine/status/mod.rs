@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::change::Direction;
+use super::change::{self, Direction, FieldChanges, FieldProgress, Row};
 use super::durable::holder::Life;
 use super::durable::lock::RolloutLock;
 use super::kinds::WorkloadKind;
@@ -82,6 +82,10 @@ pub struct PodStatus {
     pub update: Option<RolloutId>,
     /// By what it is out of its Services, such as `label serving`: a run at work has it out, or one that is gone has left it.
     pub out_of_services: Option<String>,
+    /// What the kubelet says of a resize that is not done.
+    pub resizing: Option<FieldProgress>,
+    /// What differs from the template in cpu and memory.
+    pub resources: Vec<Row>,
     /// Its note of an in-place update cannot be read: made by another version, or edited.
     pub unreadable_record: bool,
     /// Its containers: the plain ones, then init containers and sidecars.
@@ -231,6 +235,8 @@ struct Asked<'a> {
     own: bool,
     /// By container, as the template says.
     template: BTreeMap<ContainerName, String>,
+    /// The template itself.
+    whole: &'a Value,
     /// The rollout that holds the workload: what it brings to the pods that it is about.
     lock: Option<&'a RolloutLock>,
     /// The owner's controller has not seen the template, or is replacing pods.
@@ -244,18 +250,23 @@ struct AskedImage<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn of(live: &LiveWorkload, held: &'a Held) -> Self {
+    fn of(live: &'a LiveWorkload, held: &'a Held) -> Self {
         let workload = &live.workload;
         let template = template(workload.template()).into_iter().map(|one| (one.container, one.image));
         Self {
             own: !workload.reference.kind.has_template(),
             template: template.collect(),
+            whole: workload.template(),
             lock: match held {
                 Held::By(lock) => Some(lock),
                 Held::No | Held::Unreadable { .. } => None,
             },
             rolling_out: !workload.is_observed() || workload.rolling_out().is_some(),
         }
+    }
+
+    fn resources(&self, pod: &Pod) -> Vec<Row> {
+        if self.own { Vec::new() } else { FieldChanges::from(change::drift(self.whole, pod)).rows() }
     }
 
     fn image(&self, pod: &Pod, name: &ContainerName) -> Option<AskedImage<'_>> {
@@ -331,6 +342,8 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
         older_revision: older.map(|older| older.revision),
         update: record.as_ref().filter(|record| is_current(record)).map(|record| record.id.clone()),
         out_of_services: UpdateRecord::drained(pod).filter(|by| !by.is_on(pod)).map(|by| by.to_string()),
+        resizing: change::resizing(pod),
+        resources: asked.resources(pod),
         unreadable_record: record.is_none() && pod.annotations.contains_key(UPDATE_ANNOTATION),
         containers,
     }
@@ -343,7 +356,9 @@ fn pod_state(pod: &Pod, containers: &[ContainerReport], is_older: bool) -> PodSt
         () if pod.terminating => PodState::Terminating,
         () if pod.is_finished() => PodState::Finished,
         () if has(|condition| matches!(condition, Condition::Failed(_))) => PodState::Failed,
+        () if matches!(change::resizing(pod), Some(FieldProgress::Failed { .. })) => PodState::Failed,
         () if has(|condition| matches!(condition, Condition::Updating { .. })) => PodState::Updating,
+        () if change::resizing(pod).is_some() => PodState::Updating,
         () if !pod.is_ready() => PodState::NotReady,
         () if compares(Comparison::Pending) => PodState::Pending,
         () if is_older || compares(Comparison::Older) => PodState::Older,

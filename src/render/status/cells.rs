@@ -1,5 +1,6 @@
 //! The cells of a status table: what they say of a pod and of each of its containers.
 
+use crate::engine::change::FieldProgress;
 use crate::engine::names::RolloutId;
 use crate::engine::pod::{ContainerList, Waiting};
 use crate::engine::status::{Comparison, Condition, ContainerReport, PodState, PodStatus};
@@ -70,6 +71,16 @@ fn is_no_news(report: &ContainerReport) -> bool {
         && matches!(report.comparison, Comparison::Own | Comparison::Same | Comparison::Injected)
 }
 
+fn resizing(pod: &PodStatus, style: &Style) -> Option<String> {
+    let (text, why) = match pod.resizing.as_ref()? {
+        FieldProgress::Failed { message, .. } => ("resize infeasible", Some(message)),
+        FieldProgress::Waiting { why, deferred: true } => ("resize deferred by the node", why.as_ref()),
+        FieldProgress::Waiting { why, deferred: false } => ("resizing", why.as_ref()),
+        FieldProgress::NotAsked | FieldProgress::Done => return None,
+    };
+    Some(why.map_or_else(|| text.to_owned(), |why| format!("{text}: {}", style.show(why))))
+}
+
 fn pod_cell(pod: &PodStatus, style: &Style) -> String {
     let mut marks = Vec::new();
     match pod.state {
@@ -84,6 +95,12 @@ fn pod_cell(pod: &PodStatus, style: &Style) -> String {
     }
     marks.extend(pod.older_revision.as_ref().map(|revision| format!("of revision {}", style.show(revision))));
     marks.extend(pod.out_of_services.as_ref().map(|by| format!("out of its Services, by {}", style.show(by))));
+    marks.extend(resizing(pod, style));
+    marks.extend(pod.resources.iter().map(|row| {
+        let none = || "none".to_owned();
+        let (present, template) = (row.after.clone().unwrap_or_else(none), row.before.clone().unwrap_or_else(none));
+        format!("{} {}, template {}", style.show(&row.what), style.show(&present), style.show(&template))
+    }));
     if pod.unreadable_record {
         marks.push("its note of an update cannot be read".to_owned());
     }

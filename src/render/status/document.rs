@@ -8,6 +8,7 @@ use std::io;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::engine::change::{FieldProgress, Row};
 use crate::engine::durable::holder::{Holder, Life};
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::names::RolloutId;
@@ -194,6 +195,10 @@ struct PodView<'a> {
     older_revision: Option<&'a str>,
     update: Option<&'a str>,
     out_of_services: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resize: Option<ResizeView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    resources: Vec<ResourceView<'a>>,
     unreadable_record: bool,
     containers: Vec<ContainerView<'a>>,
 }
@@ -212,9 +217,44 @@ impl<'a> PodView<'a> {
             older_revision: pod.older_revision.as_deref(),
             update: pod.update.as_ref().map(RolloutId::as_str),
             out_of_services: pod.out_of_services.as_deref(),
+            resize: pod.resizing.as_ref().and_then(ResizeView::of),
+            resources: pod.resources.iter().map(ResourceView::of).collect(),
             unreadable_record: pod.unreadable_record,
             containers: pod.containers.iter().map(ContainerView::of).collect(),
         }
+    }
+}
+
+/// A resize that is not done.
+#[derive(Serialize)]
+struct ResizeView<'a> {
+    state: &'static str,
+    message: Option<&'a str>,
+}
+
+impl<'a> ResizeView<'a> {
+    fn of(progress: &'a FieldProgress) -> Option<Self> {
+        Some(match progress {
+            FieldProgress::Failed { message, .. } => Self { state: "infeasible", message: Some(message) },
+            FieldProgress::Waiting { why, deferred } => {
+                Self { state: if *deferred { "deferred" } else { "inProgress" }, message: why.as_deref() }
+            }
+            FieldProgress::NotAsked | FieldProgress::Done => return None,
+        })
+    }
+}
+
+/// What a pod has of cpu or memory in place of what its template says.
+#[derive(Serialize)]
+struct ResourceView<'a> {
+    path: &'a str,
+    template: Option<&'a str>,
+    pod: Option<&'a str>,
+}
+
+impl<'a> ResourceView<'a> {
+    fn of(row: &'a Row) -> Self {
+        Self { path: &row.path, template: row.before.as_deref(), pod: row.after.as_deref() }
     }
 }
 

@@ -36,6 +36,8 @@ fn pod(name: &str, state: PodState, containers: Vec<ContainerReport>) -> PodStat
         older_revision: None,
         update: Some("id-1".into()),
         out_of_services: None,
+        resizing: None,
+        resources: vec![],
         unreadable_record: false,
         containers,
     }

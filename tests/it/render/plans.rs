@@ -281,6 +281,13 @@ fn every_reason() -> WorkloadPlan {
         Reason::TolerationRemoved { toleration: "dedicated=gpu:NoSchedule".into() },
         Reason::MetadataKeyReserved { path: "metadata.labels.pod-template-hash".into() },
         Reason::MetadataReadByContainer { list, container: container(), path: path() },
+        Reason::ResourceRemoved { path: "spec.containers[side].resources.limits.cpu".into() },
+        Reason::ResizeRestartsContainer {
+            list,
+            container: container(),
+            path: "spec.containers[side].resources.limits.memory".into(),
+        },
+        Reason::ResizeNotSupported { node: "node-a".into() },
         Reason::RestartRequested,
         Reason::ContainerNotFound {
             container: "sied".into(),

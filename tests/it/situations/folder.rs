@@ -246,7 +246,7 @@ impl Folder {
             }
             [false, true, false] => {
                 let args = self.args()?;
-                let targets = &args.targets;
+                let targets = &args.change.targets;
                 let request = target::parse(&targets.words, &targets.image, false, targets.all_containers);
                 Ok(Desired::Images(request.map_err(|error| format!("images: {error}"))?.images))
             }

@@ -212,9 +212,9 @@ fn everything_else_in_the_template_blocks() {
             "TemplateFieldNotInPlace spec.containers[app].env[A].value",
         ),
         (
-            "/spec/template/spec/containers/0/resources/limits/cpu",
+            "/spec/template/spec/containers/0/resources/limits/ephemeral-storage",
             json!("501m"),
-            "TemplateFieldNotInPlace spec.containers[app].resources.limits.cpu",
+            "TemplateFieldNotInPlace spec.containers[app].resources.limits.ephemeral-storage",
         ),
         (
             "/spec/template/spec/containers/0/readinessProbe",

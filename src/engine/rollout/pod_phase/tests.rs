@@ -148,6 +148,7 @@ fn word(phase: &PodPhase) -> &'static str {
         PodPhase::Waiting => "waiting",
         PodPhase::Hook { .. } => "hook",
         PodPhase::Next { .. } => "next",
+        PodPhase::Resizing { .. } => "resizing",
         PodPhase::Patched => "patched",
         PodPhase::Restarting { .. } => "restarting",
         PodPhase::Starting => "starting",

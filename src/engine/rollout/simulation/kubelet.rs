@@ -452,6 +452,8 @@ impl Kubelet {
                 ..ContainerState::default()
             },
             state: ContainerState { running, waiting, terminated: ended },
+            resources: None,
+            allocated_resources: None,
         }
     }
 }

@@ -101,7 +101,7 @@ pub(crate) fn is_seen(pod: &Pod, sent: Sent) -> Option<bool> {
     let drained = UpdateRecord::drained(pod);
     let is_off = drained.as_ref().is_some_and(|drained| drained.is_off(pod));
     match sent {
-        Sent::Images => None,
+        Sent::Images | Sent::Resize => None,
         Sent::Drain => Some(drained.is_some()),
         Sent::GateOff => Some(is_off),
         Sent::GateOn => Some(!is_off),
@@ -149,7 +149,7 @@ impl Drains {
         }
         let is_tired = |tries: u8| tries >= MAX_SENDS && entry.is_idle();
         match (judged.phase, &drained) {
-            (PodPhase::Patched, _) if entry.sent == Sent::Images => PodPhase::Patched.into(),
+            (PodPhase::Patched, _) if matches!(entry.sent, Sent::Images | Sent::Resize) => PodPhase::Patched.into(),
             (PodPhase::Waiting | PodPhase::Next { .. } | PodPhase::Patched, Some(Drained::Gate(_)))
                 if is_tired(of_pod.switches) =>
             {

@@ -77,7 +77,7 @@ impl Drains {
         let pod = look.world.pod(&goal.key).filter(|pod| !by_another(look.goal, pod))?;
         let patch = restore_patch(pod, &look.goal.field_manager)?;
         let sent = match patch.part {
-            PodPart::Pod => {
+            PodPart::Pod | PodPart::Resize => {
                 of_pod.restores += 1;
                 Sent::Restore
             }
