@@ -97,6 +97,16 @@ impl AskedResources {
     /// # Errors
     /// Every name that no container has.
     pub fn put(&self, spec: &mut Value) -> Result<(), Vec<Reason>> {
+        self.edit(spec, true)
+    }
+
+    /// Takes what is wanted out of a pod spec: between this and [`Self::put`] lies everything that a pod is to have.
+    pub fn take_out(&self, spec: &mut Value) {
+        // A name that no container has is told by the other.
+        let _ = self.edit(spec, false);
+    }
+
+    fn edit(&self, spec: &mut Value, is_put: bool) -> Result<(), Vec<Reason>> {
         if self.is_empty() {
             return Ok(());
         }
@@ -112,7 +122,10 @@ impl AskedResources {
                 };
                 if is_meant {
                     // What is no container the server refuses.
-                    let _ = self.values.iter().try_for_each(|(field, value)| field.set(container, Some(value)));
+                    let _ = self
+                        .values
+                        .iter()
+                        .try_for_each(|(field, value)| field.set(container, Some(value.as_str()).filter(|_| is_put)));
                 }
                 known.push(name);
             }

@@ -4,10 +4,41 @@ use std::collections::BTreeMap;
 
 use json_patch::jsonptr::PointerBuf;
 use json_patch::{AddOperation, Patch, PatchOperation, RemoveOperation, ReplaceOperation, TestOperation};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::metadata::MetadataMap;
 use super::pod::Pod;
+
+/// Which part of a pod a patch is sent to: each ignores what belongs to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodPart {
+    /// The pod: metadata and spec.
+    #[default]
+    Pod,
+    /// The subresource `status`.
+    Status,
+    /// The subresource `resize`: cpu and memory.
+    Resize,
+}
+
+impl PodPart {
+    /// Returns what follows `pods` where a permission is named.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Pod => "",
+            Self::Status => "/status",
+            Self::Resize => "/resize",
+        }
+    }
+
+    /// Returns whether it is the pod itself.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    pub(in crate::engine) fn is_pod(&self) -> bool {
+        *self == Self::Pod
+    }
+}
 
 /// The operations so far, and the labels and annotations that are written last: an absent map is added as a whole, so
 /// whoever changes one of its keys must know the others.

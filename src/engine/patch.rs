@@ -15,6 +15,7 @@ use super::failure;
 use super::metadata::MetadataMap;
 use super::names::{ContainerName, PodKey, RolloutId};
 use super::operations::Operations;
+pub use super::operations::PodPart;
 use super::pod::{ContainerStatus, Pod};
 use super::record::{ContainerRecord, LaterChange, UPDATE_ANNOTATION, UpdateRecord};
 
@@ -34,36 +35,6 @@ pub struct PodPatch {
     /// Of which part of the pod.
     #[serde(default, skip_serializing_if = "PodPart::is_pod")]
     pub part: PodPart,
-}
-
-/// Which part of a pod a patch is sent to: each ignores what belongs to the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum PodPart {
-    /// The pod: metadata and spec.
-    #[default]
-    Pod,
-    /// The subresource `status`.
-    Status,
-    /// The subresource `resize`: cpu and memory.
-    Resize,
-}
-
-impl PodPart {
-    /// Returns what follows `pods` where a permission is named.
-    pub fn suffix(self) -> &'static str {
-        match self {
-            Self::Pod => "",
-            Self::Status => "/status",
-            Self::Resize => "/resize",
-        }
-    }
-
-    /// Returns whether it is the pod itself.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-    fn is_pod(&self) -> bool {
-        *self == Self::Pod
-    }
 }
 
 /// One container's new image.

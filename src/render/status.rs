@@ -163,6 +163,11 @@ fn workload(
     if !shown.is_empty() {
         writeln!(out)?;
         table(status, &shown, detail, style, out)?;
+        for pod in &shown {
+            for line in cells::resources(pod, style) {
+                writeln!(out, "  {}  {line}", words::pod(style, &pod.key))?;
+            }
+        }
     }
     let left = status.pods.len() - shown.len();
     if left > 0 {

@@ -473,9 +473,9 @@ fn counts(plan: &WorkloadPlan, update: &str) -> String {
 
 fn pace(plan: &WorkloadPlan) -> String {
     let allowed = plan.policy.max_unavailable.max(1);
-    if plan.containers.iter().all(|container| container.effect != Effect::Restart) {
-        let changing = plan.count(PodVerdict::Update) + plan.count(PodVerdict::InProgress);
-        return format!("no pod goes down{}", pauses(&plan.policy, changing));
+    let restarts = plan.containers.iter().any(|container| container.effect == Effect::Restart);
+    if !restarts && plan.count(PodVerdict::InProgress) == 0 {
+        return format!("no pod goes down{}", pauses(&plan.policy, plan.count(PodVerdict::Update)));
     }
     // More than there are to update are never down.
     let changing = plan.count(PodVerdict::Update) + plan.count(PodVerdict::InProgress);

@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 use super::{Claimed, Containers, Direction, FieldChange, FieldEffect, FieldProgress, Row, ValueChange};
 use crate::engine::json_path::element;
 use crate::engine::names::ContainerName;
-use crate::engine::operations::Operations;
-use crate::engine::patch::PodPart;
+use crate::engine::operations::{Operations, PodPart};
 use crate::engine::pod::{Condition, Container, ContainerList, ContainerStatus, Pod, Resources};
 use crate::engine::qos;
 use crate::engine::quantity::Quantity;
@@ -156,6 +155,25 @@ impl ResourcesChange {
         })
     }
 
+    /// What a pod does not ask for yet.
+    fn unasked_in(&self, pod: &Pod) -> Self {
+        self.in_values_of(pod, |present, to| !is_same(present, to))
+    }
+
+    /// Those of its values that are chosen, with the pod's own before.
+    fn in_values_of(&self, pod: &Pod, chosen: impl Fn(Option<&String>, Option<&String>) -> bool) -> Self {
+        let mut left = Self::default();
+        for (name, field, change, present) in self.in_pod(pod) {
+            if chosen(present, change.to.as_ref()) {
+                let list = pod.container(name).map_or(ContainerList::Containers, |(list, _, _)| list);
+                let change = ValueChange { from: present.cloned(), to: change.to.clone() };
+                let entry = left.0.entry(name.clone()).or_insert_with(|| ContainerResources::new(list));
+                entry.values.insert(field, change);
+            }
+        }
+        left
+    }
+
     /// The quality of service class that a pod would have.
     fn class_after(&self, pod: &Pod) -> &'static str {
         let resources = |container: &Container| {
@@ -280,17 +298,10 @@ impl FieldChange for ResourcesChange {
         Vec::new()
     }
 
+    /// What a pod asks for and does not have yet is left, too.
     fn left_in(&self, pod: &Pod) -> Self {
-        let mut left = Self::default();
-        for (name, field, change, present) in self.in_pod(pod) {
-            if !is_same(present, change.to.as_ref()) {
-                let list = pod.container(name).map_or(ContainerList::Containers, |(list, _, _)| list);
-                let empty = || ContainerResources::new(list);
-                let change = ValueChange { from: present.cloned(), to: change.to.clone() };
-                left.0.entry(name.clone()).or_insert_with(empty).values.insert(field, change);
-            }
-        }
-        left
+        let is_done = self.progress_in(pod) == FieldProgress::Done;
+        if is_done { Self::default() } else { self.in_values_of(pod, |_, _| true) }
     }
 
     fn conflict_in(&self, pod: &Pod) -> Option<String> {
@@ -302,7 +313,7 @@ impl FieldChange for ResourcesChange {
     }
 
     fn progress_in(&self, pod: &Pod) -> FieldProgress {
-        if !self.left_in(pod).is_empty() {
+        if !self.unasked_in(pod).is_empty() {
             return FieldProgress::NotAsked;
         }
         if self.in_pod(pod).next().is_none() || !pod.is_scheduled() {
@@ -326,7 +337,7 @@ impl FieldChange for ResourcesChange {
     }
 
     fn write(&self, pod: &Pod, operations: &mut Operations) {
-        for (name, change) in &self.left_in(pod).0 {
+        for (name, change) in &self.unasked_in(pod).0 {
             let Some((list, index, container)) = pod.container(name) else { continue };
             let index = index.to_string();
             operations.test(["spec", list.spec_field(), &index, "name"], json!(name));

@@ -198,7 +198,7 @@ pub(super) const ROWS: &[Row] = &[
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Get], Required, "reads a pod again after an answer that was lost"),
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Patch], Required, "changes the images, one guarded patch a pod"),
     row(
-        (ROLLOUTS, KINDS, BOTH),
+        (&[Apply, Undo, Resume, Abort], KINDS, BOTH),
         POD_RESIZE,
         &[Patch],
         Optional,

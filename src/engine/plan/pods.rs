@@ -7,7 +7,7 @@ use serde_json::json;
 use super::build::Context;
 use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
 use super::{drains, durable};
-use crate::engine::change::{Containers, FieldChanges};
+use crate::engine::change::{Containers, FieldChanges, FieldProgress};
 use crate::engine::container_hash::{HashEra, container_hash};
 use crate::engine::evidence::{Baseline, Proof};
 use crate::engine::names::ContainerName;
@@ -50,11 +50,13 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         return Some(plan);
     }
     let in_progress = image_changes(context, pod, &mut plan);
-    plan.fields = context.wanted.fields().left_in(pod);
+    plan.fields = context.wanted.fields_of_pods().left_in(pod);
+    let asked = plan.fields.progress_in(pod);
+    let in_progress = in_progress || matches!(asked, FieldProgress::Waiting { .. } | FieldProgress::Failed { .. });
     missing_containers(context, pod, &mut plan.reasons);
     plan.reasons.extend_from_slice(context.wanted.reasons_of(pod));
     let restarts = plan.restarted(pod).next().is_some();
-    let updates = plan.changed(pod).next().is_some() || !plan.fields.is_empty();
+    let updates = plan.changed(pod).next().is_some() || asked == FieldProgress::NotAsked;
     if updates {
         of_the_pod(pod, restarts, &mut plan.reasons);
         sidecars(context, pod, &plan.changes, &mut plan.reasons);

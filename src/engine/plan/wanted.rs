@@ -72,6 +72,8 @@ pub(super) struct Wanted<'a> {
     images: Option<&'a Images>,
     by_pod: Option<&'a ByPod>,
     diff: Difference,
+    /// What pods are to have, where that is more than what changes in the template.
+    of_pods: Option<FieldChanges>,
     /// Every image of the manifest's template, by container.
     manifest: BTreeMap<ContainerName, String>,
     /// Every image of the owner's template, by container.
@@ -86,6 +88,7 @@ impl<'a> Wanted<'a> {
             images: None,
             by_pod: None,
             diff: Difference::default(),
+            of_pods: None,
             manifest: BTreeMap::new(),
             template: if is_pod { BTreeMap::new() } else { images.collect() },
         };
@@ -94,6 +97,7 @@ impl<'a> Wanted<'a> {
                 reasons.extend(images.by_container.keys().filter_map(|name| known.not_found(name)));
                 if !images.resources.is_empty() {
                     wanted.diff = resources(images, live, reasons);
+                    wanted.of_pods = Some(resources_of_pods(images, live));
                     reasons.extend(rules::refused(&wanted.diff, &live.workload, Direction::Forward));
                 }
                 wanted.images = Some(images);
@@ -140,6 +144,11 @@ impl<'a> Wanted<'a> {
     /// Returns why a pod cannot have its images, as far as that was known before.
     pub(super) fn reasons_of(&self, pod: &Pod) -> &[Reason] {
         self.by_pod.and_then(|by_pod| by_pod.reasons.get(&pod.key)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What is wanted of the fields of pods: what is asked for by hand also where the template has it already.
+    pub(super) fn fields_of_pods(&self) -> &FieldChanges {
+        self.of_pods.as_ref().unwrap_or(&self.diff.change.fields)
     }
 
     pub(super) fn fields(&self) -> &FieldChanges {
@@ -199,6 +208,18 @@ fn resources(images: &Images, live: &LiveWorkload, reasons: &mut Vec<Reason>) ->
         reasons.extend(images.resources.put(spec).err().unwrap_or_default());
     }
     change::diff(&before, &after)
+}
+
+/// What pods are to have of it, whatever the template has.
+fn resources_of_pods(images: &Images, live: &LiveWorkload) -> FieldChanges {
+    let template = bare(live.workload.reference.kind, live.workload.template());
+    let (mut before, mut after) = (template.clone(), template);
+    if let (Some(before), Some(after)) = (before.get_mut("spec"), after.get_mut("spec")) {
+        images.resources.take_out(before);
+        // What it cannot do is told of the template.
+        let _ = images.resources.put(after);
+    }
+    change::diff(&before, &after).change.fields
 }
 
 /// Whether a pod's image only pins what its template asks for: the pod was restarted in place.

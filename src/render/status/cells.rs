@@ -71,6 +71,17 @@ fn is_no_news(report: &ContainerReport) -> bool {
         && matches!(report.comparison, Comparison::Own | Comparison::Same | Comparison::Injected)
 }
 
+/// What there is to say of a pod's cpu and memory, a line each.
+pub(super) fn resources(pod: &PodStatus, style: &Style) -> Vec<String> {
+    let mut lines: Vec<String> = resizing(pod, style).into_iter().collect();
+    lines.extend(pod.resources.iter().map(|row| {
+        let none = || "none".to_owned();
+        let (present, template) = (row.after.clone().unwrap_or_else(none), row.before.clone().unwrap_or_else(none));
+        format!("{} {}, the template says {}", style.show(&row.what), style.show(&present), style.show(&template))
+    }));
+    lines
+}
+
 fn resizing(pod: &PodStatus, style: &Style) -> Option<String> {
     let (text, why) = match pod.resizing.as_ref()? {
         FieldProgress::Failed { message, .. } => ("resize infeasible", Some(message)),
@@ -95,12 +106,6 @@ fn pod_cell(pod: &PodStatus, style: &Style) -> String {
     }
     marks.extend(pod.older_revision.as_ref().map(|revision| format!("of revision {}", style.show(revision))));
     marks.extend(pod.out_of_services.as_ref().map(|by| format!("out of its Services, by {}", style.show(by))));
-    marks.extend(resizing(pod, style));
-    marks.extend(pod.resources.iter().map(|row| {
-        let none = || "none".to_owned();
-        let (present, template) = (row.after.clone().unwrap_or_else(none), row.before.clone().unwrap_or_else(none));
-        format!("{} {}, template {}", style.show(&row.what), style.show(&present), style.show(&template))
-    }));
     if pod.unreadable_record {
         marks.push("its note of an update cannot be read".to_owned());
     }
