@@ -20,12 +20,20 @@ pub(super) fn text(rows: &[Row], style: &Style, out: &mut dyn Write) -> io::Resu
     }
     writeln!(out, "\n  {}", style.paint(Meaning::Quiet, "without a restart"))?;
     for row in rows {
-        let value =
-            |value: &Option<String>| value.as_deref().map_or_else(|| "(none)".into(), |v| short(&style.show(v)));
-        let path = style.show(&row.path);
-        writeln!(out, "    {path}   {} -> {}{}", value(&row.before), value(&row.after), suffix(row))?;
+        writeln!(out, "    {}   {}{}", style.show(&row.path), values(row, style), suffix(row))?;
     }
     Ok(())
+}
+
+/// Returns `10m -> 30m`.
+fn values(row: &Row, style: &Style) -> String {
+    let value = |value: &Option<String>| value.as_deref().map_or_else(|| "(none)".into(), |v| short(&style.show(v)));
+    format!("{} -> {}", value(&row.before), value(&row.after))
+}
+
+/// Returns `side requests.cpu: 10m -> 30m` for each change.
+pub(super) fn lines(change: &FieldChanges, style: &Style) -> Vec<String> {
+    change.rows().iter().map(|row| format!("{}: {}", style.show(&row.what), values(row, style))).collect()
 }
 
 /// What is said after the values, where they do not come into the pods that run.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use crate::engine::change::Direction;
+use crate::engine::change::{Direction, FieldChanges};
 use crate::engine::durable::OwnerStep;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::names::ContainerName;
@@ -12,7 +12,7 @@ use crate::engine::plan::PLAN_API_VERSION;
 use crate::engine::rollout::{ContainerGoal, Goal, PodGoal};
 
 use super::style::{Meaning, Style};
-use super::{OutputFormat, escape, words};
+use super::{OutputFormat, escape, fields, words};
 
 /// Pods that are named.
 const NAMED_PODS: usize = 10;
@@ -40,7 +40,7 @@ impl Preview<'_> {
             return Vec::new();
         }
         let changes = |pod: &&PodGoal| pod.containers.values().any(|container| container.from != container.to);
-        self.goal.pods.iter().filter(changes).collect()
+        self.goal.pods.iter().filter(|pod| changes(pod) || !pod.fields.is_empty()).collect()
     }
 
     /// What gets its image in place of one that somebody else has set.
@@ -54,6 +54,11 @@ impl Preview<'_> {
         let pods =
             self.goal.pods.iter().flat_map(|pod| pod.containers.iter().map(move |(name, goal)| (pod, name, goal)));
         pods.filter(|(_, name, goal)| is_foreign(name, goal)).collect()
+    }
+
+    /// What changes besides images.
+    fn fields(&self) -> FieldChanges {
+        self.goal.owner.as_ref().map(|owner| owner.lock.directed().fields).unwrap_or_default()
     }
 
     /// Container, from, to.
@@ -107,6 +112,9 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
     writeln!(out, "{heading}   {namespace}\n")?;
     for (container, from, to) in preview.images() {
         writeln!(out, "  {}  {} -> {}", style.show(&container), style.show(&from), style.show(&to))?;
+    }
+    for line in fields::lines(&preview.fields(), style) {
+        writeln!(out, "  {line}")?;
     }
     if preview.found.is_some() {
         let template = match (preview.template_is_set, preview.template_is_foreign) {
@@ -163,6 +171,7 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
     let document = json!({
         "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": workload, "command": preview.verb(),
         "id": (!preview.lock_is_gone()).then_some(&goal.id), "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
+        "fields": fields::views(&preview.fields()),
         "templateIsSet": preview.template_is_set, "templateIsForeign": preview.template_is_foreign,
         "firstStep": preview.first_step,
         "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy.max_unavailable,

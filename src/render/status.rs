@@ -21,7 +21,7 @@ use crate::engine::status::{Held, OwnerState, PodState, PodStatus, WorkloadStatu
 
 use super::style::{Meaning, Style};
 use super::wide::Detail;
-use super::{OutputFormat, diff, escape, words};
+use super::{OutputFormat, diff, escape, fields, words};
 
 /// Of a workload with more pods than these, those that are ready are only counted, and of the others so many are shown.
 const MANY_PODS: usize = 50;
@@ -251,6 +251,9 @@ fn held_by(
     for (name, image) in &lock.change.images {
         let pair = display_short(&image.from, &image.to);
         writeln!(out, "        {}", words::image_change(style, name, &pair))?;
+    }
+    for line in fields::lines(&lock.change.fields, style) {
+        writeln!(out, "        {line}")?;
     }
     if let Some(reason) = &lock.reason {
         writeln!(out, "        reason: {}", style.show(reason))?;

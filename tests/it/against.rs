@@ -28,7 +28,7 @@ fn image() -> String {
 }
 
 fn blocked() -> String {
-    OLD.replace("memory: 1Gi", "memory: 2Gi")
+    OLD.replace("memory: 1Gi", "memory: 1Gi, ephemeral-storage: 1Gi")
 }
 
 fn plan(arguments: &[&str], old: &str, new: &str) -> Output {
@@ -51,6 +51,7 @@ fn the_exit_code_says_what_the_change_needs() {
         (OLD, 0, "nothingToDo"),
         (&explicit, 0, "nothingToDo"),
         (&image(), 2, "changes"),
+        (&OLD.replace("memory: 1Gi", "memory: 2Gi"), 2, "changes"),
         (&blocked(), 3, "notEligible"),
     ];
     for (new, code, word) in cases {
@@ -115,7 +116,7 @@ fn a_comment_for_a_pull_request() {
 
 **In the way:**
 
-- `spec.containers[app].resources.limits.memory` **TemplateFieldNotInPlace**: spec.containers[app].resources.limits.memory is not changed in a running pod by this program.
+- `spec.containers[app].resources.limits.ephemeral-storage` **TemplateFieldNotInPlace**: spec.containers[app].resources.limits.ephemeral-storage cannot change in a running pod.
   *Hint: apply it with kubectl apply, which replaces the pods, or leave it out of this change*
 ";
     assert_eq!((output.stdout.as_str(), output.stderr.as_str()), (expected, ""));

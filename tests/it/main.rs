@@ -32,6 +32,7 @@ mod rbac;
 #[cfg(test)]
 mod render;
 mod replay;
+mod resize;
 mod restart;
 mod runner;
 mod saved;

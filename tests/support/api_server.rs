@@ -172,6 +172,11 @@ impl ApiServer {
         self.change(|state| state.seconds_ahead = seconds_ahead);
     }
 
+    /// A container may ask for so many thousandths of a cpu at all, and for so many now: more is put off (`Deferred`).
+    pub(crate) fn limit_cpu(&self, allocatable: u64, free: u64) {
+        self.change(|state| (state.allocatable_milli_cpu, state.free_milli_cpu) = (Some(allocatable), Some(free)));
+    }
+
     /// Access reviews fail from now on.
     pub(crate) fn hide_permissions(&self) {
         self.change(|state| state.tells_permissions = false);

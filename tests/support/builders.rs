@@ -366,7 +366,8 @@ fn running(spec: &Value, pod: &str, index: usize) -> Value {
             json!({"running": {"startedAt": now}})
         };
         json!({"name": name, "image": super::api_server::normalised(image), "imageID": super::api_server::image_id(image),
-            "containerID": id, "lastState": {}, "ready": true, "restartCount": 0, "started": !done, "state": state})
+            "containerID": id, "lastState": {}, "ready": true, "restartCount": 0, "started": !done, "state": state,
+            "resources": container["resources"], "allocatedResources": container["resources"]["requests"]})
     };
     let all = |list: &str, init: bool| -> Vec<Value> {
         spec[list].as_array().into_iter().flatten().map(|container| status(container, init)).collect()

@@ -38,6 +38,13 @@ pub(crate) fn with_controllers() -> ApiServer {
     server
 }
 
+/// These workloads, with controllers at work.
+pub(crate) fn with_controllers_of(workloads: impl IntoIterator<Item = Workload>) -> ApiServer {
+    let server = server_with(workloads);
+    server.run_controllers(true);
+    server
+}
+
 /// Prepares a run of a line, its words separated by blanks.
 pub(crate) fn typed(server: &ApiServer, line: &str) -> Binary {
     Binary::against(server, line.split_whitespace())

@@ -146,7 +146,7 @@ impl Kubelet {
             }
             return;
         }
-        if !truth.busy && !changed_images(truth, pod).is_empty() {
+        if !truth.busy && (!changed_images(truth, pod).is_empty() || asks_for_a_resize(pod)) {
             truth.busy = true;
             self.plan(key, &uid, now + self.times.observe, Step::Observe);
         } else if gates {
@@ -215,6 +215,18 @@ fn restartable(pod: &Value) -> Vec<&Value> {
 fn image_of(pod: &Value, container: &str) -> Option<String> {
     let found = restartable(pod).into_iter().find(|one| one["name"] == container)?;
     found["image"].as_str().map(ToOwned::to_owned)
+}
+
+/// Whether a spec that was not seen yet asks for other cpu or memory than a container has.
+fn asks_for_a_resize(pod: &Value) -> bool {
+    let is_new = pod["status"]["observedGeneration"] != pod["metadata"]["generation"];
+    let differs = |one: &Value| {
+        let has = statuses(pod).find(|status| status["name"] == one["name"]).map(|status| &status["resources"]);
+        has.is_some_and(|has| *has != one["resources"])
+    };
+    let conditions = pod["status"]["conditions"].as_array();
+    let is_pending = conditions.into_iter().flatten().any(|condition| condition["type"] == "PodResizePending");
+    is_new && (is_pending || restartable(pod).into_iter().any(differs))
 }
 
 /// Returns the containers (and their images) whose spec is not what runs. A finished pod is left alone.

@@ -89,6 +89,10 @@ pub(crate) struct State {
     pub(crate) stopped: bool,
     /// How far its clock, as its `Date` headers tell it, is ahead of the clients'.
     pub(crate) seconds_ahead: i64,
+    /// What a node has for pods, where its admission plugin knows it.
+    pub(crate) allocatable_milli_cpu: Option<u64>,
+    /// What a container may ask for now; more is put off.
+    pub(crate) free_milli_cpu: Option<u64>,
     /// Access reviews are answered.
     pub(crate) tells_permissions: bool,
 }
@@ -108,6 +112,8 @@ impl State {
             stopped: false,
             seconds_ahead: 0,
             tells_permissions: true,
+            allocatable_milli_cpu: None,
+            free_milli_cpu: None,
         };
         state.insert(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}));
         state

@@ -43,6 +43,42 @@ pub(crate) fn update(resource: &Resource, live: &Value, next: &Value) -> Result<
     if causes.is_empty() { Ok(()) } else { Err(status::invalid(resource, name, &causes)) }
 }
 
+/// `ValidatePodResize`, and the admission plugin that knows the node's allocatable cpu.
+pub(crate) fn resize(resource: &Resource, live: &Value, next: &Value, allocatable: Option<u64>) -> Result<(), Answer> {
+    let name = live.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    let mut causes = Vec::new();
+    for list in ["containers", "initContainers"] {
+        let old = live["spec"][list].as_array().cloned().unwrap_or_default();
+        let new = next["spec"][list].as_array().cloned().unwrap_or_default();
+        for (index, (old, new)) in old.iter().zip(&new).enumerate() {
+            for map in ["requests", "limits"] {
+                let before = old["resources"][map].as_object().cloned().unwrap_or_default();
+                let is_gone = |key: &String| new["resources"][map].get(key).is_none_or(Value::is_null);
+                if before.keys().any(is_gone) {
+                    let message = format!("Forbidden: resource {map} cannot be removed");
+                    causes.push(forbidden(&format!("spec.{list}[{index}].resources.{map}"), &message));
+                }
+            }
+            let asked = milli_cpu(&new["resources"]["requests"]["cpu"]);
+            if allocatable.is_some_and(|allocatable| asked > allocatable) {
+                let message =
+                    format!("pods \"{name}\" is forbidden: node didn't have enough allocatable resources: cpu");
+                return Err(status::failure(403, "Forbidden", &message, Value::Null));
+            }
+        }
+    }
+    if causes.is_empty() { Ok(()) } else { Err(status::invalid(resource, name, &causes)) }
+}
+
+/// Whole cpus and thousandths: all that the tests write.
+pub(crate) fn milli_cpu(quantity: &Value) -> u64 {
+    let text = quantity.as_str().unwrap_or_default();
+    match text.strip_suffix('m') {
+        Some(thousandths) => thousandths.parse().unwrap_or(0),
+        None => text.parse::<u64>().unwrap_or(0) * 1000,
+    }
+}
+
 fn forbidden(field: &str, message: &str) -> Cause {
     Cause { reason: "FieldValueForbidden", field: field.to_owned(), message: message.to_owned() }
 }

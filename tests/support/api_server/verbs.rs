@@ -184,13 +184,31 @@ fn patch_object(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     let mut next = patch::apply(content_type, &live, &call.request.body, &writer, force)?;
     restore(&live, &mut next, call);
     defaults::fill(&mut next);
-    validate::update(resource, &live, &next)?;
+    if call.target.subresource == "resize" {
+        next = resized(&live, &next);
+        validate::resize(resource, &live, &next, state.allocatable_milli_cpu)?;
+    } else {
+        validate::update(resource, &live, &next)?;
+    }
     finish_update(&live, &mut next, &writer, is_apply, &resource.api_version());
     if call.request.is_dry_run() {
         copy_field(&live, &mut next, "/metadata", "resourceVersion");
         return Ok(Answer::json(200, next));
     }
     Ok(Answer::json(200, state.commit(&key, next)))
+}
+
+/// `dropNonResizeUpdates`: everything else in the request is dropped without a word.
+fn resized(live: &Value, next: &Value) -> Value {
+    let mut kept = live.clone();
+    for list in ["containers", "initContainers"] {
+        let wanted = next["spec"][list].as_array().cloned().unwrap_or_default();
+        let containers = kept["spec"][list].as_array_mut();
+        for (container, wanted) in containers.into_iter().flatten().zip(wanted) {
+            container["resources"] = wanted["resources"].clone();
+        }
+    }
+    kept
 }
 
 /// Takes back what a client cannot write through this endpoint.

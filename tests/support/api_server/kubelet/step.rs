@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::State;
 use super::super::managed_fields::{self, Writer};
+use super::super::validate::milli_cpu;
 use super::image::{self, Behaviour};
 use super::{Due, Kubelet, Step, changed_images, restartable, statuses};
 use crate::support::clock;
@@ -28,7 +29,8 @@ pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
     }
     let mut pod = (*live).clone();
     let node = first_node(state);
-    let mut run = Run { kubelet: &mut state.kubelet, due, pod: &mut pod, now, started: Vec::new() };
+    let free_milli_cpu = state.free_milli_cpu;
+    let mut run = Run { kubelet: &mut state.kubelet, due, pod: &mut pod, now, started: Vec::new(), free_milli_cpu };
     let serial = state.store.revision();
     match &due.step {
         Step::Observe => run.observe(&node),
@@ -55,6 +57,32 @@ pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
     state.commit(&due.key, pod.clone());
     for image in started {
         note_image(state, &pod, &image);
+    }
+}
+
+/// Gives the containers what the spec asks for, or puts it off.
+fn resize(pod: &mut Value, free_milli_cpu: Option<u64>) {
+    let mut deferred = None;
+    for (list, statuses) in [("containers", "containerStatuses"), ("initContainers", "initContainerStatuses")] {
+        for container in pod["spec"][list].as_array().cloned().unwrap_or_default() {
+            let asked = milli_cpu(&container["resources"]["requests"]["cpu"]);
+            if free_milli_cpu.is_some_and(|free| asked > free) {
+                deferred = Some(format!("Node didn't have enough resource: cpu, requested: {asked}"));
+                continue;
+            }
+            for status in pod["status"][statuses].as_array_mut().into_iter().flatten() {
+                if status["name"] == container["name"] {
+                    status["resources"] = container["resources"].clone();
+                    status["allocatedResources"] = container["resources"]["requests"].clone();
+                }
+            }
+        }
+    }
+    if let Some(conditions) = pod["status"]["conditions"].as_array_mut() {
+        conditions.retain(|condition| condition["type"] != "PodResizePending");
+        conditions.extend(deferred.map(
+            |message| json!({"type": "PodResizePending", "status": "True", "reason": "Deferred", "message": message}),
+        ));
     }
 }
 
@@ -87,6 +115,8 @@ struct Run<'a> {
     now: Instant,
     /// Images that were pulled in this step.
     started: Vec<String>,
+    /// What a container may ask for now.
+    free_milli_cpu: Option<u64>,
 }
 
 impl Run<'_> {
@@ -126,6 +156,7 @@ impl Run<'_> {
             self.pod["status"]["startTime"] = clock::now_text().into();
             self.pod["status"]["podIP"] = "10.0.0.1".into();
         }
+        resize(self.pod, self.free_milli_cpu);
         let changes =
             self.kubelet.pods.get(&self.due.uid).map(|truth| changed_images(truth, self.pod)).unwrap_or_default();
         // The worker is busy with this from here on: what was planned for the containers before is void.
