@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::image;
 use super::names::ContainerName;
-use super::pod::{ContainerStatus, Terminated, Waiting};
+use super::pod::{ContainerList, ContainerStatus, Pod, Terminated, Waiting};
 
 /// Why a container, and with it the rollout, has failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +126,20 @@ pub fn judge(
         WaitingKind::Lasting => fail(None, Urgency::IfItLasts),
         WaitingKind::Pull | WaitingKind::Start | WaitingKind::Neutral => None,
     }
+}
+
+/// Returns the container that keeps a pod from being ready, and why, whatever becomes of those that change: it cannot be made,
+/// by its own image or configuration. One that crashes may only wait for another one.
+pub fn stuck(pod: &Pod, changes: impl Fn(&ContainerName) -> bool) -> Option<(&ContainerName, &str)> {
+    let mut others = pod.statuses(ContainerList::Containers).iter().filter(|status| !changes(&status.name));
+    others.find_map(|status| {
+        let reason = status.state.waiting.as_ref()?.reason.as_str();
+        let is_stuck = match kind(reason) {
+            WaitingKind::Fatal | WaitingKind::Pull | WaitingKind::PullBackOff | WaitingKind::Lasting => true,
+            WaitingKind::Start | WaitingKind::Neutral => false,
+        };
+        is_stuck.then_some((&status.name, reason))
+    })
 }
 
 /// Returns what the kubelet calls it and about when its back-off ends (RFC 3339), of a container that it holds: so long after

@@ -136,7 +136,11 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             let pods = words::first_of(goal.pods.iter().map(|pod| style.show(&pod.key.name)), NAMED_PODS);
             writeln!(out, "  Pods: {pods}")?;
         }
-        0 => writeln!(out, "  Pods: none to update")?,
+        0 if goal.pods.is_empty() || preview.template_is_foreign => writeln!(out, "  Pods: none to update")?,
+        0 => {
+            let pods = words::first_of(goal.pods.iter().map(|pod| style.show(&pod.key.name)), NAMED_PODS);
+            writeln!(out, "  Pods: none to update, {} to be proven: {pods}", goal.pods.len())?;
+        }
         number => writeln!(
             out,
             "  Pods: {number} of {} to update (maxUnavailable {allowed}): {named}",

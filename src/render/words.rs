@@ -170,7 +170,8 @@ pub(super) fn services(style: &Style, services: &[String]) -> String {
 }
 
 fn patched(style: &Style, goal: Option<&PodGoal>) -> String {
-    let images = goal.into_iter().flat_map(|goal| &goal.containers).filter_map(|(name, wanted)| {
+    let changed = goal.into_iter().flat_map(|goal| &goal.containers).filter(|(_, wanted)| wanted.from != wanted.to);
+    let images = changed.filter_map(|(name, wanted)| {
         wanted.to.as_ref().map(|to| format!("{} to {}", style.show(name.as_str()), style.show(to)))
     });
     let images: Vec<String> = images.collect();

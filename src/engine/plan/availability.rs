@@ -7,6 +7,8 @@
 use super::build::Context;
 use super::{PodPlan, PodVerdict};
 use crate::engine::budget::{self, BudgetLimit, CountedPod};
+use crate::engine::failure;
+use crate::engine::names::ContainerName;
 use crate::engine::pod::Pod;
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::Policy;
@@ -31,7 +33,7 @@ pub(super) fn never_allowed(context: &Context<'_>, pods: &[(PodPlan, &Pod)], pol
 
 /// Returns what keeps pods from being taken down now, though it may settle.
 pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = not_scheduled(pods).into_iter().collect();
+    let mut warnings: Vec<Warning> = not_scheduled(pods).into_iter().chain(stay_unready(pods)).collect();
     if going_down(pods).next().is_none() {
         return warnings;
     }
@@ -98,6 +100,19 @@ fn not_scheduled(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
     Some(Warning::PodsNotScheduled { pod: first.key.name.clone(), pods: waiting.count() + 1, why })
 }
 
+/// The container of a pod that the update restarts which keeps it from being ready all the same.
+pub(super) fn stuck<'a>(plan: &PodPlan, pod: &'a Pod) -> Option<(&'a ContainerName, &'a str)> {
+    let goes = plan.verdict == PodVerdict::Update && plan.restarted(pod).next().is_some();
+    if goes { failure::stuck(pod, |name| plan.changes.contains_key(name)) } else { None }
+}
+
+fn stay_unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
+    let mut stuck = pods.iter().filter_map(|(plan, pod)| Some((pod, stuck(plan, pod)?)));
+    let (pod, (container, why)) = stuck.next()?;
+    let (pod, container, why) = (pod.key.name.clone(), container.clone(), why.to_owned());
+    Some(Warning::PodsStayUnready { pod, pods: stuck.count() + 1, container, why })
+}
+
 /// As many pods are down as may be, and none of them is one that the update could heal. A strict order has a warning of its
 /// own.
 fn too_many_down(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Option<Warning> {
@@ -107,7 +122,9 @@ fn too_many_down(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Polic
     let present: Vec<&(PodPlan, &Pod)> =
         owned(context, pods).filter(|(_, pod)| !pod.terminating && !pod.is_finished()).collect();
     let is_down = |(_, pod): &&&(PodPlan, &Pod)| !pod.is_ready();
-    let heals = |(plan, pod): &&&(PodPlan, &Pod)| plan.verdict == PodVerdict::Update && pod.is_scheduled();
+    let heals = |(plan, pod): &&&(PodPlan, &Pod)| {
+        plan.verdict == PodVerdict::Update && pod.is_scheduled() && stuck(plan, pod).is_none()
+    };
     let missing = replicas(context).saturating_sub(present.len());
     let down = u32::try_from(present.iter().filter(is_down).count() + missing).unwrap_or(u32::MAX);
     if down < policy.max_unavailable || present.iter().filter(is_down).any(|pod| heals(&pod)) {

@@ -62,8 +62,14 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     let mut pods: Vec<(PodPlan, &Pod)> =
         live.pods.iter().filter_map(|pod| Some((pod_plan(&context, pod)?, pod))).collect();
     let strict = live.workload.is_ordered_ready();
-    pods.sort_by(|(_, a), (_, b)| {
-        let broken_first = if strict { std::cmp::Ordering::Equal } else { a.is_ready().cmp(&b.is_ready()) };
+    // What the update may heal goes first, and last what it cannot.
+    let rank = |plan: &PodPlan, pod: &Pod| match (pod.is_ready(), availability::stuck(plan, pod)) {
+        (_, Some(_)) => 2,
+        (true, None) => 1,
+        (false, None) => 0,
+    };
+    pods.sort_by(|(plan_a, a), (plan_b, b)| {
+        let broken_first = if strict { std::cmp::Ordering::Equal } else { rank(plan_a, a).cmp(&rank(plan_b, b)) };
         match options.order {
             _ if strict => live.workload.order(a, b),
             PodOrder::UnreadyFirst => broken_first.then_with(|| live.workload.order(a, b)),

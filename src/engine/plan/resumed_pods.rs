@@ -12,6 +12,7 @@ use super::pods::{effect, is_in_progress};
 use crate::engine::change::{Direction, FieldChanges, FieldProgress};
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::evidence::Baseline;
+use crate::engine::failure;
 use crate::engine::live::LiveWorkload;
 use crate::engine::names::{ContainerName, Uid};
 use crate::engine::pod::Pod;
@@ -48,8 +49,14 @@ impl Resumed<'_> {
         };
         let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
         let strict = lock.policy.ordered;
+        // What the rollout may heal goes first, and last what it cannot.
+        let rank = |pod: &Pod| match (pod.is_ready(), failure::stuck(pod, |name| change.images.contains_key(name))) {
+            (_, Some(_)) => 2,
+            (true, None) => 1,
+            (false, None) => 0,
+        };
         pods.sort_by(|a, b| {
-            let broken_first = if strict { Ordering::Equal } else { a.is_ready().cmp(&b.is_ready()) };
+            let broken_first = if strict { Ordering::Equal } else { rank(a).cmp(&rank(b)) };
             broken_first.then_with(|| live.workload.order(a, b))
         });
         let goal = |pod: &Pod| {

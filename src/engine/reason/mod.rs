@@ -9,6 +9,7 @@ mod reason_code;
 mod report_code;
 mod warning;
 mod warning_code;
+mod warning_sentence;
 mod words;
 
 use serde::{Deserialize, Serialize};

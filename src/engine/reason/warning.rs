@@ -200,6 +200,17 @@ pub enum Warning {
         /// The scheduler's words; empty where there are none.
         why: String,
     },
+    /// Pods that change are not ready because of a container that does not.
+    PodsStayUnready {
+        /// One of them.
+        pod: String,
+        /// How many.
+        pods: usize,
+        /// Its container that cannot be made.
+        container: ContainerName,
+        /// The kubelet's word.
+        why: String,
+    },
     /// As many pods are down as may be, and the update heals none of them.
     AvailabilityUsedUp {
         /// One that is not ready; empty where pods are missing.
@@ -307,6 +318,7 @@ impl Warning {
             Self::OrderWaits { .. } => WarningCode::OrderWaits,
             Self::DisruptionBudgetAllowsNone { .. } => WarningCode::DisruptionBudgetAllowsNone,
             Self::PodsNotScheduled { .. } => WarningCode::PodsNotScheduled,
+            Self::PodsStayUnready { .. } => WarningCode::PodsStayUnready,
             Self::AvailabilityUsedUp { .. } => WarningCode::AvailabilityUsedUp,
             Self::PullQuotaExceeded { .. } => WarningCode::PullQuotaExceeded,
             Self::AutoscalerActive { .. } => WarningCode::AutoscalerActive,
@@ -332,167 +344,4 @@ impl Warning {
     pub fn explanation(&self) -> Explanation {
         self.kind().explanation()
     }
-
-    /// Returns one sentence, without a full stop.
-    pub fn sentence(&self) -> String {
-        match self {
-            Self::NotRead { what } => what.clone(),
-            Self::TemplateKeepsImage => {
-                "the owner's template stays as it is: a pod made later (scaling, eviction, a lost node) gets what the template says".into()
-            }
-            Self::ContainerInjected { container } => {
-                format!("container {container} is not in the template; pods made later get what its injector says")
-            }
-            Self::ContainerFilesLost { container } => {
-                format!("container {container} asks for ephemeral-storage: files outside its volumes are lost when it restarts")
-            }
-            Self::ConfigurationReread { container, sources } => {
-                format!("container {container} reads {} again when it restarts", sources.join(", "))
-            }
-            Self::MetadataReadOnRestart { container, path, restarts: true } => {
-                format!("container {container} has {path} in its environment and gets the new value, since it restarts")
-            }
-            Self::MetadataReadOnRestart { container, path, restarts: false } => {
-                format!("init container {container} has {path} in its environment; it has run already and does not see the new value")
-            }
-            Self::ChecksumChanges { key } => {
-                format!("the annotation {key} changes without a restart; it usually stands there to make new pods")
-            }
-            Self::NoReadinessProbe { container } => {
-                format!("container {container} has no readiness probe: traffic may reach it while it is down")
-            }
-            Self::TrafficWhileDown { services, why, remedy } => {
-                let services: Vec<String> = services.iter().map(|service| format!("service/{service}")).collect();
-                format!(
-                    "{} may send traffic to a container that is down, since the pods cannot be taken out first: {why}; to make it possible, {remedy}",
-                    services.join(", ")
-                )
-            }
-            Self::LabelLeftOff { label, pods } => {
-                format!(
-                    "an earlier run took label {label} off {} and did not put it back: no Service that selects it sends traffic there until it is",
-                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
-                )
-            }
-            Self::GateLeftOff { gate, pods } => {
-                format!(
-                    "an earlier run turned readiness gate {gate} off for {} and did not turn it on again: a pod is not ready until it is",
-                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
-                )
-            }
-            Self::StartupProbeUnreliable { container, kubelets } => {
-                format!(
-                    "kubelet {} may show {container} as ready before its startup probe ran; ready must hold for one period of it",
-                    kubelets.join(", ")
-                )
-            }
-            Self::RestartInSeries { containers } => {
-                let names: Vec<&str> = containers.iter().map(ContainerName::as_str).collect();
-                format!("{} of a pod are stopped one after the other before the first starts again", names.join(", "))
-            }
-            Self::SlowStop { container, seconds, pre_stop: true } => {
-                format!("container {container} has a preStop hook; stopping it may take up to {seconds} s")
-            }
-            Self::SlowStop { container, seconds, pre_stop: false } => {
-                format!("stopping container {container} may take up to {seconds} s (terminationGracePeriodSeconds)")
-            }
-            Self::RepositoryChanges { container, from, to } => {
-                format!("the image of {container} comes from another repository: {from} before, {to} now")
-            }
-            Self::MutableTag { container, image } => {
-                format!("the tag of {image} ({container}) may be pushed again; nodes may then run different bits")
-            }
-            Self::StaleImageStays { container, image } => {
-                format!("a node that has {image} ({container}) already does not look for a newer one (imagePullPolicy IfNotPresent)")
-            }
-            Self::PullNeedsRegistry { container, registry } => {
-                format!("{registry} must answer when {container} restarts (imagePullPolicy Always), else it stays down")
-            }
-            Self::ImageNeverPulled { container, image } => {
-                format!("each node must have {image} already (imagePullPolicy Never), else {container} stays down")
-            }
-            Self::SameDigest { container, image } => {
-                format!("{image} is what {container} runs already, under another name: it restarts with the same bits")
-            }
-            Self::RestartBacksOff { container, pods, seconds } => {
-                format!(
-                    "{container} of {} had this image a moment ago: the kubelet holds its start back for about {seconds} s (CrashLoopBackOff, though nothing has crashed)",
-                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
-                )
-            }
-            Self::PodsDiffer { container, images } => {
-                format!("the pods run different images of {container} now: {}", images.join(", "))
-            }
-            Self::PodsDrifted { container, template, images, pods } => {
-                format!(
-                    "{} {} for {container}, which this change does not touch; the template says {template}",
-                    if *pods == 1 { "1 pod runs".to_owned() } else { format!("{pods} pods run") },
-                    images.join(", ")
-                )
-            }
-            Self::PodsOfOldRevision { pods, current } => {
-                format!(
-                    "{} of an older revision than {current}: only what is shown here changes in {}",
-                    if *pods == 1 { "1 pod is".to_owned() } else { format!("{pods} pods are") },
-                    if *pods == 1 { "it" } else { "them" }
-                )
-            }
-            Self::OrderWaits { pod, allowed } => {
-                format!(
-                    "pod/{pod} is not ready, and its turn comes later: it counts as down, and {allowed} may be, so no pod is taken until it is ready"
-                )
-            }
-            Self::DisruptionBudgetAllowsNone { budget, pods, why } => {
-                format!(
-                    "poddisruptionbudget/{budget} allows none of {} to be down now: {why}; a pod that is ready is taken down only when it allows one",
-                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
-                )
-            }
-            Self::PodsNotScheduled { pod, pods, why } => {
-                let pods =
-                    if *pods == 1 { format!("pod/{pod} is") } else { format!("{pods} pods, among them pod/{pod}, are") };
-                let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-                format!("{pods} not scheduled{why}: the update cannot be confirmed, nor its time estimated, before a node runs each pod")
-            }
-            Self::AvailabilityUsedUp { pod, down, allowed } => {
-                let first = if pod.is_empty() { String::new() } else { format!(", among them pod/{pod}") };
-                format!(
-                    "{} down or missing{first}, and {allowed} may be (maxUnavailable): no pod is taken down until there are fewer",
-                    if *down == 1 { "1 pod is".to_owned() } else { format!("{down} pods are") }
-                )
-            }
-            Self::PullQuotaExceeded { quota, left, needed } => {
-                format!(
-                    "resourcequota/{quota} allows {left} more pods, and {needed} would pull the images first: without them a missing image shows only once a container has been stopped"
-                )
-            }
-            Self::AutoscalerActive { autoscaler } => {
-                format!("horizontalpodautoscaler/{autoscaler} may scale meanwhile; its new pods get the template's image")
-            }
-            Self::ManagedByArgoCd { application, images } => managed("Argo CD", "sync", application, images),
-            Self::ManagedByFlux { source, images } => managed("Flux", "reconciliation", source, images),
-            Self::ManagedByHelm { release, images } => managed("Helm", "upgrade", release, images),
-            Self::ImageFieldOwned { container, manager } => {
-                format!("the image of {container} is applied by {manager}; its next apply of another value reports a conflict")
-            }
-            Self::OutsideTemplate { paths } => {
-                format!("the manifest also changes {}, which is outside the template and is not touched", paths.join(", "))
-            }
-            Self::RemovalsUnseen => {
-                "the object was never applied: fields that the manifest leaves out are not seen as removed".into()
-            }
-            Self::HistoryEvicted { name, revision } => {
-                format!("revision {revision} (replicaset/{name}) leaves the history at the first step, also if the rollout is taken back (revisionHistoryLimit 1)")
-            }
-            Self::ServerWarning { message } => format!("the server says: {message}"),
-            Self::WorkloadAdded => "the workload is new: kubectl apply creates it, and there is nothing to do in place".into(),
-            Self::WorkloadRemoved => "the workload is removed: the newer manifests do not have it".into(),
-        }
-    }
-}
-
-fn managed(tool: &str, next: &str, name: &str, images: &[String]) -> String {
-    let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
-    let what = if images.is_empty() { "the change".to_owned() } else { images.join(", ") };
-    format!("{tool}{name} makes this object: commit {what} at its source, or later pods and the next {next} go back")
 }

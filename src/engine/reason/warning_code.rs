@@ -161,6 +161,12 @@ codes! {
             why: "A kubelet starts containers only in pods that are bound to its node; the scheduler tries again whenever something changes (pkg/scheduler).",
             remedy: "See why: kubectl describe pod NAME. To update the others meanwhile, allow more pods to be down with --max-unavailable, or choose them with --pods-only --pods.",
         }
+        PodsStayUnready {
+            summary: "pods of the update stay not ready, whatever it does",
+            meaning: "A container of these pods that the update does not change cannot be made: its image cannot be pulled, or its configuration is missing. Such a pod is no proof of the update, so it is taken last, and the rollout waits for it until its timeout; where all pods are so, it waits before the template is written. They count as down.",
+            why: "A pod is ready when all of its containers are; what a container of its own waits for, no other container heals.",
+            remedy: "Change that container in the same command, or heal it first. To update the others meanwhile, allow more pods to be down with --max-unavailable.",
+        }
         AvailabilityUsedUp {
             summary: "as many pods are down already as may be",
             meaning: "Pods that this update does not touch are not ready, or are missing, and count as down. The rollout waits for them before it writes anything, and gives up after its timeout.",

@@ -98,6 +98,8 @@ pub(super) struct Seen {
     pub(super) is_present: bool,
     /// It is there, and not ready.
     pub(super) is_unready: bool,
+    /// A container that the rollout does not change keeps it so.
+    pub(super) is_stuck: bool,
     /// It has left a durable rollout by itself.
     pub(super) has_left: bool,
     /// Something is off that has to be put back.
@@ -116,7 +118,7 @@ pub(super) enum Is {
     Waiting,
     /// Of those that wait: put off by the server.
     PutOff,
-    /// Of those that wait: down already.
+    /// Of those that wait: down already, and the rollout may heal it.
     Broken,
     /// Out of its Services, or on its way out, and not patched.
     Draining,
@@ -241,7 +243,7 @@ impl Entry {
         match what {
             Is::Waiting => waits,
             Is::PutOff => waits && matches!(self.request, Request::BackOff { .. }),
-            Is::Broken => waits && self.seen.is_unready,
+            Is::Broken => waits && self.seen.is_unready && !self.seen.is_stuck,
             Is::Draining => matches!(phase, Some(PodPhase::Draining { .. })),
             Is::Restoring => matches!(phase, Some(PodPhase::Restoring { .. })),
             Is::Drained => self.seen.is_drained,

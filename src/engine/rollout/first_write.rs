@@ -15,6 +15,8 @@ use crate::engine::report::Notice;
 
 use super::admission::{Admission, Why};
 use super::entry::Is;
+use super::goal::PodGoal;
+use super::judge;
 use super::turn::Run;
 use super::world::Watch;
 
@@ -84,9 +86,10 @@ impl Run<'_> {
         if let Watch::Lost(why) = self.world.watch() {
             return Some(Some(format!("the pods could not be watched: {why}")));
         }
-        let pod = self.world.pod(&self.state.pods.goal(position)?.key);
+        let goal = self.state.pods.goal(position)?.clone();
+        let pod = self.world.pod(&goal.key);
         let must_show_it = !is_begun && !self.goal.policy.goes_on_after_failure;
-        if let Some(why) = pod.filter(|_| must_show_it).and_then(cannot_show_it) {
+        if let Some(why) = pod.filter(|_| must_show_it).and_then(|pod| cannot_show_it(pod, &goal)) {
             return Some(Some(why));
         }
         // What holds it is told by the caller, once.
@@ -124,10 +127,18 @@ impl Run<'_> {
     }
 }
 
-/// Nothing that is done to such a pod shows whether the update works, before its node does its part.
-fn cannot_show_it(pod: &Pod) -> Option<String> {
+/// Nothing that is done to such a pod shows whether the update works, before its node does its part, or another container.
+fn cannot_show_it(pod: &Pod, goal: &PodGoal) -> Option<String> {
     if pod.is_scheduled() {
-        return pod.unready_node().map(|node| format!("{} goes first, and its node {node} is not ready", pod.key));
+        let stuck = || {
+            let (container, why) = judge::stuck(pod, goal)?;
+            Some(format!(
+                "{} goes first, and its container {container}, which does not change, cannot start ({why})",
+                pod.key
+            ))
+        };
+        let node = pod.unready_node().map(|node| format!("{} goes first, and its node {node} is not ready", pod.key));
+        return node.or_else(stuck);
     }
     let said = pod.condition("PodScheduled").and_then(|condition| condition.message.as_deref());
     let said = said.filter(|said| !said.is_empty()).map(|said| format!(": {said}"));

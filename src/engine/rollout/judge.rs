@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use crate::engine::failure;
+use crate::engine::names::ContainerName;
 use crate::engine::pod::Pod;
 use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
 use crate::engine::progress::PodPhase;
 use crate::engine::report::Notice;
 
 use super::entry::{Entry, Request, Seen, Sent};
-use super::goal::Mode;
+use super::goal::{Mode, PodGoal};
 use super::look::{Look, Visit};
 use super::protocol::{by_another, drain, owner};
 use super::turn::Run;
@@ -43,6 +45,7 @@ impl Run<'_> {
         entry.seen = Seen {
             is_present: visit.pod.is_some_and(|pod| state.pods.is_present(look.goal, pod)),
             is_unready: visit.pod.is_some_and(|pod| !pod.is_ready()),
+            is_stuck: visit.pod.is_some_and(|pod| stuck(pod, &goal).is_some()),
             has_left: look.goal.mode == Mode::Durable && owner::has_left(look.goal, visit.pod),
             is_drained: visit.pod.is_some_and(|pod| drain::is_owed(pod) && !by_another(look.goal, pod)),
             is_whole: given_up::is_whole(look, visit, &entry, &judged.phase),
@@ -50,6 +53,12 @@ impl Run<'_> {
         };
         self.turn.notices.extend(state.pods.judged(position, entry, judged, look.now));
     }
+}
+
+/// Returns the container that keeps the pod from being ready whatever the rollout does to it.
+pub(super) fn stuck<'p>(pod: &'p Pod, goal: &PodGoal) -> Option<(&'p ContainerName, &'p str)> {
+    let stuck = || failure::stuck(pod, |name| goal.containers.contains_key(name));
+    if goal.restarts() { stuck() } else { None }
 }
 
 /// Returns whether the pod shows what was sent last.

@@ -148,3 +148,31 @@ fn pods_that_are_down_or_without_a_node_are_waited_for_before_anything_is_writte
         scene.is_settled("acme/side:v2", why);
     });
 }
+
+/// The one pod that there is to show it cannot become ready by the update.
+#[test]
+fn a_pod_that_another_container_keeps_down_shows_nothing_and_is_waited_for() {
+    let stuck = |scene: &Scene, count: usize| {
+        for pod in scene.server.objects("pods").iter().take(count) {
+            let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+            conditions(&scene.server, name, |pod| {
+                let status = &mut pod["status"]["containerStatuses"][0];
+                status["ready"] = false.into();
+                status["state"] = json!({"waiting": {"reason": "ErrImagePull", "message": "connection refused"}});
+            });
+        }
+    };
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        stuck(&scene, 3);
+        let output = scene.run("apply", "side=acme/side:v2 --timeout 2s --max-unavailable 3").ends_with(5);
+        let output = output.prints("(PodsStayUnready)").prints("This run changed nothing");
+        output.says("goes first, and its container app, which does not change, cannot start (ErrImagePull)");
+        scene.is_untouched(kind.typed);
+        // Where others can show it, they go first.
+        let scene = Scene::new(kind);
+        stuck(&scene, 1);
+        scene.run("apply", "side=acme/side:v2 --timeout 2s").ends_with(5).prints("This run changed nothing");
+        scene.is_untouched(kind.typed);
+    });
+}
