@@ -159,6 +159,11 @@ fn a_pod_that_another_container_keeps_down_shows_nothing_and_is_waited_for() {
                 let status = &mut pod["status"]["containerStatuses"][0];
                 status["ready"] = false.into();
                 status["state"] = json!({"waiting": {"reason": "ErrImagePull", "message": "connection refused"}});
+                for condition in pod["status"]["conditions"].as_array_mut().into_iter().flatten() {
+                    if condition["type"] == "ContainersReady" {
+                        condition["status"] = "False".into();
+                    }
+                }
             });
         }
     };
