@@ -34,6 +34,7 @@ mod pre_pull;
 mod property;
 mod pull_facts;
 mod recordings;
+mod resize;
 mod restart;
 mod schema;
 mod signals;

@@ -1,12 +1,14 @@
 //! "In place" is said only where the server takes the patch; and what it would take besides is known.
 
-use kubectl_inplace::engine::change::{self, Difference, Direction};
+use kubectl_inplace::engine::change::{self, Change, Containers, Difference, Direction, FieldChanges};
 use kubectl_inplace::engine::image::ImageReference;
 use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::names::RolloutId;
-use kubectl_inplace::engine::patch::{NewImage, pod_patch};
+use kubectl_inplace::engine::patch::{NewImage, patches};
 use kubectl_inplace::engine::plan;
 use kubectl_inplace::engine::pod::Pod;
+use kubectl_inplace::engine::reason::Reason;
+use kubectl_inplace::engine::template::TemplateDiff;
 use kubectl_inplace::engine::workload::Workload;
 use serde_json::{Value, json};
 
@@ -38,7 +40,22 @@ fn edit(random: &mut Random, pod: &mut Value) {
         9 => spec[list][index]["env"] = json!([{"name": "E1", "value": random.pick(&["1", "2", "3"])}]),
         10 => spec[list][index]["args"] = json!(["-x"]),
         11 => spec[list][index]["imagePullPolicy"] = json!(random.pick(&["Always", "IfNotPresent"])),
-        12 => spec[list][index]["resources"] = json!({"limits": {"cpu": "2"}}),
+        12 => {
+            let resources = &mut spec[list][index]["resources"];
+            let cpu = random.pick(&["50m", "100m", "0.5", "1"]);
+            let memory = random.pick(&["32Mi", "64Mi", "1Gi", "0.5Gi"]);
+            match random.below(6) {
+                0 => resources["limits"]["cpu"] = json!(cpu),
+                1 => resources["requests"]["cpu"] = json!(cpu),
+                2 => resources["limits"]["memory"] = json!(memory),
+                3 => resources["requests"]["memory"] = json!(memory),
+                4 => {
+                    *resources =
+                        json!({"requests": {"cpu": cpu, "memory": memory}, "limits": {"cpu": "2", "memory": "2Gi"}})
+                }
+                _ => *resources = json!({"limits": {"cpu": "2"}}),
+            }
+        }
         13 => spec["activeDeadlineSeconds"] = json!(random.pick(&[100, 200])),
         14 => spec["terminationGracePeriodSeconds"] = json!(random.pick(&[5, 30, 31])),
         15 => spec["nodeSelector"] = json!({"nowhere": "2"}),
@@ -48,7 +65,12 @@ fn edit(random: &mut Random, pod: &mut Value) {
             match random.below(4) {
                 // Those of admission would be there again at once.
                 0 => tolerations.retain(|known| known["effect"] == "NoExecute"),
-                1 => tolerations[0]["tolerationSeconds"] = json!(30),
+                // Only those of this effect have seconds.
+                1 => tolerations
+                    .iter_mut()
+                    .filter(|known| known["effect"] == "NoExecute")
+                    .take(1)
+                    .for_each(|known| known["tolerationSeconds"] = json!(30)),
                 2 => tolerations.insert(0, taint),
                 _ => tolerations.push(taint),
             }
@@ -65,14 +87,19 @@ fn edit(random: &mut Random, pod: &mut Value) {
     }
 }
 
-fn is_in_place(diff: &Difference) -> bool {
+fn is_in_place(pod: &Value, diff: &Difference) -> bool {
     let object = json!({"metadata": {"name": "p", "uid": "u"}});
-    let pod = Workload::from_object(WorkloadKind::Pod, object).expect("it has a name");
-    plan::refused(diff, &pod, Direction::Forward).is_empty()
+    let workload = Workload::from_object(WorkloadKind::Pod, object).expect("it has a name");
+    let pod = Pod::from_object(pod).expect("the server's pod can be read");
+    let containers = Containers { pod: Some(&pod), all: pod.all_containers().collect(), restarting: Vec::new() };
+    // Who reads which label is the kubelet's matter, not the server's.
+    let of_the_server = |reason: &Reason| !matches!(reason, Reason::MetadataReadByContainer { .. });
+    let in_the_pod = diff.change.fields.refused_in(&containers);
+    plan::refused(diff, &workload, Direction::Forward).is_empty() && !in_the_pod.iter().any(of_the_server)
 }
 
-/// The very patch that a rollout would send.
-fn patch(pod: &Value, diff: &Difference) -> Value {
+/// The very patches that a rollout would send, each with the end of its path.
+fn sent(pod: &Value, diff: &Difference) -> Vec<(&'static str, Value)> {
     let pod = Pod::from_object(pod).expect("the server's pod can be read");
     let images: Vec<NewImage> = diff
         .change
@@ -80,9 +107,9 @@ fn patch(pod: &Value, diff: &Difference) -> Value {
         .iter()
         .map(|(container, image)| NewImage { container: container.clone(), to: image.to.clone() })
         .collect();
-    let patch = pod_patch(&pod, &images, &diff.change.fields, &RolloutId::from("test"), "test")
+    let patches = patches(&pod, &images, &diff.change.fields, &RolloutId::from("test"), "test")
         .expect("the containers are there");
-    json!(patch.operations)
+    patches.into_iter().map(|patch| (patch.part.suffix(), json!(patch.operations))).collect()
 }
 
 fn whole(edited: &Value) -> Value {
@@ -98,8 +125,9 @@ fn in_place_is_said_only_where_the_server_takes_it() {
     let api = Api::open();
     let mut random = Random::new(4);
     let folder = format!("/api/v1/namespaces/{}/pods", namespace.name());
-    let (mut in_place, mut refused, mut wrong) = (0, 0, Vec::new());
-    for index in 0..PODS {
+    let (mut in_place, mut refused, mut resized, mut wrong) = (0, 0, 0, Vec::new());
+    let pods = std::env::var("PODS").ok().and_then(|pods| pods.parse().ok()).unwrap_or(PODS);
+    for index in 0..pods {
         let metadata = json!({"name": format!("p{index}"), "labels": {"app": "p"}, "annotations": {"x": "y"}});
         let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": random.pod_spec()});
         let (status, pod) = api.request("POST", &folder, "application/json", &pod);
@@ -111,11 +139,14 @@ fn in_place_is_said_only_where_the_server_takes_it() {
                 edit(&mut random, &mut edited);
             }
             let diff = change::diff(&bare(&pod), &bare(&edited));
-            if is_in_place(&diff) {
+            if is_in_place(&pod, &diff) {
                 in_place += 1;
-                let (status, answer) = api.dry_run_patch(&path, &patch(&pod, &diff));
-                if status != 200 {
-                    wrong.push(format!("said to be in place, but refused: {diff:?}: {answer}"));
+                for (part, patch) in sent(&pod, &diff) {
+                    resized += usize::from(part == "/resize");
+                    let (status, answer) = api.dry_run_patch(&format!("{path}{part}"), &patch);
+                    if status != 200 {
+                        wrong.push(format!("said to be in place, but refused: {diff:?}: {answer}"));
+                    }
                 }
                 continue;
             }
@@ -123,12 +154,21 @@ fn in_place_is_said_only_where_the_server_takes_it() {
             let is_known = |path: &String| TAKEN_BESIDES.iter().any(|known| path.starts_with(known));
             let malformed = diff.change.images.values().any(|image| ImageReference::parse(&image.to).is_err());
             let known = malformed || diff.rest.other.iter().any(is_known);
+            let resizes = diff.change.fields.resizes();
             let (status, _) = api.dry_run_patch(&path, &whole(&edited));
-            if status == 200 && !known {
+            // The pod alone takes no resources, and a resize drops all else.
+            let (resize, _) = api.dry_run_patch(&format!("{path}/resize"), &whole(&edited));
+            let rest = Difference {
+                change: Change { fields: FieldChanges::default(), ..diff.change.clone() },
+                ..diff.clone()
+            };
+            let only_resizes = resizes && is_in_place(&pod, &Difference { rest: TemplateDiff::default(), ..rest });
+            if (status == 200 && !known) || (only_resizes && resize == 200 && !known && diff.rest.other.is_empty()) {
                 wrong.push(format!("refused here, but not by the server: {diff:?}"));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(in_place > 80 && refused > 80, "{in_place} in place, {refused} refused");
+    println!("{in_place} in place, {resized} of them by a resize, {refused} refused");
+    assert!(in_place > 80 && refused > 80 && resized > 5, "{in_place} in place, {resized} resized, {refused} refused");
 }

@@ -174,21 +174,39 @@ impl ResourcesChange {
         left
     }
 
-    /// The quality of service class that a pod would have.
-    fn class_after(&self, pod: &Pod) -> &'static str {
-        let resources = |container: &Container| {
-            let mut resources = container.resources.clone();
-            for (field, change) in self.0.get(&container.name).into_iter().flat_map(ContainerResources::in_pods) {
-                let (map, resource) = field.parts();
-                let map = if map == "requests" { &mut resources.requests } else { &mut resources.limits };
-                if let Some(to) = &change.to {
-                    map.insert(resource.to_owned(), to.clone());
-                }
+    /// What a container of a pod would ask for.
+    fn after(&self, container: &Container) -> Resources {
+        let mut resources = container.resources.clone();
+        for (field, change) in self.0.get(&container.name).into_iter().flat_map(ContainerResources::in_pods) {
+            let (map, resource) = field.parts();
+            let map = if map == "requests" { &mut resources.requests } else { &mut resources.limits };
+            if let Some(to) = &change.to {
+                map.insert(resource.to_owned(), to.clone());
             }
-            json!({"resources": {"requests": resources.requests, "limits": resources.limits}})
-        };
-        qos::class(&spec_of(pod, resources))
+        }
+        resources
     }
+
+    /// The request that would be above its limit.
+    fn above_its_limit(&self, list: ContainerList, container: &Container) -> Option<Reason> {
+        if !self.0.contains_key(&container.name) {
+            return None;
+        }
+        let resources = self.after(container);
+        let quantity = |field: ResourceField| field.of(&resources)?.parse::<Quantity>().ok();
+        let pairs = [
+            (ResourceField::RequestsCpu, ResourceField::LimitsCpu),
+            (ResourceField::RequestsMemory, ResourceField::LimitsMemory),
+        ];
+        let is_above = |(request, limit)| quantity(request).zip(quantity(limit)).is_some_and(|(has, most)| has > most);
+        let (request, _) = pairs.into_iter().find(|pair| is_above(*pair))?;
+        Some(Reason::RequestAboveLimit { path: path(list, &container.name, request) })
+    }
+}
+
+/// What a container asks for, as it stands in a spec.
+fn as_in_spec(resources: &Resources) -> Value {
+    json!({"resources": {"requests": resources.requests, "limits": resources.limits}})
 }
 
 /// The part of a pod's spec that its class is worked out from.
@@ -275,12 +293,10 @@ impl FieldChange for ResourcesChange {
                 reasons.push(Reason::ResizeRestartsContainer { list, container: name.clone(), path });
             }
         }
+        reasons.extend(containers.all.iter().filter_map(|(list, container)| self.above_its_limit(*list, container)));
         let Some(pod) = containers.pod else { return reasons };
-        let before = qos::class(&spec_of(
-            pod,
-            |container| json!({"resources": {"requests": container.resources.requests, "limits": container.resources.limits}}),
-        ));
-        let after = self.class_after(pod);
+        let before = qos::class(&spec_of(pod, |container| as_in_spec(&container.resources)));
+        let after = qos::class(&spec_of(pod, |container| as_in_spec(&self.after(container))));
         if before != after {
             reasons.push(Reason::QosClassChanges { from: before.into(), to: after.into() });
         }

@@ -55,6 +55,7 @@ impl ReasonCode {
             | Self::MetadataKeyReserved
             | Self::MetadataReadByContainer
             | Self::ResourceRemoved
+            | Self::RequestAboveLimit
             | Self::ResizeRestartsContainer
             | Self::ResizeNotSupported
             | Self::RestartRequested

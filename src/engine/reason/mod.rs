@@ -112,6 +112,11 @@ pub enum Reason {
         /// The path.
         path: String,
     },
+    /// A container would ask for more than it may have.
+    RequestAboveLimit {
+        /// The path of the request.
+        path: String,
+    },
     /// The container's own policy restarts it for this resize.
     ResizeRestartsContainer {
         /// Where the container stands.
@@ -342,6 +347,7 @@ impl Reason {
             Self::MetadataKeyReserved { .. } => ReasonCode::MetadataKeyReserved,
             Self::MetadataReadByContainer { .. } => ReasonCode::MetadataReadByContainer,
             Self::ResourceRemoved { .. } => ReasonCode::ResourceRemoved,
+            Self::RequestAboveLimit { .. } => ReasonCode::RequestAboveLimit,
             Self::ResizeRestartsContainer { .. } => ReasonCode::ResizeRestartsContainer,
             Self::ResizeNotSupported { .. } => ReasonCode::ResizeNotSupported,
             Self::RestartRequested => ReasonCode::RestartRequested,
@@ -406,6 +412,7 @@ impl Reason {
             | Self::RestartRequested => true,
             Self::PermissionMissing { .. }
             | Self::MetadataReadByContainer { .. }
+            | Self::RequestAboveLimit { .. }
             | Self::ResizeRestartsContainer { .. }
             | Self::ResizeNotSupported { .. }
             | Self::ContainerNotFound { .. }
@@ -456,6 +463,7 @@ impl Reason {
             | Self::MetadataKeyReserved { path }
             | Self::NoUnavailabilityAllowed { path }
             | Self::ResourceRemoved { path }
+            | Self::RequestAboveLimit { path }
             | Self::ResizeRestartsContainer { path, .. }
             | Self::MetadataReadByContainer { path, .. } => Some(path.clone()),
             Self::ContainerAdded { list, container }

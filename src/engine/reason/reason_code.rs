@@ -71,6 +71,12 @@ codes! {
             why: "A resize may add and change requests and limits, and not remove them (ValidatePodResize: resource limits cannot be removed).",
             remedy: "Give it a value, such as one that is large enough; or roll it out with kubectl apply, which replaces the pods.",
         }
+        RequestAboveLimit {
+            summary: "a container would request more than its limit",
+            meaning: "With the change, a request of cpu or memory would be larger than the limit of the same resource, perhaps only in this pod.",
+            why: "The API server refuses such a container (validateContainerResourceRequirements: must be less than or equal to cpu limit).",
+            remedy: "Change request and limit together: --requests and --limits.",
+        }
         ResizeRestartsContainer {
             summary: "a resize would restart a container by its own resizePolicy",
             meaning: "The container's resizePolicy says RestartContainer for a resource that changes.",

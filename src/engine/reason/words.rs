@@ -53,6 +53,7 @@ impl Reason {
                 )
             }
             Self::ResourceRemoved { path } => format!("{path} cannot be removed from a running pod"),
+            Self::RequestAboveLimit { path } => format!("{path} would be above the container's limit"),
             Self::ResizeRestartsContainer { container, path, .. } => {
                 format!("a change of {path} restarts container {container}: its resizePolicy says RestartContainer")
             }
@@ -221,6 +222,7 @@ impl Reason {
             Self::ResourceRemoved { .. } => {
                 "give it a value instead, or apply it with kubectl apply, which replaces the pods"
             }
+            Self::RequestAboveLimit { .. } => "raise the limit with it, or ask for less",
             Self::ResizeRestartsContainer { .. } => {
                 "apply it with kubectl apply, which replaces the pods, or leave it out of this change"
             }

@@ -282,6 +282,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::MetadataKeyReserved { path: "metadata.labels.pod-template-hash".into() },
         Reason::MetadataReadByContainer { list, container: container(), path: path() },
         Reason::ResourceRemoved { path: "spec.containers[side].resources.limits.cpu".into() },
+        Reason::RequestAboveLimit { path: "spec.containers[side].resources.requests.cpu".into() },
         Reason::ResizeRestartsContainer {
             list,
             container: container(),

@@ -72,6 +72,26 @@ impl<'a> Owner<'a> {
         fields: &str,
     ) -> Self {
         let manifest = kind.manifest("web", replicas, containers, fields);
+        Self::of((namespace, api), kind, replicas, manifest)
+    }
+
+    /// The same, with these fields of its first container.
+    pub(crate) fn with_fields(
+        (namespace, api): (&'a Namespace, &'a Api),
+        kind: Kind,
+        (replicas, containers): (usize, usize),
+        fields: &str,
+    ) -> Self {
+        let manifest = kind.manifest("web", replicas, containers, "");
+        Self::of(
+            (namespace, api),
+            kind,
+            replicas,
+            manifest.replacen("/side:v1'}", &format!("/side:v1', {fields}}}"), 1),
+        )
+    }
+
+    fn of((namespace, api): (&'a Namespace, &'a Api), kind: Kind, replicas: usize, manifest: String) -> Self {
         namespace.apply(&manifest);
         let mut owner = Self { namespace, api, kind, manifest, began: (Value::Null, Value::Null), before: Vec::new() };
         owner.before = owner.wait_ready(if kind == Kind::DaemonSet { 1 } else { replicas });
