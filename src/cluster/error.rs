@@ -257,7 +257,11 @@ impl ClusterError {
             Self::Conflict { causes, .. } if !causes.is_empty() => {
                 causes.iter().map(|(field, message)| format!("{field}: {message}")).collect()
             }
-            Self::Conflict { .. } => vec!["the object was changed by somebody else meanwhile; plan again".to_owned()],
+            Self::Conflict { .. } => vec![
+                "the object was changed by somebody else meanwhile; plan again".to_owned(),
+                "an exported manifest has metadata.resourceVersion, which is of the past: take it out of the file"
+                    .to_owned(),
+            ],
             Self::Invalid { is_bare_test_failure: true, .. } => {
                 vec!["the object is no longer what the change was planned for; plan again".to_owned()]
             }

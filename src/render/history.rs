@@ -105,7 +105,12 @@ fn outcome(course: &Course) -> String {
     match course {
         Course::Ended(result) => result.word().to_owned(),
         Course::Replaced { by } => format!("replaced by {by}"),
-        Course::UnderWay { state, direction } => format!("{}, {}", state.word(), words::direction(*direction)),
+        Course::UnderWay { is_left: true, direction, .. } => {
+            format!("left by its run, {}", words::direction(*direction))
+        }
+        Course::UnderWay { state, direction, is_left: false } => {
+            format!("{}, {}", state.word(), words::direction(*direction))
+        }
         Course::Unrecorded { pods } => format!("not recorded: {}", words::count(pods.len(), "pod")),
         Course::PodsOnly { pods } => format!("pods only: {}", words::count(pods.len(), "pod")),
     }
@@ -165,6 +170,8 @@ struct UpdateView<'a> {
     replaced_by: Option<&'a str>,
     state: Option<&'a str>,
     direction: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_left: bool,
     who: Option<&'a str>,
     began: Option<&'a str>,
     ended: Option<&'a str>,
@@ -188,7 +195,7 @@ struct ImageView<'a> {
 
 impl<'a> UpdateView<'a> {
     fn of(update: &'a Update) -> Self {
-        let mut replaced_by = None;
+        let (mut replaced_by, mut is_left) = (None, false);
         let (mut result, mut state, mut direction, mut pods) = (None, None, None, [].as_slice());
         let course = match &update.course {
             Course::Ended(ended) => {
@@ -199,7 +206,8 @@ impl<'a> UpdateView<'a> {
                 (result, replaced_by) = (Some(EndResult::Superseded.word()), Some(by.as_str()));
                 "ended"
             }
-            Course::UnderWay { state: is, direction: goes } => {
+            Course::UnderWay { state: is, direction: goes, is_left: left } => {
+                is_left = *left;
                 (state, direction) = (Some(is.word()), Some(words::direction(*goes)));
                 "underWay"
             }
@@ -225,6 +233,7 @@ impl<'a> UpdateView<'a> {
             replaced_by,
             state,
             direction,
+            is_left,
             who: update.who.as_deref(),
             began: update.began.as_deref(),
             ended: update.ended.as_deref(),

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::change::{Direction, FieldChanges};
 use super::durable::history::{self, HISTORY_ANNOTATION, HISTORY_POINTER, HistoryEntry, KEPT};
+use super::durable::holder::Life;
 use super::durable::lock::{LockState, ROLLOUT_ANNOTATION, RolloutLock};
 use super::live::LiveWorkload;
 use super::names::{ContainerName, RolloutId, Uid, WorkloadRef};
@@ -72,6 +73,8 @@ pub enum Course {
         state: LockState,
         /// Forward, or back.
         direction: Direction,
+        /// Its lock names a run, and that is gone.
+        is_left: bool,
     },
     /// The owner's template and pods, whose lock was removed: how it ended is not recorded. These pods carry the note.
     Unrecorded {
@@ -142,7 +145,7 @@ pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
         let place = updates.iter().position(is_later).unwrap_or(updates.len());
         updates.insert(place, update);
     }
-    updates.extend(under_way.map(of_lock));
+    updates.extend(under_way.map(|lock| of_lock(lock, live)));
     let denied = live.surroundings.denied.iter().map(|denied| {
         format!("you may not {} {}, so some updates may be missing ({})", denied.verb, denied.resource, denied.message)
     });
@@ -192,7 +195,13 @@ fn of_entry(entry: HistoryEntry) -> Update {
     }
 }
 
-fn of_lock(lock: RolloutLock) -> Update {
+fn of_lock(lock: RolloutLock, live: &LiveWorkload) -> Update {
+    let surroundings = &live.surroundings;
+    let now = surroundings.server_now.as_deref();
+    let is_left = match Life::of(&lock, &live.workload.object, now, surroundings.holder) {
+        Life::Gone | Life::Silent(_) => true,
+        Life::Ended | Life::Alive(_) | Life::Unknown(_) => false,
+    };
     let mut digests = lock.digests;
     let image = |(container, image): (ContainerName, super::change::TemplateImage)| {
         let image_id = digests.remove(&container);
@@ -200,7 +209,7 @@ fn of_lock(lock: RolloutLock) -> Update {
     };
     Update {
         id: lock.id,
-        course: Course::UnderWay { state: lock.state, direction: lock.direction },
+        course: Course::UnderWay { state: lock.state, direction: lock.direction, is_left },
         who: Some(lock.who),
         began: Some(lock.since),
         ended: None,

@@ -89,7 +89,10 @@ fn the_newest_is_last_and_what_is_under_way_the_very_last() {
             ("20260301-090000-000000", &Course::Ended(EndResult::Failed)),
             ("20260301-100000-000000", &Course::Ended(EndResult::Complete)),
             ("20260301-110000-000000", &Course::PodsOnly { pods: vec!["p1".into(), "p2".into(), "p3".into()] }),
-            ("20260301-120000-000000", &Course::UnderWay { state: LockState::Stopped, direction: Direction::Back }),
+            (
+                "20260301-120000-000000",
+                &Course::UnderWay { state: LockState::Stopped, direction: Direction::Back, is_left: false }
+            ),
         ]
     );
     assert!(found.unreadable.is_empty());

@@ -48,7 +48,7 @@ fn written(format: OutputFormat, workloads: &[WorkloadUpdates]) -> String {
 
 fn samples() -> Vec<WorkloadUpdates> {
     let of_pods = Course::PodsOnly { pods: vec!["web-1".into(), "web-2".into()] };
-    let under_way = Course::UnderWay { state: LockState::Paused, direction: Direction::Back };
+    let under_way = Course::UnderWay { state: LockState::Paused, direction: Direction::Back, is_left: false };
     let mut full = workload(vec![
         update("id-1", Course::Ended(EndResult::Complete), Some("jane"), Some("2026-03-01T10:01:30Z")),
         update("id-2", of_pods, None, None),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::faults::{killed_at, killed_at_with};
 use super::{KINDS, Scene, Write, side_by_side};
 use crate::support::api_server::{Answer, Effect};
+use crate::support::scene::typed;
 
 const FIRST_POD: Write = Write { verb: "patch", plural: "pods", nth: 0 };
 const SECOND_POD: Write = Write { verb: "patch", plural: "pods", nth: 1 };
@@ -50,6 +51,7 @@ fn pods_with_the_wanted_image_that_fail_fail_the_rollout_whoever_set_it() {
 fn a_good_image_set_by_hand_everywhere_is_proven_and_completes() {
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = killed_at(kind, FIRST_POD);
+        typed(&scene.server, &format!("history {}", kind.typed)).run().ends_with(0).prints("left by its run, forward");
         scene.server.pause_kubelet(true);
         for pod in pods(&scene, "acme/side:v2", false) {
             set_image(&scene, &pod, "acme/side:v2");
