@@ -83,6 +83,15 @@ fn a_container_is_restarted() {
 }
 
 #[test]
+fn containers_are_resized() {
+    let namespace = Namespace::new("transcript");
+    let resources = format!("{PROBE}, resources: {{requests: {{cpu: 20m, memory: 32Mi}}, limits: {{memory: 64Mi}}}}");
+    namespace.apply(&samples::with_app_fields(&samples::deployment("web", 3), &resources));
+    namespace.wait_ready("app=web", 3);
+    block(&namespace, "resize", &[(0, &[("without a restart", "limits.memory"), ("web-", "")])]);
+}
+
+#[test]
 fn two_workloads_are_updated_at_once() {
     let namespace = Namespace::new("transcript");
     for name in ["api", "web"] {
