@@ -33,7 +33,7 @@ pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell)
     } else {
         let cluster = shell.connect(global).await?;
         // `targets::find` takes the words alone.
-        let found = targets::find(Asked::Words(request), &args.targets, global, &cluster).await?;
+        let found = targets::find(Asked::Words(Box::new(request)), &args.targets, global, &cluster).await?;
         let mut nodes = Nodes { cluster: &cluster, read: BTreeMap::new() };
         let mut objects = Vec::new();
         for (workload, _) in found {

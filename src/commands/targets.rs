@@ -31,7 +31,7 @@ const AT_ONCE: usize = 8;
 #[derive(Clone)]
 pub(super) enum Asked {
     /// Images by hand, of workloads by name or selector.
-    Words(target::Request),
+    Words(Box<target::Request>),
     /// Manifests.
     Manifests(Vec<(WorkloadKind, Packed)>),
 }
@@ -123,7 +123,7 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
             return Err(CommandError::usage("a resource cannot be retrieved by name across all namespaces")
                 .hint("give a selector with -l, or a namespace with -n"));
         }
-        return Ok(Asked::Words(request));
+        return Ok(Asked::Words(Box::new(request)));
     }
     if !no_target || !request.images.is_empty() || args.selector.is_some() || args.all_namespaces {
         return Err(CommandError::usage(

@@ -199,6 +199,7 @@ mod tests {
         assert_eq!(set["containers"][1]["resources"], json!({"limits": {"cpu": "1", "memory": "1Gi"}}));
         assert_eq!((&set["containers"][0], &set["initContainers"]), (&spec["containers"][0], &spec["initContainers"]));
         asked.containers = ["sied".into()].into();
-        assert_eq!(asked.put(&mut spec.clone()).unwrap_err()[0].hint(), "did you mean side?");
+        let mut spec = spec;
+        assert_eq!(asked.put(&mut spec).unwrap_err()[0].hint(), "did you mean side?");
     }
 }
