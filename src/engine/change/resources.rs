@@ -527,3 +527,6 @@ fn claimed_maps(before: &Value, after: &Value, path: &str, claimed: &mut Claimed
         claimed.insert(path.to_owned());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::engine::change::{Change, diff};
+use crate::engine::kinds::WorkloadKind;
+
+fn template(resources: &Value) -> Value {
+    json!({"spec": {"containers": [{"name": "app", "image": "app:1", "resources": resources}, {"name": "side", "image": "s:1"}]}})
+}
+
+fn change(before: &Value, after: &Value) -> (Change, Vec<String>) {
+    let found = diff(&template(before), &template(after));
+    (found.change, found.rest.other)
+}
+
+fn rows(change: &Change) -> Vec<String> {
+    let text = |value: Option<String>| value.unwrap_or_else(|| "none".into());
+    let rows = change.fields.rows().into_iter();
+    rows.map(|row| format!("{} {} -> {}", row.what, text(row.before), text(row.after))).collect()
+}
+
+/// A pod whose container asks for the first and has the second.
+fn pod(spec: &Value, status: &Value, conditions: &Value) -> Pod {
+    let object = json!({
+        "metadata": {"name": "web-0", "uid": "u", "generation": 3},
+        "spec": {"nodeName": "node-1", "containers": [
+            {"name": "app", "image": "app:1", "resources": spec}, {"name": "side", "image": "s:1"}]},
+        "status": {"observedGeneration": 3, "conditions": conditions, "containerStatuses": [
+            {"name": "app", "image": "app:1", "imageID": "i", "containerID": "c-1", "ready": true, "restartCount": 0,
+             "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}, "resources": status,
+             "allocatedResources": status["requests"]}]}});
+    Pod::from_object(&object).expect("it is a pod")
+}
+
+#[test]
+fn values_are_compared_as_quantities_and_only_cpu_and_memory_are_claimed() {
+    let old = json!({"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"cpu": 1}});
+    for (new, expected, others) in [
+        (json!({"requests": {"cpu": 0.5, "memory": "1024Mi"}, "limits": {"cpu": "1000m"}}), vec![], vec![]),
+        (
+            json!({"requests": {"cpu": "250m", "memory": "1Gi"}, "limits": {"cpu": "1"}}),
+            vec!["app requests.cpu 500m -> 250m"],
+            vec![],
+        ),
+        (json!({"requests": {"cpu": "500m", "memory": "1Gi"}}), vec!["app limits.cpu 1 -> none"], vec![]),
+        (
+            json!({"requests": {"cpu": "500m", "memory": "2Gi", "nvidia.com/gpu": 1}, "limits": {"cpu": "1"}}),
+            vec!["app requests.memory 1Gi -> 2Gi"],
+            vec!["spec.containers[app].resources.requests[nvidia.com/gpu]"],
+        ),
+        (
+            json!({"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"cpu": "1"}, "claims": [{"name": "x"}]}),
+            vec![],
+            vec!["spec.containers[app].resources.claims"],
+        ),
+        (
+            json!({"requests": {"cpu": "half", "memory": "1Gi"}, "limits": {"cpu": "1"}}),
+            vec![],
+            vec!["spec.containers[app].resources.requests.cpu"],
+        ),
+    ] {
+        let (change, rest) = change(&old, &new);
+        assert_eq!(
+            (rows(&change), rest),
+            (expected.into_iter().map(str::to_owned).collect(), others.into_iter().map(str::to_owned).collect()),
+            "{new}"
+        );
+    }
+}
+
+#[test]
+fn a_request_that_is_not_written_follows_its_limit_in_pods_alone() {
+    let (change, _) = change(&json!({"limits": {"memory": "64Mi"}}), &json!({"limits": {"memory": "96Mi"}}));
+    assert_eq!(rows(&change), ["app limits.memory 64Mi -> 96Mi", "app requests.memory 64Mi -> 96Mi"]);
+    let after = change.apply(&template(&json!({"limits": {"memory": "64Mi"}}))).expect("it has the container");
+    assert_eq!(after, template(&json!({"limits": {"memory": "96Mi"}})), "the template has no request");
+    assert_eq!(change.reversed().apply(&after), Some(template(&json!({"limits": {"memory": "64Mi"}}))));
+    let has = json!({"requests": {"memory": "64Mi"}, "limits": {"memory": "64Mi"}});
+    let left = change.fields.left_in(&pod(&has, &has, &json!([])));
+    assert_eq!(left.rows().len(), 2, "{left:?}");
+}
+
+#[test]
+fn done_is_what_the_kubelet_says_that_the_container_has() {
+    let (old, new) = (json!({"requests": {"cpu": "10m"}}), json!({"requests": {"cpu": "30m"}}));
+    let (change, _) = change(&old, &new);
+    let waiting = |why: Option<&str>, deferred| FieldProgress::Waiting { why: why.map(str::to_owned), deferred };
+    let condition = |kind: &str, reason: &str, message: &str| json!([{"type": kind, "status": "True", "reason": reason, "message": message}]);
+    let failed = FieldProgress::Failed { reason: "ResizeInfeasible".into(), message: "too much".into() };
+    for (spec, status, conditions, expected) in [
+        (&old, &old, json!([]), FieldProgress::NotAsked),
+        (&new, &old, json!([]), waiting(None, false)),
+        (&new, &old, condition("PodResizePending", "Deferred", "no room"), waiting(Some("no room"), true)),
+        (&new, &old, condition("PodResizePending", "Infeasible", "too much"), failed),
+        (&new, &new, condition("PodResizeInProgress", "Error", "in use"), waiting(Some("in use"), false)),
+        (&new, &new, json!([{"type": "PodResizePending", "status": "False"}]), FieldProgress::Done),
+        (&new, &new, json!([]), FieldProgress::Done),
+    ] {
+        let pod = pod(spec, status, &conditions);
+        assert_eq!(change.fields.progress_in(&pod), expected, "{spec} {status} {conditions}");
+        assert_eq!(change.fields.left_in(&pod).is_empty(), expected == FieldProgress::Done, "what is not done is left");
+    }
+    let mut lagging = pod(&new, &new, &json!([]));
+    lagging.status.observed_generation = Some(2);
+    assert_eq!(change.fields.progress_in(&lagging), waiting(None, false), "the kubelet has not seen it");
+}
+
+/// Below what the kernel tells apart the kubelet reports another value.
+#[test]
+fn a_cpu_that_is_too_small_to_be_told_is_done_once_it_is_allocated() {
+    let (old, tiny) = (json!({"requests": {"cpu": "10m"}}), json!({"requests": {"cpu": "1m"}}));
+    let (change, _) = change(&old, &tiny);
+    let mut told = pod(&tiny, &json!({"requests": {"cpu": "2m"}}), &json!([]));
+    told.status.container_statuses[0].allocated_resources = Some([("cpu".to_owned(), "1m".to_owned())].into());
+    assert_eq!(change.fields.progress_in(&told), FieldProgress::Done);
+}
+
+#[test]
+fn what_a_pod_cannot_have_is_refused_with_its_reason() {
+    let burstable = json!({"requests": {"cpu": "10m"}, "limits": {"cpu": "1"}});
+    let refused = |after: &Value, pod: &Pod| {
+        let (change, _) = change(&burstable, after);
+        let containers = Containers { pod: Some(pod), all: pod.all_containers().collect(), restarting: vec![] };
+        change.fields.refused_in(&containers).iter().map(Reason::code).collect::<Vec<_>>()
+    };
+    let running = pod(&burstable, &burstable, &json!([]));
+    assert_eq!(refused(&json!({"requests": {"cpu": "20m"}, "limits": {"cpu": "1"}}), &running), [""; 0]);
+    assert_eq!(refused(&json!({"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}), &running), ["RequestAboveLimit"]);
+    let mut mute = running.clone();
+    mute.status.container_statuses[0].resources = None;
+    assert_eq!(refused(&json!({"requests": {"cpu": "20m"}, "limits": {"cpu": "1"}}), &mute), ["ResizeNotSupported"]);
+    let mut restarts = running.clone();
+    let policy =
+        crate::engine::pod::ResizePolicy { resource_name: "cpu".into(), restart_policy: "RestartContainer".into() };
+    restarts.spec.containers[0].resize_policy = vec![policy];
+    let more = json!({"requests": {"cpu": "20m"}, "limits": {"cpu": "1"}});
+    assert_eq!(refused(&more, &restarts), ["ResizeRestartsContainer"]);
+    let (nothing, some) = (json!({}), json!({"requests": {"cpu": "10m"}}));
+    let best_effort = pod(&nothing, &nothing, &json!([]));
+    let (gained, _) = change(&nothing, &some);
+    let containers =
+        Containers { pod: Some(&best_effort), all: best_effort.all_containers().collect(), restarting: vec![] };
+    assert_eq!(gained.fields.refused_in(&containers).iter().map(Reason::code).collect::<Vec<_>>(), ["QosClassChanges"]);
+}
+
+#[test]
+fn what_goes_is_refused_and_on_the_way_back_pods_keep_it() {
+    let (with, without) =
+        (json!({"requests": {"cpu": "10m"}, "limits": {"cpu": "1"}}), json!({"requests": {"cpu": "10m"}}));
+    let (change, _) = change(&with, &without);
+    let object = json!({"metadata": {"name": "web", "uid": "u"}});
+    let workload = Workload::from_object(WorkloadKind::Deployment, object).expect("it has a name");
+    let codes = |direction| change.refused(&workload, direction).iter().map(Reason::code).collect::<Vec<_>>();
+    assert_eq!((codes(Direction::Forward), codes(Direction::Back)), (vec!["ResourceRemoved"], vec![]));
+    assert!(change.fields.left_in(&pod(&with, &with, &json!([]))).is_empty());
+    assert_eq!(change.fields.rows()[0].effect, FieldEffect::LaterPods);
+    assert_eq!(change.reversed().apply(&template(&without)), Some(template(&with)));
+}
+
+#[test]
+fn a_pod_that_has_something_else_than_its_template_is_seen() {
+    let of_template = json!({"requests": {"cpu": "10m"}, "limits": {"memory": "64Mi"}});
+    let has = json!({"requests": {"cpu": "0.01", "memory": "64Mi"}, "limits": {"memory": "128Mi"}});
+    let found = drift(&template(&of_template), &pod(&has, &has, &json!([])));
+    let rows: Vec<String> =
+        found.rows().into_iter().map(|row| format!("{} {:?} {:?}", row.what, row.before, row.after)).collect();
+    assert_eq!(
+        rows,
+        ["app limits.memory Some(\"64Mi\") Some(\"128Mi\")"],
+        "what the template does not say is the server's"
+    );
+}
