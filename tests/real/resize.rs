@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, Kind, Namespace, Owner, Random, name};
+use crate::support::{Api, Kind, Namespace, Owner, Random, name, samples};
 
 /// Resizes in a row; `RESIZES=1000` for as many.
 const RESIZES: usize = 8;
@@ -151,6 +151,9 @@ fn what_does_not_fit_is_refused_or_put_off_and_is_taken_back() {
         let owner = Owner::with_fields((&namespace, &api), kind, (2, 1), resources);
         owner.wait_settled();
         let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
+        // So that the node has less left than is asked for, whatever else runs there.
+        namespace.apply(&samples::with_app_fields(&samples::pod("filler"), "resources: {requests: {cpu: 100m}}"));
+        namespace.kubectl(&["wait", "--for=condition=Ready", "pod/filler", "--timeout=60s"]);
         let ask = |cpu: &str, code: i32| {
             let requests = format!("cpu={cpu}");
             case.inplace(&["apply", &reference, "--requests", &requests, "--yes", "--timeout", "5s"], code)
