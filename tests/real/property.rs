@@ -50,8 +50,8 @@ fn edit(random: &mut Random, pod: &mut Value) {
                 2 => resources["limits"]["memory"] = json!(memory),
                 3 => resources["requests"]["memory"] = json!(memory),
                 4 => {
-                    *resources =
-                        json!({"requests": {"cpu": cpu, "memory": memory}, "limits": {"cpu": "2", "memory": "2Gi"}})
+                    let limits = json!({"cpu": "2", "memory": "2Gi"});
+                    *resources = json!({"requests": {"cpu": cpu, "memory": memory}, "limits": limits});
                 }
                 _ => *resources = json!({"limits": {"cpu": "2"}}),
             }

@@ -129,7 +129,7 @@ fn what_a_pod_cannot_have_is_refused_with_its_reason() {
     let mut mute = running.clone();
     mute.status.container_statuses[0].resources = None;
     assert_eq!(refused(&json!({"requests": {"cpu": "20m"}, "limits": {"cpu": "1"}}), &mute), ["ResizeNotSupported"]);
-    let mut restarts = running.clone();
+    let mut restarts = running;
     let policy =
         crate::engine::pod::ResizePolicy { resource_name: "cpu".into(), restart_policy: "RestartContainer".into() };
     restarts.spec.containers[0].resize_policy = vec![policy];
