@@ -126,6 +126,9 @@ impl Narrator {
         let namespace = self.style.show(&run.workload.namespace);
         let pods = words::count(run.pods(), "pod");
         let text = match run.mode {
+            Mode::Durable | Mode::PodsOnly if !goal.pods.is_empty() && goal.pods.iter().all(|pod| !pod.restarts()) => {
+                format!("{workload} in namespace {namespace}: {pods}, none of which goes down")
+            }
             Mode::Durable | Mode::PodsOnly => {
                 let down = run.pods().min(usize::try_from(run.max_unavailable).unwrap_or(usize::MAX));
                 format!("{workload} in namespace {namespace}: {pods}, at most {down} down at a time")

@@ -42,6 +42,7 @@ const KUBECTL: &[(&str, &[&str])] = &[
     ("rollout undo", &["--to-revision"]),
     ("scale", &["--replicas"]),
     ("set image", &["-l", "--all"]),
+    ("set resources", &["-c", "--requests", "--limits"]),
     ("version", &["--client"]),
     ("wait", &["--for"]),
 ];

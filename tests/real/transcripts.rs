@@ -88,7 +88,7 @@ fn containers_are_resized() {
     let resources = format!("{PROBE}, resources: {{requests: {{cpu: 20m, memory: 32Mi}}, limits: {{memory: 64Mi}}}}");
     namespace.apply(&samples::with_app_fields(&samples::deployment("web", 3), &resources));
     namespace.wait_ready("app=web", 3);
-    block(&namespace, "resize", &[(0, &[("without a restart", "limits.memory"), ("web-", "")])]);
+    block(&namespace, "resize", &[(0, &[("without a restart", "limits.memory"), ("in namespace prod: ", "")])]);
 }
 
 #[test]

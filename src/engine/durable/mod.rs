@@ -19,7 +19,7 @@ mod step;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::kinds::{Release, Revisions, WorkloadKind};
@@ -50,7 +50,7 @@ pub struct OwnerGoal {
     pub adopts: bool,
     /// That lock's run was taken for gone when it had given this sign of life last, or none: one that gives another is at
     /// work. `None`: it goes on whatever that run does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "that_is_there", skip_serializing_if = "Option::is_none")]
     pub unless_alive: Option<LastBeat>,
     /// The template before; of a run that goes on, worked out from the revision that the lock names.
     pub before: Value,
@@ -70,6 +70,11 @@ pub struct OwnerGoal {
     pub who: String,
     /// Started by the person's word: when somebody else's change is found under a pause of ours, let it roll out.
     pub release: bool,
+}
+
+/// A beat that is there and has no time is none that is absent.
+fn that_is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LastBeat>, D::Error> {
+    LastBeat::deserialize(deserializer).map(Some)
 }
 
 impl OwnerGoal {
