@@ -100,6 +100,8 @@ fn what_the_node_puts_off_is_waited_for_and_said() {
     status.prints("resize deferred by the node").prints("side requests.cpu 10m, the template says 1");
     // What is asked for and not done is not taken for done by another run.
     run(&server, "resume deploy/web --yes --timeout 1s").ends_with(5).prints("resize deferred by the node");
+    let followed = run(&server, "follow deploy/web --timeout 1s").ends_with(5);
+    followed.prints("resize deferred by the node: Node didn't have enough resource");
     run(&server, "abort deploy/web --yes").ends_with(0).prints("Taken back: deployment/web");
     assert_eq!(requests(&server), vec![json!("10m"); 3]);
     let more = run(&server, "plan deploy/web -c side --requests cpu=9 --detailed-exitcode").ends_with(3);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::change::FieldProgress;
+use crate::engine::change::{self, FieldProgress};
 use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::evidence::{self, Baseline, Proof};
 use crate::engine::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
@@ -141,7 +141,11 @@ impl<'a> PodJudge<'a> {
             | Progress::MayFail(_)
             | Progress::Runs => None,
         });
-        let progress = self.goal.fields.of_part(PodPart::Resize, self.pod);
+        let progress = match self.look.goal.mode {
+            // Whoever asked for it.
+            Mode::Follow => change::resizing(self.pod).unwrap_or(FieldProgress::Done),
+            Mode::Durable | Mode::PodsOnly => self.goal.fields.of_part(PodPart::Resize, self.pod),
+        };
         // What was done stays so while the kubelet has not seen the image that came after it.
         let lags = matches!(&progress, FieldProgress::Waiting { why: None, deferred: false });
         if progress == FieldProgress::Done || lags && entry.is_resized {
