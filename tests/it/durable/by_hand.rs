@@ -41,7 +41,7 @@ fn pods_with_the_wanted_image_that_fail_fail_the_rollout_whoever_set_it() {
             set_image(&scene, &pod, &image);
             fails(&scene, &pod);
         }
-        scene.run("resume", "--timeout 5s").ends_with(4);
+        scene.run("resume", "--timeout 30s").ends_with(4);
         assert!(scene.history().is_empty(), "{} {tag}: it is not recorded as complete", kind.typed);
         assert_ne!(scene.lock(), Value::Null, "{} {tag}", kind.typed);
     });
@@ -81,7 +81,7 @@ fn a_failing_pod_whose_record_is_gone_or_edited_fails_the_rollout() {
                 }
             }
         });
-        scene.run("resume", "--timeout 5s --max-unavailable 2").ends_with(4).prints(&format!("pod/{pod}"));
+        scene.run("resume", "--timeout 30s --max-unavailable 2").ends_with(4).prints(&pod);
         assert!(scene.history().is_empty(), "{what}");
     });
 }
@@ -115,7 +115,7 @@ fn a_pod_that_fails_on_the_way_back_leaves_no_owner_half_done() {
         crashes(&scene, &pod);
         let what = kind.typed;
         for _ in 0..2 {
-            let output = scene.run("abort", "--timeout 5s").ends_with(4).prints(&format!("pod/{pod}"));
+            let output = scene.run("abort", "--timeout 5s").ends_with(4).prints(&pod);
             output.prints("side: the template, and so every new pod, has acme/side:v1; ");
             let owner = scene.owner();
             assert!(owner["spec"]["paused"].is_null(), "{what}: {}", owner["spec"]);
