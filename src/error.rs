@@ -35,6 +35,8 @@ pub enum ErrorKind {
 pub struct CommandError {
     /// Whose doing it was.
     pub kind: ErrorKind,
+    /// The server's reason as Kubernetes spells it (`metav1.StatusReason`), where the server has refused.
+    pub server_reason: Option<&'static str>,
     /// One sentence that says it all, without a full stop.
     pub message: String,
     /// What to do next, a sentence each.
@@ -48,7 +50,22 @@ pub struct CommandError {
 impl CommandError {
     /// Makes an error.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hints: Vec::new(), closed_pipe: false, may_pass: false }
+        let message = message.into();
+        Self { kind, server_reason: None, message, hints: Vec::new(), closed_pipe: false, may_pass: false }
+    }
+
+    /// Makes an error of what the server has refused.
+    pub fn from_server(reason: &'static str, message: impl Into<String>) -> Self {
+        Self { server_reason: Some(reason), ..Self::new(ErrorKind::Cluster, message) }
+    }
+
+    /// Returns what stands before the message, as kubectl words it: `Error from server (NotFound): pods "x" not found`.
+    pub fn heading(&self) -> String {
+        match self.server_reason {
+            // Its sentence ends with it.
+            Some("Unauthorized") | None => "error:".to_owned(),
+            Some(reason) => format!("Error from server ({reason}):"),
+        }
     }
 
     /// Makes an error of the command line.
@@ -73,12 +90,12 @@ impl CommandError {
 
 impl From<ClusterError> for CommandError {
     fn from(error: ClusterError) -> Self {
-        // As kubectl words it: `Error from server (NotFound): pods "x" not found`.
-        let message = match error.reason() {
-            Some(reason) => format!("from server ({reason}): {error}"),
-            None => error.to_string(),
-        };
-        Self { hints: error.hints(), may_pass: error.may_pass(), ..Self::new(ErrorKind::Cluster, message) }
+        Self {
+            server_reason: error.reason(),
+            hints: error.hints(),
+            may_pass: error.may_pass(),
+            ..Self::new(ErrorKind::Cluster, error.to_string())
+        }
     }
 }
 

@@ -72,13 +72,13 @@ Examples:
 
 pub(super) const APPLY_EXAMPLES: &str = "\
 Examples:
-  # Restart only the sidecar of three pods, one after the other
-  kubectl inplace apply deployment/web side=acme/side:1.27.2 --pods-only
+  # A new sidecar image: only that container restarts, pod by pod
+  kubectl inplace apply deployment/web side=acme/side:1.27.2
 
   # In a script: no question, two pods at once, ready for ten seconds each
-  kubectl inplace apply daemonset/log agent=:2.4 --pods-only --yes --max-unavailable 2 --min-ready-seconds 10
+  kubectl inplace apply daemonset/log agent=:2.4 --yes --max-unavailable 2 --min-ready-seconds 10
 
-  # The same sidecar image in every Deployment, StatefulSet and DaemonSet of a team, three workloads at once
+  # The same sidecar image in every workload of a team, three workloads at once
   kubectl inplace apply -l team=shop -A --image proxy=acme/proxy:2.4 --parallel-workloads 3";
 
 pub(super) const FOLLOW_EXAMPLES: &str = "\

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+mod booleans;
 mod examples;
 mod global;
 mod rollout;
@@ -12,12 +13,15 @@ mod typed;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+pub use booleans::resolved;
 use examples::{
     ABORT_EXAMPLES, APPLY_EXAMPLES, DIFF_EXAMPLES, EXPLAIN_EXAMPLES, FOLLOW_EXAMPLES, HASH_EXAMPLES, PLAN_EXAMPLES,
     RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, UNDO_EXAMPLES,
 };
-pub use global::GlobalArgs;
-pub use rollout::{DisruptionBudget, OnFailure, PolicyArgs, RestartArgs, ResumeArgs, RolloutArgs, UndoArgs};
+pub use global::{GlobalArgs, options};
+pub use rollout::{
+    DisruptionBudget, OnFailure, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs, RolloutArgs, UndoArgs,
+};
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 pub use targets::{ChangeArgs, TargetArgs};
 pub use typed::{Typed, root};
@@ -97,6 +101,8 @@ pub enum Command {
     /// Say what a reason or warning means, why it is so, and what to do. Alone: list them all.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
+    /// List the flags that every command has.
+    Options,
     /// Print a shell's completion script, or make completion work through kubectl.
     Completion(CompletionArgs),
     /// Print the version of this program, and of the server.
@@ -122,13 +128,13 @@ pub struct PlanArgs {
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub output: OutputFormat,
     /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else. Without it a plan that could be made exits with 0, whatever it says
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(long)]
     pub detailed_exitcode: bool,
     /// Save the plan, for apply --plan FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
     /// Name of the field manager
-    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
 }
 
@@ -142,7 +148,7 @@ pub struct DiffArgs {
     #[arg(short = 'C', long, value_name = "LINES", default_value_t = 3)]
     pub context_lines: u32,
     /// Name of the field manager that the server is asked as
-    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
 }
 
@@ -186,23 +192,28 @@ pub struct ApplyArgs {
     /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Do exactly what a saved plan says, without asking; refused if anything moved since
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "container", "requests", "limits", "filename", "selector", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "drain", "drain_seconds", "field_manager"])]
+    /// Do exactly what a saved plan says; refused if anything changed since
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "container", "requests", "limits", "filename", "kustomize", "selector", "all", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "drain", "drain_seconds", "field_manager"])]
     pub plan: Option<PathBuf>,
-    /// Output format; json is one object a line
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
     /// Do not ask; required where there is no terminal
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(short, long)]
     pub yes: bool,
     /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
-    /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
+    /// What becomes of a resize that a node has no room for.
+    #[command(flatten)]
+    pub resize: ResizeArgs,
+    /// Only plan; client does not ask the server about the patches
+    ///
+    /// Only plan, and change nothing. client: without asking the server about the patches; server: with asking it, as plan does.
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Name of the field manager
-    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
 }
 
@@ -226,7 +237,7 @@ pub struct FollowArgs {
     /// How long ready must hold, and how long to wait.
     #[command(flatten)]
     pub policy: FollowPolicyArgs,
-    /// Output format; json is one object a line
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
     /// Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug
@@ -283,16 +294,16 @@ pub struct RbacArgs {
     #[arg(value_name = "TYPE", default_value = "all", value_parser = kind_or_all())]
     pub kind: KindOrAll,
     /// For pods alone: the owner's template is left as it is
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(long)]
     pub pods_only: bool,
     /// Ask the server whether you may, in the namespace; exit with 3 if something required is missing
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(long)]
     pub check: bool,
     /// With what is optional too: without it an answer is weaker, or a flag does not work
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(long)]
     pub optional: bool,
     /// For all namespaces: a ClusterRole
-    #[arg(short = 'A', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(short = 'A', long)]
     pub all_namespaces: bool,
     /// Output format; text is YAML with comments, or a table with --check
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
@@ -341,7 +352,7 @@ impl CompletionShell {
 #[derive(Debug, Args)]
 pub struct VersionArgs {
     /// Do not ask the server
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(long)]
     pub client: bool,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]

@@ -2,94 +2,122 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use super::{DryRun, FIELD_MANAGER, TargetArgs, text_or_json};
 use crate::engine::drain::DrainBy;
 use crate::engine::plan::PodOrder;
+use crate::engine::policy::OnDeferred;
 use crate::engine::pre_pull::PrePull;
 use crate::render::OutputFormat;
+
+/// Headings of flags.
+const PACE: &str = "Pace";
+const SAFETY: &str = "Safety";
+const PODS: &str = "Which pods";
 
 /// How fast, how careful.
 #[derive(Debug, Args, Default)]
 pub struct PolicyArgs {
-    /// Pods down at once, a number or a percentage [default: the owner's own, else 1]
-    #[arg(long, value_name = "N|N%")]
+    /// Pods down at once [default: the owner's own, else 1]
+    #[arg(long, help_heading = PACE, value_name = "N|N%")]
     pub max_unavailable: Option<String>,
+    /// Seconds that a pod must stay ready before the next one
+    ///
     /// Seconds that a pod must stay ready before the next one is taken [default: the owner's own; 5 for the first pod without a readiness probe]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, help_heading = PACE, value_name = "SECONDS")]
     pub min_ready_seconds: Option<u32>,
+    /// How long one pod may take, such as 90s or 10m [default: 5m and grace]
+    ///
     /// How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, help_heading = PACE, value_name = "DURATION")]
     pub timeout: Option<String>,
     /// How long everything may take [default: no limit]
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "DURATION")]
     pub total_timeout: Option<String>,
-    /// Patch the pods and leave the owner's template: pods made later get the template's image
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    /// Patch the pods alone; pods made later get the template's image
+    #[arg(long, help_heading = PODS)]
     pub pods_only: bool,
     /// Take over a rollout that another run holds, also one that is still at work: that run stops and changes nothing more
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub take_over: bool,
-    /// Stop after the first pods, a number or a percentage, and say how to go on; on a terminal ask
-    #[arg(long, value_name = "N|N%")]
+    /// Stop after the first pods, and ask or print how to resume
+    #[arg(long, help_heading = PACE, value_name = "N|N%")]
     pub canary: Option<String>,
-    /// Stop after every so many pods, and say how to go on; on a terminal ask
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Stop after every N pods, and ask or print how to resume
+    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub pause_after: Option<u32>,
     /// Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet's own
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = PODS, hide_short_help = true, value_name = "N")]
     pub partition: Option<u32>,
     /// Only these pods, separated by commas
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, help_heading = PODS, value_name = "NAME", value_delimiter = ',')]
     pub pods: Vec<String>,
     /// Only the pods on this node
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = PODS, hide_short_help = true, value_name = "NAME")]
     pub node: Option<String>,
     /// Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them
-    #[arg(long, value_name = "WHAT", default_value = "respect")]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT", default_value = "respect")]
     pub disruption_budget: DisruptionBudget,
-    /// Pull on each node first what it lacks, before anything is touched: where the kubelet would pull, everywhere, or nowhere
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    /// Pull the image on each node before a pod is touched
+    ///
+    /// Pull the image on each node before a pod is touched: where the kubelet would pull it (auto), everywhere, or nowhere.
+    #[arg(long, help_heading = SAFETY, value_name = "WHEN", default_value = "auto")]
     pub pre_pull: PrePull,
-    /// Take a pod out of its Services before a container of it is stopped, by a label that they select and its owner does not, else by a readiness gate that only kubectl has set, and put it back after, or do not [default: auto]
-    #[arg(long, value_name = "HOW")]
+    /// Take each pod out of its Services before it restarts [default: auto]
+    ///
+    /// Take each pod out of its Services before a container of it is stopped, and put it back after: by a label that the Services select and the owner does not, else by a readiness gate that only kubectl has set; or do not [default: auto]
+    #[arg(long, help_heading = SAFETY, value_name = "HOW")]
     pub drain: Option<DrainBy>,
     /// Seconds between a pod's being out of its Services and its restart, for traffic that is on its way [default: 2]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "SECONDS")]
     pub drain_seconds: Option<u32>,
     /// In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal
-    #[arg(long, value_name = "ORDER", default_value = "unready-first")]
+    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "ORDER", default_value = "unready-first")]
     pub order: PodOrder,
-    /// Change containers of a pod one after the other in this order, each once the one before is proven and ready; changed ones that are not named come last, together [default: all in one patch]
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    /// Change containers one after the other in this order
+    ///
+    /// Change containers of a pod one after the other in this order, each once the one before is verified and ready. Changed containers that are not named come last, together [default: all in one patch]
+    #[arg(long, help_heading = PACE, value_name = "NAME", value_delimiter = ',')]
     pub container_order: Vec<String>,
-    /// Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it: give it to resume again; it runs at least once
-    #[arg(long, value_name = "COMMAND")]
+    /// Shell command before each pod; a failure stops the rollout
+    ///
+    /// Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it: give it to resume again; it runs at least once.
+    #[arg(long, help_heading = SAFETY, value_name = "COMMAND")]
     pub before_pod: Option<String>,
     /// The same once a pod is done and back in its Services; both count in the pod's --timeout
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "COMMAND")]
     pub after_pod: Option<String>,
 }
 
 /// What becomes of a rollout, and what is written down of it.
 #[derive(Debug, Args)]
 pub struct RolloutArgs {
-    /// Why; recorded in the history, and as kubernetes.io/change-cause of a Deployment
+    /// Why; recorded in the history and as kubernetes.io/change-cause
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// What to do when a pod fails: stop, take everything back, or go on with the other pods and workloads
-    #[arg(long, value_name = "WHAT", default_value = "stop")]
+    /// What to do when a pod fails
+    #[arg(long, help_heading = SAFETY, value_name = "WHAT", default_value = "stop")]
     pub on_failure: OnFailure,
     /// Stay owner of the changed fields for server-side apply, so that an apply of another image is a conflict
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(long, hide_short_help = true)]
     pub keep_field_ownership: bool,
     /// Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, hide_short_help = true, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Workloads at once; each keeps to its own budget
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub parallel_workloads: u32,
+}
+
+/// What becomes of a resize that a node has no room for.
+#[derive(Debug, Args, Default)]
+pub struct ResizeArgs {
+    /// When the kubelet defers a resize: wait for it, undo everything, or leave it to the kubelet
+    ///
+    /// What becomes of a resize that the kubelet defers, because its node has no room for it now. wait: until --timeout, and then exit 5. undo: the whole rollout is taken back, exit 5. leave: everything else is done, also of that pod, and the kubelet resizes it by itself once there is room; exit 5. A container that restarts for its resize, and what goes back, is waited for all the same.
+    #[arg(long, help_heading = SAFETY, value_name = "WHAT", default_value = "wait")]
+    pub deferred: OnDeferred,
 }
 
 /// `restart`.
@@ -107,17 +135,19 @@ pub struct RestartArgs {
     /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
-    /// Output format; json is one object a line
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
     /// Do not ask; required where there is no terminal
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(short, long)]
     pub yes: bool,
-    /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
+    /// Only plan; client does not ask the server about the patches
+    ///
+    /// Only plan, and change nothing. client: without asking the server about the patches; server: with asking it, as plan does.
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Name of the field manager
-    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
 }
 
@@ -153,22 +183,25 @@ pub struct ResumeArgs {
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Without the --before-pod and --after-pod that the rollout began with, unless they are given here; no lock keeps them
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(long)]
     pub no_hooks: bool,
     /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
-    /// Output format; json is one object a line
+    /// What becomes of a resize that a node has no room for.
+    #[command(flatten)]
+    pub resize: ResizeArgs,
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
     /// Do not ask; required where there is no terminal
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(short, long)]
     pub yes: bool,
     /// Show what is left to do and change nothing; server: ask the server too whether it would accept it
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Name of the field manager
-    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
 }
 
@@ -184,24 +217,39 @@ pub struct UndoArgs {
     /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
+    /// What becomes of a resize that a node has no room for.
+    #[command(flatten)]
+    pub resize: ResizeArgs,
     /// Back to what ran before this update, as kubectl inplace history names it [default: the last one]
     #[arg(long, value_name = "ID")]
     pub to: Option<String>,
     /// Back to the recorded digest, not only to the tag
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(long)]
     pub pin_digest: bool,
-    /// Output format; json is one object a line
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
     /// Do not ask; required where there is no terminal
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(short, long)]
     pub yes: bool,
-    /// client: plan without asking the server about the patches; server: plan as usual. Neither changes anything
+    /// Only plan; client does not ask the server about the patches
+    ///
+    /// Only plan, and change nothing. client: without asking the server about the patches; server: with asking it, as plan does.
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Name of the field manager
-    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
+}
+
+impl ValueEnum for OnDeferred {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.word()))
+    }
 }
 
 impl ValueEnum for PodOrder {

@@ -1,7 +1,7 @@
 //! `status` and `history`: the commands that look at workloads and change nothing.
 
 use clap::builder::TypedValueParser;
-use clap::{ArgAction, Args, ValueHint};
+use clap::{Args, ValueHint};
 
 use super::{TargetArgs, one_of, text_or_json};
 use crate::render::OutputFormat;
@@ -39,20 +39,26 @@ Examples:
 /// Which workloads, where no image is asked for.
 #[derive(Debug, Args, Default)]
 pub struct WorkloadArgs {
-    /// Workloads as TYPE/NAME, TYPE NAME or TYPE with -l
+    /// Workloads as TYPE/NAME, TYPE NAME, or TYPE alone for all of them
     #[arg(value_name = "TYPE/NAME")]
     pub words: Vec<String>,
-    /// Manifests whose workloads are meant: files, folders, or - for standard input
+    /// Manifests: files, folders, URLs, or - for standard input
     #[arg(short, long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub filename: Vec<String>,
+    /// A kustomization, built by kubectl kustomize
+    #[arg(short, long, value_name = "DIRECTORY", value_hint = ValueHint::AnyPath, conflicts_with = "filename")]
+    pub kustomize: Option<String>,
     /// Process the directory used in -f recursively
-    #[arg(short = 'R', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(short = 'R', long)]
     pub recursive: bool,
     /// Label selector of the workloads
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
+    /// All workloads of the types, as TYPE alone
+    #[arg(long, conflicts_with = "selector")]
+    pub all: bool,
     /// In all namespaces
-    #[arg(short = 'A', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(short = 'A', long)]
     pub all_namespaces: bool,
 }
 
@@ -61,8 +67,10 @@ impl From<&WorkloadArgs> for TargetArgs {
         Self {
             words: args.words.clone(),
             filename: args.filename.clone(),
+            kustomize: args.kustomize.clone(),
             recursive: args.recursive,
             selector: args.selector.clone(),
+            all: args.all,
             all_namespaces: args.all_namespaces,
             ..Self::default()
         }
@@ -81,8 +89,11 @@ pub struct StatusArgs {
     #[command(flatten)]
     pub targets: WorkloadArgs,
     /// Show it again whenever it changes, until it is interrupted
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(short, long)]
     pub watch: bool,
+    /// Exit with 2 where there is something to say of a workload: under way, failed, held, drifted, or pods missing
+    #[arg(long)]
+    pub exit_code: bool,
     /// Output format; wide also has restarts, nodes, digests and uids, name the workloads, one a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = all_but_markdown())]
     pub output: OutputFormat,

@@ -1,36 +1,47 @@
 //! Which workloads a command is about, and what is wanted of them.
 
 use clap::builder::PossibleValue;
-use clap::{ArgAction, Args, ValueEnum, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 use crate::engine::api_schema::Validation;
 
+/// The heading of the flags that say what changes.
+pub(super) const WHAT: &str = "Workloads and changes";
+
 /// Which workloads, and which images.
-#[derive(Debug, Args, Default)]
+#[derive(Debug, Args, Default, Clone)]
 pub struct TargetArgs {
-    /// Workloads as TYPE/NAME, TYPE NAME or TYPE with -l, then images as CONTAINER=IMAGE. IMAGE may be :TAG or @DIGEST, which keep the repository
+    /// Workloads, then images; :TAG and @DIGEST keep the repository
+    ///
+    /// Workloads are TYPE/NAME, TYPE NAME, or TYPE with -l or --all. Images are CONTAINER=IMAGE, where IMAGE may also be :TAG or @DIGEST, which keep the repository of the image that runs.
     #[arg(value_name = "TYPE/NAME | CONTAINER=IMAGE")]
     pub words: Vec<String>,
-    /// The same as CONTAINER=IMAGE among the words
-    #[arg(long, value_name = "CONTAINER=IMAGE")]
+    /// An image as a flag; with -c the image alone
+    #[arg(long, help_heading = WHAT, value_name = "CONTAINER=IMAGE")]
     pub image: Vec<String>,
     /// Let '*=IMAGE' stand for every container
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub all_containers: bool,
-    /// Manifests whose workloads are meant: files, folders, or - for standard input
-    #[arg(short, long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
+    /// Manifests: files, folders, URLs, or - for standard input
+    #[arg(short, long, help_heading = WHAT, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub filename: Vec<String>,
+    /// A kustomization, built by kubectl kustomize
+    #[arg(short, long, help_heading = WHAT, value_name = "DIRECTORY", value_hint = ValueHint::AnyPath, conflicts_with = "filename")]
+    pub kustomize: Option<String>,
     /// Process the directory used in -f recursively
-    #[arg(short = 'R', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    #[arg(short = 'R', long, help_heading = WHAT, hide_short_help = true)]
     pub recursive: bool,
-    /// Fields of manifests that the API does not have: strict refuses them, warn reports them, ignore accepts them
-    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "strict", default_value = "strict")]
+    /// Unknown fields of manifests: strict refuses them, warn reports them, ignore accepts them
+    #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "strict", default_value = "strict")]
     pub validate: Validation,
     /// Label selector of the workloads
-    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    #[arg(short = 'l', long, help_heading = WHAT, value_name = "SELECTOR")]
     pub selector: Option<String>,
-    /// In all namespaces; with -l
-    #[arg(short = 'A', long, num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t = false, action = ArgAction::Set, value_name = "BOOL", hide_possible_values = true, hide_default_value = true)]
+    /// All workloads of the types
+    #[arg(long, help_heading = WHAT, conflicts_with = "selector")]
+    pub all: bool,
+    /// In all namespaces; with -l or --all
+    #[arg(short = 'A', long, help_heading = WHAT)]
     pub all_namespaces: bool,
 }
 
@@ -40,15 +51,24 @@ pub struct ChangeArgs {
     /// Which workloads, and which images.
     #[command(flatten)]
     pub targets: TargetArgs,
-    /// Containers whose cpu and memory change [default: the only one]
-    #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
+    /// Containers that --image, --requests and --limits are for
+    ///
+    /// May be left out where there is one container.
+    #[arg(short, long, help_heading = WHAT, value_name = "NAME", value_delimiter = ',')]
     pub container: Vec<String>,
     /// Requests of cpu and memory, such as cpu=200m,memory=256Mi
-    #[arg(long, value_name = "RESOURCE=QUANTITY")]
+    #[arg(long, help_heading = WHAT, value_name = "RESOURCE=QUANTITY")]
     pub requests: Option<String>,
     /// Limits of cpu and memory, such as memory=512Mi
-    #[arg(long, value_name = "RESOURCE=QUANTITY")]
+    #[arg(long, help_heading = WHAT, value_name = "RESOURCE=QUANTITY")]
     pub limits: Option<String>,
+}
+
+impl TargetArgs {
+    /// Returns whether workloads are picked without their names.
+    pub fn is_selected(&self) -> bool {
+        self.selector.is_some() || self.all
+    }
 }
 
 impl ValueEnum for Validation {

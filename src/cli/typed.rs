@@ -1,7 +1,7 @@
 //! What was typed, flag by flag: a command that is printed for copying carries flags on from here, so that it forgets none.
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, CommandFactory};
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory};
 
 use super::Cli;
 
@@ -21,9 +21,8 @@ impl Typed {
     }
 
     /// Returns all that was typed of a command, in the order of its help. Defaults were not typed.
-    pub fn all(matches: &ArgMatches) -> Vec<Self> {
+    pub fn all(root: &Command, matches: &ArgMatches) -> Vec<Self> {
         let Some((name, matches)) = matches.subcommand() else { return Vec::new() };
-        let root = root();
         let arguments = root.find_subcommand(name).into_iter().flat_map(Command::get_arguments);
         let typed = arguments.filter_map(|argument| {
             let id = argument.get_id().as_str();
@@ -41,6 +40,9 @@ impl Typed {
             return Some(self.values.clone());
         }
         let name = flag(argument)?;
+        if matches!(argument.get_action(), ArgAction::SetTrue) {
+            return Some(vec![name]);
+        }
         let values = match argument.get_value_delimiter() {
             Some(delimiter) => vec![self.values.join(&delimiter.to_string())],
             None => self.values.clone(),
@@ -48,8 +50,6 @@ impl Typed {
         let words = values.into_iter().flat_map(|value| {
             if !argument.is_require_equals_set() && !value.starts_with('-') {
                 vec![name.clone(), value]
-            } else if value == "true" {
-                vec![name.clone()]
             } else if name.starts_with("--") {
                 vec![format!("{name}={value}")]
             } else {

@@ -25,6 +25,7 @@ use crate::engine::address;
 mod certificate;
 mod credential_plugin;
 mod credential_policy;
+pub mod fetch;
 mod kubeconfig;
 mod overrides;
 mod proxy;
@@ -279,14 +280,20 @@ fn config(selected: &Selected, environment: &Environment) -> Result<Config, Clus
     config.proxy_url = proxy::of(&config.cluster_url, cluster.proxy_url.as_deref(), environment)?;
     config.auth_info = selected.user.clone();
     config.default_retry = false;
-    if let Ok(name) = HeaderValue::from_str(&user_agent()) {
-        config.headers.push((http::header::USER_AGENT, name));
-    }
+    name_the_client(&mut config);
     Ok(config)
 }
 
-/// Names this program in kubectl's form: name/version (os/architecture), with Go's words for the last two.
-fn user_agent() -> String {
+/// Names this program in kubectl's form: name/version (os/architecture).
+fn name_the_client(config: &mut Config) {
+    let name = format!("{}/{} ({})", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), platform());
+    if let Ok(name) = HeaderValue::from_str(&name) {
+        config.headers.push((http::header::USER_AGENT, name));
+    }
+}
+
+/// Returns operating system and architecture in Go's words, which are krew's and kubectl's, too.
+pub fn platform() -> String {
     let os = match std::env::consts::OS {
         "macos" => "darwin",
         other => other,
@@ -298,5 +305,5 @@ fn user_agent() -> String {
         "powerpc64" => "ppc64le",
         other => other,
     };
-    format!("{}/{} ({os}/{architecture})", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+    format!("{os}/{architecture}")
 }

@@ -70,6 +70,14 @@ pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Desired, Cluster
     Ok(Desired::Object { object, removals_unseen: removals_unseen(live) })
 }
 
+/// Returns whether `kubectl apply` of a manifest would take the template away that it set last.
+pub fn drops_template(live: &Workload, manifest: &Value) -> bool {
+    let has_template = |object: &Value| object.pointer("/spec/template").is_some_and(|template| !template.is_null());
+    let kind = live.reference.kind;
+    let was_set = || original(live).is_some_and(|applied| has_template(&applied));
+    kind.has_template() && !has_template(manifest) && (was_set() || apply_manager(&live.object, kind).is_some())
+}
+
 /// The strategic merge patch that kubectl computes from the last applied manifest, this one and the live object.
 fn three_way(live: &Workload, manifest: &Value) -> Result<Value, ClusterError> {
     let modified = as_kubectl_reads(manifest, &live.reference.namespace);

@@ -16,7 +16,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-pub(super) use from_kube::of_transport;
+pub(super) use from_kube::{links, of_transport};
 pub use request::{RequestDescription, Verb};
 
 /// Why the server could not be reached: nothing of the request arrived there.
@@ -66,7 +66,7 @@ pub enum ClusterError {
         name: String,
     },
     /// The server does not know who asks (401).
-    #[error("you must be logged in to the server (Unauthorized)")]
+    #[error("You must be logged in to the server (Unauthorized)")]
     Unauthorized,
     /// The object changed meanwhile, or another field manager owns a field (409).
     #[error("{message}")]
@@ -258,7 +258,7 @@ impl ClusterError {
                 causes.iter().map(|(field, message)| format!("{field}: {message}")).collect()
             }
             Self::Conflict { .. } => vec![
-                "the object was changed by somebody else meanwhile; plan again".to_owned(),
+                "the object was changed by another client meanwhile; plan again".to_owned(),
                 "an exported manifest has metadata.resourceVersion, which is of the past: take it out of the file"
                     .to_owned(),
             ],

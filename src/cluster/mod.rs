@@ -10,6 +10,7 @@ mod kubelet;
 mod namespace;
 mod objects;
 mod overview;
+mod room;
 mod send;
 mod services;
 mod snapshot;
@@ -18,7 +19,7 @@ mod watch;
 use connect::{ConnectOptions, Connection, Environment};
 use error::ClusterError;
 
-pub use desired::merged_here;
+pub use desired::{drops_template, merged_here};
 pub use namespace::NamespaceFacts;
 pub use overview::Overview;
 pub use send::answer;

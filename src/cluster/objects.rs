@@ -45,6 +45,11 @@ pub(super) const NETWORK_POLICIES: Resource =
 /// `autoscaling/v2` HorizontalPodAutoscaler.
 pub(super) const AUTOSCALERS: Resource =
     Resource { group: "autoscaling", version: "v2", plural: "horizontalpodautoscalers" };
+/// `autoscaling.k8s.io/v1` VerticalPodAutoscaler, which not every cluster has.
+pub(super) const VERTICAL_AUTOSCALERS: Resource =
+    Resource { group: "autoscaling.k8s.io", version: "v1", plural: "verticalpodautoscalers" };
+/// `metrics.k8s.io/v1beta1` PodMetrics, which not every cluster has.
+pub(super) const POD_METRICS: Resource = Resource { group: "metrics.k8s.io", version: "v1beta1", plural: "pods" };
 /// `apps/v1` ControllerRevision.
 pub(super) const CONTROLLER_REVISIONS: Resource =
     Resource { group: "apps", version: "v1", plural: "controllerrevisions" };

@@ -122,7 +122,7 @@ impl Reading {
             Err(error) => {
                 let (plural, makers) = (kind.spec().plural, maker.spec().plural);
                 self.not_read.push(format!(
-                    "the {plural} could not be listed ({error}), so none is shown, and whose the pods of {makers} are is told by their labels alone"
+                    "the {plural} could not be listed ({error}), so none is shown, and whose the pods of {makers} are is known by their labels alone"
                 ));
                 self.replica_sets_denied = Some(denied(error.clone())?);
                 self.forbidden.get_or_insert(error);

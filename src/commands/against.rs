@@ -5,23 +5,23 @@ use std::io;
 
 use serde_json::Value;
 
-use super::{Shell, plan, planning};
+use super::{Shell, plan, planning, sources};
 use crate::cli::{GlobalArgs, PlanArgs, TargetArgs};
 use crate::engine::api_schema::{Scope, Validation};
 use crate::engine::outcome::EndResult;
 use crate::engine::plan::offline::{self, Written};
 use crate::error::{CommandError, ErrorKind};
-use crate::manifest::{self, Packed};
+use crate::manifest::{self, Origin, Packed};
 
-pub(super) fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
+pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let targets = &args.change.targets;
-    if targets.filename.is_empty() {
+    if targets.filename.is_empty() && targets.kustomize.is_none() {
         return Err(CommandError::usage("--against compares two manifests, and the newer one is missing")
             .hint("give it with -f, such as: kubectl inplace plan --against old.yaml -f new.yaml"));
     }
-    if !targets.words.is_empty() || !targets.image.is_empty() || targets.selector.is_some() || targets.all_namespaces {
+    if !targets.words.is_empty() || !targets.image.is_empty() || targets.is_selected() || targets.all_namespaces {
         return Err(CommandError::usage(
-            "--against compares two manifests; it goes without TYPE/NAME, CONTAINER=IMAGE, -l and -A",
+            "--against cannot be combined with TYPE/NAME, CONTAINER=IMAGE, -l, --all and -A",
         ));
     }
     if args.out.is_some() {
@@ -38,8 +38,8 @@ pub(super) fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Re
     }
     let options = planning::options(&args.policy)?;
     shell.standard_input_was_read = from_stdin(&args.against) || from_stdin(&targets.filename);
-    let old = objects(&args.against, targets, global, None)?;
-    let new = objects(&targets.filename, targets, global, Some(shell))?;
+    let old = objects(sources::of_names(&args.against, shell).await?, targets, global, None)?;
+    let new = objects(sources::origins(targets, shell).await?, targets, global, Some(shell))?;
     let plan = offline::compare(&old, &new, global.namespace.as_deref(), &options)
         .map_err(|error| CommandError::new(ErrorKind::Manifest, error.to_string()))?;
     plan::show(&plan, args.output, None, shell)?;
@@ -50,6 +50,7 @@ pub(super) fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Re
 fn connection_flag(global: &GlobalArgs) -> Option<&'static str> {
     let flags = [
         ("--kubeconfig", global.kubeconfig.is_some()),
+        ("--kuberc", global.kuberc.is_some()),
         ("--context", global.context.is_some()),
         ("--cluster", global.cluster.is_some()),
         ("--user", global.user.is_some()),
@@ -72,13 +73,13 @@ fn connection_flag(global: &GlobalArgs) -> Option<&'static str> {
 
 /// Reads one side; what is no workload is noted where there is a shell to note it.
 fn objects(
-    names: &[String],
+    origins: Vec<Origin>,
     args: &TargetArgs,
     global: &GlobalArgs,
     shell: Option<&Shell>,
 ) -> Result<Vec<Packed>, CommandError> {
     let is_workload = super::targets::is_workload;
-    let manifests = manifest::read(names, args.recursive, &mut io::stdin().lock(), is_workload, Scope::Whole)?;
+    let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock(), is_workload, Scope::Whole)?;
     match (args.validate, shell) {
         (Validation::Strict, _) => super::targets::refuse_unknown(manifests.iter())?,
         (Validation::Warn, Some(shell)) => super::targets::warn_of_unknown(&manifests, shell),

@@ -54,8 +54,10 @@ async fn carry_out(
     args: &ApplyArgs,
     shell: &Shell,
 ) -> Result<EndResult, CommandError> {
-    let writer = (args.output, args.yes, field_manager);
-    Rolling::new(&planned.cluster, &args.rollout, writer, shell).await.each(planned, shell).await
+    let writer = (args.output, field_manager);
+    let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
+    rolling.on_deferred = args.resize.deferred;
+    rolling.each(planned, shell).await
 }
 
 /// Does exactly what a saved plan says: it was approved when it was given.

@@ -1,7 +1,8 @@
 //! The question before anything is touched.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 
 use futures::FutureExt;
 use futures::future::{self, Either};
@@ -36,9 +37,30 @@ pub(super) fn ask(plan: &Plan, cluster: &Cluster, yes: bool, shell: &Shell) -> R
     self::question(&question, cluster, yes, shell)
 }
 
+/// Where an answer comes from.
+enum Answers {
+    StandardInput,
+    /// Standard input was a manifest: the terminal itself is asked.
+    Terminal(File),
+}
+
+/// The terminal that a process belongs to.
+const TERMINAL: &str = if cfg!(windows) { "CONIN$" } else { "/dev/tty" };
+
+#[expect(clippy::disallowed_methods, reason = "the terminal is no file that somebody names")]
+fn answers(shell: &Shell) -> Option<Answers> {
+    if !io::stderr().is_terminal() {
+        return None;
+    }
+    if shell.standard_input_was_read {
+        return File::open(TERMINAL).ok().filter(File::is_terminal).map(Answers::Terminal);
+    }
+    io::stdin().is_terminal().then_some(Answers::StandardInput)
+}
+
 /// Returns whether there is a terminal to ask on.
 pub(super) fn can_ask(shell: &Shell) -> bool {
-    !shell.standard_input_was_read && io::stdin().is_terminal() && io::stderr().is_terminal()
+    answers(shell).is_some()
 }
 
 /// Asks whether something shall be done, naming context and server.
@@ -46,11 +68,11 @@ pub(super) fn question(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) 
     if yes {
         return Ok(true);
     }
-    if !can_ask(shell) {
+    let Some(answers) = answers(shell) else {
         return Err(
             CommandError::usage("there is no terminal to ask on, so nothing was done").hint("say --yes to approve")
         );
-    }
+    };
     let context = cluster.context().unwrap_or("(no context)");
     let question = format!(
         "{}, in context {} (server {})?\nOnly 'yes' will be accepted to approve",
@@ -59,7 +81,7 @@ pub(super) fn question(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) 
         shell.terminal.stderr.show(cluster.server())
     );
     let runtime = Handle::current();
-    let answer = tokio::task::block_in_place(|| runtime.block_on(answer_or_interrupt(&question)))?;
+    let answer = tokio::task::block_in_place(|| runtime.block_on(answer_or_interrupt(&question, answers)))?;
     if !answer.as_ref().is_some_and(|answer| answer.ends_with(b"\n")) {
         // End-of-file and Ctrl-C leave the cursor behind the question.
         writeln!(io::stderr())?;
@@ -70,17 +92,17 @@ pub(super) fn question(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) 
     }
 }
 
-/// Asks, and waits for a line on stdin; `None` for Ctrl-C, which leaves the reading thread behind: the process ends soon.
-async fn answer_or_interrupt(question: &str) -> io::Result<Option<Vec<u8>>> {
+/// Asks, and waits for a line; `None` for Ctrl-C, which leaves the reading thread behind: the process ends soon.
+async fn answer_or_interrupt(question: &str, answers: Answers) -> io::Result<Option<Vec<u8>>> {
     let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
     // Looked at once, so that it listens before anybody can read the question.
     let listens = interrupt.as_mut().now_or_never().is_none();
     // A terminal that cannot be written to shows no question: nobody can have agreed to it.
     let mut stderr = io::stderr();
     write!(stderr, "{question}: ").and_then(|()| stderr.flush())?;
-    let reading = tokio::task::spawn_blocking(|| {
-        let mut answer = Vec::new();
-        io::stdin().lock().take(LONGEST_ANSWER).read_until(b'\n', &mut answer).map(|_| answer)
+    let reading = tokio::task::spawn_blocking(move || match answers {
+        Answers::StandardInput => line(io::stdin().lock()),
+        Answers::Terminal(terminal) => line(BufReader::new(terminal)),
     });
     // Without a handler Ctrl-C ends the process as it always does.
     let answer = match listens {
@@ -91,6 +113,12 @@ async fn answer_or_interrupt(question: &str) -> io::Result<Option<Vec<u8>>> {
         },
     };
     answer.map_err(io::Error::other)?.map(Some)
+}
+
+fn line(from: impl BufRead) -> io::Result<Vec<u8>> {
+    let mut answer = Vec::new();
+    from.take(LONGEST_ANSWER).read_until(b'\n', &mut answer)?;
+    Ok(answer)
 }
 
 /// Only the whole line is a yes: no blanks around it, no capitals, no end-of-file in its place.

@@ -2,28 +2,29 @@
 
 use super::Shell;
 use super::next::Verb;
-use super::planning::follow_options;
+use super::planning::{follow_options, say_ways_on};
 use super::recording::RecordTo;
 use super::targets::{self, Wish};
 use super::witness::Witness;
 use crate::cli::{FollowArgs, GlobalArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
-use crate::engine::names::ContainerName;
+use crate::engine::durable::lock::RolloutLock;
+use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::outcome::EndResult;
+use crate::engine::plan::{self, Hold};
 use crate::engine::pod::{ContainerList, Pod};
 use crate::engine::progress::PodPhase;
 use crate::engine::reason::Reason;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::Goal;
 use crate::engine::target::Images;
-use crate::engine::{plan, suggest};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{Listener, NextSteps};
 
 pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = follow_options(&args.policy)?;
-    let asked = targets::read(&args.targets, false, shell)?;
+    let asked = targets::read(&args.targets, false, shell).await?;
     let cluster = shell.connect(global).await?;
     let id = shell.rollout_id();
     let record_to = RecordTo::new(args.record.as_deref());
@@ -41,10 +42,9 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             ));
         }
         if let Some(denied) = live.surroundings.denied.first() {
-            let message = format!("from server (Forbidden): {}", denied.message);
             let namespace = &live.workload.reference.namespace;
             let hint = format!("check it with: kubectl auth can-i {} {} -n {namespace}", denied.verb, denied.resource);
-            return Err(CommandError::new(ErrorKind::Cluster, message).hint(hint));
+            return Err(CommandError::from_server("Forbidden", &denied.message).hint(hint));
         }
         if let Some(images) = &images {
             let unknown = unknown_containers(&live.pods, images);
@@ -82,6 +82,9 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
         witness.end(&cluster, &mut outcome).await?;
         shell.tell_notices();
+        if plan::hold(&live).is_some() {
+            say_what_is_left(&goal.workload, &cluster, shell).await;
+        }
         if taken.is_some() {
             shell.note(&format!("watch it with: {rollout_status}"));
         }
@@ -92,6 +95,23 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
     }
     Ok(result)
+}
+
+/// Says how a rollout is brought to its end that still holds the workload and that nobody carries on.
+async fn say_what_is_left(workload: &WorkloadRef, cluster: &Cluster, shell: &Shell) {
+    // What cannot be read does not change how the pods ended.
+    let Ok(workload) = cluster.workload(workload).await else { return };
+    let Ok(live) = cluster.live(workload, Nodes::Nowhere).await else { return };
+    let is_lock = RolloutLock::text_of(&live.workload.object).is_some();
+    match plan::hold(&live) {
+        None | Some(Hold::AtWork) => return,
+        // A person may have set it so.
+        Some(Hold::WithoutLock) if !is_lock => return,
+        Some(_) => {}
+    }
+    let workload = &live.workload.reference;
+    shell.note(&format!("a rollout holds {workload}, and no run is known to carry it on"));
+    say_ways_on(&live, cluster, shell);
 }
 
 /// The end of following pods that their owner's controller is about to replace: the same as if it had begun a moment
@@ -139,10 +159,5 @@ fn unknown_containers(pods: &[Pod], images: &Images) -> Vec<Reason> {
         return Vec::new();
     }
     let unknown = images.by_container.keys().filter(|name| !known.contains(name));
-    let reasons = unknown.map(|container| Reason::ContainerNotFound {
-        container: container.clone(),
-        suggestion: suggest::closest(container.as_str(), known.iter().map(ContainerName::as_str)).map(str::to_owned),
-        known: known.clone(),
-    });
-    reasons.collect()
+    unknown.map(|container| Reason::container_not_found(container, &known)).collect()
 }

@@ -26,7 +26,7 @@ pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell)
     let given = given.map_err(|error| CommandError::usage(format!("--kubelet-version: {error}")))?;
     let request = request(&args.targets)?;
     let images = request.images.clone();
-    let manifests = manifests(&args.targets, shell)?;
+    let manifests = manifests(&args.targets, shell).await?;
     let is_live = !request.named.is_empty() || !request.selected.is_empty();
     let objects = if !is_live {
         of_manifests(&manifests, &images, given, global)?
@@ -51,14 +51,14 @@ pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell)
 }
 
 fn request(args: &TargetArgs) -> Result<target::Request, CommandError> {
-    let request = target::parse(&args.words, &args.image, args.selector.is_some(), args.all_containers)?;
+    let request = target::parse(&args.words, &args.image, targets::unnamed(args), args.all_containers)?;
     let no_target = request.named.is_empty() && request.selected.is_empty();
-    if no_target && args.filename.is_empty() {
+    if no_target && !has_manifests(args) {
         return Err(CommandError::usage("no pod, workload or manifest was named")
             .hint("name one as TYPE/NAME, such as pod/web-0, or give a manifest with -f"));
     }
-    if no_target && (args.selector.is_some() || args.all_namespaces) {
-        return Err(CommandError::usage("-l and -A go with a TYPE, such as pods -l app=web"));
+    if no_target && (args.is_selected() || args.all_namespaces) {
+        return Err(CommandError::usage("-l, --all and -A go with a TYPE, such as pods -l app=web"));
     }
     if args.all_namespaces && request.selected.is_empty() {
         return Err(CommandError::usage("a resource cannot be retrieved by name across all namespaces")
@@ -67,12 +67,21 @@ fn request(args: &TargetArgs) -> Result<target::Request, CommandError> {
     Ok(request)
 }
 
-fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Vec<(WorkloadKind, Packed)>, CommandError> {
-    if args.filename.is_empty() {
+fn has_manifests(args: &TargetArgs) -> bool {
+    !args.filename.is_empty() || args.kustomize.is_some()
+}
+
+async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Vec<(WorkloadKind, Packed)>, CommandError> {
+    if !has_manifests(args) {
         return Ok(Vec::new());
     }
-    let files = TargetArgs { filename: args.filename.clone(), recursive: args.recursive, ..TargetArgs::default() };
-    match targets::read(&files, false, shell)? {
+    let files = TargetArgs {
+        filename: args.filename.clone(),
+        kustomize: args.kustomize.clone(),
+        recursive: args.recursive,
+        ..TargetArgs::default()
+    };
+    match targets::read(&files, false, shell).await? {
         Asked::Manifests(manifests) => Ok(manifests),
         Asked::Words(_) => Ok(Vec::new()),
     }
@@ -218,11 +227,15 @@ fn notes(objects: &[HashComparison], is_live: bool, shell: &Shell) {
 mod tests {
     use super::*;
     use crate::engine::api_schema::Scope;
+    use crate::engine::target::Unnamed;
     use crate::manifest;
+    use crate::manifest::Origin;
 
     fn read(text: &str) -> Vec<(WorkloadKind, Packed)> {
         let kind = |one: &Packed| WorkloadKind::from_manifest(&one.api_version, &one.kind).unwrap();
-        let read = manifest::read(&["-".into()], false, &mut text.as_bytes(), |_, _| true, Scope::Partial).unwrap();
+        let read =
+            manifest::read(vec![Origin::Name("-".into())], false, &mut text.as_bytes(), |_, _| true, Scope::Partial)
+                .unwrap();
         read.into_iter().map(|one| (kind(&one), one)).collect()
     }
 
@@ -240,7 +253,7 @@ spec: {template: {spec: {containers: [{name: side, image: 'registry.test/side:v1
 
     #[test]
     fn manifests_are_hashed_without_a_cluster() {
-        let images = target::parse(&["*=registry.test/side:v2".into()], &[], false, true).unwrap().images;
+        let images = target::parse(&["*=registry.test/side:v2".into()], &[], Unnamed::None, true).unwrap().images;
         let objects = of_manifests(&read(TWO), &images, None, &GlobalArgs::default()).unwrap();
         let hashes: Vec<String> = objects
             .iter()
@@ -251,7 +264,7 @@ spec: {template: {spec: {containers: [{name: side, image: 'registry.test/side:v1
         assert_eq!(objects[1].workload.namespace, "prod");
         let old = of_manifests(&read(TWO), &Images::default(), "1.15".parse().ok(), &GlobalArgs::default());
         assert!(old.unwrap_err().message.contains("1.15"));
-        let typo = target::parse(&["ap=x:1".into()], &[], false, false).unwrap().images;
+        let typo = target::parse(&["ap=x:1".into()], &[], Unnamed::None, false).unwrap().images;
         let error = of_manifests(&read(TWO), &typo, None, &GlobalArgs::default()).unwrap_err();
         assert_eq!(error.hints, ["did you mean app?"]);
     }

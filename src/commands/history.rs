@@ -13,12 +13,16 @@ use crate::render;
 
 pub(super) async fn run(args: &HistoryArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let words = TargetArgs::from(&args.targets);
-    let asked = targets::read_without_images(&words, shell)?;
+    let asked = targets::read_without_images(&words, shell).await?;
     let cluster = shell.connect(global).await?;
-    let workloads = targets::find(asked, &words, global, &cluster).await?;
+    let workloads = targets::find_any(asked, &words, global, &cluster).await?;
     let workloads = workloads.into_iter().map(|(workload, _)| workload).collect();
     let lives = targets::read_side_by_side(&cluster, workloads, Nodes::Nowhere).await?;
+    if lives.is_empty() {
+        targets::note_nothing((!words.all_namespaces).then(|| cluster.namespace()), shell);
+    }
     let found: Vec<WorkloadUpdates> = lives.iter().map(updates).collect();
-    render::history(args.output, &found, &shell.terminal.stdout, &mut io::stdout().lock())?;
+    let now = shell.clock(&cluster);
+    render::history(args.output, &found, &now, &shell.terminal.stdout, &mut io::stdout().lock())?;
     Ok(EndResult::Complete)
 }

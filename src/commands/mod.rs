@@ -27,9 +27,11 @@ mod rolling;
 mod saved;
 mod several;
 mod shell;
+mod sources;
 mod status;
 mod targets;
 mod undo;
+mod usage;
 mod version;
 mod witness;
 
@@ -38,7 +40,7 @@ pub use shell::Shell;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::cli::{Cli, Command, Typed};
+use crate::cli::{Cli, Command, Typed, resolved, root};
 use crate::engine::change::Direction;
 use crate::engine::outcome::{DiffResult, EndResult, Ending};
 use crate::error::CommandError;
@@ -53,6 +55,7 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     let (cli, typed) = match parsed(&arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
+            let error = usage::suggest(error);
             let is_wrong = error.use_stderr();
             let result = shell.tell_usage(&error, &arguments);
             // To `diff`, 1 means that something differs.
@@ -80,11 +83,12 @@ fn is_answer(command: &Command) -> bool {
         | Command::Follow(_) => true,
         Command::Plan(args) => args.detailed_exitcode,
         Command::Rbac(args) => args.check,
+        Command::Status(args) => args.exit_code,
         Command::Diff(_)
-        | Command::Status(_)
         | Command::History(_)
         | Command::Hash(_)
         | Command::Explain(_)
+        | Command::Options
         | Command::Completion(_)
         | Command::Version(_)
         | Command::Complete(_) => false,
@@ -93,10 +97,11 @@ fn is_answer(command: &Command) -> bool {
 
 /// Returns the arguments, and what of them was typed.
 fn parsed(arguments: &[String]) -> Result<(Cli, Vec<Typed>), clap::Error> {
-    let mut command = Cli::command();
-    let matches = command.try_get_matches_from_mut(arguments)?;
-    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-    Ok((cli, Typed::all(&matches)))
+    let mut root = root();
+    let words = resolved(&root, arguments);
+    let matches = root.try_get_matches_from_mut(words)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut root))?;
+    Ok((cli, Typed::all(&root, &matches)))
 }
 
 async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
@@ -108,7 +113,7 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
             shell.print(&Cli::command().render_help().to_string())?;
             Ok(EndResult::Complete)
         }
-        Some(Command::Plan(args)) if !args.against.is_empty() => against::run(&args, &cli.global, shell),
+        Some(Command::Plan(args)) if !args.against.is_empty() => against::run(&args, &cli.global, shell).await,
         Some(Command::Plan(args)) => plan::run(&args, &cli.global, shell).await,
         Some(Command::Diff(args)) => return Ok(Ending::Diff(diff::run(&args, &cli.global, shell).await)),
         Some(Command::Hash(args)) => hash::run(&args, &cli.global, shell).await,
@@ -121,6 +126,10 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Status(args)) => status::run(&args, &cli.global, shell).await,
         Some(Command::History(args)) => history::run(&args, &cli.global, shell).await,
         Some(Command::Rbac(args)) => rbac::run(&args, &cli.global, shell).await,
+        Some(Command::Options) => {
+            shell.print(&crate::cli::options())?;
+            Ok(EndResult::Complete)
+        }
         Some(Command::Completion(args)) => completion::run(&args, shell),
         Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,

@@ -19,6 +19,7 @@ use crate::engine::plan::WayBack;
 use crate::engine::pre_pull::PrePull;
 use crate::engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use crate::engine::shell_words::{connected, quoted};
+use crate::engine::status::{Deed, Way};
 use crate::engine::workload::Workload;
 use crate::engine::{address, duration, mask};
 
@@ -41,6 +42,7 @@ const CARRY: &[(Carry, &[&str])] = &[
         Carry::Connection,
         &[
             "kubeconfig",
+            "kuberc",
             "context",
             "cluster",
             "user",
@@ -77,6 +79,7 @@ const CARRY: &[(Carry, &[&str])] = &[
             "after_pod",
             "no_hooks",
             "on_failure",
+            "deferred",
             "keep_field_ownership",
             "parallel_workloads",
             "field_manager",
@@ -89,9 +92,11 @@ const CARRY: &[(Carry, &[&str])] = &[
             "image",
             "all_containers",
             "filename",
+            "kustomize",
             "recursive",
             "validate",
             "selector",
+            "all",
             "all_namespaces",
             "namespace",
             "container",
@@ -119,6 +124,14 @@ const CARRY: &[(Carry, &[&str])] = &[
             "verbosity",
             "output",
             "detailed_exitcode",
+            "exit_code",
+            // What kubectl alone understands.
+            "cache_dir",
+            "log_flush_frequency",
+            "match_server_version",
+            "profile",
+            "profile_output",
+            "vmodule",
             "out",
             "against",
             "yes",
@@ -198,6 +211,13 @@ impl Typing {
         Self { typed: typed.to_vec(), namespace: namespace.to_owned() }
     }
 
+    /// The same without a `--timeout` that was too short, where one was typed: what follows it is not bound by it again.
+    pub(super) fn with_more_time(&self) -> Option<Self> {
+        let is_short = |typed: &Typed| typed.id == "timeout" && is_shorter_than_usual(typed);
+        let others = || self.typed.iter().filter(|typed| !is_short(typed)).cloned().collect();
+        self.typed.iter().any(is_short).then(|| Self { typed: others(), namespace: self.namespace.clone() })
+    }
+
     /// Returns the command that does what was planned.
     pub(super) fn apply_planned(&self) -> String {
         self.the_same(&[])
@@ -269,8 +289,6 @@ impl Typing {
                 typed.push(known);
             }
         }
-        // The command after a time that was too short is not bound by it again.
-        typed.retain(|typed| typed.id != "timeout" || !is_shorter_than_usual(typed));
         // What was changed last goes back first; `abort` knows that.
         for order in typed.iter_mut().filter(|typed| goes_back && typed.id == "container_order") {
             let changed = goal.and_then(|goal| goal.pods.first()).map(|pod| pod.containers.keys());
@@ -322,7 +340,7 @@ impl Typing {
 
     /// Returns what is held back of a workload by what a rollout that was superseded has set, and the commands to choose
     /// from: those that keep the pods first. Nothing where nothing waits.
-    pub(super) fn held_back(&self, found: &Workload, goal: &Goal) -> Vec<(&'static str, String)> {
+    pub(super) fn held_back(&self, found: &Workload, goal: &Goal) -> Vec<(String, String)> {
         let Some(owner) = &goal.owner else { return Vec::new() };
         let workload = &goal.workload;
         let (held, start) = match workload.kind.holds_by().release(&found.object, owner.lock.strategy.as_ref()) {
@@ -330,22 +348,56 @@ impl Typing {
                 ("is paused", self.kubectl(&["rollout", "resume", &workload.to_string()], Vec::new(), workload))
             }
             Some(Release::Restore(_, before)) => {
-                let spec = serde_json::json!({"spec": {"updateStrategy": before}});
-                let patch =
-                    self.kubectl(&["patch", &workload.to_string()], vec!["-p".into(), spec.to_string()], workload);
-                ("has the update strategy of this rollout", patch)
+                ("has the update strategy of this rollout", self.restore(&before, workload))
             }
             None => return Vec::new(),
         };
         let is_ours = [&owner.before, &owner.after].into_iter().any(|template| same(found.template(), template));
-        let whose = if is_ours { "its template" } else { "somebody else's template" };
-        let command = |verb| format!("{} --take-over", self.of_workload(verb, workload, Some(goal)));
-        vec![
-            ("note:", format!("{workload} still {held}, so {whose} does not roll out")),
-            ("To finish it in place:", command(Verb::Resume)),
-            ("To roll it back in place:", command(Verb::Abort)),
-            ("To let it roll out, which replaces every pod:", start.to_string()),
-        ]
+        let whose = if is_ours { "its template" } else { "another client's template" };
+        let ways = self.ways(&Way::without_lock(&owner.lock.hooks), workload, Some(goal));
+        let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out"));
+        let start = ("To let it roll out, which replaces every pod:".to_owned(), start.to_string());
+        [note].into_iter().chain(ways).chain([start]).collect()
+    }
+
+    /// Returns kubectl's command that gives an owner an update strategy.
+    fn restore(&self, strategy: &serde_json::Value, workload: &WorkloadRef) -> Printed {
+        let spec = serde_json::json!({"spec": {"updateStrategy": strategy}});
+        self.kubectl(&["patch", &workload.to_string()], vec!["-p".into(), spec.to_string()], workload)
+    }
+
+    /// Returns what leads on from a rollout: what is printed before each command, and the command. One that began with
+    /// commands around each pod is refused without them, unless that is meant.
+    pub(super) fn ways(&self, ways: &[Way], workload: &WorkloadRef, goal: Option<&Goal>) -> Vec<(String, String)> {
+        let mut shown = Vec::new();
+        for way in ways {
+            let verb = |verb| self.of_workload(verb, workload, goal);
+            let command = match &way.deed {
+                Deed::Follow => verb(Verb::Follow),
+                Deed::Resume => verb(Verb::Resume),
+                Deed::Abort => verb(Verb::Abort),
+                Deed::Apply(images) => {
+                    let images = images.iter().map(|(container, image)| format!("{container}={image}"));
+                    let task = std::iter::once(workload.to_string()).chain(images).collect();
+                    self.about(Verb::Apply, task, workload, goal, false)
+                }
+                Deed::Restore(strategy) => self.restore(strategy, workload),
+            };
+            let take_over = if way.take_over { " --take-over" } else { "" };
+            let command = format!("{command}{take_over}");
+            let is_given = |phase: &&HookPhase| {
+                let is_known = goal.is_some_and(|goal| goal.hooks.command(**phase).is_some());
+                is_known || self.typed.iter().any(|typed| typed.id == "no_hooks" || typed.id == hook_id(**phase))
+            };
+            let missing: Vec<HookPhase> = way.hooks.iter().filter(|phase| !is_given(phase)).copied().collect();
+            let label = way.label;
+            shown.push((format!("{label}:"), format!("{command}{}", given_again(&missing))));
+            if !missing.is_empty() {
+                let flags: Vec<&str> = missing.iter().map(|phase| phase.flag()).collect();
+                shown.push((format!("{label}, without {}:", flags.join(" and ")), format!("{command} --no-hooks")));
+            }
+        }
+        shown
     }
 
     /// Returns the command that finishes in place what a rollout whose lock is gone has begun; `None` where images alone do
@@ -392,8 +444,8 @@ pub(super) const MOST_PODS: usize = 20;
 /// What a rollout has that may not have been typed: a saved plan has its safeguards inside; the commands around each pod
 /// stand in no lock.
 fn of_goal(goal: &Goal, all: bool) -> Vec<Typed> {
-    let hooks = [("before_pod", HookPhase::Before), ("after_pod", HookPhase::After)];
-    let hooks = hooks.into_iter().filter_map(|(id, phase)| Some(Typed::new(id, [goal.hooks.command(phase)?])));
+    let hooks = goal.hooks.phases();
+    let hooks = hooks.filter_map(|phase| Some(Typed::new(hook_id(phase), [goal.hooks.command(phase)?])));
     let policy = &goal.policy;
     let number = |id: &str, value: Option<String>| value.map(|value| Typed::new(id, [value]));
     let seconds = |value: Option<u64>| value.map(|seconds| format!("{seconds}s"));
@@ -412,6 +464,18 @@ fn of_goal(goal: &Goal, all: bool) -> Vec<Typed> {
         (!policy.container_order.is_empty()).then(|| Typed::new("container_order", order)),
     ];
     hooks.chain(more.into_iter().flatten().filter(|_| all)).collect()
+}
+
+fn hook_id(phase: HookPhase) -> &'static str {
+    match phase {
+        HookPhase::Before => "before_pod",
+        HookPhase::After => "after_pod",
+    }
+}
+
+/// The flags of commands that are stored nowhere: whoever copies the line has to fill them in.
+pub(super) fn given_again(missing: &[HookPhase]) -> String {
+    missing.iter().map(|phase| format!(" {} COMMAND", phase.flag())).collect()
 }
 
 fn is_shorter_than_usual(timeout: &Typed) -> bool {

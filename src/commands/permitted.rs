@@ -7,15 +7,15 @@ use super::Shell;
 use crate::cluster::Cluster;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::WorkloadRef;
-use crate::engine::permissions::{AccessResource, Asked, ClusterCommand, Need, Permission};
+use crate::engine::permissions::{Asked, ClusterCommand, Deed};
 use crate::engine::plan::{Denied, Verdict, WorkloadPlan};
 use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::{Goal, Mode};
 use crate::error::{CommandError, ErrorKind};
 
-/// What one question is about: namespace, kind, whether the owner is left alone and pods are resized, and a bare pod's name, since a Role may
-/// allow one object alone (`resourceNames`).
-type Subject = (String, WorkloadKind, (bool, bool), Option<String>);
+/// What one question is about: namespace, kind, what is done, and a bare pod's name, since a Role may allow one object alone
+/// (`resourceNames`).
+type Subject = (String, WorkloadKind, Deed, Option<String>);
 
 fn not_told(error: &str) -> String {
     format!("the server does not say what you may do ({error}), so a missing permission shows only when it is needed")
@@ -39,10 +39,8 @@ impl<'c> Permitted<'c> {
     /// With what is missing. A server that does not tell is no obstacle, and that is said.
     pub(super) async fn check(&mut self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
         let workload = &goal.workload;
-        match self
-            .denied(workload, (goal.mode != Mode::Durable, goal.pods.iter().any(|pod| pod.fields.resizes())))
-            .await
-        {
+        let resizes = goal.pods.iter().any(|pod| pod.fields.resizes());
+        match self.denied(workload, Deed { pods_only: goal.mode != Mode::Durable, resizes }).await {
             Ok(denied) if denied.is_empty() => Ok(()),
             Ok(denied) => {
                 let reasons: Vec<Reason> = denied.iter().map(|denied| denied.reason(&workload.namespace)).collect();
@@ -61,16 +59,16 @@ impl<'c> Permitted<'c> {
             return;
         }
         let workload = plan.workload.clone();
-        match self.denied(&workload, (plan.durable.is_none(), plan.fields.resizes())).await {
+        match self.denied(&workload, Deed { pods_only: plan.durable.is_none(), resizes: plan.resizes() }).await {
             Ok(denied) => plan.lacks(denied),
             Err(error) => plan.warnings.push(Warning::NotRead { what: not_told(error) }),
         }
     }
 
     /// Asks, or says what was answered before.
-    async fn denied(&mut self, workload: &WorkloadRef, what: (bool, bool)) -> &Result<Vec<Denied>, String> {
+    async fn denied(&mut self, workload: &WorkloadRef, deed: Deed) -> &Result<Vec<Denied>, String> {
         let name = Some(workload.name.clone()).filter(|_| !workload.kind.has_template());
-        let subject = (workload.namespace.clone(), workload.kind, what, name);
+        let subject = (workload.namespace.clone(), workload.kind, deed, name);
         let answer = match self.asked.remove(&subject) {
             Some(known) => known,
             None => self.ask(&subject).await,
@@ -78,11 +76,8 @@ impl<'c> Permitted<'c> {
         self.asked.entry(subject).or_insert(answer)
     }
 
-    async fn ask(&self, (namespace, kind, (pods_only, resizes), name): &Subject) -> Result<Vec<Denied>, String> {
-        let asked = Asked { command: self.command, kinds: vec![*kind], pods_only: *pods_only };
-        let is_resize = |permission: &Permission| *resizes && permission.resource == AccessResource::POD_RESIZE;
-        let required = |permission: &Permission| permission.need == Need::Required || is_resize(permission);
-        let questions = asked.permissions().into_iter().filter(required).collect();
+    async fn ask(&self, (namespace, kind, deed, name): &Subject) -> Result<Vec<Denied>, String> {
+        let questions = Asked::required(self.command, *kind, *deed);
         let answers = self.cluster.access(questions, Some(namespace), name.as_deref()).await;
         let answers = answers.map_err(|error| error.to_string())?;
         let denied = answers.into_iter().filter(|answer| !answer.allowed);

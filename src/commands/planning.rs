@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::stream::{self, StreamExt};
 
 use super::Shell;
-use super::next::Verb;
 use super::permitted::Permitted;
 use super::pulls;
 use super::reading;
@@ -24,12 +23,12 @@ use crate::engine::outcome::EndResult;
 use crate::engine::patch::{NewImage, PodPatch, patches};
 use crate::engine::permissions::ClusterCommand;
 use crate::engine::plan::{
-    self, ContainerOrderError, Denied, Hold, LiveWorkload, Options, Plan, PodVerdict, Subset, Verdict, WorkloadPlan,
-    offline,
+    self, ContainerOrderError, Denied, LiveWorkload, Options, Plan, PodVerdict, Subset, Verdict, WorkloadPlan, offline,
 };
 use crate::engine::pod::{Pod, PodSpec};
 use crate::engine::pre_pull::Lacking;
 use crate::engine::reason::{Reason, Warning};
+use crate::engine::status::status;
 use crate::engine::workload::Workload;
 use crate::error::CommandError;
 use crate::render::Meaning;
@@ -58,30 +57,19 @@ impl Planned {
 
     /// Where a rollout holds a workload, says the commands that lead on, the one that keeps most first.
     pub(super) fn say_what_leads_on(&self, shell: &Shell) {
-        let typing = shell.typing(&self.cluster);
         for (plan, live) in self.plan.workloads.iter().zip(&self.lives) {
-            let command = |verb| typing.of_workload(verb, &plan.workload, None).to_string();
-            let Some(hold) = plan.hold(live) else { continue };
-            let commands = match hold {
-                Hold::AtWork => vec![("To watch it:", command(Verb::Follow))],
-                Hold::PerhapsAtWork => vec![
-                    ("To watch it:", command(Verb::Follow)),
-                    ("To resume in its place, if it is gone:", format!("{} --take-over", command(Verb::Resume))),
-                ],
-                Hold::LeftBehind => {
-                    vec![("To resume:", command(Verb::Resume)), ("To roll back:", command(Verb::Abort))]
-                }
-                Hold::SetBack => vec![("To roll back:", command(Verb::Abort))],
-                Hold::Overtaken => vec![("To end it, changing no image:", command(Verb::Abort))],
-                Hold::WithoutLock => vec![
-                    ("To finish it in place:", format!("{} --take-over", command(Verb::Resume))),
-                    ("To roll it back in place:", format!("{} --take-over", command(Verb::Abort))),
-                ],
-            };
-            for (label, command) in commands {
-                shell.say(Meaning::Plain, label, &command);
+            if plan.hold(live).is_some() {
+                say_ways_on(live, &self.cluster, shell);
             }
         }
+    }
+}
+
+/// Says the commands that lead on from a rollout that holds a workload, the one that keeps most first.
+pub(super) fn say_ways_on(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) {
+    let ways = shell.typing(cluster).ways(&status(live).ways, &live.workload.reference, None);
+    for (label, command) in ways {
+        shell.say(Meaning::Plain, &label, &command);
     }
 }
 
@@ -96,7 +84,7 @@ pub(super) async fn make(
     shell: &mut Shell,
 ) -> Result<Planned, CommandError> {
     let options = options(policy)?;
-    let asked = targets::read_change(change, shell)?;
+    let asked = targets::read_change(change, shell).await?;
     let cluster = shell.connect(global).await?;
     let found = targets::find_or_new(asked, &change.targets, global, &cluster).await?;
     targets::refuse_ambiguous(&found.workloads)?;
@@ -143,8 +131,12 @@ pub(super) async fn make_for(
     let mut permitted = Permitted::new(&cluster, ClusterCommand::Apply);
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
-    for (desired, live) in read {
+    for (desired, mut live) in read {
         let mut plan = plan::build(&desired, &live, options);
+        if plan.verdict == Verdict::InPlace && plan.resizes() {
+            live.surroundings.resize = Some(cluster.resize_facts(&plan.fields, &live).await);
+            plan = plan::build(&desired, &live, options);
+        }
         permitted.note(&mut plan).await;
         if ask_server {
             let goal = plan.goal(&id, field_manager);

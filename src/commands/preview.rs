@@ -2,19 +2,14 @@
 
 use std::io;
 
-use serde_json::Value;
-
 use super::Shell;
 use super::rolling::Rolling;
 use crate::cli::DryRun;
 use crate::cluster::error::ClusterError;
-use crate::engine::change::same;
 use crate::engine::durable::lock::RolloutLock;
-use crate::engine::durable::{
-    ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase,
-};
+use crate::engine::durable::{ObjectWrite, OwnLock, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase};
 use crate::engine::patch::{NewImage, PodPatch, patches};
-use crate::engine::plan::LiveWorkload;
+use crate::engine::plan::{self, LiveWorkload};
 use crate::engine::rollout::{Goal, PodGoal};
 use crate::error::CommandError;
 use crate::render::{self, OutputFormat, Preview};
@@ -39,16 +34,12 @@ impl Rolling<'_> {
         }
         let found = RolloutLock::of(&live.workload.object).ok().flatten();
         let lock = goal.owner.as_ref().map(|owner| found.as_ref().unwrap_or(&owner.lock));
-        let is_template = |wanted: &Value| same(live.workload.template(), wanted);
-        let is_either = |owner: &OwnerGoal| is_template(owner.target()) || is_template(owner.source());
-        let preview = Preview {
-            goal,
-            found: lock,
-            first_step: first.map(|(step, _)| step),
-            template_is_set: goal.owner.as_ref().is_some_and(|owner| is_template(owner.target())),
-            template_is_foreign: goal.owner.as_deref().is_some_and(|owner| !is_either(owner)),
-            checked_by_server,
-        };
+        let stand = goal
+            .owner
+            .as_ref()
+            .map(|owner| plan::template_stand(live, found.as_ref().filter(|_| !owner.adopts), &owner.lock));
+        let preview =
+            Preview { goal, found: lock, first_step: first.map(|(step, _)| step), template: stand, checked_by_server };
         render::preview(self.output, &preview, &shell.terminal.stdout, &mut io::stdout().lock())?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::targets::Wish;
 use crate::cluster::error::ClusterError;
-use crate::cluster::{Cluster, Nodes, merged_here};
+use crate::cluster::{Cluster, Nodes, drops_template, merged_here};
 use crate::engine::plan::{self, Desired, LiveWorkload, RestartError, UndoError};
 use crate::engine::target::Images;
 use crate::engine::workload::Workload;
@@ -51,6 +51,12 @@ async fn one(
     field_manager: &str,
     nodes: Nodes,
 ) -> Result<(Desired, LiveWorkload), CommandError> {
+    if matches!(wish, Wish::Manifest { object, .. } if drops_template(&workload, object)) {
+        return Err(CommandError::usage(format!(
+            "{}: spec.template is required and not set: the manifest was applied with one, and kubectl apply of this would remove it",
+            workload.reference
+        )));
+    }
     let mut not_asked = None;
     let desired = async {
         match wish {
@@ -59,7 +65,7 @@ async fn one(
                 match cluster.desired(&workload, object, (field_manager, *validation)).await {
                     Err(error @ ClusterError::Forbidden { .. }) => {
                         not_asked = Some(format!(
-                            "the server could not be asked what the manifest would store ({error}), so it was merged here: what admission would make of it is not known"
+                            "the server could not be asked what the manifest would store ({error}), so it was merged here: what admission would change is not known"
                         ));
                         merged_here(&workload, object).map(Some)
                     }
@@ -101,7 +107,7 @@ fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
 fn not_restartable(live: &LiveWorkload, error: &RestartError) -> CommandError {
     let error_of = CommandError::usage(format!("{}: {error}", live.workload.reference));
     match error {
-        RestartError::NameOne { .. } => error_of.hint("name those that are to restart: -c CONTAINER"),
+        RestartError::NameOne { .. } => error_of.hint("name the containers to restart: -c CONTAINER"),
         RestartError::InitContainer { .. } => error_of,
     }
 }

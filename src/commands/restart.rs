@@ -15,7 +15,7 @@ use crate::render::OutputFormat;
 pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     // Nothing changes that a template could say.
     let options = Options { pods_only: true, ..planning::options(&args.policy)? };
-    let asked = targets::read(&args.targets, false, shell)?;
+    let asked = targets::read(&args.targets, false, shell).await?;
     let cluster = shell.connect(global).await?;
     let mut found = targets::find(asked, &args.targets, global, &cluster).await?;
     for (_, wish) in &mut found {
@@ -42,7 +42,7 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
-    let writer = (args.output, args.yes, args.field_manager.as_str());
+    let writer = (args.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
     rolling.is_restart = true;
     rolling.each(&planned, shell).await

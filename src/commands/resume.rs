@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::next::Verb;
+use super::next::{Verb, given_again};
 use super::permitted::Permitted;
 use super::rolling::{Rolling, say_what_pods_keep};
 use super::several::Job;
@@ -20,7 +20,7 @@ use crate::engine::plan::{self, ContainerOrderError, LiveWorkload, PodOrder, Res
 use crate::engine::rollout::{self, Goal, Policy};
 use crate::engine::workload::Workload;
 use crate::error::CommandError;
-use crate::render::{Meaning, OutputFormat};
+use crate::render::Meaning;
 
 pub(super) async fn run(
     args: &ResumeArgs,
@@ -29,18 +29,19 @@ pub(super) async fn run(
     shell: &mut Shell,
 ) -> Result<EndResult, CommandError> {
     let options = planning::options(&args.policy)?;
-    let asked = targets::read(&args.targets, false, shell)?;
+    let asked = targets::read(&args.targets, false, shell).await?;
     let cluster = shell.connect(global).await?;
     let found = targets::find(asked, &args.targets, global, &cluster).await?;
-    let writer = (args.output, args.yes, args.field_manager.as_str());
+    let writer = (args.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.start.pre_pull = options.pre_pull;
     rolling.start.hooks = options.hooks.clone();
     refuse_what_the_rollout_has(&args.policy)?;
     rolling.no_hooks = args.no_hooks;
     rolling.dry_run = args.dry_run;
+    rolling.on_deferred = args.resize.deferred;
     rolling.start.take_over = options.take_over;
-    go_on(found, direction, &options, &rolling, writer, shell).await
+    go_on(found, direction, &options, &rolling, args.yes, shell).await
 }
 
 /// Goes on with what was left behind of the workloads found, or takes it back.
@@ -49,7 +50,7 @@ pub(super) async fn go_on(
     direction: Option<Direction>,
     options: &plan::Options,
     rolling: &Rolling<'_>,
-    (_, yes, field_manager): (OutputFormat, bool, &str),
+    yes: bool,
     shell: &Shell,
 ) -> Result<EndResult, CommandError> {
     let cluster = rolling.cluster;
@@ -69,8 +70,8 @@ pub(super) async fn go_on(
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {
                 if rolling.dry_run == DryRun::None {
-                    remove_pull_pods(&live, cluster, field_manager, shell).await;
-                    remove_leftover(&live, cluster, field_manager, shell).await;
+                    remove_pull_pods(&live, cluster, &rolling.start.field_manager, shell).await;
+                    remove_leftover(&live, cluster, &rolling.start.field_manager, shell).await;
                 }
                 let (id, policy) = (shell.rollout_id(), plan::policy_of(&live, options));
                 if let Some(goal) = plan::put_back(&live, policy, &id, &rolling.start) {
@@ -83,15 +84,16 @@ pub(super) async fn go_on(
             }
             Err(error) => {
                 let verb = Verb::of(direction.unwrap_or(Direction::Forward));
-                return Err(rolling.not_resumed(&live.workload.reference, verb, &error));
+                return Err(rolling.not_resumed(&live, verb, &error));
             }
         };
         check_order(&goal, options)?;
         if !rolling.no_hooks {
             check_hooks(&goal, rolling)?;
         }
+        rolling.refuse_what_the_server_lacks(&goal, &live).await?;
         rolling.preview(&goal, &live, shell).await?;
-        warn_of_back_off(&live, &goal, shell);
+        warn(&live, &goal, shell);
         say_what_pods_keep(&goal, shell);
         if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
@@ -120,7 +122,7 @@ async fn remove_pull_pods(live: &LiveWorkload, cluster: &Cluster, field_manager:
         }
     };
     if others > 0 {
-        shell.note(&format!("{workload}: a run that may be at work pulls images first: its pods are left alone"));
+        shell.note(&format!("{workload}: a run that may be at work pulls images first: its pods are not touched"));
     }
     for delete in found.iter().filter_map(rollout::delete_pull_pod) {
         match cluster.write(&delete, field_manager).await {
@@ -187,7 +189,7 @@ fn refuse_what_the_rollout_has(policy: &PolicyArgs) -> Result<(), CommandError> 
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) => Err(CommandError::usage(format!(
-            "resume and abort use the pods recorded in the rollout: {flag} cannot be used with them"
+            "resume and abort use the pods recorded in the rollout, in its order: {flag} cannot be used with them"
         ))),
         None => Ok(()),
     }
@@ -203,14 +205,13 @@ fn check_hooks(goal: &Goal, rolling: &Rolling<'_>) -> Result<(), CommandError> {
     }
     let (verb, workload) = (Verb::of(owner.lock.direction), &goal.workload);
     let command = rolling.typing.of_workload(verb, workload, Some(goal));
-    let flags: Vec<String> = missing.iter().map(|phase| format!(" {} COMMAND", phase.flag())).collect();
     let names: Vec<&str> = missing.iter().map(|phase| phase.flag()).collect();
     Err(CommandError::usage(format!(
         "{workload}: rollout {} began with {}, and a command is not stored in the cluster",
         goal.id,
         names.join(" and ")
     ))
-    .hint(format!("give it again: {command}{}", flags.concat()))
+    .hint(format!("give it again: {command}{}", given_again(&missing)))
     .hint(format!("without it: {command} --no-hooks")))
 }
 
@@ -222,9 +223,9 @@ fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError>
         .map_err(|error| planning::order_error(&error))
 }
 
-/// Says which containers the kubelet is expected to leave down for a while.
-fn warn_of_back_off(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
-    for warning in plan::held_back(live, goal) {
+/// Says which containers the kubelet is expected to leave down for a while, and which pods get no traffic.
+fn warn(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
+    for warning in plan::held_back(live, goal).into_iter().chain(plan::missing_labels(live, live.pods.iter())) {
         let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
         shell.say(Meaning::Waiting, "Warning:", &text);
     }

@@ -15,14 +15,16 @@ use crate::engine::change::{Direction, FieldEffect, same};
 use crate::engine::durable::{self, lock::RolloutLock};
 use crate::engine::hook::Hooks;
 use crate::engine::kinds::Release;
-use crate::engine::names::{ContainerName, WorkloadRef};
+use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
-use crate::engine::plan::{self, LiveWorkload, ResumeError, Start, Verdict, way_back};
+use crate::engine::plan::{self, Hold, LiveWorkload, ResumeError, Start, Verdict, way_back};
+use crate::engine::policy::OnDeferred;
 use crate::engine::pre_pull::PrePull;
 use crate::engine::progress::PodPhase;
 use crate::engine::record::UpdateRecord;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::{Goal, Mode};
+use crate::engine::status::{Way, status};
 use crate::engine::workload::Workload;
 use crate::error::{CommandError, ErrorKind};
 use crate::process;
@@ -45,13 +47,15 @@ pub(super) struct Rolling<'a> {
     pub(super) no_hooks: bool,
     /// `--dry-run` of `resume` and `abort`.
     pub(super) dry_run: DryRun,
+    /// `--deferred`.
+    pub(super) on_deferred: OnDeferred,
 }
 
 impl<'a> Rolling<'a> {
     pub(super) async fn new(
         cluster: &'a Cluster,
         rollout: &'a RolloutArgs,
-        (output, yes, field_manager): (OutputFormat, bool, &str),
+        (output, field_manager): (OutputFormat, &str),
         shell: &Shell,
     ) -> Self {
         let start = Start {
@@ -63,7 +67,6 @@ impl<'a> Rolling<'a> {
             reason: rollout.reason.clone(),
             field_manager: field_manager.to_owned(),
             keep_field_ownership: rollout.keep_field_ownership,
-            release: yes,
             take_over: false,
             pre_pull: PrePull::Auto,
             hooks: Hooks::default(),
@@ -81,6 +84,7 @@ impl<'a> Rolling<'a> {
             is_restart: false,
             no_hooks: false,
             dry_run: DryRun::None,
+            on_deferred: OnDeferred::Wait,
         }
     }
 
@@ -100,26 +104,43 @@ impl<'a> Rolling<'a> {
         live: &LiveWorkload,
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
-        goal.policy.goes_on_after_failure = self.rollout.on_failure == OnFailure::Continue;
+        self.choose(&mut goal);
         let mut outcome = self.drive(&goal, live, shell).await?;
         while outcome.result == EndResult::Paused && goal.owner.is_some() && self.goes_on(&goal, shell)? {
             let live = self.reread(&goal).await?;
             let start = self.another_run(&goal, shell);
             let next = plan::resume(&live, None, None, &start);
-            goal = next.map_err(|error| self.not_resumed(&goal.workload, Verb::Resume, &error))?;
-            goal.policy.goes_on_after_failure = self.rollout.on_failure == OnFailure::Continue;
+            goal = next.map_err(|error| self.not_resumed(&live, Verb::Resume, &error))?;
+            self.choose(&mut goal);
             outcome = self.drive(&goal, &live, shell).await?;
         }
         let failed = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
-        if failed && self.rollout.on_failure == OnFailure::Undo {
-            let what = format!("taking {} back (--on-failure=undo)", goal.workload);
-            shell.say(Meaning::Waiting, "undo:", &what);
+        let undone_by = if failed && self.rollout.on_failure == OnFailure::Undo {
+            Some("--on-failure=undo")
+        } else if outcome.result == EndResult::Deferred && self.undoes_deferred(&goal) {
+            Some("--deferred=undo")
+        } else {
+            None
+        };
+        if let Some(flag) = undone_by {
+            shell.say(Meaning::Waiting, "undo:", &format!("taking {} back ({flag})", goal.workload));
             self.take_back(&goal, shell).await?;
         }
         if self.is_restart {
             self.tell_the_others(&goal, &outcome, shell);
         }
         Ok(outcome)
+    }
+
+    /// What a person has chosen for this run.
+    fn choose(&self, goal: &mut Goal) {
+        goal.policy.goes_on_after_failure = self.rollout.on_failure == OnFailure::Continue;
+        goal.policy.on_deferred = self.on_deferred;
+    }
+
+    fn undoes_deferred(&self, goal: &Goal) -> bool {
+        let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
+        self.on_deferred == OnDeferred::Undo && !is_back
     }
 
     /// A restart is never done already: the command that goes on names the pods that were not restarted.
@@ -168,42 +189,78 @@ impl<'a> Rolling<'a> {
                 Ok(back) => back,
                 // It failed before the first write on the owner, such as when an image could not be pulled.
                 Err(ResumeError::NoRollout) => {
-                    shell.note(&format!("{}: nothing was changed, so there is nothing to take back", goal.workload));
+                    shell.note(&format!("{}: nothing was changed, so there is nothing to roll back", goal.workload));
                     return Ok(());
                 }
-                Err(error) => return Err(self.not_resumed(&goal.workload, Verb::Abort, &error)),
+                Err(error) => return Err(self.not_resumed(&live, Verb::Abort, &error)),
             }
         } else if live.pods.iter().all(|pod| UpdateRecord::of(pod).is_none_or(|record| record.id != goal.id)) {
-            shell.note(&format!("{}: no pod was changed, so there is nothing to take back", goal.workload));
+            shell.note(&format!("{}: no pod was changed, so there is nothing to roll back", goal.workload));
             return Ok(());
         } else {
             let desired = plan::undo(&live, Some(goal.id.as_str()), false);
             let desired = desired
-                .map_err(|error| CommandError::usage(format!("{} cannot be taken back: {error}", goal.workload)))?;
+                .map_err(|error| CommandError::usage(format!("{} cannot be rolled back: {error}", goal.workload)))?;
             let hooks = goal.hooks.clone();
             let options = plan::Options { pods_only: true, hooks, ..plan::Options::default() };
             let mut plan = plan::build(&desired, &live, &options);
             plan.policy.container_order = goal.policy.container_order.iter().rev().cloned().collect();
             plan.goal(&shell.rollout_id(), &self.start.field_manager)
         };
+        self.refuse_what_the_server_lacks(&back, &live).await?;
         say_what_pods_keep(&back, shell);
         self.drive(&back, &live, shell).await.map(drop)
     }
 
+    /// What the server does in no pod is not begun: the owner would be left half way.
+    pub(super) async fn refuse_what_the_server_lacks(
+        &self,
+        goal: &Goal,
+        live: &LiveWorkload,
+    ) -> Result<(), CommandError> {
+        if goal.pods.iter().all(|pod| pod.fields.oldest_server().is_none()) {
+            return Ok(());
+        }
+        // A server that does not tell is no obstacle.
+        let server = self.cluster.server_version().await.ok().and_then(|version| version.parse().ok());
+        let Some(reason) = server.and_then(|server| plan::server_lacks(goal, live, server)) else { return Ok(()) };
+        let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
+        let (what, verb) = if is_back {
+            ("what was raised is kept, and the rollout finished", Verb::Resume)
+        } else {
+            ("it is rolled back", Verb::Abort)
+        };
+        let error = CommandError::new(ErrorKind::Forbidden, format!("{}: {}", goal.workload, reason.sentence()));
+        Err(error.hint(format!("{what}: {}", self.typing.of_workload(verb, &goal.workload, Some(goal)))))
+    }
+
     /// Why a rollout cannot be gone on with or taken back, and what a person can do.
-    pub(super) fn not_resumed(&self, workload: &WorkloadRef, verb: Verb, error: &ResumeError) -> CommandError {
-        let command = |verb: Verb| self.typing.of_workload(verb, workload, None);
+    pub(super) fn not_resumed(&self, live: &LiveWorkload, verb: Verb, error: &ResumeError) -> CommandError {
+        let workload = &live.workload.reference;
         let message = format!("{workload}: {error}");
+        let ways = self.typing.ways(&status(live).ways, workload, None);
+        let with_ways = |error: CommandError| {
+            ways.iter().fold(error, |error, (label, command)| error.hint(format!("{label} {command}")))
+        };
+        let take_over = |verb| format!("{} --take-over", self.typing.of_workload(verb, workload, None));
         match error {
-            ResumeError::AtWork(_) => CommandError::new(ErrorKind::Held, message)
-                .hint(format!("watch it: {}", command(Verb::Follow)))
-                .hint(format!("to act in its place all the same: {} --take-over", command(verb))),
-            ResumeError::Unreadable | ResumeError::LockLost(_) => CommandError::new(ErrorKind::Cluster, message)
-                .hint(format!("to finish it in place: {} --take-over", command(Verb::Resume)))
-                .hint(format!("to roll it back in place: {} --take-over", command(Verb::Abort))),
-            ResumeError::SetBack => CommandError::new(ErrorKind::Held, message)
-                .hint(format!("restore its pods in place: {}", command(Verb::Abort)))
-                .hint(format!("let its controller replace them: {} --take-over", command(Verb::Resume))),
+            ResumeError::AtWork(_) => {
+                let told = with_ways(CommandError::new(ErrorKind::Held, message));
+                match plan::hold(live) {
+                    Some(Hold::AtWork) => told.hint(format!("to act in its place all the same: {}", take_over(verb))),
+                    _ => told,
+                }
+            }
+            ResumeError::Unreadable | ResumeError::LockLost(_) => {
+                with_ways(CommandError::new(ErrorKind::Cluster, message))
+            }
+            ResumeError::SetBack => {
+                let told = with_ways(CommandError::new(ErrorKind::Held, message));
+                match workload.kind.holds_by().restores_the_field() {
+                    true => told.hint(format!("let its controller replace its pods: {}", take_over(Verb::Resume))),
+                    false => told,
+                }
+            }
             ResumeError::NoWayOn(_) => CommandError::new(ErrorKind::Cluster, message),
             ResumeError::NoRollout => CommandError::usage(message),
         }
@@ -234,14 +291,30 @@ impl<'a> Rolling<'a> {
     async fn tell_of_a_pause(&self, goal: &Goal, shell: &Shell) {
         let workload = &goal.workload;
         if workload.kind.holds_by().restores_the_field() {
+            self.tell_of_a_strategy(goal, shell).await;
             return;
         }
         let Ok(found) = self.cluster.workload(workload).await else { return };
         if let Some(Release::Remove(_)) = workload.kind.holds_by().release(&found.object, None) {
             shell.note(&format!(
-                "{workload} was paused by somebody else meanwhile and stays so: no later change of its template rolls out \
+                "{workload} was paused by another client meanwhile and stays so: no later change of its template rolls out \
                  before kubectl rollout resume {workload} -n {}",
                 workload.namespace
+            ));
+        }
+    }
+
+    /// Where the lock was lost, what the update strategy was before is known only from kubectl's note of the last apply.
+    async fn tell_of_a_strategy(&self, goal: &Goal, shell: &Shell) {
+        let workload = &goal.workload;
+        if !goal.owner.as_ref().is_some_and(|owner| owner.adopts) {
+            return;
+        }
+        let Ok(found) = self.cluster.workload(workload).await else { return };
+        if workload.kind.holds_by().is_held(&found.object, || None) {
+            shell.note(&format!(
+                "{workload} has the updateStrategy OnDelete, and nothing tells what it was before: if a rollout had set it, \
+                 put yours back, or no later change of its template rolls out"
             ));
         }
     }
@@ -263,7 +336,7 @@ impl<'a> Rolling<'a> {
             && approve::can_ask(shell)
         {
             let question = format!(
-                "{} has somebody else's template, held back by what this rollout had set. Let it roll out, which replaces pods",
+                "{} has another client's template, held back by what this rollout had set. Let it roll out, which replaces pods",
                 goal.workload
             );
             if approve::question(&question, self.cluster, false, shell)? {
@@ -290,14 +363,15 @@ impl<'a> Rolling<'a> {
                 shell.note(&format!(
                     "its controller rolls out the template that {workload} has now, and replaces pods for it"
                 ));
-                shell.say(Meaning::Plain, "To watch it:", &self.typing.rollout_status(workload));
+                shell.say(Meaning::Plain, "Follow:", &self.typing.rollout_status(workload));
             }
             return;
         }
-        let take_over = |verb| format!("{} --take-over", self.typing.of_workload(verb, &goal.workload, Some(goal)));
         if is_unreadable {
-            shell.say(Meaning::Waiting, "To finish it in place:", &take_over(Verb::Resume));
-            shell.say(Meaning::Waiting, "To roll it back in place:", &take_over(Verb::Abort));
+            let ways = Way::without_lock(&owner.lock.hooks);
+            for (label, command) in self.typing.ways(&ways, &goal.workload, Some(goal)) {
+                shell.say(Meaning::Waiting, &label, &command);
+            }
         } else if let Some(command) = self.typing.finish(goal) {
             let what = if owner.lock.direction == Direction::Back {
                 "To finish the way back:"
@@ -309,9 +383,15 @@ impl<'a> Rolling<'a> {
     }
 
     fn next(&self, goal: &Goal) -> NextSteps {
-        let command = |verb| self.typing.of_workload(verb, &goal.workload, Some(goal)).to_string();
+        let with_more_time = self.typing.with_more_time().map(|typing| Box::new(self.next_as(&typing, goal)));
+        NextSteps { with_more_time, ..self.next_as(&self.typing, goal) }
+    }
+
+    fn next_as(&self, typing: &Typing, goal: &Goal) -> NextSteps {
+        let command = |verb| typing.of_workload(verb, &goal.workload, Some(goal)).to_string();
         let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
         let undoes_failures = self.rollout.on_failure == OnFailure::Undo && !is_back;
+        let undoes_deferred = self.undoes_deferred(goal);
         match goal.mode {
             // On the way back there is one way on.
             Mode::Durable if is_back => NextSteps {
@@ -324,20 +404,20 @@ impl<'a> Rolling<'a> {
                 go_on: Some(command(Verb::Resume)),
                 abort: Some(command(Verb::Abort)),
                 follow: Some(command(Verb::Follow)),
+                with_more_time: None,
                 undoes_failures,
+                undoes_deferred,
             },
             Mode::PodsOnly | Mode::Follow => NextSteps {
-                take_back: if self.is_restart { None } else { self.images_back(goal) },
-                go_on: if self.is_restart { None } else { self.typing.go_on(goal) },
+                take_back: way_back(goal).filter(|_| !self.is_restart).and_then(|back| typing.images_back(goal, &back)),
+                go_on: if self.is_restart { None } else { typing.go_on(goal) },
                 abort: None,
                 follow: Some(command(Verb::Follow)),
+                with_more_time: None,
                 undoes_failures,
+                undoes_deferred,
             },
         }
-    }
-
-    fn images_back(&self, goal: &Goal) -> Option<String> {
-        way_back(goal).and_then(|back| self.typing.images_back(goal, &back))
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) enum Reread {
 pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) -> Result<Reread, CommandError> {
     if global.namespace.is_some() {
         return Err(CommandError::usage(
-            "a saved plan says itself in which namespace each workload is; -n goes without",
+            "--namespace cannot be used with --plan: the plan already contains the namespaces",
         )
         .hint("to carry it out elsewhere, plan again with -n"));
     }

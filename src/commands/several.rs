@@ -104,6 +104,7 @@ impl Rolling<'_> {
             | EndResult::NotEligible
             | EndResult::Failed
             | EndResult::TimedOut
+            | EndResult::Deferred
             | EndResult::Superseded => self.rollout.on_failure == OnFailure::Continue,
             EndResult::Paused | EndResult::Interrupted | EndResult::Terminated => false,
         }

@@ -106,7 +106,16 @@ impl Shell {
             standard_input_is_terminal: io::stdin().is_terminal(),
             notices: (!self.is_silent).then_some(sender),
         };
-        Ok(Cluster::connect(&options, &self.environment).await?)
+        let mut environment = self.environment.clone();
+        if let Some(kuberc) = &global.kuberc {
+            environment.kuberc = Some(kuberc.into());
+        }
+        Ok(Cluster::connect(&options, &environment).await?)
+    }
+
+    /// Returns what the environment says about connecting.
+    pub(super) fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Writes to stdout.
@@ -220,7 +229,7 @@ impl Shell {
             | ErrorKind::Held
             | ErrorKind::Forbidden => (error.message.as_str(), ""),
         };
-        self.say(Meaning::Failing, "error:", message);
+        self.say(Meaning::Failing, &error.heading(), message);
         for line in snippet.lines() {
             self.say(Meaning::Plain, " ", line);
         }

@@ -9,16 +9,14 @@ use futures::future::{Either, select};
 use tokio::time::Instant;
 
 use super::Shell;
-use super::next::Verb;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, StatusArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::rollout::Stop;
 use crate::engine::status::{WorkloadStatus, status};
 use crate::error::CommandError;
-use crate::render::{self, HeldCommands, OutputFormat, Redrawn, StatusContext};
+use crate::render::{self, OutputFormat, Redrawn, StatusContext};
 use crate::signals::Signals;
 
 /// The shortest time between two looks.
@@ -37,21 +35,35 @@ struct Look<'a> {
     output: OutputFormat,
 }
 
+/// What one look has seen.
+struct Seen {
+    /// What to show.
+    text: String,
+    is_empty: bool,
+    /// There is something to say of a workload.
+    is_notable: bool,
+    /// What to say beside it.
+    notes: Vec<String>,
+}
+
 pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let words = TargetArgs::from(&args.targets);
     let named = !words.words.is_empty() || !words.filename.is_empty() || words.selector.is_some();
-    let asked = if named { Some(targets::read_without_images(&words, shell)?) } else { None };
+    let asked = if named { Some(targets::read_without_images(&words, shell).await?) } else { None };
     let cluster = shell.connect(global).await?;
     let look = Look { asked, words, global, cluster, output: args.output };
     if args.watch {
         return watch(&look, shell).await;
     }
-    let (text, notes) = look.text(shell).await?;
-    shell.print(&text)?;
-    for note in &notes {
+    let seen = look.look(shell).await?;
+    shell.print(&seen.text)?;
+    if seen.is_empty {
+        targets::note_nothing((!look.words.all_namespaces).then(|| look.cluster.namespace()), shell);
+    }
+    for note in &seen.notes {
         shell.note(note);
     }
-    Ok(EndResult::Complete)
+    Ok(if args.exit_code && seen.is_notable { EndResult::Changes } else { EndResult::Complete })
 }
 
 /// Looks again and again until a signal comes. What cannot be read for a while is said once; what was named and is gone,
@@ -68,15 +80,15 @@ async fn watch(look: &Look<'_>, shell: &Shell) -> Result<EndResult, CommandError
     let mut has_shown = false;
     loop {
         let began = Instant::now();
-        let seen = match unless_stopped(&mut signals, look.text(shell)).await {
+        let seen = match unless_stopped(&mut signals, look.look(shell)).await {
             Ok(seen) => seen,
             Err(stop) => return Ok(leave(&shown, stop)),
         };
         let notes = match seen {
-            Ok((text, notes)) => {
-                shown.show(&text, &mut io::stdout().lock())?;
+            Ok(seen) => {
+                shown.show(&seen.text, &mut io::stdout().lock())?;
                 has_shown = true;
-                notes
+                seen.notes
             }
             Err(error) if has_shown && error.may_pass => vec![format!("{}; looking again", error.message)],
             Err(error) => {
@@ -112,17 +124,11 @@ async fn unless_stopped<T>(signals: &mut Signals, work: impl Future<Output = T>)
 }
 
 impl Look<'_> {
-    /// Reads, and returns what to show, and what to say beside it.
-    async fn text(&self, shell: &Shell) -> Result<(String, Vec<String>), CommandError> {
+    async fn look(&self, shell: &Shell) -> Result<Seen, CommandError> {
         let (workloads, notes) = self.read().await?;
         let mut text = Vec::new();
         let typing = shell.typing(&self.cluster);
-        let command = |verb: Verb, workload: &WorkloadRef| typing.of_workload(verb, workload, None).to_string();
-        let commands = |workload: &WorkloadRef| HeldCommands {
-            follow: command(Verb::Follow, workload),
-            resume: command(Verb::Resume, workload),
-            abort: command(Verb::Abort, workload),
-        };
+        let commands = |status: &WorkloadStatus| typing.ways(&status.ways, &status.workload, None);
         let now = shell.clock(&self.cluster);
         let context = StatusContext {
             asked_for: self.asked.is_some(),
@@ -132,7 +138,12 @@ impl Look<'_> {
             commands: &commands,
         };
         render::status(self.output, &workloads, &context, &shell.terminal.stdout, &mut text)?;
-        Ok((String::from_utf8_lossy(&text).into_owned(), notes))
+        Ok(Seen {
+            text: String::from_utf8_lossy(&text).into_owned(),
+            is_empty: workloads.is_empty(),
+            is_notable: workloads.iter().any(WorkloadStatus::is_notable),
+            notes,
+        })
     }
 
     async fn read(&self) -> Result<(Vec<WorkloadStatus>, Vec<String>), CommandError> {
@@ -145,7 +156,7 @@ impl Look<'_> {
             }
             return Ok((overview.workloads.iter().map(status).collect(), overview.not_read));
         };
-        let found = targets::find(asked.clone(), &self.words, self.global, &self.cluster).await?;
+        let found = targets::find_any(asked.clone(), &self.words, self.global, &self.cluster).await?;
         let workloads = found.into_iter().map(|(workload, _)| workload).collect();
         let lives = targets::read_side_by_side(&self.cluster, workloads, Nodes::Nowhere).await?;
         Ok((lives.iter().map(status).collect(), Vec::new()))

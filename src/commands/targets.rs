@@ -6,7 +6,7 @@ use std::io;
 use futures::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
-use super::Shell;
+use super::{Shell, sources};
 use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
@@ -18,7 +18,7 @@ use crate::engine::names::{ContainerName, WorkloadRef};
 use crate::engine::plan::LiveWorkload;
 use crate::engine::shell_words::quoted;
 use crate::engine::suggest;
-use crate::engine::target::{self, Images};
+use crate::engine::target::{self, Images, Unnamed};
 use crate::engine::workload::Workload;
 use crate::error::{CommandError, ErrorKind};
 use crate::manifest::{self, Finding, Findings, ManifestError, Packed};
@@ -63,7 +63,7 @@ pub(super) enum Wish {
 }
 
 /// Reads words, files and what is wanted of containers; asks the cluster nothing.
-pub(super) fn read_change(args: &ChangeArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
+pub(super) async fn read_change(args: &ChangeArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
     let mut resources = AskedResources {
         containers: args.container.iter().map(|name| ContainerName::from(name.as_str())).collect(),
         all: args.targets.all_containers,
@@ -74,21 +74,49 @@ pub(super) fn read_change(args: &ChangeArgs, shell: &mut Shell) -> Result<Asked,
             resources.add(map, list).map_err(|error| CommandError::usage(error.to_string()))?;
         }
     }
-    if resources.is_empty() && !resources.containers.is_empty() {
-        return Err(CommandError::usage("-c says whose cpu and memory change, and no --requests or --limits is given")
-            .hint("an image is given as CONTAINER=IMAGE"));
-    }
-    let mut asked = read(&args.targets, resources.is_empty(), shell)?;
+    let targets = with_containers(args, resources.is_empty())?;
+    let mut asked = read(&targets, resources.is_empty(), shell).await?;
     match &mut asked {
         Asked::Words(request) => request.images.resources = resources,
         Asked::Manifests(_) if !resources.is_empty() => {
             return Err(CommandError::usage(
-                "a manifest says cpu and memory itself; -f goes without --requests and --limits",
+                "-f cannot be combined with --requests and --limits: the manifest contains cpu and memory",
             ));
         }
         Asked::Manifests(_) => {}
     }
     Ok(asked)
+}
+
+/// Gives images that stand alone to the containers of `-c`, and refuses images of others: which is meant is not known.
+fn with_containers(args: &ChangeArgs, images_alone: bool) -> Result<TargetArgs, CommandError> {
+    let mut targets = args.targets.clone();
+    let given = std::mem::take(&mut targets.image);
+    for image in given {
+        match image.contains('=') {
+            true => targets.image.push(image),
+            false if args.container.is_empty() => {
+                return Err(CommandError::usage(format!("--image {image} does not say which container gets it"))
+                    .hint(format!("write --image CONTAINER={image}, or add -c CONTAINER")));
+            }
+            false => targets.image.extend(args.container.iter().map(|name| format!("{name}={image}"))),
+        }
+    }
+    let images: Vec<&str> =
+        targets.words.iter().chain(&targets.image).filter_map(|word| Some(word.split_once('=')?.0)).collect();
+    if images_alone && !args.container.is_empty() {
+        if images.is_empty() {
+            return Err(CommandError::usage(
+                "-c names containers, and neither --image, --requests nor --limits is given",
+            )
+            .hint("an image is given as CONTAINER=IMAGE, or as --image IMAGE with -c CONTAINER"));
+        }
+        if let Some(other) = images.iter().find(|name| !args.container.iter().any(|given| given == *name)) {
+            let message = format!("an image was given for container {other}, which is not among those of -c");
+            return Err(CommandError::usage(message).hint("leave out -c, or name that container in it, too"));
+        }
+    }
+    Ok(targets)
 }
 
 /// Refuses cpu and memory of which it is not said whose they are.
@@ -107,10 +135,24 @@ pub(super) fn refuse_ambiguous(found: &[(Workload, Wish)]) -> Result<(), Command
 }
 
 /// Reads words and files; asks the cluster nothing, so that a credential plugin never sees the manifest.
-pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) -> Result<Asked, CommandError> {
-    let request = target::parse(&args.words, &args.image, args.selector.is_some(), args.all_containers)?;
+pub(super) async fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) -> Result<Asked, CommandError> {
+    read_words(args, unnamed(args), images_needed, shell).await
+}
+
+/// Which workloads are meant where no name is given.
+pub(super) fn unnamed(args: &TargetArgs) -> Unnamed {
+    if args.is_selected() { Unnamed::Picked } else { Unnamed::None }
+}
+
+async fn read_words(
+    args: &TargetArgs,
+    unnamed: Unnamed,
+    images_needed: bool,
+    shell: &mut Shell,
+) -> Result<Asked, CommandError> {
+    let request = target::parse(&args.words, &args.image, unnamed, args.all_containers)?;
     let no_target = request.named.is_empty() && request.selected.is_empty();
-    if args.filename.is_empty() {
+    if args.filename.is_empty() && args.kustomize.is_none() {
         if no_target {
             return Err(CommandError::usage("no workload was named")
                 .hint("name one as TYPE/NAME, such as deployment/web, or give a manifest with -f"));
@@ -121,18 +163,22 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
         }
         if args.all_namespaces && request.selected.is_empty() {
             return Err(CommandError::usage("a resource cannot be retrieved by name across all namespaces")
-                .hint("give a selector with -l, or a namespace with -n"));
+                .hint("give a TYPE with -l or --all, or a namespace with -n"));
         }
         return Ok(Asked::Words(Box::new(request)));
     }
-    if !no_target || !request.images.is_empty() || args.selector.is_some() || args.all_namespaces {
+    if !no_target || !request.images.is_empty() || args.is_selected() || args.all_namespaces {
         return Err(CommandError::usage(
-            "a manifest names workload and images itself; -f goes without TYPE/NAME, CONTAINER=IMAGE, -l and -A",
+            "a manifest names workload and images itself; -f and -k go without TYPE/NAME, CONTAINER=IMAGE, -l, --all and -A",
         ));
     }
+    manifests(args, shell).await
+}
+
+async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
     shell.standard_input_was_read = args.filename.iter().any(|name| name == "-");
-    let manifests =
-        manifest::read(&args.filename, args.recursive, &mut io::stdin().lock(), is_workload, Scope::Partial)?;
+    let origins = sources::origins(args, shell).await?;
+    let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock(), is_workload, Scope::Partial)?;
     if args.validate == Validation::Warn {
         warn_of_unknown(&manifests, shell);
     }
@@ -146,15 +192,23 @@ pub(super) fn read(args: &TargetArgs, images_needed: bool, shell: &mut Shell) ->
     if workloads.is_empty() {
         let kinds = WorkloadKind::ALL.map(|kind| kind.spec().kind).join(", ");
         let names = args.filename.iter().map(|name| if name == "-" { "standard input" } else { name });
-        let message = format!("there is no workload in {}", names.collect::<Vec<_>>().join(", "));
+        let names: Vec<&str> = names.chain(args.kustomize.as_deref()).collect();
+        let message = format!("there is no workload in {}", names.join(", "));
         return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
     }
     Ok(Asked::Manifests(workloads))
 }
 
-/// Reads words and files of a command that takes no image.
-pub(super) fn read_without_images(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
-    let asked = read(args, false, shell)?;
+/// Says that there is nothing, in kubectl's words and where kubectl says it.
+pub(super) fn note_nothing(namespace: Option<&str>, shell: &Shell) {
+    let place = namespace.map(|namespace| format!(" in {namespace} namespace")).unwrap_or_default();
+    shell.say(Meaning::Plain, "No resources", &format!("found{place}."));
+}
+
+/// Reads words and files of a command that takes no image; a type alone is all of its workloads.
+pub(super) async fn read_without_images(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
+    let unnamed = if args.is_selected() { Unnamed::Picked } else { Unnamed::OfType };
+    let asked = read_words(args, unnamed, false, shell).await?;
     match &asked {
         Asked::Words(request) if !request.images.is_empty() => {
             Err(CommandError::usage("an image was given, but this command takes workloads alone"))
@@ -293,6 +347,27 @@ pub(super) async fn find(
     global: &GlobalArgs,
     cluster: &Cluster,
 ) -> Result<Vec<(Workload, Wish)>, CommandError> {
+    let selects = matches!(&asked, Asked::Words(request) if !request.selected.is_empty());
+    let found = find_any(asked, args, global, cluster).await?;
+    if found.is_empty() && selects {
+        let namespace = (!args.all_namespaces).then(|| cluster.namespace());
+        let place = namespace.map_or_else(|| "any namespace".to_owned(), |namespace| format!("namespace {namespace}"));
+        let message = match &args.selector {
+            Some(selector) => format!("no workload in {place} matches the selector {selector:?}"),
+            None => format!("there is no workload of the type in {place}"),
+        };
+        return Err(CommandError::new(ErrorKind::Cluster, message));
+    }
+    Ok(found)
+}
+
+/// The same where nothing is an answer, too.
+pub(super) async fn find_any(
+    asked: Asked,
+    args: &TargetArgs,
+    global: &GlobalArgs,
+    cluster: &Cluster,
+) -> Result<Vec<(Workload, Wish)>, CommandError> {
     let mut found = Vec::new();
     match asked {
         Asked::Words(request) => {
@@ -316,15 +391,6 @@ pub(super) async fn find(
                 };
                 found.sort_by_key(key);
                 found.dedup_by_key(|found| found.0.reference.clone());
-            }
-            if found.is_empty() {
-                let place =
-                    namespace.map_or_else(|| "any namespace".to_owned(), |namespace| format!("namespace {namespace}"));
-                let message = format!(
-                    "no workload in {place} matches the selector {:?}",
-                    args.selector.as_deref().unwrap_or_default()
-                );
-                return Err(CommandError::new(ErrorKind::Cluster, message));
             }
         }
         Asked::Manifests(manifests) => {
@@ -375,8 +441,8 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
         return CommandError::from(error);
     }
     if cluster.has_namespace(&reference.namespace).await == Some(false) {
-        let message = format!("from server (NotFound): namespaces \"{}\" not found", reference.namespace);
-        return CommandError::new(ErrorKind::Cluster, message).hint("see what there is with: kubectl get namespaces");
+        let message = format!("namespaces \"{}\" not found", reference.namespace);
+        return CommandError::from_server("NotFound", message).hint("see what there is with: kubectl get namespaces");
     }
     // Whoever may not list them gets no suggestion.
     let names = cluster.workload_names(reference.kind, &reference.namespace).await.unwrap_or_default();

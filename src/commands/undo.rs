@@ -15,7 +15,7 @@ use crate::render::OutputFormat;
 
 pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = planning::options(&args.policy)?;
-    let asked = targets::read(&args.targets, false, shell)?;
+    let asked = targets::read(&args.targets, false, shell).await?;
     let cluster = shell.connect(global).await?;
     let mut found = targets::find(asked, &args.targets, global, &cluster).await?;
     for (_, wish) in &mut found {
@@ -23,17 +23,18 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
             return Err(CommandError::usage("undo has its images from what was recorded; name the workload alone"));
         }
     }
-    let writer = (args.output, args.yes, args.field_manager.as_str());
+    let writer = (args.output, args.field_manager.as_str());
     if args.to.is_none() && !args.pin_digest && are_left_behind(&found, &cluster).await? {
         for (workload, _) in &found {
-            shell.note(&format!("{}: its last rollout was left in the middle and is taken back", workload.reference));
+            shell.note(&format!("{}: its last rollout did not finish and is rolled back", workload.reference));
         }
         let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
         rolling.start.pre_pull = options.pre_pull;
         rolling.start.hooks = options.hooks.clone();
         rolling.dry_run = args.dry_run;
+        rolling.on_deferred = args.resize.deferred;
         rolling.start.take_over = options.take_over;
-        return resume::go_on(found, Some(Direction::Back), &options, &rolling, writer, shell).await;
+        return resume::go_on(found, Some(Direction::Back), &options, &rolling, args.yes, shell).await;
     }
     for (_, wish) in &mut found {
         *wish = Wish::Undo { to: args.to.clone(), pin_digest: args.pin_digest };
@@ -55,7 +56,9 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     if !approve::ask(&planned.plan, &planned.cluster, args.yes, shell)? {
         return Err(CommandError::usage("not approved: nothing was changed"));
     }
-    Rolling::new(&planned.cluster, &args.rollout, writer, shell).await.each(&planned, shell).await
+    let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
+    rolling.on_deferred = args.resize.deferred;
+    rolling.each(&planned, shell).await
 }
 
 /// Says which update is undone: which images that means the plan shows.

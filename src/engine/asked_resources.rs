@@ -9,7 +9,6 @@ use super::names::ContainerName;
 use super::pod::ContainerList;
 use super::quantity::Quantity;
 use super::reason::Reason;
-use super::suggest;
 
 /// What is wanted, and of which containers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -131,13 +130,7 @@ impl AskedResources {
             }
         }
         let missing = self.containers.iter().filter(|name| !known.contains(name));
-        let reasons = missing.map(|container| Reason::ContainerNotFound {
-            container: container.clone(),
-            suggestion: suggest::closest(container.as_str(), known.iter().map(ContainerName::as_str))
-                .map(str::to_owned),
-            known: known.clone(),
-        });
-        let reasons: Vec<Reason> = reasons.collect();
+        let reasons: Vec<Reason> = missing.map(|name| Reason::container_not_found(name, &known)).collect();
         if reasons.is_empty() { Ok(()) } else { Err(reasons) }
     }
 

@@ -123,7 +123,10 @@ impl fmt::Display for Bound {
                 write!(f, "its status allows {disruptions_allowed} disruptions")
             }
             Self::Status { disruptions_allowed, in_hand } => {
-                write!(f, "its status allows {disruptions_allowed} disruptions, and {in_hand} of its pods are in hand")
+                write!(
+                    f,
+                    "its status allows {disruptions_allowed} disruptions, and {in_hand} of its pods are in progress"
+                )
             }
         }
     }

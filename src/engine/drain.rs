@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::change::MetadataChange;
+use super::json_path::text;
 use super::metadata::MetadataMap;
 use super::pod::Pod;
 use super::record::{Drained, DrainedLabel};
@@ -153,15 +154,28 @@ pub fn drain(pod: &Pod, services: &[Value], surroundings: &Surroundings<'_>) -> 
     }
 }
 
-fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
-    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-}
-
 /// Returns whether a Service lists the pod by its labels: one without a selector, or that is only a name elsewhere, does not.
 pub fn selects(service: &Value, pod: &Pod) -> bool {
     let Some(selector) = service.pointer("/spec/selector").and_then(Value::as_object) else { return false };
     let is_carried = |(key, value): (&String, &Value)| pod.labels.get(key).map(String::as_str) == value.as_str();
     text(service, "/spec/type") != "ExternalName" && !selector.is_empty() && selector.iter().all(is_carried)
+}
+
+/// Returns the labels (`key=value`) of a template that a pod lacks and that Services of it select: without them no traffic
+/// reaches the pod, whoever took them off.
+pub fn missing(template: &Value, services: &[Value], pod: &Pod) -> BTreeSet<String> {
+    let labels = template.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
+    let lacked = labels.filter(|(key, _)| !pod.labels.contains_key(*key));
+    let lacked: Vec<(&String, &str)> = lacked.filter_map(|(key, value)| Some((key, value.as_str()?))).collect();
+    let mut whole = pod.clone();
+    whole.labels.extend(lacked.iter().map(|(key, value)| ((*key).clone(), (*value).to_owned())));
+    let lost: BTreeSet<&str> =
+        services.iter().filter(|service| selects(service, &whole) && !selects(service, pod)).flat_map(keys).collect();
+    lacked
+        .into_iter()
+        .filter(|(key, _)| lost.contains(key.as_str()))
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect()
 }
 
 fn keys(service: &Value) -> BTreeSet<&str> {

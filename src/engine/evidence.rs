@@ -147,9 +147,9 @@ impl Baseline {
                 is_newer => Proof::Unverified(doubt(set, status, is_newer)),
             },
             Self::Created => Proof::New,
-            Self::Unknown => {
-                Proof::Unverified("nothing tells when the image was set: no record and no managedFields".into())
-            }
+            Self::Unknown => Proof::Unverified(
+                "it is not known when the image was set: there is no record and no managedFields".into(),
+            ),
         }
     }
 }

@@ -1,7 +1,14 @@
-//! Paths into an object, as they are shown: `spec.containers[app].env[A]`.
+//! Paths into an object, as they are shown: `spec.containers[app].env[A]`; and the text that stands at one.
+
+use serde_json::Value;
 
 /// The bytes of a path beyond which nothing is joined to it.
 const MAX_PATH_BYTES: usize = 512;
+
+/// Returns the text at a JSON pointer; empty where there is none.
+pub(super) fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
 
 /// Joins a path and a key; keys with dots or slashes, such as those of labels, stand in brackets.
 pub(super) fn join(path: &str, key: &str) -> String {

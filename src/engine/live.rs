@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::engine::change::ResourcesChange;
 use crate::engine::drain::DrainBy;
 use crate::engine::durable::holder::ProcessState;
 use crate::engine::hook::Hooks;
@@ -12,8 +12,10 @@ use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::names::{ContainerName, PodKey, Uid};
 use crate::engine::pod::Pod;
+use crate::engine::policy::PodOrder;
 use crate::engine::pre_pull::PrePull;
 use crate::engine::reason::Reason;
+use crate::engine::resize::ResizeFacts;
 use crate::engine::target::Images;
 use crate::engine::workload::Workload;
 
@@ -60,6 +62,8 @@ pub struct ByPod {
     pub containers: BTreeSet<ContainerName>,
     /// The images, by pod and container.
     pub images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
+    /// cpu and memory, by pod.
+    pub resources: BTreeMap<PodKey, ResourcesChange>,
     /// Why some pods cannot have theirs.
     pub reasons: BTreeMap<PodKey, Vec<Reason>>,
 }
@@ -115,6 +119,8 @@ pub struct Surroundings {
     pub quotas: Vec<Value>,
     /// Why they could not be read: it matters only where something is pulled first.
     pub quotas_not_read: Option<String>,
+    /// What was read because cpu or memory changes; `None` where nothing was.
+    pub resize: Option<ResizeFacts>,
     /// The server's time when the workload was read (RFC 3339), where it told it.
     pub server_now: Option<String>,
     /// What this machine says of the process that holds the workload.
@@ -163,36 +169,6 @@ impl Denied {
             resource: self.resource.clone(),
             namespace: namespace.to_owned(),
             message: self.message.clone(),
-        }
-    }
-}
-
-/// In which order pods are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum PodOrder {
-    /// Those that are down already, then as the owner's controller would.
-    #[default]
-    UnreadyFirst,
-    /// By name.
-    Name,
-    /// The oldest first.
-    Age,
-    /// Node by node.
-    Node,
-}
-
-impl PodOrder {
-    /// Every order.
-    pub const ALL: [Self; 4] = [Self::UnreadyFirst, Self::Name, Self::Age, Self::Node];
-
-    /// Returns the word on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::UnreadyFirst => "unready-first",
-            Self::Name => "name",
-            Self::Age => "age",
-            Self::Node => "node",
         }
     }
 }

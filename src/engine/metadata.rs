@@ -8,6 +8,9 @@ use super::pod::{Container, Pod};
 /// The annotation that `kubectl rollout restart` sets (kubectl `polymorphichelpers/objectrestarter.go`).
 pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
+/// The annotation of an owner that holds the lock of a rollout.
+pub const ROLLOUT_ANNOTATION: &str = "kubectl-inplace.io/rollout";
+
 /// One of the two maps of an object's metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetadataMap {

@@ -47,6 +47,7 @@ pub mod quantity;
 pub mod reason;
 pub mod record;
 pub mod report;
+pub mod resize;
 pub mod restart;
 pub mod rollout;
 pub mod selector;

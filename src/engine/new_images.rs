@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::names::ContainerName;
 use super::pod::ContainerList;
 use super::reason::Reason;
-use super::suggest;
 use super::target::Images;
 
 /// Sets the images, cpu and memory of a pod spec, raw as the API has it, and leaves everything else as it is.
@@ -42,14 +41,8 @@ pub fn put(spec: &mut Value, images: &Images) -> Result<(), Vec<Reason>> {
             known.push(name);
         }
     }
-    for container in images.by_container.keys().filter(|name| !known.contains(name)) {
-        let suggestion = suggest::closest(container.as_str(), known.iter().map(ContainerName::as_str));
-        reasons.push(Reason::ContainerNotFound {
-            container: container.clone(),
-            suggestion: suggestion.map(str::to_owned),
-            known: known.clone(),
-        });
-    }
+    let missing = images.by_container.keys().filter(|name| !known.contains(name));
+    reasons.extend(missing.map(|name| Reason::container_not_found(name, &known)));
     if reasons.is_empty() { Ok(()) } else { Err(reasons) }
 }
 
@@ -62,7 +55,7 @@ mod tests {
 
     fn images(words: &[&str]) -> Images {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        target::parse(&words, &[], false, true).unwrap().images
+        target::parse(&words, &[], target::Unnamed::None, true).unwrap().images
     }
 
     fn spec() -> Value {

@@ -24,6 +24,8 @@ pub enum EndResult {
     Failed,
     /// A deadline passed.
     TimedOut,
+    /// The kubelet of a pod has put its resize off, and it was not to be waited for.
+    Deferred,
     /// Stale plan, another writer, or another pod.
     Superseded,
     /// Ctrl-C.
@@ -34,7 +36,7 @@ pub enum EndResult {
 
 impl EndResult {
     /// Every member.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Complete,
         Self::NothingToDo,
         Self::Paused,
@@ -44,6 +46,7 @@ impl EndResult {
         Self::NotEligible,
         Self::Failed,
         Self::TimedOut,
+        Self::Deferred,
         Self::Superseded,
         Self::Interrupted,
         Self::Terminated,
@@ -61,6 +64,7 @@ impl EndResult {
             Self::NotEligible => "notEligible",
             Self::Failed => "failed",
             Self::TimedOut => "timedOut",
+            Self::Deferred => "deferred",
             Self::Superseded => "superseded",
             Self::Interrupted | Self::Terminated => "interrupted",
         }
@@ -74,7 +78,7 @@ impl EndResult {
             Self::Changes => 2,
             Self::NotEligible => 3,
             Self::Failed => 4,
-            Self::TimedOut => 5,
+            Self::TimedOut | Self::Deferred => 5,
             Self::Superseded => 6,
             Self::Interrupted => 130,
             Self::Terminated => 143,
@@ -88,13 +92,14 @@ impl EndResult {
     }
 
     /// The order in which the result of several workloads is chosen.
-    pub const FROM_BEST_TO_WORST: [Self; 12] = [
+    pub const FROM_BEST_TO_WORST: [Self; 13] = [
         Self::NothingToDo,
         Self::Changes,
         Self::Complete,
         Self::Aborted,
         Self::Paused,
         Self::NotEligible,
+        Self::Deferred,
         Self::Superseded,
         Self::TimedOut,
         Self::Failed,
@@ -117,30 +122,38 @@ impl EndResult {
             Self::TimedOut => {
                 "look at what was waited for, then resume, with a longer --timeout if it only needs time, or abort"
             }
+            Self::Deferred => {
+                "make room on the nodes that were named and watch the pods with follow (--deferred=leave), or ask for less (--deferred=undo has rolled everything back)"
+            }
             Self::Superseded => "see who changed what (status, history), then plan again",
             Self::Interrupted | Self::Terminated => "resume or abort with the command that was printed",
         }
     }
 
-    /// Returns what it means, in one sentence for the README's table.
+    /// Returns what it means, in one sentence.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Complete => {
-                "every pod runs what was asked for, proven by another container that stayed ready; `plan` without `--detailed-exitcode`: a plan was made, whatever it says"
+                "every pod runs what was asked for, verified by another container that stayed ready; `plan` without `--detailed-exitcode`: a plan was made, whatever it says"
             }
             Self::NothingToDo => "every pod already runs it",
             Self::Paused => "stopped where it was asked to",
-            Self::Aborted => "taken back",
+            Self::Aborted => "rolled back",
             Self::Error => "error, wrong usage, prompt declined, or no terminal and no `--yes`",
-            Self::Changes => "only `plan --detailed-exitcode`: there are changes, all of them in place",
+            Self::Changes => {
+                "only `plan --detailed-exitcode`: there are changes, all of them in place; only `status --exit-code`: there is something to say of a workload"
+            }
             Self::NotEligible => {
-                "something cannot be done in place (`plan --detailed-exitcode`, `apply`, `restart`, `undo`; `resume` and `abort` where a permission is missing); `rbac --check`: something required is not allowed"
+                "something cannot be done in place (`plan --detailed-exitcode`, `apply`, `restart`, `undo`; `resume` and `abort` where a permission is missing, or the server too old for it); `rbac --check`: something required is not allowed"
             }
             Self::Failed => "a pod failed; the reason was found",
-            Self::TimedOut => "a deadline passed, or it could not be proven in time",
+            Self::TimedOut => "a deadline passed, or it could not be verified in time",
+            Self::Deferred => {
+                "only `--deferred=undo` and `--deferred=leave`: a node has no room for a resize now; with `undo` everything was rolled back, with `leave` everything else is done"
+            }
             Self::Superseded => "stale plan, another writer, or the pod is gone or another one",
             Self::Interrupted => "Ctrl-C; what to do next was printed",
-            Self::Terminated => "SIGTERM, SIGHUP, or nobody reads the output any more; what to do next was printed",
+            Self::Terminated => "SIGTERM, SIGHUP, or the output's reader is gone; what to do next was printed",
         }
     }
 }

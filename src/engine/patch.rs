@@ -17,7 +17,7 @@ use super::names::{ContainerName, PodKey, RolloutId};
 use super::operations::Operations;
 pub use super::operations::PodPart;
 use super::pod::{ContainerStatus, Pod};
-use super::record::{ContainerRecord, LaterChange, UPDATE_ANNOTATION, UpdateRecord};
+use super::record::{ContainerRecord, LaterChange, ResizeRecord, UPDATE_ANNOTATION, UpdateRecord};
 
 pub use drained::{drain_patch, gate_off_patch, restore_patch};
 pub use hooked::after_pod_patch;
@@ -125,18 +125,7 @@ pub fn step_patch(
 ) -> Result<PodPatch, PatchError> {
     let images = step.images;
     let mut operations = guarded(pod);
-    let mut record = UpdateRecord {
-        id: id.clone(),
-        manager: field_manager.to_owned(),
-        containers: earlier_steps(pod, id),
-        earlier: BTreeMap::new(),
-        drained: UpdateRecord::drained(pod),
-        later: later(pod, step.later)?,
-        owes_after_pod: step.owes_after_pod,
-        durable: step.durable,
-        taken_over: None,
-        set_at: BTreeMap::new(),
-    };
+    let mut record = new_record(pod, step, id, field_manager)?;
     for image in images {
         let (name, container) = operations.container(pod, image)?;
         record.containers.insert(name, container);
@@ -154,10 +143,65 @@ pub fn step_patch(
     Ok(patch_of(pod, operations, PodPart::Pod, field_manager))
 }
 
-/// Writes the patch that resizes a pod's containers, of which none has to restart.
+/// What the same rollout has noted on a pod so far, as far as that still explains what the pod asks for.
+fn new_record(
+    pod: &Pod,
+    step: &ImageStep<'_>,
+    id: &RolloutId,
+    field_manager: &str,
+) -> Result<UpdateRecord, PatchError> {
+    let before = UpdateRecord::of(pod).filter(|before| before.id == *id);
+    Ok(UpdateRecord {
+        id: id.clone(),
+        later: later(pod, step.later)?,
+        containers: earlier_steps(pod, id),
+        resized: before.map(|before| before.resized.clone()).unwrap_or_default(),
+        drained: UpdateRecord::drained(pod),
+        owes_after_pod: step.owes_after_pod,
+        durable: step.durable,
+        ..UpdateRecord::of_no_update(pod, field_manager)
+    })
+}
+
+/// Writes the patch that notes what a resize is going to change: the API server drops everything but cpu and memory from the
+/// resize itself. It is tested for the containers that run before it.
 ///
-/// The API server drops everything else from such a request, the note of a run included, so nothing is noted by it; what was
-/// noted before is tested, since a run that takes over changes it.
+/// # Errors
+/// When a container is not in the pod.
+pub fn note_patch(
+    pod: &Pod,
+    step: &ImageStep<'_>,
+    fields: &FieldChanges,
+    id: &RolloutId,
+    field_manager: &str,
+) -> Result<PodPatch, PatchError> {
+    let mut operations = guarded(pod);
+    let mut record = new_record(pod, step, id, field_manager)?;
+    for (name, change) in fields.resources.unasked_in(pod).0 {
+        let found = pod.container_status(&name).map(|(list, index, status)| (list, index.to_string(), status));
+        if let Some((list, index, status)) = &found {
+            let path = |field| ["status", list.status_field(), index.as_str(), field];
+            operations.test(path("name"), json!(name));
+            operations.test(path("containerID"), json!(status.container_id));
+        }
+        // What it replaces on the way back is the note of the way there.
+        record.containers.remove(&name);
+        let status = found.map(|(_, _, status)| status);
+        let container_id = status.and_then(|status| status.container_id.clone());
+        let restarts = status.filter(|_| container_id.is_some()).map(|status| status.restart_count);
+        record.resized.insert(name, ResizeRecord { change, container_id, restarts });
+    }
+    record.earlier = earlier_updates(pod, &record.containers);
+    if let Some(before) = UpdateRecord::complete(pod) {
+        record.set_at = before.set_at;
+    }
+    operations.record(Some(&record));
+    Ok(patch_of(pod, operations, PodPart::Pod, field_manager))
+}
+
+/// Writes the patch that resizes a pod's containers.
+///
+/// Nothing is noted by it; what was noted before is tested, since a run that takes over changes it.
 pub fn resize_patch(pod: &Pod, fields: &FieldChanges, field_manager: &str) -> PodPatch {
     let mut operations = guarded(pod);
     operations.record_as_it_is(pod);
@@ -370,7 +414,7 @@ mod tests {
         assert!(earlier_updates(&seen, &BTreeMap::new()).contains_key(&"side".into()));
         assert!(
             !earlier_updates(&seen, &BTreeMap::new()).contains_key(&"app".into()),
-            "somebody has set another image"
+            "another client has set another image"
         );
     }
 

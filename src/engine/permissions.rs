@@ -197,7 +197,24 @@ pub struct Asked {
     pub pods_only: bool,
 }
 
+/// What is about to be done, as far as permissions depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deed {
+    /// The owner's template is left alone.
+    pub pods_only: bool,
+    /// cpu or memory of pods changes.
+    pub resizes: bool,
+}
+
 impl Asked {
+    /// Returns what a command cannot do without for one workload.
+    pub fn required(command: ClusterCommand, kind: WorkloadKind, deed: Deed) -> Vec<Permission> {
+        let asked = Self { command, kinds: vec![kind], pods_only: deed.pods_only };
+        let is_resize = |permission: &Permission| deed.resizes && permission.resource == AccessResource::POD_RESIZE;
+        let required = |permission: &Permission| permission.need == Need::Required || is_resize(permission);
+        asked.permissions().into_iter().filter(required).collect()
+    }
+
     fn resources<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = AccessResource> + 'a {
         let kinds = self.kinds.iter().copied().filter(|kind| row.kinds.has(*kind));
         kinds.flat_map(|kind| row.subject.resources(kind))

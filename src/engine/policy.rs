@@ -4,6 +4,40 @@ use serde::{Deserialize, Serialize};
 
 use super::names::ContainerName;
 
+/// In which order pods are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodOrder {
+    /// Those that are down already, then as the owner's controller would.
+    #[default]
+    UnreadyFirst,
+    /// By name.
+    Name,
+    /// The oldest first.
+    Age,
+    /// Node by node.
+    Node,
+}
+
+impl PodOrder {
+    /// Every order.
+    pub const ALL: [Self; 4] = [Self::UnreadyFirst, Self::Name, Self::Age, Self::Node];
+
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::UnreadyFirst => "unready-first",
+            Self::Name => "name",
+            Self::Age => "age",
+            Self::Node => "node",
+        }
+    }
+}
+
 /// How fast and how careful.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -37,8 +71,46 @@ pub struct Policy {
     /// all at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub container_order: Vec<ContainerName>,
+    /// `--order`: whoever goes on with the rollout keeps to it.
+    #[serde(default, skip_serializing_if = "PodOrder::is_default")]
+    pub order: PodOrder,
     /// Strictly in the order of `Goal::pods`: a pod that is down is not taken first.
     pub ordered: bool,
+    /// `--deferred`.
+    #[serde(default, skip_serializing_if = "OnDeferred::is_default")]
+    pub on_deferred: OnDeferred,
+}
+
+/// `--deferred`: what becomes of a resize that the kubelet puts off until its node has room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OnDeferred {
+    /// It is waited for, as long as the pod's time is.
+    #[default]
+    Wait,
+    /// The whole rollout is taken back. What goes back itself is waited for.
+    Undo,
+    /// It is left to the kubelet, which goes on trying by itself; everything else is done.
+    Leave,
+}
+
+impl OnDeferred {
+    /// Every member.
+    pub const ALL: [Self; 3] = [Self::Wait, Self::Undo, Self::Leave];
+
+    /// Returns the word of the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Wait => "wait",
+            Self::Undo => "undo",
+            Self::Leave => "leave",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The longest time that a note in the cluster may ask for, in seconds: a year. Anybody may have edited it.

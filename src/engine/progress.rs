@@ -49,9 +49,16 @@ pub enum PodPhase {
     Resizing {
         /// The kubelet's words, if it says something.
         why: Option<String>,
-        /// It waits until there is room on the node.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        deferred: bool,
+        /// It waits until there is room on this node.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deferred_by: Option<String>,
+    },
+    /// Everything but its resize is done, and that is left to the kubelet, which has put it off.
+    Left {
+        /// The kubelet's words, if it says something.
+        why: Option<String>,
+        /// The node that has no room for it.
+        node: String,
     },
     /// The new container runs; the pod is not ready yet.
     Starting,
@@ -93,9 +100,11 @@ pub enum Stage {
     InProgress,
     /// Done.
     Done,
+    /// Left to its kubelet, with everything done that is not the kubelet's.
+    Left,
     /// Failed.
     Failed,
-    /// Gone, or changed by somebody else: no longer the pod of the plan.
+    /// Gone, or changed by another client: no longer the pod of the plan.
     Lost,
 }
 
@@ -115,6 +124,7 @@ impl PodPhase {
             | Self::Settling { .. }
             | Self::Unverified { .. } => Stage::InProgress,
             Self::Done => Stage::Done,
+            Self::Left { .. } => Stage::Left,
             Self::Failing(_) => Stage::Failed,
             Self::Moved { .. } | Self::Gone { .. } => Stage::Lost,
         }
@@ -127,8 +137,8 @@ impl PodPhase {
 }
 
 impl Stage {
-    /// Returns whether the pod is done, has failed, or is lost: nothing more is expected of it.
+    /// Returns whether the pod is done, is left to its kubelet, has failed, or is lost: nothing more is expected of it.
     pub const fn is_end(self) -> bool {
-        matches!(self, Self::Done | Self::Failed | Self::Lost)
+        matches!(self, Self::Done | Self::Left | Self::Failed | Self::Lost)
     }
 }

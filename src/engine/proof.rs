@@ -51,6 +51,8 @@ pub struct ContainerProof {
 pub struct Proof {
     /// By container: in how many pods it restarted as planned.
     pub planned: BTreeMap<ContainerName, usize>,
+    /// Of those: in how many it restarted twice.
+    pub twice: BTreeMap<ContainerName, usize>,
     /// By container: in how many pods it restarted though no change of it was planned.
     pub collateral: BTreeMap<ContainerName, usize>,
     /// The pods that left, and why.
@@ -79,6 +81,9 @@ impl Proof {
             for container in &end.containers {
                 if container.changed && restarts(end, &container.container) {
                     *proof.planned.entry(container.container.clone()).or_default() += 1;
+                    if container.twice {
+                        *proof.twice.entry(container.container.clone()).or_default() += 1;
+                    }
                 }
                 let [pull, down, ready] = times.entry(&container.container).or_default();
                 pull.extend(container.times.pull_seconds);
@@ -179,6 +184,7 @@ mod tests {
                 from: None,
                 to: Some("acme/side:2".into()),
                 changed: true,
+                twice: false,
                 down_seconds: Some(down),
                 times: ContainerTimes {
                     ended_at: Some("2026-01-01T00:00:10Z".into()),
@@ -230,8 +236,10 @@ mod tests {
         ends.push(end("c", PodPhase::Gone { why: DELETED.into() }, 7));
         ends.push(end("d", PodPhase::Starting, 7));
         ends[1].unplanned = vec!["app".into()];
+        ends[1].containers[0].twice = true;
         let proof = Proof::of(&outcome(ends.clone()), |_, _| true);
         assert_eq!(proof.planned, [("side".into(), 2)].into());
+        assert_eq!(proof.twice, [("side".into(), 1)].into());
         assert_eq!(proof.collateral, [("app".into(), 1)].into());
         assert_eq!(proof.replaced.len(), 1);
         let down = proof.times[0].down.map(|spread| (spread.min, spread.max, spread.count));

@@ -1,8 +1,8 @@
 //! Kubernetes quantities (`500m`, `1Gi`, `1e3`): compared by value, and written in their canonical form.
 //!
 //! The rules are those of `k8s.io/apimachinery/pkg/api/resource/quantity.go`. Values have no bounds but upstream's: binary
-//! ones are capped at 2^63-1, and what is finer than a billionth (`n`) is rounded up, away from zero. There is no arithmetic
-//! here.
+//! ones are capped at 2^63-1, and what is finer than a billionth (`n`) is rounded up, away from zero. Sums are made of
+//! thousandths.
 //!
 //! Three deviations: upstream reads some texts without a digit (`m`) as zero, and loses the suffix of decimal values from
 //! 1000E on. Here the former are refused, and the latter are written with an exponent. And an exponent of more than three
@@ -76,6 +76,22 @@ impl Quantity {
             return self;
         }
         Self::rounded(self.negative, &self.digits, exponent, MILLI, self.format)
+    }
+
+    /// Returns the value in thousandths, rounded up; `None` where that is above 2^127.
+    pub fn thousandths(&self) -> Option<i128> {
+        let rounded = self.clone().rounded_up_to_thousandths();
+        let zeros = usize::try_from(rounded.point - length(&rounded.digits) - MILLI).unwrap_or_default();
+        let digits = if rounded.digits.is_empty() { "0" } else { &rounded.digits };
+        let value: i128 = (zeros <= 40).then(|| format!("{digits}{}", "0".repeat(zeros)).parse().ok()).flatten()?;
+        Some(if rounded.negative { -value } else { value })
+    }
+
+    /// Makes a quantity of thousandths, written as memory usually is where `binary`.
+    #[must_use]
+    pub fn of_thousandths(value: i128, binary: bool) -> Self {
+        let format = if binary { Format::BinarySi } else { Format::DecimalSi };
+        Self::new(value < 0, &value.unsigned_abs().to_string(), MILLI, format)
     }
 
     /// Makes a quantity of `digits * 10^exponent`, rounded up to a billionth.
@@ -355,6 +371,25 @@ mod tests {
         for (text, rounded) in cases {
             assert_eq!(quantity(text).rounded_up_to_thousandths().to_string(), rounded, "{text}");
         }
+    }
+
+    #[test]
+    fn counts_in_thousandths() {
+        let cases = [
+            ("1", false, 1_000, "1"),
+            ("250m", false, 250, "250m"),
+            ("0.0001", false, 1, "1m"),
+            ("-1.5", false, -1_500, "-1500m"),
+            ("0", true, 0, "0"),
+            ("64Mi", true, 67_108_864_000, "64Mi"),
+            ("1536Mi", true, 1_610_612_736_000, "1536Mi"),
+            ("2G", true, 2_000_000_000_000, "1953125Ki"),
+        ];
+        for (text, binary, value, written) in cases {
+            assert_eq!(quantity(text).thousandths(), Some(value), "{text}");
+            assert_eq!(Quantity::of_thousandths(value, binary).to_string(), written, "{text}");
+        }
+        assert_eq!(quantity("1e60").thousandths(), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::change::{ContainerResources, ResourcesChange};
 use super::names::{ContainerName, RolloutId};
 use super::pod::Pod;
 
@@ -17,9 +18,6 @@ pub const OWN_PREFIX: &str = "kubectl-inplace.io/";
 
 /// The key of a pod's annotation.
 pub const UPDATE_ANNOTATION: &str = "kubectl-inplace.io/update";
-
-/// The key of an owner's annotation: the lock of a rollout.
-pub const ROLLOUT_ANNOTATION: &str = "kubectl-inplace.io/rollout";
 
 /// One in-place update of one pod.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +29,10 @@ pub struct UpdateRecord {
     pub manager: String,
     /// The changed containers; none while a pod that was never updated is drained.
     pub containers: BTreeMap<ContainerName, ContainerRecord>,
+    /// The containers that are resized, where that restarts them or is done to pods alone: noted before it is asked for,
+    /// since the API server drops everything else from a resize.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub resized: BTreeMap<ContainerName, ResizeRecord>,
     /// Containers that earlier updates changed and this one did not: the field manager's next write moves the time that
     /// stands in the managed fields, and without these the proof of the earlier updates would be lost with it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -110,6 +112,21 @@ pub struct DrainedLabel {
     pub value: String,
 }
 
+/// One container that is resized.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResizeRecord {
+    /// The values before and after.
+    #[serde(flatten)]
+    pub change: ContainerResources,
+    /// `status.containerStatuses[].containerID` before.
+    #[serde(rename = "containerID", default, skip_serializing_if = "Option::is_none")]
+    pub container_id: Option<String>,
+    /// `status.containerStatuses[].restartCount` before, where a container was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<i64>,
+}
+
 /// One changed container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -157,6 +174,7 @@ impl UpdateRecord {
             id: "".into(),
             manager: field_manager.to_owned(),
             containers: BTreeMap::new(),
+            resized: BTreeMap::new(),
             earlier: BTreeMap::new(),
             drained: None,
             later: BTreeMap::new(),
@@ -169,7 +187,59 @@ impl UpdateRecord {
 
     /// Returns whether it says nothing any more.
     pub fn is_empty(&self) -> bool {
-        self.containers.is_empty() && self.drained.is_none() && self.taken_over.is_none()
+        !self.is_of_update() && self.drained.is_none() && self.taken_over.is_none()
+    }
+
+    /// Returns whether it notes an update: one that says that the pod is drained, or was taken over, does not.
+    pub fn is_of_update(&self) -> bool {
+        !self.containers.is_empty() || !self.resized.is_empty()
+    }
+
+    /// Returns what of it was resized.
+    pub fn resources(&self) -> ResourcesChange {
+        ResourcesChange(self.resized.iter().map(|(name, record)| (name.clone(), record.change.clone())).collect())
+    }
+
+    /// Returns what a container that restarts for its resize is to be measured against, as if its image had been set again:
+    /// none where its image was changed after it.
+    pub fn resize_baseline(&self, pod: &Pod, name: &ContainerName) -> Option<ContainerRecord> {
+        let record = self.resized.get(name).filter(|record| !record.change.restarting.is_empty())?;
+        let (_, _, container) = pod.container(name).filter(|_| !self.containers.contains_key(name))?;
+        let status = pod.container_status(name).map(|(_, _, status)| status);
+        Some(ContainerRecord {
+            from: container.image.clone(),
+            to: container.image.clone(),
+            image_id: status.map(|status| status.image_id.clone()).unwrap_or_default(),
+            container_id: record.container_id.clone(),
+            restarts: record.restarts,
+            waiting: None,
+            never_ran: false,
+            in_flight: None,
+        })
+    }
+
+    /// Returns whether it notes all of a resize that the pod does not ask for yet, and the containers that run before it.
+    pub fn notes_resize(&self, unasked: &ResourcesChange, pod: &Pod) -> bool {
+        unasked.0.iter().all(|(name, change)| {
+            let Some(noted) = self.resized.get(name) else { return false };
+            let same = change.values.iter().all(|(field, value)| noted.change.values.get(field) == Some(value));
+            same && (change.restarting.is_empty() || self.is_before_its_resize(pod, name))
+        })
+    }
+
+    /// Returns whether a container was changed twice by what restarts it: first its cpu or memory, and then its image.
+    pub fn restarts_twice(&self, name: &ContainerName) -> bool {
+        let by_resize = self.resized.get(name).is_some_and(|record| !record.change.restarting.is_empty());
+        by_resize && self.containers.contains_key(name)
+    }
+
+    /// Returns whether a container that restarts for its resize is still the one from before it; not where its image was
+    /// changed after it.
+    pub fn is_before_its_resize(&self, pod: &Pod, name: &ContainerName) -> bool {
+        let status = pod.container_status(name).map(|(_, _, status)| status);
+        let before = self.resized.get(name).filter(|record| !record.change.restarting.is_empty());
+        let before = before.filter(|_| !self.containers.contains_key(name));
+        before.zip(status).is_some_and(|(record, status)| record.container_id == status.container_id)
     }
 
     /// Reads the record of a pod as it was written; an annotation that is not ours to understand counts as none.

@@ -278,7 +278,7 @@ impl PodEnd {
     pub fn is_in_hand(&self) -> bool {
         match self.phase.stage() {
             Stage::Waiting | Stage::InProgress => self.patched || !self.phase.is_before_any_change(),
-            Stage::Done | Stage::Failed | Stage::Lost => false,
+            Stage::Done | Stage::Left | Stage::Failed | Stage::Lost => false,
         }
     }
 }
@@ -295,6 +295,9 @@ pub struct ContainerEnd {
     pub to: Option<String>,
     /// Its image changed since the pod was created, so that it restarted; not so of a pod that was merely looked at.
     pub changed: bool,
+    /// It restarted twice: for its resize, and then for its image.
+    #[serde(default)]
+    pub twice: bool,
     /// Seconds between the end of the container before and the start of the new one, from the API's whole seconds.
     pub down_seconds: Option<i64>,
     /// When, and how long the rest took, where known.

@@ -27,7 +27,7 @@ pub enum NotPinnable {
     },
     /// The runtime tells no digest that a registry knows: an image that was built or loaded on the node.
     #[error(
-        "no registry's digest is known of what it runs (imageID {image_id:?}), so the same bits cannot be asked for"
+        "no registry's digest is known of what it runs (imageID {image_id:?}), so the same content cannot be asked for"
     )]
     NoDigest {
         /// What the runtime tells.
@@ -155,7 +155,7 @@ mod tests {
             (
                 "acme/side:1",
                 "sha256:1".into(),
-                "no registry's digest is known of what it runs (imageID \"sha256:1\"), so the same bits cannot be asked for"
+                "no registry's digest is known of what it runs (imageID \"sha256:1\"), so the same content cannot be asked for"
                     .into(),
             ),
             (

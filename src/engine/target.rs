@@ -37,11 +37,22 @@ impl Images {
     }
 }
 
+/// Which workloads a command is about where no name is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unnamed {
+    /// None: names are required.
+    None,
+    /// Those of a selector, or all that there are: a name beside it is wrong.
+    Picked,
+    /// All of a type that stands alone.
+    OfType,
+}
+
 /// What is wrong with the words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// Not a kind that this program knows.
-    #[error("{word:?} is not a kind that can be updated in place; there are {}{}", known(), suggested(suggestion.as_deref()))]
+    #[error("{word:?} is not a kind that can be updated in place; there are {}{}", known(), suggested(word, suggestion.as_deref()))]
     UnknownKind {
         /// As written.
         word: String,
@@ -49,7 +60,7 @@ pub enum TargetError {
         suggestion: Option<String>,
     },
     /// A kind without a name.
-    #[error("{word} was given, but no name and no selector")]
+    #[error("{word} was given without a name: write {word}/NAME, or give -l SELECTOR or --all")]
     NameMissing {
         /// As written.
         word: String,
@@ -63,7 +74,7 @@ pub enum TargetError {
         word: String,
     },
     /// A name beside a selector.
-    #[error("a name ({word}) and a selector exclude each other")]
+    #[error("-l and --all cannot be combined with a name ({word})")]
     NameAndSelector {
         /// The name.
         word: String,
@@ -73,6 +84,24 @@ pub enum TargetError {
     Malformed {
         /// As written.
         word: String,
+    },
+    /// An image without its container.
+    #[error("{word:?} is neither TYPE/NAME nor CONTAINER=IMAGE; did you mean {suggestion}?")]
+    EqualsMissing {
+        /// As written.
+        word: String,
+        /// What may have been meant.
+        suggestion: String,
+    },
+    /// A tag without its colon: as an image it would be another repository.
+    #[error(
+        "{container}={image} is a repository called {image:?}; did you mean {container}=:{image}, the tag? Say {container}={image}:latest for the repository"
+    )]
+    TagWithoutColon {
+        /// The container.
+        container: String,
+        /// As written.
+        image: String,
     },
     /// The image is no reference.
     #[error("the image for container {container} is no image reference: {source}")]
@@ -103,8 +132,15 @@ fn known() -> String {
     WorkloadKind::ALL.map(|kind| kind.spec().singular).join(", ")
 }
 
-fn suggested(suggestion: Option<&str>) -> String {
-    suggestion.map(|word| format!(" (did you mean {word}?)")).unwrap_or_default()
+fn suggested(word: &str, suggestion: Option<&str>) -> String {
+    match suggestion {
+        Some(kind) => format!(" (did you mean {kind}?)"),
+        // A name without its type.
+        None => {
+            let [first, ..] = WorkloadKind::ALL;
+            format!(" (did you mean {}/{word}?)", first.spec().singular)
+        }
+    }
 }
 
 /// Reads the words after the command and the values of `--image`.
@@ -116,16 +152,20 @@ fn suggested(suggestion: Option<&str>) -> String {
 pub fn parse(
     words: &[String],
     image_flags: &[String],
-    selector: bool,
+    unnamed: Unnamed,
     all_containers: bool,
 ) -> Result<Request, TargetError> {
     let (images, targets): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.contains('='));
+    if let Some(word) = targets.iter().find(|word| word.contains([':', '@'])) {
+        return Err(equals_missing(word));
+    }
     let mut request = Request::default();
     for word in images.into_iter().chain(image_flags) {
         image(word, all_containers, &mut request.images)?;
     }
+    let picks = unnamed == Unnamed::Picked;
     match targets.split_first() {
-        None if selector => request.selected.extend(WorkloadKind::written_by_users()),
+        None if picks => request.selected.extend(WorkloadKind::written_by_users()),
         None => {}
         Some((first, _)) if first.contains('/') => {
             for word in targets {
@@ -140,8 +180,8 @@ pub fn parse(
         Some((first, names)) => {
             let kinds = first.split(',').map(kind).collect::<Result<Vec<_>, _>>()?;
             match names.first() {
-                Some(word) if selector => return Err(TargetError::NameAndSelector { word: (*word).clone() }),
-                None if !selector => return Err(TargetError::NameMissing { word: (*first).clone() }),
+                Some(word) if picks => return Err(TargetError::NameAndSelector { word: (*word).clone() }),
+                None if unnamed == Unnamed::None => return Err(TargetError::NameMissing { word: (*first).clone() }),
                 Some(_) | None => {}
             }
             if let Some(word) = names.iter().find(|name| name.contains('/')) {
@@ -155,12 +195,29 @@ pub fn parse(
             }
         }
     }
-    if selector && let Some((_, name)) = request.named.first() {
+    if picks && let Some((_, name)) = request.named.first() {
         return Err(TargetError::NameAndSelector { word: name.clone() });
     }
     let mut seen = std::collections::BTreeSet::new();
     request.named.retain(|target| seen.insert(target.clone()));
     Ok(request)
+}
+
+/// No kind and no name has a colon or an at sign: `side:v2`, `acme/side:v2`, `:v2`.
+fn equals_missing(word: &str) -> TargetError {
+    let suggestion = match word.find([':', '@']).map(|at| word.split_at(at)) {
+        Some((container, rest)) if !container.is_empty() && !container.contains(['/', '.']) => {
+            format!("{container}={rest}")
+        }
+        Some(_) | None => format!("CONTAINER={word}"),
+    };
+    TargetError::EqualsMissing { word: word.to_owned(), suggestion }
+}
+
+/// Whether an image is written as tags are: a version, and nothing that belongs to a reference.
+fn is_like_a_tag(image: &str) -> bool {
+    let version = image.strip_prefix(['v', 'V']).unwrap_or(image);
+    !image.contains(['/', ':', '@']) && version.starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn kind(word: &str) -> Result<WorkloadKind, TargetError> {
@@ -178,6 +235,9 @@ fn image(word: &str, all_containers: bool, images: &mut Images) -> Result<(), Ta
     let (container, image) = word.split_once('=').ok_or_else(malformed)?;
     if container.is_empty() {
         return Err(malformed());
+    }
+    if is_like_a_tag(image) {
+        return Err(TargetError::TagWithoutColon { container: container.to_owned(), image: image.to_owned() });
     }
     let image =
         ImageArgument::parse(image).map_err(|source| TargetError::Image { container: container.to_owned(), source })?;
@@ -208,7 +268,7 @@ mod tests {
     #[test]
     fn the_grammar_is_that_of_kubectl_set_image() {
         use WorkloadKind::{DaemonSet, Deployment, Pod};
-        let named = |line| parse(&words(line), &[], false, false).map(|request| request.named);
+        let named = |line| parse(&words(line), &[], Unnamed::None, false).map(|request| request.named);
         let one = |kind, name: &str| (kind, name.to_owned());
         assert_eq!(named("deploy/web side=a:1"), Ok(vec![one(Deployment, "web")]));
         assert_eq!(named("deploy/web side=a:1 ds/log"), Ok(vec![one(Deployment, "web"), one(DaemonSet, "log")]));
@@ -227,20 +287,49 @@ mod tests {
     }
 
     #[test]
+    fn what_lacks_a_sign_is_told_with_the_sign() {
+        let told = |line| parse(&words(line), &[], Unnamed::None, false).unwrap_err().to_string();
+        for (line, expected) in [
+            ("web side=:v2", "(did you mean deployment/web?)"),
+            ("deploy/web side:v2", "did you mean side=:v2?"),
+            ("deploy/web side@sha256:00", "did you mean side=@sha256:00?"),
+            ("deploy/web acme/side:v2", "did you mean CONTAINER=acme/side:v2?"),
+            ("deploy/web :v2", "did you mean CONTAINER=:v2?"),
+            ("deploy/web side=v2", "did you mean side=:v2, the tag?"),
+            ("deploy/web side=1.27.2", "did you mean side=:1.27.2, the tag?"),
+        ] {
+            assert!(told(line).contains(expected), "{line}: {}", told(line));
+        }
+        for line in
+            ["deploy/web side=v2:latest", "deploy/web side=nginx", "deploy/web side=vault", "deploy/web side=acme/2048"]
+        {
+            assert!(parse(&words(line), &[], Unnamed::None, false).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
     fn a_selector_takes_kinds_without_names() {
-        let request = parse(&words("deploy,sts side=a:1"), &[], true, false).unwrap();
+        let request = parse(&words("deploy,sts side=a:1"), &[], Unnamed::Picked, false).unwrap();
         assert_eq!(request.selected, [WorkloadKind::Deployment, WorkloadKind::StatefulSet]);
-        let request = parse(&words("side=a:1"), &[], true, false).unwrap();
+        let request = parse(&words("deploy,sts"), &[], Unnamed::OfType, false).unwrap();
+        assert_eq!(request.selected, [WorkloadKind::Deployment, WorkloadKind::StatefulSet]);
+        let request = parse(&words("side=a:1"), &[], Unnamed::Picked, false).unwrap();
         let all: Vec<WorkloadKind> = WorkloadKind::written_by_users().collect();
         assert_eq!((request.selected, request.images.by_container.len()), (all, 1));
-        assert!(matches!(parse(&words("deploy web"), &[], true, false), Err(TargetError::NameAndSelector { .. })));
-        assert!(matches!(parse(&words("deploy/web"), &[], true, false), Err(TargetError::NameAndSelector { .. })));
+        assert!(matches!(
+            parse(&words("deploy web"), &[], Unnamed::Picked, false),
+            Err(TargetError::NameAndSelector { .. })
+        ));
+        assert!(matches!(
+            parse(&words("deploy/web"), &[], Unnamed::Picked, false),
+            Err(TargetError::NameAndSelector { .. })
+        ));
     }
 
     #[test]
     fn an_image_is_checked_before_anything_is_read() {
         let images = |line, flags: &[&str], all| {
-            parse(&words(line), &flags.iter().map(|flag| (*flag).to_owned()).collect::<Vec<_>>(), false, all)
+            parse(&words(line), &flags.iter().map(|flag| (*flag).to_owned()).collect::<Vec<_>>(), Unnamed::None, all)
         };
         assert_eq!(images("deploy/web side=a:1", &["app=:2"], false).unwrap().images.by_container.len(), 2);
         assert!(images("deploy/web *=a:1", &[], true).unwrap().images.all.is_some());

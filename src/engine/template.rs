@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 use super::json_path::{element, join};
 use super::names::ContainerName;
 use super::pod::ContainerList;
-use super::qos;
 
 /// How many paths are named; the last of them says how many more there are.
 const MAX_PATHS: usize = 100;
@@ -25,8 +24,6 @@ pub struct TemplateDiff {
     pub removed: Vec<ListedContainer>,
     /// Containers of the first that the second has under another name, and that name.
     pub renamed: Vec<(ListedContainer, ContainerName)>,
-    /// The quality of service classes, where they differ.
-    pub qos: Option<(&'static str, &'static str)>,
     /// Every other path that differs, containers by name, sorted.
     pub other: Vec<String>,
 }
@@ -82,8 +79,6 @@ pub fn diff(before: &Value, after: &Value, claimed: BTreeSet<String>) -> Templat
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
         containers(before, after, list, &mut found, &mut paths);
     }
-    let classes = (qos::class(before), qos::class(after));
-    found.qos = (classes.0 != classes.1).then_some(classes);
     found.other = paths.sorted();
     found
 }
@@ -307,7 +302,7 @@ mod tests {
         after["metadata"]["labels"] = json!({"app": "web", "tier": "front"});
         let found = diff(&before, &after);
         assert_eq!(found.change.fields.metadata.labels.keys().collect::<Vec<_>>(), ["tier"]);
-        assert_eq!(found.rest.qos, Some(("BestEffort", "Burstable")));
+        assert_eq!(found.qos, Some(("BestEffort", "Burstable")));
         assert_eq!(found.rest.other, [""; 0]);
         let limit =
             found.change.fields.rows().into_iter().any(|row| row.path == "spec.containers[a].resources.limits.cpu");

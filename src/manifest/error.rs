@@ -49,12 +49,6 @@ pub enum ManifestError {
         /// The pattern as given.
         pattern: String,
     },
-    /// A URL, which is not fetched.
-    #[error("URLs are not read; download it and pipe it in: curl -fsSL {} | kubectl inplace ... -f -", escape(url))]
-    Url {
-        /// The URL without its user, password and query.
-        url: String,
-    },
     /// `-` given more than once.
     #[error("standard input (-f -) can be given only once")]
     StandardInputTwice,

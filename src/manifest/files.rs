@@ -7,12 +7,10 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::engine::address;
-
-use super::MAX_INPUT_BYTES;
 use super::error::ManifestError;
 use super::pattern::Pattern;
 use super::snippet::escape;
+use super::{MAX_INPUT_BYTES, Origin};
 
 /// What standard input is called in errors and sources.
 const STANDARD_INPUT: &str = "standard input";
@@ -23,24 +21,27 @@ const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 /// One input that was asked for and seems to exist.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Input {
-    StandardInput,
+    Stdin,
     File(PathBuf),
+    Text { name: String, bytes: Vec<u8> },
 }
 
 impl Input {
     /// What errors and sources call it. A path that is not Unicode is shown with replacement characters.
     pub(super) fn name(&self) -> Cow<'_, str> {
         match self {
-            Self::StandardInput => Cow::Borrowed(STANDARD_INPUT),
+            Self::Stdin => Cow::Borrowed(STANDARD_INPUT),
             Self::File(path) => path.to_string_lossy(),
+            Self::Text { name, .. } => Cow::Borrowed(name),
         }
     }
 
     /// Reads it, but no more than one byte beyond [`MAX_INPUT_BYTES`].
     pub(super) fn bytes(&self, stdin: &mut dyn Read) -> Result<Vec<u8>, ManifestError> {
         let bytes = match self {
-            Self::StandardInput => bounded(stdin),
+            Self::Stdin => bounded(stdin),
             Self::File(path) => File::open(path).and_then(bounded),
+            Self::Text { bytes, .. } => bounded(bytes.as_slice()),
         };
         match bytes {
             Ok(bytes) if bytes.len() > MAX_INPUT_BYTES => {
@@ -67,37 +68,31 @@ pub(super) struct Given {
     pub(super) inputs: Vec<Input>,
 }
 
-/// Finds the inputs that the file names stand for, in order; see [`super::read`].
-pub(super) fn find(filenames: &[String], recursive: bool) -> Result<Vec<Given>, ManifestError> {
+/// Finds the inputs that the origins stand for, in order; see [`super::read`].
+pub(super) fn find(origins: Vec<Origin>, recursive: bool) -> Result<Vec<Given>, ManifestError> {
     let mut found: Vec<Given> = Vec::new();
-    for filename in filenames {
-        let mut given = Given { name: format!("\"{}\"", escape(filename)), inputs: Vec::new() };
+    for origin in origins {
+        let filename = match origin {
+            Origin::Name(filename) => filename,
+            Origin::Text { name, bytes } => {
+                found.push(Given { name: name.clone(), inputs: vec![Input::Text { name, bytes }] });
+                continue;
+            }
+        };
+        let mut given = Given { name: format!("\"{}\"", escape(&filename)), inputs: Vec::new() };
         if filename == "-" {
-            if found.iter().any(|given| given.inputs.contains(&Input::StandardInput)) {
+            if found.iter().any(|given| given.inputs.contains(&Input::Stdin)) {
                 return Err(ManifestError::StandardInputTwice);
             }
-            given = Given { name: STANDARD_INPUT.to_owned(), inputs: vec![Input::StandardInput] };
-        } else if is_url(filename) {
-            return Err(ManifestError::Url { url: for_a_person(filename) });
+            given = Given { name: STANDARD_INPUT.to_owned(), inputs: vec![Input::Stdin] };
         } else {
-            for path in matches(filename)? {
+            for path in matches(&filename)? {
                 add_path(path, recursive, &mut given.inputs)?;
             }
         }
         found.push(given);
     }
     Ok(found)
-}
-
-fn is_url(filename: &str) -> bool {
-    let begins = |scheme: &str| filename.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
-    begins("http://") || begins("https://")
-}
-
-/// Drops the user, the password, the query and the fragment.
-fn for_a_person(url: &str) -> String {
-    let end = url.find(['?', '#']).unwrap_or(url.len());
-    address::without_credentials(url.get(..end).unwrap_or(url))
 }
 
 /// The path itself if it exists, else what it matches as a pattern, sorted (`expandIfFilePattern` in `builder.go` of

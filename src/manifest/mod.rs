@@ -15,7 +15,8 @@
 //! line, and a field that this build does not know is noted at its object ([`Packed::unknown`]), since a newer server may
 //! know it. An input without a single object is an error too.
 //!
-//! Not done here: no URL is fetched, no kustomization is built, and no default namespace is filled in.
+//! Not done here: no URL is fetched and no kustomization is built (their text is an [`Origin`]), and no default namespace is
+//! filled in.
 //!
 //! Known differences from kubectl, each in the table of the tests: a boolean word in odd case (`tRUE`, `yEs`) is a boolean
 //! here and a string there; `_` in a float, twice in a row or at the end makes a string here and a number there; `1e400`
@@ -104,7 +105,21 @@ pub const MAX_REPEATED_BYTES: usize = 2 * 1024 * 1024;
 /// Says by `apiVersion` and `kind` whether the contents of an object are wanted.
 pub type Wanted = fn(&str, &str) -> bool;
 
-/// Reads every object that the given file names hold, in the order given; of those that are not wanted the identity alone.
+/// Where manifests come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A name of the command line.
+    Name(String),
+    /// What was read elsewhere, no more than one byte beyond [`MAX_INPUT_BYTES`].
+    Text {
+        /// What errors and sources call it.
+        name: String,
+        /// What it holds.
+        bytes: Vec<u8>,
+    },
+}
+
+/// Reads every object that the given origins hold, in the order given; of those that are not wanted the identity alone.
 ///
 /// A name is a file, a folder (its `.json`, `.yaml` and `.yml` files sorted by name, those of its sub-folders only if
 /// `recursive`), a pattern in the last path element when no such file exists, or `-` for `stdin`. Comma-separated lists
@@ -116,14 +131,14 @@ pub type Wanted = fn(&str, &str) -> bool;
 ///
 /// The first [`ManifestError`] met. Nothing is returned of the inputs before it.
 pub fn read(
-    filenames: &[String],
+    origins: Vec<Origin>,
     recursive: bool,
     stdin: &mut dyn Read,
     wanted: Wanted,
     scope: Scope,
 ) -> Result<Vec<Packed>, ManifestError> {
     let mut packer = Packer::new(wanted, Some(scope));
-    for given in files::find(filenames, recursive)? {
+    for given in files::find(origins, recursive)? {
         let before = packer.len();
         for input in &given.inputs {
             let bytes = input.bytes(stdin)?;

@@ -7,7 +7,7 @@ mod schema;
 
 use serde_json::Value;
 
-use super::parse;
+use super::{Origin, parse};
 
 /// A custom resource with the given lines below `spec`.
 fn object(spec: &str) -> String {
@@ -237,4 +237,9 @@ fn encodings() {
     for (bytes, expected) in cases {
         assert_eq!(parse("a", bytes).map_err(|error| error.to_string()), Err(expected.to_owned()));
     }
+}
+
+/// `-`.
+fn standard_input() -> Vec<Origin> {
+    vec![Origin::Name("-".into())]
 }

@@ -165,7 +165,7 @@ pub fn access_table(
     if let Some(width) = style.width {
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(60));
     }
-    table.set_header(vec!["verb", "resource", "allowed", "needed for"]);
+    table.set_header(vec!["VERB", "RESOURCE", "ALLOWED", "NEEDED FOR"]);
     for answer in answers {
         let Permission { verb, resource, need, reasons } = &answer.permission;
         let optional = if *need == Need::Optional { "optional: " } else { "" };

@@ -51,5 +51,5 @@ fn order(plan: &WorkloadPlan) -> Option<String> {
         [one] => steps.push(format!("then {one}")),
         many => steps.push(format!("then together {}", many.join(", "))),
     }
-    Some(format!("In each pod: {}; each once the one before is proven and ready.", steps.join(", ")))
+    Some(format!("In each pod: {}; each once the one before is verified and ready.", steps.join(", ")))
 }

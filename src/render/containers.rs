@@ -6,10 +6,13 @@ use crate::engine::plan::{ContainerPlan, Effect, PodVerdict, WorkloadPlan};
 use crate::engine::pod::ContainerList;
 
 /// The heads of the columns.
-pub(super) const HEADS: [&str; 4] = ["container", "from", "to", "restarts"];
+pub(super) const HEADS: [&str; 4] = ["container", "from", "to", "effect"];
 
 /// What stands for an image that is not known any more: pods on their way ask for the new one already.
 pub(super) const NOT_KNOWN: &str = "(not known)";
+
+/// What is said of a container that nothing happens to.
+const KEEPS: &str = "keeps running";
 
 /// One container over all pods. Images are as they came, not escaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +24,15 @@ pub(super) struct Row<'a> {
     pub(super) from: Option<&'a str>,
     /// `None` where it stays.
     pub(super) to: Option<&'a str>,
-    pub(super) restarts: &'static str,
+    /// What that does to the container.
+    pub(super) effect: &'static str,
+}
+
+impl Row<'_> {
+    /// Nothing happens to it.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.to.is_none() && self.effect == KEEPS
+    }
 }
 
 /// Returns the rows, in the plan's order.
@@ -38,17 +49,18 @@ fn row<'a>(plan: &'a WorkloadPlan, container: &'a ContainerPlan) -> Row<'a> {
         },
         from: Some(&container.from),
         to: container.to.as_deref(),
-        restarts: match container.effect {
-            Effect::Unchanged => "no",
-            Effect::Restart => "yes, in place",
-            Effect::NoEffectNow => "no; used when the pod is next made",
+        effect: match (container.effect, container.restarts()) {
+            (Effect::Unchanged | Effect::Restart, 0) => KEEPS,
+            (Effect::Unchanged | Effect::Restart, 1) => "restarts in place",
+            (Effect::Unchanged | Effect::Restart, _) => "restarts in place, twice",
+            (Effect::NoEffectNow, _) => "used when the pod is next created",
         },
     };
-    if container.effect != Effect::Unchanged {
+    if container.effect != Effect::Unchanged || container.resize_restarts {
         return row;
     }
     let on_the_way = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::InProgress);
     let Some(change) = on_the_way.filter_map(|pod| pod.changes.get(&container.container)).next() else { return row };
     let from = Some(change.from.as_str()).filter(|from| *from != change.to);
-    Row { from, to: Some(&change.to), restarts: "under way already", ..row }
+    Row { from, to: Some(&change.to), effect: "in progress", ..row }
 }

@@ -1,34 +1,26 @@
-//! What a plan changes besides images: in place, and without a restart.
+//! What a plan changes besides images: in place, and what that restarts.
 //!
 //! Promise: whatever the plan would write into a pod or a template is shown, by path, with its value before and after.
-
-use std::io::{self, Write};
 
 use serde::Serialize;
 
 use crate::engine::change::{FieldChanges, FieldEffect, Row};
 
-use super::style::{Meaning, Style};
+use super::style::Style;
+
+const LATER: &str = " (only in pods created later: running pods stay as they are)";
 
 /// Longer values are cut: an annotation may hold a whole document.
 const VALUE_CHARACTERS: usize = 60;
 
-/// Writes what changes, a path a line; nothing where nothing does.
-pub(super) fn text(rows: &[Row], style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "\n  {}", style.paint(Meaning::Quiet, "without a restart"))?;
-    for row in rows {
-        writeln!(out, "    {}   {}{}", style.show(&row.path), values(row, style), suffix(row))?;
-    }
-    Ok(())
+/// Returns a value as a table shows it: escaped, and short.
+pub(super) fn value(value: Option<&str>, style: &Style) -> String {
+    value.map_or_else(|| "<none>".into(), |value| short(&style.show(value)))
 }
 
 /// Returns `10m -> 30m`.
 fn values(row: &Row, style: &Style) -> String {
-    let value = |value: &Option<String>| value.as_deref().map_or_else(|| "(none)".into(), |v| short(&style.show(v)));
-    format!("{} -> {}", value(&row.before), value(&row.after))
+    format!("{} -> {}", value(row.before.as_deref(), style), value(row.after.as_deref(), style))
 }
 
 /// Returns `side requests.cpu: 10m -> 30m` for each change.
@@ -36,11 +28,12 @@ pub(super) fn lines(change: &FieldChanges, style: &Style) -> Vec<String> {
     change.rows().iter().map(|row| format!("{}: {}", style.show(&row.what), values(row, style))).collect()
 }
 
-/// What is said after the values, where they do not come into the pods that run.
+/// What is said after the values, where they do not come into the pods that run without a restart.
 pub(super) fn suffix(row: &Row) -> &'static str {
     match row.effect {
         FieldEffect::InPlace => "",
-        FieldEffect::LaterPods => " (only in pods made later: those that run stay as they are)",
+        FieldEffect::Restarts(_) => " (restarts the container, in place)",
+        FieldEffect::LaterPods => LATER,
     }
 }
 
@@ -66,6 +59,7 @@ pub(super) fn views(change: &FieldChanges) -> Vec<FieldView> {
         to: row.after,
         effect: match row.effect {
             FieldEffect::InPlace => "inPlace",
+            FieldEffect::Restarts(_) => "restart",
             FieldEffect::LaterPods => "laterPods",
         },
     };
@@ -92,14 +86,9 @@ mod tests {
         change.labels.insert("tier".into(), value(None, "front"));
         change.annotations.insert("a/b".into(), value(Some("\u{1b}[2J"), &"x".repeat(80)));
         let change = FieldChanges::from(change);
-        let mut rows = change.rows();
-        rows.push(Row { path: "spec.x".into(), effect: FieldEffect::LaterPods, ..rows[0].clone() });
-        let mut out = Vec::new();
-        text(&rows, &Style::PLAIN, &mut out).unwrap();
-        let shown = String::from_utf8(out).unwrap();
-        assert!(shown.contains("metadata.labels.tier   (none) -> front\n"), "{shown}");
-        assert!(shown.contains(&format!("metadata.annotations[a/b]   ^[[2J -> {}...\n", "x".repeat(60))), "{shown}");
-        assert!(shown.contains("spec.x   (none) -> front (only in pods made later"), "{shown}");
+        let lines = lines(&change, &Style::PLAIN);
+        assert_eq!(lines[0], "label tier: <none> -> front");
+        assert_eq!(lines[1], format!("annotation a/b: ^[[2J -> {}...", "x".repeat(60)));
         assert_eq!(names(&change, &Style::PLAIN), ["label tier", "annotation a/b"]);
         let views = serde_json::to_value(views(&change)).unwrap();
         let first =

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use clap::ValueEnum;
-use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use crate::engine::hash_comparison::{ASSUMED_KUBELET, ContainerComparison, HashComparison, Hashed, Kubelet, Restart};
@@ -12,7 +11,19 @@ use crate::engine::pod::ContainerList;
 
 use super::escape;
 use super::style::{Meaning, Style};
+use super::table::{self, Column};
 use super::words;
+
+const ALONE: [Column; 3] = [Column::short("CONTAINER", 9), Column::short("IMAGE", 12), Column::whole("HASH")];
+
+const COMPARED: [Column; 6] = [
+    Column::short("CONTAINER", 9),
+    Column::short("IMAGE", 12),
+    Column::whole("HASH").goes(0),
+    Column::short("IMAGE AFTER", 12),
+    Column::whole("HASH AFTER").goes(1),
+    Column::whole("RESTARTS"),
+];
 
 /// How hashes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -62,26 +73,10 @@ fn kubelet(kubelet: &Kubelet) -> String {
 
 fn table(containers: &[ContainerComparison], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let compares = containers.iter().any(|container| container.restart.is_some());
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    if let Some(width) = style.width {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(40));
-    }
-    let mut header = vec!["container", "image", "hash"];
-    if compares {
-        header.extend(["image after", "hash after", "restarts"]);
-    }
-    table.set_header(header);
-    for container in containers {
-        table.add_row(row(container, compares, style));
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding(if index == 0 { (2, 3) } else { (0, 3) });
-    }
-    for line in table.lines() {
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
+    let columns: &[Column] = if compares { &COMPARED } else { &ALONE };
+    let rows: Vec<(Meaning, Vec<String>)> =
+        containers.iter().map(|container| (Meaning::Plain, row(container, compares, style))).collect();
+    table::write(columns, &rows, style, out)
 }
 
 fn row(container: &ContainerComparison, compares: bool, style: &Style) -> Vec<String> {
@@ -235,14 +230,14 @@ mod tests {
         let expected = "\
 pod/web-0  namespace prod   kubelet 1.32 or newer (assumed)
 
-  container       image                   hash
+  CONTAINER       IMAGE                   HASH
   in^[it (init)   init:1                  18a51174
   app             registry.test/app:v1    cacdff2f
   side            registry.test/side:v1   7f53a3a1
 
 pod/web-0  namespace prod   kubelet 1.36 (node-1)
 
-  container       image                   hash       image after             hash after   restarts
+  CONTAINER       IMAGE                   HASH       IMAGE AFTER             HASH AFTER   RESTARTS
   in^[it (init)   init:1                  18a51174   (unchanged)             18a51174     no: same hash
   app             registry.test/app:v1    cacdff2f   (unchanged)             cacdff2f     no: same hash
   side            registry.test/side:v1   7f53a3a1   registry.test/side:v2   bffef4db     yes

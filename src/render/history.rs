@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use crate::engine::image::display_short;
@@ -14,27 +13,41 @@ use crate::engine::updates::{Course, Update, WorkloadUpdates};
 use super::fields::{self, FieldView};
 use super::json::WorkloadName;
 use super::style::{Meaning, Style};
+use super::table::{self, Column};
 use super::{OutputFormat, escape, words};
 
-/// Writes the updates: a result, for stdout. What is neither text nor JSON is text.
+const NONE: &str = "<none>";
+
+const COLUMNS: [Column; 7] = [
+    Column::whole("ID"),
+    Column::whole("AGE"),
+    Column::whole("TOOK").goes(1),
+    Column::short("WHO", 8).goes(0),
+    Column::short("CHANGE", 16).goes(3),
+    Column::whole("OUTCOME"),
+    Column::short("REASON", 8).goes(2),
+];
+
+/// Writes the updates: a result, for stdout. What is neither text nor JSON is text. `now` is the wall clock (RFC 3339).
 ///
 /// # Errors
 /// The writer's.
 pub fn history(
     format: OutputFormat,
     workloads: &[WorkloadUpdates],
+    now: &str,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
         OutputFormat::Json => json(workloads, out),
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            text(workloads, style, out)
+            text(workloads, now, style, out)
         }
     }
 }
 
-fn text(workloads: &[WorkloadUpdates], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn text(workloads: &[WorkloadUpdates], now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for (index, workload) in workloads.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
@@ -45,7 +58,7 @@ fn text(workloads: &[WorkloadUpdates], style: &Style, out: &mut dyn Write) -> io
         if workload.updates.is_empty() {
             writeln!(out, "  No in-place update is noted.")?;
         } else {
-            table(&workload.updates, style, out)?;
+            rows(&workload.updates, now, style, out)?;
         }
         for note in &workload.unreadable {
             let heading = style.paint(Meaning::Waiting, "not readable:");
@@ -59,36 +72,25 @@ fn text(workloads: &[WorkloadUpdates], style: &Style, out: &mut dyn Write) -> io
     Ok(())
 }
 
-fn table(updates: &[Update], style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    if let Some(width) = style.width {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(40));
-    }
-    table.set_header(["id", "began", "took", "who", "change", "outcome", "reason"]);
-    for update in updates {
-        let known = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), |text| style.show(text));
+fn rows(updates: &[Update], now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let row = |update: &Update| {
+        let known = |text: Option<&str>| text.map_or_else(|| NONE.to_owned(), |text| style.show(text));
         let took =
-            update.seconds().map_or_else(|| "-".to_owned(), |seconds| words::duration(Duration::from_secs(seconds)));
-        table.add_row([
+            update.seconds().map_or_else(|| NONE.to_owned(), |seconds| words::duration(Duration::from_secs(seconds)));
+        let began = update.began.as_deref().map(|began| style.show(&words::age(began, now)));
+        let cells = vec![
             style.whole(update.id.as_str()),
-            known(update.began.as_deref()),
+            began.unwrap_or_else(|| NONE.to_owned()),
             took,
             known(update.who.as_deref()),
             change(update, style),
             outcome(&update.course),
             known(update.reason.as_deref()),
-        ]);
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding(if index == 0 { (2, 3) } else { (0, 3) });
-    }
-    // Colour after the layout: the table counts an escape sequence as columns.
-    for (index, line) in table.lines().enumerate() {
-        let meaning = if index == 0 { Meaning::Quiet } else { Meaning::Plain };
-        writeln!(out, "{}", style.paint(meaning, line.trim_end()))?;
-    }
-    Ok(())
+        ];
+        (Meaning::Plain, cells)
+    };
+    let rows: Vec<(Meaning, Vec<String>)> = updates.iter().map(row).collect();
+    table::write(&COLUMNS, &rows, style, out)
 }
 
 /// A line a container, and a line a field.
@@ -96,7 +98,7 @@ fn change(update: &Update, style: &Style) -> String {
     let images = update
         .images
         .iter()
-        .map(|image| words::image_change(style, &image.container, &display_short(&image.from, &image.to)));
+        .map(|image| words::version_change(style, &image.container, &display_short(&image.from, &image.to)));
     let lines: Vec<String> = images.chain(fields::names(&update.fields, style)).collect();
     lines.join("\n")
 }

@@ -266,6 +266,8 @@ struct ContainerView<'a> {
     from: &'a str,
     to: Option<&'a str>,
     effect: &'a str,
+    #[serde(rename = "resizeRestarts", skip_serializing_if = "std::ops::Not::not")]
+    resize_restarts: bool,
 }
 
 impl<'a> ContainerView<'a> {
@@ -276,6 +278,7 @@ impl<'a> ContainerView<'a> {
             from: &plan.from,
             to: plan.to.as_deref(),
             effect: effect(plan.effect),
+            resize_restarts: plan.resize_restarts,
         }
     }
 }

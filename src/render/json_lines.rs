@@ -175,7 +175,7 @@ impl Listener for JsonLines<'_> {
         let tally = Tally::of(outcome);
         let proof = proof::Proof::of(outcome, |pod, name| self.restarts(pod, name));
         let is_durable = self.run.as_ref().is_some_and(|run| run.mode == Mode::Durable);
-        let next = if is_durable { next.that_fit(outcome) } else { next };
+        let next = if is_durable { next.that_fit(outcome) } else { next.after(outcome.result).clone() };
         let body = Summary {
             workload: WorkloadName::of(&outcome.workload),
             result: outcome.result.word(),
@@ -185,6 +185,7 @@ impl Listener for JsonLines<'_> {
             updated: tally.updated,
             there_already: tally.there_already,
             in_hand: tally.in_hand,
+            left_to_kubelet: tally.left,
             failed: tally.failing,
             moved: tally.moved,
             gone: tally.gone,
@@ -306,6 +307,8 @@ struct Phase<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hold_seconds: Option<u32>,
@@ -338,8 +341,14 @@ impl<'a> Phase<'a> {
                 until: until.as_deref(),
                 ..Self::named("restarting")
             },
-            PodPhase::Resizing { why, deferred } => {
-                Self { message: why.as_deref(), ..Self::named(if *deferred { "resizeDeferred" } else { "resizing" }) }
+            PodPhase::Resizing { why, deferred_by: None } => {
+                Self { message: why.as_deref(), ..Self::named("resizing") }
+            }
+            PodPhase::Resizing { why, deferred_by: Some(node) } => {
+                Self { message: why.as_deref(), node: Some(node), ..Self::named("resizeDeferred") }
+            }
+            PodPhase::Left { why, node } => {
+                Self { message: why.as_deref(), node: Some(node), ..Self::named("resizeLeft") }
             }
             PodPhase::Starting => Self::named("starting"),
             PodPhase::Settling { hold_seconds } => {
@@ -417,6 +426,7 @@ struct Summary<'a> {
     updated: usize,
     there_already: usize,
     in_hand: usize,
+    left_to_kubelet: usize,
     failed: usize,
     moved: usize,
     gone: usize,

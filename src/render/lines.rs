@@ -129,6 +129,9 @@ impl Narrator {
             Mode::Durable | Mode::PodsOnly if !goal.pods.is_empty() && goal.pods.iter().all(|pod| !pod.restarts()) => {
                 format!("{workload} in namespace {namespace}: {pods}, none of which goes down")
             }
+            Mode::Durable | Mode::PodsOnly if run.pods() == 0 => {
+                format!("{workload} in namespace {namespace}: no pod to update")
+            }
             Mode::Durable | Mode::PodsOnly => {
                 let down = run.pods().min(usize::try_from(run.max_unavailable).unwrap_or(usize::MAX));
                 format!("{workload} in namespace {namespace}: {pods}, at most {down} down at a time")
@@ -143,6 +146,8 @@ impl Narrator {
     pub(super) fn line(&mut self, notice: &Notice, elapsed: Duration) -> Option<String> {
         let (meaning, text) = match notice {
             Notice::Pod { pod, phase } => self.pod(pod, phase, elapsed)?,
+            // It follows from the end of the rollout, and changes nothing for anybody.
+            Notice::Owner { step: OwnerStep::RemoveCopy } => return None,
             Notice::Owner { step } => (Meaning::Plain, self.owner(*step)),
             Notice::WaitsToBegin { why } => (Meaning::Waiting, waits_to_begin(&self.style, why)),
             Notice::DisruptionBudgetHolds { why } => {
@@ -204,6 +209,11 @@ impl Narrator {
         if self.said.get(pod) == Some(&text) {
             return None;
         }
+        // What is noted of it first is no news.
+        if matches!(phase, PodPhase::Next { .. }) && !self.said.contains_key(pod) {
+            self.since.entry(pod.clone()).or_insert(elapsed);
+            return None;
+        }
         self.said.insert(pod.clone(), text.clone());
         match phase.stage() {
             Stage::Done => {
@@ -211,7 +221,7 @@ impl Narrator {
                     text = format!("{text} after {}", words::duration(elapsed.saturating_sub(since)));
                 }
             }
-            Stage::Waiting => {
+            Stage::Waiting | Stage::Left => {
                 self.since.remove(pod);
             }
             Stage::InProgress | Stage::Failed | Stage::Lost => {
@@ -232,7 +242,7 @@ impl Narrator {
             None => self.name(pod),
         });
         let text = format!("still waiting: {done} of {} done", words::count(total, "pod"));
-        if pods.is_empty() { text } else { format!("{text}; in hand: {}", words::first_of(in_hand, NAMED_PODS)) }
+        if pods.is_empty() { text } else { format!("{text}; in progress: {}", words::first_of(in_hand, NAMED_PODS)) }
     }
 
     fn name(&self, pod: &PodKey) -> String {

@@ -163,7 +163,7 @@ impl<'a> Live<'a> {
                 self.in_hand.remove(pod);
                 self.done.insert(pod.clone());
             }
-            Stage::Waiting | Stage::Failed | Stage::Lost => {
+            Stage::Waiting | Stage::Left | Stage::Failed | Stage::Lost => {
                 self.in_hand.remove(pod);
                 self.done.remove(pod);
             }

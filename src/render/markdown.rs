@@ -35,6 +35,7 @@ pub(super) fn plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
         | EndResult::Error
         | EndResult::Failed
         | EndResult::TimedOut
+        | EndResult::Deferred
         | EndResult::Interrupted
         | EndResult::Terminated => ("✅", "nothing to do"),
     };
@@ -135,7 +136,7 @@ fn container_table(plan: &WorkloadPlan, text: &mut String) {
     let image = |image: Option<&str>, none: &str| image.map_or_else(|| none.to_owned(), code);
     for row in containers::rows(plan).into_iter().take(MAX_ITEMS) {
         let (from, to) = (image(row.from, containers::NOT_KNOWN), image(row.to, "(unchanged)"));
-        let _ = writeln!(text, "| {}{} | {from} | {to} | {} |", code(row.container), row.list, row.restarts);
+        let _ = writeln!(text, "| {}{} | {from} | {to} | {} |", code(row.container), row.list, row.effect);
     }
     more(plan.containers.len(), "container", text);
 }

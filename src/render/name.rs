@@ -1,14 +1,29 @@
-//! The pods that would change, as `kubectl get -o name` names pods: for the command after a pipe.
+//! Objects as `kubectl get -o name` names them, for the command after a pipe.
 //!
-//! Promise: one pod a line and nothing else on stdout; a pod's namespace is not told, as kubectl does not.
+//! Promise: one object a line and nothing else on stdout. Objects of several namespaces come with `--namespace`, so that each
+//! line is what a command takes (`| xargs -L1 kubectl inplace follow`); kubectl's own lines cannot tell them apart.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use crate::engine::names::WorkloadRef;
 use crate::engine::plan::{Plan, PodVerdict, Verdict};
 use crate::engine::reason::Reason;
 
 use super::style::{Meaning, Style};
 use super::words;
+
+/// Names a workload.
+pub(super) fn of(workload: &WorkloadRef, with_namespace: bool, style: &Style) -> String {
+    let spec = workload.kind.spec();
+    let group = if spec.group.is_empty() { String::new() } else { format!(".{}", spec.group) };
+    let name = format!("{}{group}/{}", spec.singular, style.whole(&workload.name));
+    named(name, &workload.namespace, with_namespace, style)
+}
+
+fn named(name: String, namespace: &str, with_namespace: bool, style: &Style) -> String {
+    if with_namespace { format!("{name} --namespace={}", style.whole(namespace)) } else { name }
+}
 
 /// Writes the pods that would be patched, and those whose update is on its way.
 ///
@@ -16,8 +31,11 @@ use super::words;
 /// The writer's.
 pub(super) fn plan(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let changes = |verdict| matches!(verdict, PodVerdict::Update | PodVerdict::InProgress);
+    let namespaces: BTreeSet<&str> =
+        plan.workloads.iter().map(|workload| workload.workload.namespace.as_str()).collect();
     for pod in plan.workloads.iter().flat_map(|workload| &workload.pods).filter(|pod| changes(pod.verdict)) {
-        writeln!(out, "pod/{}", style.whole(&pod.pod.name))?;
+        let name = format!("pod/{}", style.whole(&pod.pod.name));
+        writeln!(out, "{}", named(name, &pod.pod.namespace, namespaces.len() > 1, style))?;
     }
     // A plan without such a pod writes nothing; a closed pipe is still told.
     out.flush()

@@ -8,7 +8,7 @@ use crate::engine::change::{Direction, FieldChanges};
 use crate::engine::durable::OwnerStep;
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::names::ContainerName;
-use crate::engine::plan::PLAN_API_VERSION;
+use crate::engine::plan::{PLAN_API_VERSION, TemplateStand};
 use crate::engine::rollout::{ContainerGoal, Goal, PodGoal};
 
 use super::style::{Meaning, Style};
@@ -26,17 +26,23 @@ pub struct Preview<'a> {
     pub found: Option<&'a RolloutLock>,
     /// The first write on the owner, if one is needed before the pods.
     pub first_step: Option<OwnerStep>,
-    /// The owner's template is the one that is wanted already.
-    pub template_is_set: bool,
-    /// The owner's template is neither that nor the one from before: somebody else's, which ends the rollout.
-    pub template_is_foreign: bool,
+    /// Where the owner's template stands; `None` where only pods are to get back what was taken off.
+    pub template: Option<TemplateStand>,
     /// Of a dry run: whether the server was asked, and accepted the writes.
     pub checked_by_server: Option<bool>,
 }
 
 impl Preview<'_> {
+    /// The template is one that ends the rollout.
+    fn is_overtaken(&self) -> bool {
+        match self.template {
+            Some(TemplateStand::TurnedRound | TemplateStand::Foreign) => true,
+            Some(TemplateStand::Wanted | TemplateStand::ToBeSet) | None => false,
+        }
+    }
+
     fn changing(&self) -> Vec<&PodGoal> {
-        if self.template_is_foreign {
+        if self.is_overtaken() {
             return Vec::new();
         }
         let changes = |pod: &&PodGoal| pod.containers.values().any(|container| container.from != container.to);
@@ -45,7 +51,7 @@ impl Preview<'_> {
 
     /// What gets its image in place of one that somebody else has set.
     fn foreign(&self) -> Vec<(&PodGoal, &ContainerName, &ContainerGoal)> {
-        let Some(owner) = self.goal.owner.as_ref().filter(|_| !self.template_is_foreign) else { return Vec::new() };
+        let Some(owner) = self.goal.owner.as_ref().filter(|_| !self.is_overtaken()) else { return Vec::new() };
         let change = owner.lock.directed();
         let is_foreign = |name: &ContainerName, goal: &ContainerGoal| {
             let known = change.images.get(name).is_some_and(|image| goal.from.as_ref() == Some(&image.from));
@@ -116,11 +122,13 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
     for line in fields::lines(&preview.fields(), style) {
         writeln!(out, "  {line}")?;
     }
-    if preview.found.is_some() {
-        let template = match (preview.template_is_set, preview.template_is_foreign) {
-            (true, _) => "asks for it already",
-            (false, true) => "somebody else has changed it: no pod is updated, and the rollout ends as superseded",
-            (false, false) => "will be set",
+    if let Some(stand) = preview.template {
+        let template = match stand {
+            TemplateStand::Wanted => "asks for it already",
+            TemplateStand::ToBeSet => "will be set",
+            TemplateStand::TurnedRound | TemplateStand::Foreign => {
+                "another client has changed it or lets it roll out: no pod is updated, and the rollout ends as superseded"
+            }
         };
         writeln!(out, "  Template: {template}")?;
     }
@@ -136,10 +144,10 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             let pods = words::first_of(goal.pods.iter().map(|pod| style.show(&pod.key.name)), NAMED_PODS);
             writeln!(out, "  Pods: {pods}")?;
         }
-        0 if goal.pods.is_empty() || preview.template_is_foreign => writeln!(out, "  Pods: none to update")?,
+        0 if goal.pods.is_empty() || preview.is_overtaken() => writeln!(out, "  Pods: none to update")?,
         0 => {
             let pods = words::first_of(goal.pods.iter().map(|pod| style.show(&pod.key.name)), NAMED_PODS);
-            writeln!(out, "  Pods: none to update, {} to be proven: {pods}", goal.pods.len())?;
+            writeln!(out, "  Pods: none to update, {} to be verified: {pods}", goal.pods.len())?;
         }
         number => writeln!(
             out,
@@ -147,10 +155,18 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             goal.pods.len().max(number)
         )?,
     }
+    if let Some(canary) = goal.policy.canary.filter(|_| goal.owner.is_some()) {
+        writeln!(
+            out,
+            "  Pauses: after {} (--canary), unless they are done already",
+            words::count(usize::try_from(canary).unwrap_or(usize::MAX), "pod")
+        )?;
+    }
     for (pod, container, goal) in preview.foreign() {
         let (from, to) = (goal.from.as_deref().unwrap_or_default(), goal.to.as_deref().unwrap_or_default());
         let (pod, container) = (style.show(&pod.key.name), style.show(container.as_str()));
-        let text = format!("{pod}: somebody has set {container} to {}; it gets {}", style.show(from), style.show(to));
+        let text =
+            format!("{pod}: another client has set {container} to {}; it gets {}", style.show(from), style.show(to));
         writeln!(out, "  {}", style.paint(Meaning::Waiting, &text))?;
     }
     match preview.checked_by_server {
@@ -176,7 +192,7 @@ fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {
         "apiVersion": PLAN_API_VERSION, "kind": "RolloutPreview", "workload": workload, "command": preview.verb(),
         "id": (!preview.lock_is_gone()).then_some(&goal.id), "state": preview.found.map(|lock| lock.state.word()), "images": images.collect::<Vec<_>>(),
         "fields": fields::views(&preview.fields()),
-        "templateIsSet": preview.template_is_set, "templateIsForeign": preview.template_is_foreign,
+        "templateIsSet": preview.template == Some(TemplateStand::Wanted), "templateIsForeign": preview.is_overtaken(),
         "firstStep": preview.first_step,
         "checkedByServer": preview.checked_by_server, "maxUnavailable": goal.policy.max_unavailable,
         "pods": pods.collect::<Vec<_>>(),

@@ -22,9 +22,9 @@ pub(super) fn write(proof: &Proof, style: &Style, out: &mut dyn Write) -> io::Re
         writeln!(out, "  and {} replaced", words::count(left, "more pod"))?;
     }
     let lines: [(&str, TimeOf, &str); 3] = [
-        ("Pulled:", |times| times.pull, " (by the kubelet's events)"),
-        ("Down:", |times| times.down, " (whole seconds, from the API)"),
-        ("Ready:", |times| times.ready, " after the start of the container (whole seconds, from the API)"),
+        ("Pull time:", |times| times.pull, " (by the kubelet's events)"),
+        ("Downtime per pod:", |times| times.down, " (in whole seconds)"),
+        ("Ready", |times| times.ready.filter(|ready| ready.max > 0.0), " after its start (in whole seconds)"),
     ];
     for (label, spread, source) in lines {
         let texts = proof.times.iter().filter_map(|times| {
@@ -41,7 +41,7 @@ pub(super) fn write(proof: &Proof, style: &Style, out: &mut dyn Write) -> io::Re
 
 fn words_of(spread: Spread) -> String {
     let [min, median, max] = [spread.min, spread.median, spread.max].map(time);
-    if spread.count == 1 { max } else { format!("{min} min, {median} median, {max} max") }
+    if min == max { max } else { format!("{min} to {max}, median {median}") }
 }
 
 /// Whole seconds as they are, parts of a second to a tenth.

@@ -19,27 +19,45 @@ pub struct NextSteps {
     pub abort: Option<String>,
     /// Watches what goes on without this program.
     pub follow: Option<String>,
+    /// The same for a run that its `--timeout` has ended.
+    pub with_more_time: Option<Box<Self>>,
     /// What fails is taken back by the run itself (`--on-failure=undo`): no command is needed for it.
     pub undoes_failures: bool,
+    /// What a node puts off is, too (`--deferred=undo`).
+    pub undoes_deferred: bool,
 }
 
 impl NextSteps {
+    /// Returns the commands for a run that ended so.
+    pub(super) fn after(&self, result: EndResult) -> &Self {
+        match result {
+            EndResult::TimedOut => self.with_more_time.as_deref().unwrap_or(self),
+            _ => self,
+        }
+    }
+
     /// Leaves the commands that can be carried out after a durable rollout: a lock that was left is gone on with or taken
     /// back; only what is complete and recorded can be undone.
     pub(super) fn that_fit(&self, outcome: &Outcome) -> Self {
         let held = |command: &Option<String>| command.clone().filter(|_| outcome.held && !self.undoes(outcome.result));
+        let next = self.after(outcome.result);
+        let is_left = outcome.result == EndResult::Deferred && !outcome.held;
+        let is_recorded = outcome.result == EndResult::Complete || is_left;
         Self {
-            take_back: self.take_back.clone().filter(|_| outcome.result == EndResult::Complete),
-            go_on: held(&self.go_on),
-            abort: held(&self.abort),
-            follow: self.follow.clone(),
+            take_back: next.take_back.clone().filter(|_| is_recorded),
+            go_on: held(&next.go_on),
+            abort: held(&next.abort),
+            follow: next.follow.clone(),
+            with_more_time: None,
             undoes_failures: self.undoes_failures,
+            undoes_deferred: self.undoes_deferred,
         }
     }
 
     /// Whether the run itself takes back what ended so.
     pub(super) fn undoes(&self, result: EndResult) -> bool {
         self.undoes_failures && matches!(result, EndResult::Failed | EndResult::TimedOut)
+            || self.undoes_deferred && result == EndResult::Deferred
     }
 }
 

@@ -5,23 +5,19 @@ mod document;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
-use std::time::Duration;
-
-use comfy_table::{ContentArrangement, Table, presets};
-
 use crate::engine::change::Direction;
 use crate::engine::durable::holder::Life;
 use crate::engine::durable::lock::RolloutLock;
-use crate::engine::duration;
 use crate::engine::image::display_short;
-use crate::engine::names::WorkloadRef;
 use crate::engine::plan::Hold;
 use crate::engine::status::{Held, OwnerState, PodState, PodStatus, WorkloadStatus};
+use std::io::{self, Write};
 
 use super::style::{Meaning, Style};
+use super::table::{self, Column};
 use super::wide::Detail;
-use super::{OutputFormat, diff, escape, fields, words};
+use super::words::age;
+use super::{OutputFormat, diff, escape, fields, images, name, words};
 
 /// Of a workload with more pods than these, those that are ready are only counted, and of the others so many are shown.
 const MANY_PODS: usize = 50;
@@ -33,24 +29,14 @@ const MESSAGE_CHARACTERS: usize = 200;
 pub struct StatusContext<'a> {
     /// Each workload was named, so that each is shown; else text and names are of those on which there is something to say.
     pub asked_for: bool,
-    /// Where was looked; `None` is all namespaces.
+    /// Where was looked; `None` is all namespaces, and then names come with theirs.
     pub namespace: Option<&'a str>,
     /// What could not be read of the namespace as a whole, and what follows from it.
     pub not_read: &'a [String],
     /// The wall clock (RFC 3339).
     pub now: &'a str,
-    /// Gives the commands for a workload that a rollout holds.
-    pub commands: &'a dyn Fn(&WorkloadRef) -> HeldCommands,
-}
-
-/// What can be done about a rollout that holds a workload.
-pub struct HeldCommands {
-    /// Watches it.
-    pub follow: String,
-    /// Goes on with it.
-    pub resume: String,
-    /// Takes it back.
-    pub abort: String,
+    /// Gives the commands for a workload that a rollout holds, each with what is printed before it.
+    pub commands: &'a dyn Fn(&WorkloadStatus) -> Vec<(String, String)>,
 }
 
 /// Writes where workloads stand: a result, for stdout.
@@ -74,7 +60,7 @@ pub fn status(
         OutputFormat::Yaml => out.write_all(diff::yaml(&document::of(workloads, context.not_read)?).as_bytes()),
         OutputFormat::Name => {
             for workload in workloads.iter().filter(|workload| asked_for || workload.is_notable()) {
-                writeln!(out, "{}", style.whole(&workload.workload.to_string()))?;
+                writeln!(out, "{}", name::of(&workload.workload, context.namespace.is_none(), style))?;
             }
             // Without a workload nothing is written; a closed pipe is still told.
             out.flush()
@@ -93,14 +79,8 @@ fn text(
 ) -> io::Result<()> {
     let is_shown = |workload: &&WorkloadStatus| context.asked_for || workload.is_notable();
     let shown: Vec<&WorkloadStatus> = workloads.iter().filter(is_shown).collect();
-    if workloads.is_empty() {
-        return match context.namespace {
-            Some(namespace) => writeln!(out, "No workloads found in {} namespace.", style.show(namespace)),
-            None => writeln!(out, "No workloads found."),
-        };
-    }
     if shown.is_empty() {
-        return workloads.iter().try_for_each(|workload| heading(workload, style, out));
+        return overview(workloads, style, out);
     }
     for (index, status) in shown.iter().enumerate() {
         if index > 0 {
@@ -114,6 +94,22 @@ fn text(
         writeln!(out, "\n{} {verb} up to date.", words::count(others, "other workload"))?;
     }
     Ok(())
+}
+
+const OVERVIEW: [Column; 3] =
+    [Column::short("WORKLOAD", 16), Column::short("NAMESPACE", 9).goes(0), Column::whole("PODS")];
+
+/// Of workloads of which there is nothing else to say.
+fn overview(workloads: &[WorkloadStatus], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if workloads.is_empty() {
+        return Ok(());
+    }
+    let row = |status: &WorkloadStatus| {
+        let (name, namespace) = (words::workload(style, &status.workload), style.show(&status.workload.namespace));
+        (Meaning::Plain, vec![name, namespace, summary(status)])
+    };
+    let rows: Vec<_> = workloads.iter().map(row).collect();
+    table::write(&OVERVIEW, &rows, style, out)
 }
 
 fn heading(status: &WorkloadStatus, style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -150,9 +146,11 @@ fn workload(
     for state in &status.owner {
         let meaning = match state {
             OwnerState::Stuck { .. } => Meaning::Failing,
-            OwnerState::Terminating | OwnerState::NotObserved | OwnerState::RollingOut { .. } | OwnerState::Paused => {
-                Meaning::Waiting
-            }
+            OwnerState::Terminating
+            | OwnerState::NotObserved
+            | OwnerState::RollingOut { .. }
+            | OwnerState::Paused
+            | OwnerState::OnDelete { .. } => Meaning::Waiting,
         };
         writeln!(out, "  {} {}", style.paint(meaning, "owner:"), style.show(&state.sentence()))?;
     }
@@ -162,10 +160,14 @@ fn workload(
     let shown = shown(status, detail);
     if !shown.is_empty() {
         writeln!(out)?;
-        table(status, &shown, detail, style, out)?;
+        pods(status, &shown, (detail, context.now), style, out)?;
         for pod in &shown {
-            for line in cells::resources(pod, style) {
-                writeln!(out, "  {}  {line}", words::pod(style, &pod.key))?;
+            let messages = match detail {
+                Detail::Short => cells::messages(pod, style),
+                Detail::Wide => Vec::new(),
+            };
+            for line in messages.into_iter().chain(cells::resources(pod, style)) {
+                words::paragraph(&format!("{}  {line}", words::pod(style, &pod.key)), style, out)?;
             }
         }
     }
@@ -187,36 +189,44 @@ fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out
         }
         Held::No => {}
     }
-    let HeldCommands { follow, resume, abort } = (context.commands)(&status.workload);
-    let (watch, resume, abort) = (("Watch:", follow), ("Resume:", resume), ("Abort:", abort));
-    let (note, shown) = match status.hold {
-        None => return Ok(()),
-        // Whoever takes over a run that is alive must mean it.
-        Some(Hold::AtWork) => (None, vec![watch]),
-        Some(Hold::PerhapsAtWork) => (None, vec![watch, resume, abort]),
-        Some(Hold::LeftBehind) if status.held == Held::No => {
-            (Some("a rollout was left here, and its lock was removed"), vec![resume, abort])
-        }
-        Some(Hold::LeftBehind) if matches!(status.life, Some(Life::Silent(_))) => (None, vec![watch, resume, abort]),
-        Some(Hold::LeftBehind) => (None, vec![resume, abort]),
-        Some(Hold::SetBack) => (Some("its template is again what it was before the rollout"), vec![abort]),
-        Some(Hold::Overtaken) => {
-            let why = "somebody else has set another template since, so it cannot be resumed: abort ends it, and changes no image";
-            (Some(why), vec![abort])
-        }
-        Some(Hold::WithoutLock) => {
-            let paused = "its pods do not have its template: kubectl rollout resume would replace them";
-            let take_over = |(label, command): (&'static str, String)| (label, format!("{command} --take-over"));
-            ((status.held == Held::No).then_some(paused), vec![take_over(resume), take_over(abort)])
-        }
-    };
-    if let Some(note) = note {
-        writeln!(out, "  {} {note}", style.paint(Meaning::Failing, "left behind:"))?;
+    if let Some((word, note)) = status.hold.and_then(|hold| note(hold, status)) {
+        writeln!(out, "  {} {note}", style.paint(Meaning::Failing, word))?;
     }
-    for (label, command) in shown {
+    for (label, command) in (context.commands)(status) {
         writeln!(out, "  {label} {}", style.whole(&command))?;
     }
     Ok(())
+}
+
+/// What is so besides the lock, and the word before it.
+fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, &'static str)> {
+    let (left, held) = ("left behind:", "held back:");
+    match hold {
+        Hold::LeftBehind if status.held == Held::No => {
+            Some((left, "a rollout was left here, and its lock was removed"))
+        }
+        Hold::SetBack => Some((left, "its template is again what it was before the rollout")),
+        Hold::Overtaken => Some((
+            left,
+            "another client has set another template since, so it cannot be resumed: abort ends it, changes no pod, and prints how that template gets to the pods",
+        )),
+        Hold::LetGo => Some((
+            left,
+            "another client has resumed it (kubectl rollout resume) before its pods were updated, so its controller replaces them",
+        )),
+        Hold::WithoutLock if status.held != Held::No => None,
+        // So does a person leave it.
+        Hold::WithoutLock => Some((
+            held,
+            match status.workload.kind.holds_by().restores_the_field() {
+                true => {
+                    "its pods do not have its template, and its updateStrategy is OnDelete: any other one would replace them"
+                }
+                false => "its pods do not have its template: kubectl rollout resume would replace them",
+            },
+        )),
+        Hold::AtWork | Hold::PerhapsAtWork | Hold::LeftBehind => None,
+    }
 }
 
 fn held_by(
@@ -237,7 +247,10 @@ fn held_by(
         style.show(lock.id.as_str()),
         style.show(&lock.who),
         style.show(&since(&lock.since, context.now)),
-        lock.state.word(),
+        match status.life {
+            Some(Life::Gone) => "interrupted",
+            _ => lock.state.word(),
+        },
     )?;
     if let Some(life) = status.life.as_ref().filter(|life| **life != Life::Ended) {
         let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
@@ -261,14 +274,9 @@ fn held_by(
     Ok(())
 }
 
-/// How long ago it began, as kubectl shows ages; by clocks that differ it may be none.
 fn since(began: &str, now: &str) -> String {
-    let seconds = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
-    let age = seconds(now).zip(seconds(began)).and_then(|(now, began)| u64::try_from(now.checked_sub(began)?).ok());
-    match age {
-        Some(age) => format!("{} ago", duration::human(Duration::from_secs(age))),
-        None => format!("at {began}"),
-    }
+    let age = age(began, now);
+    if age == began { format!("at {began}") } else { format!("{age} ago") }
 }
 
 fn shown(status: &WorkloadStatus, detail: Detail) -> Vec<&PodStatus> {
@@ -278,33 +286,44 @@ fn shown(status: &WorkloadStatus, detail: Detail) -> Vec<&PodStatus> {
     status.pods.iter().filter(|pod| pod.state != PodState::Ready).take(MANY_PODS).collect()
 }
 
-fn table(
+fn pods(
     status: &WorkloadStatus,
     pods: &[&PodStatus],
-    detail: Detail,
+    (detail, now): (Detail, &str),
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let columns = cells::Columns { template: !status.template.is_empty(), detail };
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
+    let is_compared = |pod: &&PodStatus| pod.containers.iter().any(cells::is_compared);
+    let template = detail == Detail::Wide && !status.template.is_empty() || pods.iter().any(is_compared);
+    let reports = pods.iter().flat_map(|pod| &pod.containers);
+    let folder = match detail {
+        Detail::Short => images::common_folder(
+            reports.flat_map(|report| [Some(report.image.as_str()), report.asked.as_deref()]).flatten(),
+        ),
+        Detail::Wide => "",
+    };
+    images::heading(folder, style, out)?;
+    let columns = cells::Columns { template, detail, now, folder };
+    let row = |pod: &&PodStatus| {
+        let meaning = match pod.state {
+            PodState::Failed => Meaning::Failing,
+            PodState::Ready => Meaning::Plain,
+            PodState::Terminating
+            | PodState::Finished
+            | PodState::NotReady
+            | PodState::Updating
+            | PodState::Pending
+            | PodState::Older
+            | PodState::Drifted
+            | PodState::Unverified => Meaning::Waiting,
+        };
+        columns.rows(pod, style).into_iter().map(move |row| (meaning, row)).collect::<Vec<_>>()
+    };
+    let rows: Vec<_> = pods.iter().flat_map(row).collect();
     // A wide table may be wider than the terminal, as kubectl's.
-    if let Some(width) = style.width.filter(|_| detail == Detail::Short) {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(40));
-    }
-    table.set_header(columns.heads());
-    for pod in pods {
-        for row in columns.rows(pod, style) {
-            table.add_row(row);
-        }
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding(if index == 0 { (2, 3) } else { (0, 3) });
-    }
-    // Colour after the layout: the table counts an escape sequence as columns.
-    for (index, line) in table.lines().enumerate() {
-        let meaning = if index == 0 { Meaning::Quiet } else { Meaning::Plain };
-        writeln!(out, "{}", style.paint(meaning, line.trim_end()))?;
-    }
-    Ok(())
+    let style = match detail {
+        Detail::Short => *style,
+        Detail::Wide => Style { width: None, ..*style },
+    };
+    table::write(&columns.heads(), &rows, &style, out)
 }

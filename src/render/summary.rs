@@ -29,6 +29,8 @@ pub(super) struct Tally {
     pub(super) there_already: usize,
     /// Patched, and neither done nor failed.
     pub(super) in_hand: usize,
+    /// Left to the kubelet, which has put it off.
+    pub(super) left: usize,
     pub(super) failing: usize,
     pub(super) moved: usize,
     pub(super) gone: usize,
@@ -45,6 +47,7 @@ impl Tally {
             let counter = match (pod.phase.stage(), pod.patched) {
                 (Stage::Done, true) => &mut tally.updated,
                 (Stage::Done, false) => &mut tally.there_already,
+                (Stage::Left, _) => &mut tally.left,
                 (Stage::Failed, _) => &mut tally.failing,
                 (Stage::Lost, _) if matches!(pod.phase, PodPhase::Moved { .. }) => &mut tally.moved,
                 (Stage::Lost, _) => &mut tally.gone,
@@ -73,6 +76,7 @@ pub(super) fn write(run: Option<&Run>, outcome: &Outcome, style: &Style, out: &m
         | EndResult::NotEligible
         | EndResult::Failed
         | EndResult::TimedOut
+        | EndResult::Deferred
         | EndResult::Superseded
         | EndResult::Interrupted
         | EndResult::Terminated => {
@@ -111,6 +115,7 @@ impl Ending<'_> {
             | EndResult::NotEligible
             | EndResult::Failed
             | EndResult::TimedOut
+            | EndResult::Deferred
             | EndResult::Superseded
             | EndResult::Interrupted
             | EndResult::Terminated => false,
@@ -123,13 +128,14 @@ impl Ending<'_> {
         let (word, rest) = match self.outcome.result {
             EndResult::Complete => return self.complete(out),
             EndResult::NothingToDo => ("Nothing to do:", format!("every pod of {name} runs it already.")),
-            EndResult::Aborted => ("Taken back:", format!("{name}, {after}.{}", self.restarted())),
+            EndResult::Aborted => ("Rolled back:", format!("{name}, {after}.{}", self.restarted())),
             EndResult::Paused => ("Paused", format!("{after}: {name}.")),
             EndResult::Error => ("Ended with an error", format!("{after}: {name}.")),
             EndResult::Changes => ("Changes:", format!("{name}.")),
             EndResult::NotEligible => ("Not eligible:", format!("{name} cannot be changed in place.")),
             EndResult::Failed => ("Failed", format!("{after}: {name}.{}", self.acts(" No further pod is touched."))),
             EndResult::TimedOut => ("Timed out", format!("{after}: {name}.")),
+            EndResult::Deferred => ("Deferred", format!("{after}: {name}.{}", self.deferred())),
             EndResult::Superseded => {
                 // Where the owner is the reason, the next line says it.
                 let (what, alone) = match &self.outcome.why {
@@ -154,11 +160,22 @@ impl Ending<'_> {
         if self.follows() { "" } else { sentence }
     }
 
+    /// What a node put off: left to its kubelet, or ended because of it.
+    fn deferred(&self) -> String {
+        match self.tally.left {
+            0 => " A node has no room for it now.".to_owned(),
+            1 => " 1 pod keeps what it has until its node has room; then the kubelet resizes it by itself.".to_owned(),
+            left => format!(
+                " {left} pods keep what they have until their nodes have room; then the kubelets resize them by themselves."
+            ),
+        }
+    }
+
     fn goes_on(&self) -> &'static str {
         if self.follows() {
             " Only the watching has ended."
         } else if self.tally.in_hand > 0 {
-            " Nothing more is sent; the kubelet goes on with the pods in hand."
+            " No further changes by this run; pods already patched will finish restarting."
         } else {
             " Nothing more is sent."
         }
@@ -209,6 +226,8 @@ impl Ending<'_> {
         let restarted = self.done_containers().filter(|(pod, container)| self.restarts(pod, container));
         let restarted = self.in_pods(restarted.map(|(_, container)| container));
         let restarted = if restarted.is_empty() { "nothing".into() } else { restarted };
+        let twice: usize = self.proof().twice.values().sum();
+        let restarted = if twice == 0 { restarted } else { format!("{restarted} ({twice} of them twice)") };
         if self.follows() {
             return format!(" Updated in place: {restarted}.");
         }
@@ -264,6 +283,10 @@ impl Ending<'_> {
         let decides = |pod: &&PodEnd| match self.outcome.result {
             EndResult::Failed => pod.phase.stage() == Stage::Failed,
             EndResult::Superseded => pod.phase.stage() == Stage::Lost,
+            EndResult::Deferred => {
+                let waits = matches!(pod.phase, PodPhase::Resizing { deferred_by: Some(_), .. });
+                waits || pod.phase.stage() == Stage::Left
+            }
             EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => {
                 pod.is_in_hand() || self.waits_for_somebody(pod)
             }
@@ -327,11 +350,12 @@ impl Ending<'_> {
         let counts = [
             (tally.updated, if self.follows() { "done" } else { "updated" }),
             (tally.there_already, if self.follows() { "done" } else { "there already" }),
-            (tally.in_hand, "in hand"),
+            (tally.in_hand, "in progress"),
+            (tally.left, "left to the kubelet"),
             (tally.failing, "failed"),
             (tally.moved, "changed outside this run"),
             (tally.gone, "gone"),
-            (tally.untouched, if self.follows() { "waiting" } else { "not touched" }),
+            (tally.untouched, if self.follows() { "waiting" } else { "not started" }),
         ];
         let counts: Vec<String> = counts
             .into_iter()
@@ -397,9 +421,11 @@ impl Ending<'_> {
             // The same images would fail again.
             EndResult::Failed => (true, false, false),
             EndResult::Paused | EndResult::Error => (true, true, false),
-            EndResult::TimedOut | EndResult::Superseded | EndResult::Interrupted | EndResult::Terminated => {
-                (true, true, true)
-            }
+            EndResult::TimedOut
+            | EndResult::Deferred
+            | EndResult::Superseded
+            | EndResult::Interrupted
+            | EndResult::Terminated => (true, true, true),
         };
         let touched = self.tally.patched > 0 || self.tally.in_hand > 0 || self.follows();
         if !touched && !self.is_whole() {
@@ -408,11 +434,12 @@ impl Ending<'_> {
         if run.next.undoes(self.outcome.result) {
             return Ok(());
         }
+        let next = run.next.after(self.outcome.result);
         let steps = [
-            ("To take it back:", &run.next.take_back, take_back && touched),
-            ("To go on:", &run.next.go_on, go_on),
+            ("Roll back:", &next.take_back, take_back && touched),
+            ("Resume:", &next.go_on, go_on),
             // Where the owner's controller has taken over, another command watches it.
-            ("To watch it:", &run.next.follow, follow && !(self.follows() && self.is_replaced())),
+            ("Follow:", &next.follow, follow && !(self.follows() && self.is_replaced())),
         ];
         self.commands(steps.iter().filter(|(_, _, wanted)| *wanted).map(|(label, command, _)| (*label, *command)), out)
     }
@@ -425,10 +452,12 @@ impl Ending<'_> {
             writeln!(out, "No pods were changed.")?;
         }
         let next = run.next.that_fit(self.outcome);
+        let watch = next.follow.clone().filter(|_| self.tally.left > 0);
         let mut steps = [
-            ("To take it back:", &next.take_back),
-            ("To go on:", &next.go_on),
-            ("To take back what was done:", &next.abort),
+            ("Roll back:", &next.take_back),
+            ("Resume:", &next.go_on),
+            ("Roll back:", &next.abort),
+            ("Follow:", &watch),
         ];
         // The same images would fail again.
         if self.outcome.result == EndResult::Failed {

@@ -1,8 +1,12 @@
 //! Words that every renderer shares: counts, durations, and what a pod's phase is called.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::engine::change::Direction;
+use crate::engine::duration;
 use crate::engine::failure::Failure;
 use crate::engine::hook::HookPhase;
 use crate::engine::image::ImagePair;
@@ -43,6 +47,13 @@ pub(super) fn whole_seconds(seconds: u64) -> String {
     }
 }
 
+/// Returns how long ago it was, as kubectl shows ages; the time itself where that is not known, or by clocks that differ.
+pub(super) fn age(since: &str, now: &str) -> String {
+    let seconds = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+    let age = seconds(now).zip(seconds(since)).and_then(|(now, since)| u64::try_from(now.checked_sub(since)?).ok());
+    age.map_or_else(|| since.to_owned(), |age| duration::human(Duration::from_secs(age)))
+}
+
 /// Returns seconds as a duration; what is no length of time is none.
 pub(super) fn from_seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
@@ -51,6 +62,28 @@ pub(super) fn from_seconds(seconds: f64) -> Duration {
 /// Returns the text with a full stop, unless it ends with a mark already.
 pub(super) fn sentence(text: &str) -> String {
     if text.ends_with(['.', '?', '!']) { text.to_owned() } else { format!("{text}.") }
+}
+
+/// Writes sentences, indented, and broken between words where the terminal is narrow.
+pub(super) fn paragraph(text: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    wrapped(text, 2, style).iter().try_for_each(|line| writeln!(out, "  {line}"))
+}
+
+/// Returns the text in lines that the terminal does not break, after so many columns of indentation.
+pub(super) fn wrapped(text: &str, indent: usize, style: &Style) -> Vec<String> {
+    let width = style.width.map_or(usize::MAX, |width| usize::from(width).saturating_sub(indent));
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Returns whether a plan knows of no pods because the caller may not list them: another thing than none.
@@ -83,6 +116,11 @@ pub(super) fn image_change(style: &Style, container: &ContainerName, pair: &Imag
     format!("{}: {repository}{} -> {}", style.show(container.as_str()), style.show(&pair.from), style.show(&pair.to))
 }
 
+/// Returns `side: 1.27.1 -> 1.27.2`, escaped; both images whole where the repository changes.
+pub(super) fn version_change(style: &Style, container: &ContainerName, pair: &ImagePair) -> String {
+    image_change(style, container, &ImagePair { repository: None, ..pair.clone() })
+}
+
 /// Returns the first items, comma-separated, and how many are left out.
 pub(super) fn first_of(items: impl ExactSizeIterator<Item = String>, shown: usize) -> String {
     let left = items.len().saturating_sub(shown);
@@ -97,10 +135,19 @@ pub(super) fn first_of(items: impl ExactSizeIterator<Item = String>, shown: usiz
 /// followed names none.
 fn containers(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> String {
     let own = if let PodPhase::Restarting { containers, .. } = phase { containers.as_slice() } else { &[] };
-    let changed = || goal.into_iter().flat_map(|goal| &goal.containers).filter(|(_, goal)| goal.to.is_some());
+    let changed =
+        || goal.into_iter().flat_map(|goal| &goal.containers).filter(|(_, goal)| goal.to.is_some() || goal.by_resize);
     let names: Vec<&ContainerName> =
         if own.is_empty() { changed().map(|(name, _)| name).collect() } else { own.iter().collect() };
     first_of(names.into_iter().map(|name| style.show(name.as_str())), 4)
+}
+
+fn resized(style: &Style, text: &str, why: &Option<String>, goal: Option<&PodGoal>) -> String {
+    let fields =
+        goal.map(|goal| fields::names(&goal.fields.resources.clone().into(), style).join(", ")).unwrap_or_default();
+    let text = if fields.is_empty() { text.to_owned() } else { format!("{text} {fields}") };
+    let why = why.as_ref().map(|why| format!(": {}", style.show(why))).unwrap_or_default();
+    format!("{text}{why}")
 }
 
 /// Returns what a phase is called, after the pod's name. `goal` tells the containers.
@@ -115,12 +162,16 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
             (Meaning::Waiting, format!("next: {names}"))
         }
         PodPhase::Draining { services } if services.is_empty() => {
-            (Meaning::Waiting, "out of its Services; traffic that is on its way gets a moment".into())
+            (Meaning::Waiting, "removed from its Services; waiting for requests in flight".into())
         }
-        PodPhase::Draining { services } => (Meaning::Waiting, format!("leaves {}", self::services(style, services))),
-        PodPhase::Restoring { services } if services.is_empty() => (Meaning::Waiting, "is put back".into()),
+        PodPhase::Draining { services } => {
+            (Meaning::Waiting, format!("draining from {}", self::services(style, services)))
+        }
+        PodPhase::Restoring { services } if services.is_empty() => {
+            (Meaning::Waiting, "being added back to its Services".into())
+        }
         PodPhase::Restoring { services } => {
-            (Meaning::Waiting, format!("proven; goes back into {}", self::services(style, services)))
+            (Meaning::Waiting, format!("verified; adding back to {}", self::services(style, services)))
         }
         PodPhase::Patched => (Meaning::Waiting, patched(style, goal)),
         PodPhase::Restarting { until: Some(until), .. } => {
@@ -132,27 +183,25 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         PodPhase::Restarting { waiting: Some(reason), .. } => {
             (Meaning::Waiting, format!("{}: {}", with("restarting"), style.show(reason)))
         }
-        PodPhase::Resizing { why, deferred } => {
-            let fields = goal.map(|goal| fields::names(&goal.fields, style).join(", ")).unwrap_or_default();
-            let text = if *deferred { "resize deferred by the node" } else { "resizing" };
-            let text = if fields.is_empty() { text.to_owned() } else { format!("{text} {fields}") };
-            let why = why.as_ref().map(|why| format!(": {}", style.show(why))).unwrap_or_default();
-            (Meaning::Waiting, format!("{text}{why}"))
+        PodPhase::Resizing { why, deferred_by: None } => (Meaning::Waiting, resized(style, "resizing", why, goal)),
+        PodPhase::Resizing { why, deferred_by: Some(node) } => {
+            let text = format!("resize deferred by node {}", style.show(node));
+            (Meaning::Waiting, resized(style, &text, why, goal))
+        }
+        PodPhase::Left { why, node } => {
+            let text = format!("left to the kubelet: resize deferred by node {}", style.show(node));
+            (Meaning::Waiting, resized(style, &text, why, goal))
         }
         PodPhase::Starting => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),
         PodPhase::Settling { hold_seconds } => {
-            (Meaning::Waiting, format!("ready; must stay so for {}", whole_seconds(u64::from(*hold_seconds))))
+            (Meaning::Waiting, format!("ready, must stay ready for {}", whole_seconds(u64::from(*hold_seconds))))
         }
-        PodPhase::Unverified { why } => (Meaning::Waiting, format!("not proven yet: {}", style.show(why))),
+        PodPhase::Unverified { why } => (Meaning::Waiting, format!("not verified yet: {}", style.show(why))),
         PodPhase::Done => (Meaning::Ok, "done".into()),
         PodPhase::Failing(failure) => (Meaning::Failing, format!("FAILED: {}", self::failure(style, failure))),
         PodPhase::Moved { container, image } => (
             Meaning::Failing,
-            format!(
-                "MOVED: {} asks for {} now, which this run did not set",
-                style.show(container.as_str()),
-                style.show(image)
-            ),
+            format!("CONFLICT: another client changed {} to {}", style.show(container.as_str()), style.show(image)),
         ),
         PodPhase::Gone { why } => (Meaning::Failing, format!("GONE: {}", style.show(why))),
     }
@@ -201,9 +250,12 @@ pub(super) fn meaning(result: EndResult) -> Meaning {
     match result {
         EndResult::Complete | EndResult::NothingToDo | EndResult::Aborted => Meaning::Ok,
         EndResult::Paused | EndResult::Changes | EndResult::Interrupted | EndResult::Terminated => Meaning::Waiting,
-        EndResult::Error | EndResult::NotEligible | EndResult::Failed | EndResult::TimedOut | EndResult::Superseded => {
-            Meaning::Failing
-        }
+        EndResult::Error
+        | EndResult::NotEligible
+        | EndResult::Failed
+        | EndResult::TimedOut
+        | EndResult::Deferred
+        | EndResult::Superseded => Meaning::Failing,
     }
 }
 

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use comfy_table::{Table, presets};
 use serde::Serialize;
 
 use crate::engine::outcome::EndResult;
@@ -12,7 +11,16 @@ use crate::engine::report::WorkloadEnd;
 use super::json::WorkloadName;
 use super::style::{Meaning, Style};
 use super::summary::Tally;
+use super::table::{self, Column};
 use super::{OutputFormat, escape, json_lines, words};
+
+const COLUMNS: [Column; 5] = [
+    Column::short("WORKLOAD", 16),
+    Column::short("NAMESPACE", 9).goes(0),
+    Column::whole("RESULT"),
+    Column::short("PODS", 10).goes(2),
+    Column::whole("TOOK").goes(1),
+];
 
 /// The word for a workload that was not begun.
 const UNTOUCHED: &str = "untouched";
@@ -32,7 +40,7 @@ pub fn workload_ends(
     match format {
         OutputFormat::Json => lines(ends, (result, elapsed), out)?,
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            table(ends, (result, elapsed), style, out)?;
+            text(ends, (result, elapsed), style, out)?;
         }
     }
     out.flush()
@@ -44,53 +52,44 @@ fn word(end: &WorkloadEnd) -> &'static str {
         Some(EndResult::Complete) => "complete",
         Some(EndResult::NothingToDo) => "nothing to do",
         Some(EndResult::Paused) => "paused",
-        Some(EndResult::Aborted) => "taken back",
+        Some(EndResult::Aborted) => "rolled back",
         Some(EndResult::Error) => "error",
         Some(EndResult::Changes) => "changes",
         Some(EndResult::NotEligible) => "not eligible",
         Some(EndResult::Failed) => "failed",
         Some(EndResult::TimedOut) => "timed out",
+        Some(EndResult::Deferred) => "deferred",
         Some(EndResult::Superseded) => "superseded",
         Some(EndResult::Interrupted | EndResult::Terminated) => "interrupted",
     }
 }
 
-fn table(
+fn text(
     ends: &[WorkloadEnd],
     (result, elapsed): (EndResult, Duration),
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(["workload", "namespace", "result", "pods", "took"]);
-    for end in ends {
+    let row = |end: &WorkloadEnd| {
         let tally = end.outcome.as_ref().map(Tally::of);
         let pods = tally.map_or_else(|| "-".to_owned(), |tally| pods(&tally));
         let took = end.outcome.as_ref().map(|outcome| words::duration(words::from_seconds(outcome.seconds)));
         let name = words::workload(style, &end.workload);
         let namespace = style.show(&end.workload.namespace);
-        table.add_row([name, namespace, word(end).to_owned(), pods, took.unwrap_or_else(|| "-".into())]);
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding(if index == 0 { (2, 3) } else { (0, 3) });
-    }
+        let meaning = end.result.map_or(Meaning::Waiting, words::meaning);
+        (meaning, vec![name, namespace, word(end).to_owned(), pods, took.unwrap_or_else(|| "-".into())])
+    };
+    let rows: Vec<(Meaning, Vec<String>)> = ends.iter().map(row).collect();
     writeln!(out)?;
-    // Colour after the layout: the table counts an escape sequence as columns.
-    for (index, line) in table.lines().enumerate() {
-        let meaning = match index.checked_sub(1).and_then(|index| ends.get(index)) {
-            None => Meaning::Quiet,
-            Some(end) => end.result.map_or(Meaning::Waiting, words::meaning),
-        };
-        writeln!(out, "{}", style.paint(meaning, line.trim_end()))?;
-    }
+    table::write(&COLUMNS, &rows, style, out)?;
     let of = |result: Option<EndResult>| ends.iter().filter(|end| end.result == result).count();
     let (complete, untouched) = (of(Some(EndResult::Complete)) + of(Some(EndResult::Aborted)), of(None));
     let there = of(Some(EndResult::NothingToDo));
     let other = ends.len() - complete - untouched - there;
-    let head = style.paint(words::meaning(result), &format!("In all: {}:", words::count(ends.len(), "workload")));
+    let head = style.paint(words::meaning(result), &format!("Total: {}:", words::count(ends.len(), "workload")));
     writeln!(
         out,
-        "\n{head} {complete} done, {there} with nothing to do, {other} not done, {untouched} untouched; {}.",
+        "\n{head} {complete} done, {there} up to date, {other} not done, {untouched} not started; {}.",
         words::duration(elapsed)
     )
 }
@@ -98,12 +97,13 @@ fn table(
 fn pods(tally: &Tally) -> String {
     let counts = [
         (tally.updated, "updated"),
-        (tally.there_already, "there already"),
-        (tally.in_hand, "in hand"),
+        (tally.there_already, "up to date"),
+        (tally.in_hand, "in progress"),
+        (tally.left, "left to the kubelet"),
         (tally.failing, "failed"),
         (tally.moved, "changed outside this run"),
         (tally.gone, "gone"),
-        (tally.untouched, "not touched"),
+        (tally.untouched, "not started"),
     ];
     let counts = counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}"));
     counts.collect::<Vec<_>>().join(", ")
@@ -120,6 +120,7 @@ struct WorkloadLine<'a> {
     updated: usize,
     there_already: usize,
     in_hand: usize,
+    left_to_kubelet: usize,
     failed: usize,
     moved: usize,
     gone: usize,
@@ -147,6 +148,7 @@ fn lines(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), out: &m
             updated: tally.updated,
             there_already: tally.there_already,
             in_hand: tally.in_hand,
+            left_to_kubelet: tally.left,
             failed: tally.failing,
             moved: tally.moved,
             gone: tally.gone,

@@ -24,9 +24,12 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_kubectl-inplace");
 const RUNS: usize = 20;
 
 fn main() {
-    // `-- estimate` makes that table alone.
+    // `-- estimate` and `-- resize` make that table alone.
     if std::env::args().any(|word| word == "estimate") {
         return estimate::table();
+    }
+    if std::env::args().any(|word| word == "resize") {
+        return resizes();
     }
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     println!("machine: {cores} cores");
@@ -36,6 +39,7 @@ fn main() {
     latency();
     plan_against_kubectl_diff();
     twenty_pods();
+    resizes();
     estimate::table();
 }
 
@@ -213,4 +217,30 @@ fn twenty_pods() {
         began.elapsed()
     });
     row("20 pods by kubectl set image and rollout status", times.collect());
+}
+
+/// The same change of cpu and memory two ways, in turn: 20 pods in place, template included, and by a rollout that replaces
+/// them.
+fn resizes() {
+    let namespace = Namespace::new("resizes");
+    let resources =
+        |cpu: usize| format!("resources: {{requests: {{cpu: {cpu}m}}, limits: {{memory: {}Mi}}}}", 60 + cpu);
+    namespace.apply(&samples::with_app_fields(&samples::deployment("web", 20), &resources(4)));
+    namespace.wait_ready("app=web", 20);
+    let n = namespace.name();
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for run in 0..5 {
+        let asked = |cpu: usize| [format!("--requests=cpu={cpu}m"), format!("--limits=memory={}Mi", 60 + cpu)];
+        let [requests, limits] = asked(5 + 2 * run);
+        let apply = ["apply", "deployment/web", "-c", "app", &requests, &limits, "--yes", "-n", n];
+        ours.push(timed(command(PROGRAM, &apply)));
+        let [requests, limits] = asked(6 + 2 * run);
+        let began = Instant::now();
+        timed(command("kubectl", &["set", "resources", "deployment/web", "-c", "app", &requests, &limits, "-n", n]));
+        timed(command("kubectl", &["rollout", "status", "deployment/web", "-n", n]));
+        theirs.push(began.elapsed());
+        namespace.wait_ready("app=web", 20);
+    }
+    row("20 pods resized in place, template included", ours);
+    row("20 pods by kubectl set resources and rollout status", theirs);
 }

@@ -85,18 +85,20 @@ fn manifests_come_from_files_folders_lists_and_standard_input() {
         ),
     ];
     let namespaced = outputs.pop().expect("the last one");
-    assert!(namespaced.stdout.starts_with("deployment/web  namespace prod   two manifests\n"), "{namespaced:?}");
+    assert!(
+        namespaced
+            .stdout
+            .starts_with("deployment/web can be updated in place (pods and nodes were not asked)   (namespace prod)\n"),
+        "{namespaced:?}"
+    );
     for output in outputs {
         assert_eq!((output.code, &output.stdout), (Some(0), &files.stdout), "{output:?}");
     }
     let expected = "\
-deployment/web   two manifests
+deployment/web can be updated in place (pods and nodes were not asked)
 
-  container   from               to                 restarts
-  app         acme/app:9.3       (unchanged)        no
-  side        acme/side:1.27.1   acme/side:1.27.2   yes, in place
-
-In place: side restarts. Pods and nodes were not asked.
+  CHANGE   FROM               TO                 EFFECT
+  side     acme/side:1.27.1   acme/side:1.27.2   restarts in place
 ";
     assert_eq!(files.stdout, expected);
 }
@@ -109,10 +111,10 @@ fn a_comment_for_a_pull_request() {
 
 ### ❌ `deployment/web`: not in place
 
-| container | from | to | restarts |
+| container | from | to | effect |
 |---|---|---|---|
-| `app` | `acme/app:9.3` | (unchanged) | no |
-| `side` | `acme/side:1.27.1` | (unchanged) | no |
+| `app` | `acme/app:9.3` | (unchanged) | keeps running |
+| `side` | `acme/side:1.27.1` | (unchanged) | keeps running |
 
 **In the way:**
 
@@ -136,8 +138,8 @@ fn what_both_sides_do_not_have_is_said_and_no_failure() {
     let other = OLD.replace("name: web", "name: api");
     let output = plan(&["--against", "old.yaml", "-f", "new.yaml", "--detailed-exitcode"], OLD, &other);
     assert_eq!(output.code, Some(0), "{output:?}");
-    assert!(output.stdout.contains("deployment/api is new: kubectl apply creates it."), "{output:?}");
-    assert!(output.stdout.contains("deployment/web is removed: there is nothing to do in place."), "{output:?}");
+    assert!(output.stdout.contains("deployment/api   <none>      new "), "{output:?}");
+    assert!(output.stdout.contains("deployment/web   <none>      removed "), "{output:?}");
 }
 
 #[test]
@@ -191,8 +193,8 @@ fn wrong_usage_is_told() {
     let cases = [
         (vec!["--against", "old.yaml"], "the newer one is missing"),
         (vec!["--against", "-", "-f", "-"], "standard input can be the older manifest or the newer one, not both"),
-        (with(&["side=acme/side:2"]), "--against compares two manifests"),
-        (with(&["-l", "a=b"]), "--against compares two manifests"),
+        (with(&["side=acme/side:2"]), "--against cannot be combined with"),
+        (with(&["-l", "a=b"]), "--against cannot be combined with"),
         (with(&["--out", "x.plan"]), "cannot be saved"),
         (with(&["--max-unavailable", "0"]), "--max-unavailable must be at least 1"),
         (vec!["--against", "none.yaml", "-f", "new.yaml"], "none.yaml"),

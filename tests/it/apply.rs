@@ -99,7 +99,7 @@ fn without_a_terminal_yes_is_required_and_nothing_is_sent() {
     let server = web();
     run(&server, ASKED)
         .ends_with(1)
-        .prints("Plan: 3 pods")
+        .prints("can be updated in place: 3 pods")
         .says("there is no terminal to ask on")
         .says("hint: say --yes");
     run(&server, &format!("{ASKED} --yes=false")).ends_with(1).says("there is no terminal to ask on");
@@ -132,7 +132,7 @@ fn dry_runs_change_nothing_and_need_no_yes() {
     let server = web();
     for (line, asked) in [("--dry-run=server", 1), ("--dry-run=client", 0), ("--dry-run", 0)] {
         let before = server.requests().iter().filter(|request| request.dry_run).count();
-        run(&server, &format!("{ASKED} {line}")).ends_with(0).prints("Plan: 3 pods");
+        run(&server, &format!("{ASKED} {line}")).ends_with(0).prints("can be updated in place: 3 pods");
         let after = server.requests().iter().filter(|request| request.dry_run).count();
         assert_eq!(after - before, asked, "{line}");
     }
@@ -342,7 +342,7 @@ fn the_first_pod_without_a_probe_is_a_canary_unless_the_hold_is_given() {
     let took = clock::now().duration_since(began);
     assert!(took >= Duration::from_secs(3), "a second for each of three pods: {took:?}");
     let running = typed(&server, "apply deploy/web side=:v3 --pods-only --yes").spawn();
-    running.wait_for_stderr("must stay so for 5 s");
+    running.wait_for_stderr("must stay ready for 5 s");
     assert_eq!(patches(&server).len(), 4, "no other pod before the first has proven itself");
     running.signal("INT");
     running.wait().ends_with(130);
@@ -353,9 +353,7 @@ fn a_slow_pod_times_out_with_code_5() {
     let server = web();
     server.kubelet(Times { restart: Duration::from_secs(600), ..Times::default() });
     let output = run(&server, &format!("{APPLY} --timeout 1s")).ends_with(5);
-    output
-        .prints("Timed out")
-        .prints("take it back: kubectl inplace apply deployment/web side=acme/side:v1 --pods-only");
+    output.prints("Timed out").prints("Roll back: kubectl inplace apply deployment/web side=acme/side:v1 --pods-only");
     assert_eq!(patches(&server).len(), 1);
     let server = web();
     server.kubelet(Times { restart: Duration::from_millis(700), ..Times::default() });
@@ -419,14 +417,20 @@ fn ctrl_c_at_the_question_changes_nothing() {
 }
 
 #[test]
-fn a_manifest_on_standard_input_leaves_nobody_to_ask() {
+fn a_manifest_on_standard_input_is_approved_on_the_terminal() {
     let server = web();
     let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
         "spec": {"template": {"spec": {"containers": [{"name": "side", "image": "acme/side:v2"}]}}}});
     let run = |line: &str| typed(&server, line).stdin(manifest.to_string().as_bytes()).run();
     run("apply -f - --pods-only").ends_with(1).says("there is no terminal to ask on");
     assert!(server.writes().is_empty());
-    run("apply -f - --pods-only --yes").ends_with(0);
+    for (answer, code) in [("no\n", 1), ("yes\n", 0)] {
+        let asked = typed(&server, "apply -f - --pods-only").file("web.json", &manifest.to_string());
+        let mut running = asked.on_a_terminal_reading("web.json").spawn();
+        running.wait_for_stdout("Only 'yes' will be accepted to approve");
+        running.type_in(answer);
+        running.wait().ends_with(code);
+    }
     assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
 }
 
@@ -454,7 +458,7 @@ fn pods_that_came_from_different_images_go_back_each_to_its_own() {
     let name = server.objects("pods")[1]["metadata"]["name"].as_str().expect("a name").to_owned();
     server.edit("pods", &name, |pod| pod["spec"]["containers"][1]["image"] = "acme/side:v0".into());
     server.wait_for("pods", &name, |pod| pod["status"]["containerStatuses"][1]["restartCount"] == 1);
-    let output = run(&server, APPLY).ends_with(0).prints("To take it back: kubectl inplace apply pod/");
+    let output = run(&server, APPLY).ends_with(0).prints("Roll back: kubectl inplace apply pod/");
     let output = output.prints(&format!("kubectl inplace apply pod/{name} side=acme/side:v0 --pods-only"));
     output.prints(" && ").prints(" side=acme/side:v1 --pods-only");
 }

@@ -170,9 +170,9 @@ fn what_was_left_in_hand_goes_on_whatever_a_budget_allows() {
     assert!(server.writes().len() > written, "the lock is taken over: a pod of it is in hand");
 }
 
-/// Runs the command that is printed after `To go on: `.
+/// Runs the command that is printed after `Resume: `.
 fn go_on(server: &ApiServer, output: &Output, more: &str) -> Output {
-    let line = output.after("To go on: kubectl inplace ");
+    let line = output.after("Resume: kubectl inplace ");
     run(server, &format!("{} --yes {more}", line.replace(" --yes", "")))
 }
 
@@ -184,9 +184,9 @@ fn a_canary_pauses_with_code_0_and_the_next_command_goes_on() {
         let server = with_controllers();
         let output = run(&server, &format!("apply deploy/web side=:v2 --canary 1 {FAST}{pods_only}")).ends_with(0);
         let output = output
-            .prints("(maxUnavailable 1), pauses after the first pod,")
+            .prints("one at a time, pauses after the first pod,")
             .prints("Paused")
-            .prints(&format!("To go on: kubectl inplace {verb}"));
+            .prints(&format!("Resume: kubectl inplace {verb}"));
         assert_eq!(patched_pods(&server), 1);
         go_on(&server, &output, "--min-ready-seconds 0").ends_with(0).omits("Paused");
         assert_eq!(patched_pods(&server), 3, "a canary is one pause");

@@ -152,7 +152,7 @@ fn a_server_that_does_not_know_the_caller_is_told() {
     let server = web();
     let unauthorized = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": "Unauthorized", "reason": "Unauthorized", "code": 401});
     server.fault(When::default(), Effect::Answer(crate::support::api_server::Answer::json(401, unauthorized)));
-    run(&server, PLAN).ends_with(1).says("error: from server (Unauthorized)").says("must be logged in");
+    run(&server, PLAN).ends_with(1).says("error: You must be logged in to the server (Unauthorized)");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn the_plan_says_the_order_and_counts_every_step() {
     assert!(codes(&together).contains("RestartInSeries") && !codes(&ordered).contains("RestartInSeries"));
     run(&server, "plan deploy/web side=acme/side:v2 app=acme/app:v2 --pods-only --container-order side")
         .ends_with(0)
-        .prints("In each pod: side, then app; each once the one before is proven and ready.");
+        .prints("In each pod: side, then app; each once the one before is verified and ready.");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn killed_in_the_middle(pods_only: bool) -> ApiServer {
     let only = if pods_only { " --pods-only" } else { "" };
     let line = format!("apply {BOTH}{only} --container-order side,app").replace("seconds 0", "seconds 30");
     let running = typed(&server, &line).spawn();
-    running.wait_for_stderr("must stay so");
+    running.wait_for_stderr("must stay ready");
     running.signal("KILL");
     running.wait();
     assert_eq!(by_pod(&server), [of(&["acme/side:v2"])]);

@@ -66,11 +66,10 @@ const KINDS: [Kind; 4] = [
         make: Workload::deployment,
         steps: &[
             "set the template",
-            "kept the outgoing template in the history",
+            "saved the outgoing template as a revision",
             "set the ReplicaSet's template",
             "unpaused",
-            "recorded the rollout and removed the lock",
-            "removed a copy of the lock",
+            "recorded the rollout, released the lock",
         ],
         writes: &[
             Write::new("patch", "deployments", 0),
@@ -85,7 +84,7 @@ const KINDS: [Kind; 4] = [
         typed: "sts/w",
         plural: "statefulsets",
         make: Workload::stateful_set,
-        steps: &["set the template", "put the update strategy back", "recorded the rollout and removed the lock"],
+        steps: &["set the template", "restored the update strategy", "recorded the rollout, released the lock"],
         writes: &[
             Write::new("patch", "statefulsets", 0),
             Write::new("patch", "statefulsets", 1),
@@ -96,7 +95,7 @@ const KINDS: [Kind; 4] = [
         typed: "ds/w",
         plural: "daemonsets",
         make: Workload::daemon_set,
-        steps: &["set the template", "put the update strategy back", "recorded the rollout and removed the lock"],
+        steps: &["set the template", "restored the update strategy", "recorded the rollout, released the lock"],
         writes: &[
             Write::new("patch", "daemonsets", 0),
             Write::new("patch", "daemonsets", 1),
@@ -107,7 +106,7 @@ const KINDS: [Kind; 4] = [
         typed: "rs/w",
         plural: "replicasets",
         make: Workload::replica_set,
-        steps: &["set the template", "recorded the rollout and removed the lock"],
+        steps: &["set the template", "recorded the rollout, released the lock"],
         writes: &[Write::new("patch", "replicasets", 0), Write::new("patch", "replicasets", 1)],
     },
 ];
@@ -136,6 +135,11 @@ impl Scene {
         server.run_controllers(true);
         let spec = server.object(kind.plural, "w").map(|owner| owner["spec"].clone()).unwrap_or_default();
         Self { kind, uids: uids(&server), spec, server }
+    }
+
+    /// The kind as printed commands have it.
+    fn singular(&self) -> &'static str {
+        self.kind.plural.trim_end_matches('s')
     }
 
     fn run(&self, verb: &str, more: &str) -> Output {
@@ -239,7 +243,7 @@ impl Output {
 const AT_ONCE: usize = 6;
 
 /// Runs cases that have a server each side by side.
-fn side_by_side<T: Send>(cases: Vec<T>, run: impl Fn(T) + Sync) {
+pub(crate) fn side_by_side<T: Send>(cases: Vec<T>, run: impl Fn(T) + Sync) {
     let cases = Mutex::new(cases.into_iter());
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {

@@ -60,7 +60,7 @@ fn a_crash_is_reported_with_last_words_events_and_time_line() {
         .prints("BackOff (x2): Back-off with https://user:***@registry.k8s.io/")
         .prints("what was seen of it:")
         .prints("FAILED: side: CrashLoopBackOff")
-        .prints("To take it back:")
+        .prints("Roll back:")
         .omits("hunter2")
         .omits("line 5\n")
         .omits("not its words");
@@ -101,7 +101,7 @@ fn what_may_not_be_read_is_said_and_the_end_stays_the_same() {
         .ends_with(4)
         .prints("could not be read: its events:")
         .prints("could not be read: its log:")
-        .prints("To take it back:");
+        .prints("Roll back:");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_server_that_does_not_answer_delays_the_end_by_three_seconds_at_most() {
     let server = talkative();
     server.fault(When::verb("list").of("events"), Effect::Delay(Duration::from_secs(30)));
     let began = clock::now();
-    run(&server, CRASH).ends_with(4).prints("nothing was read of it in time").prints("To take it back:");
+    run(&server, CRASH).ends_with(4).prints("nothing was read of it in time").prints("Roll back:");
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
 }
 
@@ -147,7 +147,7 @@ fn the_summary_proves_what_restarted_and_how_long_it_took() {
     let pod = server.objects("pods")[0].clone();
     let output = run(&server, &format!("{APPLY} -o json")).ends_with(0);
     let proof = proof(&output);
-    assert_eq!(proof["restartedAsPlanned"], json!([{"container": "side", "pods": 3}]));
+    assert_eq!(proof["restartedAsPlanned"], json!([{"container": "side", "pods": 3, "restarts": 3}]));
     assert_eq!((&proof["restartedNotPlanned"], &proof["replaced"]), (&json!([]), &json!([])));
     let times = &proof["times"][0];
     assert_eq!((&times["container"], &times["downSeconds"]["pods"]), (&json!("side"), &json!(3)));
@@ -189,5 +189,5 @@ fn a_container_that_restarts_unplanned_is_counted() {
         pod["status"]["containerStatuses"][0]["restartCount"] = 1.into();
     });
     let output = running.wait().ends_with(0);
-    assert_eq!(proof(&output)["restartedNotPlanned"], json!([{"container": "app", "pods": 1}]));
+    assert_eq!(proof(&output)["restartedNotPlanned"], json!([{"container": "app", "pods": 1, "restarts": 1}]));
 }

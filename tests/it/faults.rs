@@ -85,7 +85,7 @@ fn a_server_that_does_not_tell_permissions_is_no_obstacle_and_that_is_said() {
     let told = "the server does not say what you may do";
     let server = web();
     server.hide_permissions();
-    run(&server, "plan deploy/web side=:v2").ends_with(0).says(told).prints("Plan: 3 pods");
+    run(&server, "plan deploy/web side=:v2").ends_with(0).says(told).prints("can be updated in place: 3 pods");
     let applied = run(&server, APPLY).ends_with(0);
     applied.says(told).omits("PermissionMissing");
     assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
@@ -354,8 +354,8 @@ fn a_bad_image_hits_one_pod_and_is_named_with_the_way_back() {
                 .ends_with(code);
         assert!(texts.iter().all(|text| output.stdout.contains(text)), "{tag}: {texts:?}\n{}", output.block());
         let first = pods(&server)[0].clone();
-        let output = output.prints(&format!("pod/{first}")).prints("2 not touched");
-        output.prints("To take it back: kubectl inplace apply deployment/web side=acme/side:v1 --pods-only");
+        let output = output.prints(&format!("pod/{first}")).prints("2 not started");
+        output.prints("Roll back: kubectl inplace apply deployment/web side=acme/side:v1 --pods-only");
         assert_eq!(patched(&server), [first.as_str()], "{tag}");
     }
 }
@@ -393,7 +393,7 @@ fn what_was_failed_is_taken_back_by_the_command_that_is_printed() {
     assert_eq!(images(&server, "side"), ["acme/side:v1"; 3]);
 }
 
-const TAKE_BACK: &str = "To take it back: kubectl inplace ";
+const TAKE_BACK: &str = "Roll back: kubectl inplace ";
 
 #[test]
 fn the_way_back_of_chosen_pods_leaves_the_others_alone() {
@@ -437,8 +437,8 @@ fn a_signal_stops_it_before_the_next_pod() {
         let output = interrupted(&server, signal).ends_with(code);
         output
             .prints("Interrupted")
-            .prints("the kubelet goes on with the pods in hand")
-            .prints("To go on: kubectl inplace apply deploy/web side=acme/side:v2 --pods-only\n")
+            .prints("pods already patched will finish restarting")
+            .prints("Resume: kubectl inplace apply deploy/web side=acme/side:v2 --pods-only\n")
             .prints("kubectl inplace follow deployment/web");
         assert_eq!(patches(&server).len(), 1, "nothing is sent after the signal");
         server.kubelet(Times::default());

@@ -73,7 +73,7 @@ fn what_cannot_be_proven_is_never_done() {
     let last = output.json_lines().pop().unwrap_or_default();
     assert_eq!((&last["result"], &last["pods"][0]["phase"]), (&json!("timedOut"), &json!("unverified")), "{last}");
     let text = run(&server, "follow pod/one --min-ready-seconds 0 --timeout 1s").ends_with(5);
-    text.prints("proven").says("not proven yet");
+    text.prints("verified").says("not verified yet");
     wrote_nothing(&server);
 }
 
@@ -225,7 +225,7 @@ fn a_rollout_of_the_owners_controller_is_named_and_none_of_ours() {
     output
         .prints("Stopped")
         .prints("ts controller is replacing pods, which is no update in place: ")
-        .prints("To watch it: kubectl rollout status deployment/web -n default")
+        .prints("Follow: kubectl rollout status deployment/web -n default")
         .omits("GONE");
     let last = run(&server, "follow deploy/web -o json").ends_with(6).json_lines().pop().unwrap_or_default();
     assert_eq!((&last["type"], &last["result"]), (&json!("summary"), &json!("superseded")), "{last}");

@@ -35,7 +35,7 @@ fn the_union_of_owner_and_replica_sets_is_listed_and_the_lock_last() {
     let expected = ["20260301-090000-0000aa ended", "20260301-100000-0000aa ended", "20260301-120000-0000aa underWay"];
     assert_eq!(ids(&of_web(&server)), expected);
     let output = run(&server, "history deploy web").ends_with(0);
-    let output = output.prints("deployment/web  namespace default").prints("side: acme/side v0 -> v1").prints("jane");
+    let output = output.prints("deployment/web  namespace default").prints("side: v0 -> v1").prints("jane");
     let last = output.stdout.lines().last().unwrap_or_default().to_owned();
     assert!(last.contains("running, forward") && output.stdout.contains("12.0 s"), "{}", output.stdout);
     assert!(server.writes().is_empty(), "{:?}", server.writes());
@@ -78,11 +78,11 @@ fn updates_of_pods_alone_are_found_on_the_pods() {
     run(&server, "history deploy/web").ends_with(0).prints("No in-place update is noted.");
     run(&server, "apply deploy/web side=acme/side:v2 --pods-only --yes --min-ready-seconds 0").ends_with(0);
     run(&server, "apply pod/alone side=acme/side:v3 --yes --min-ready-seconds 0").ends_with(0);
-    run(&server, "history deploy/web").ends_with(0).prints("pods only: 3 pods").prints("acme/side v1 -> v2");
+    run(&server, "history deploy/web").ends_with(0).prints("pods only: 3 pods").prints("side: v1 -> v2");
     let workload = of_web(&server);
     assert_eq!(workload["updates"][0]["pods"].as_array().map(Vec::len), Some(3), "{workload}");
     assert!(workload["updates"][0]["began"].as_str().is_some_and(|began| began.ends_with('Z')), "{workload}");
-    run(&server, "history pod/alone").ends_with(0).prints("pods only: 1 pod").prints("acme/side v1 -> v3");
+    run(&server, "history pod/alone").ends_with(0).prints("pods only: 1 pod").prints("side: v1 -> v3");
     run(&server, "history pods -l app=alone -A").ends_with(0).prints("pod/alone");
 }
 

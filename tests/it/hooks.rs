@@ -174,7 +174,7 @@ fn whoever_goes_on_brings_the_commands_and_makes_up_for_what_is_owed() {
     running.signal("INT");
     let stopped = running.wait().ends_with(130);
     let printed = format!("kubectl inplace resume deployment/web --min-ready-seconds 0 --after-pod '{stays}'");
-    assert_eq!(stopped.after("To go on: "), printed);
+    assert_eq!(stopped.after("Resume: "), printed);
     assert!(is_gone(&stopped, "id"));
     let resume = "resume deploy/web --yes --min-ready-seconds 0";
     let writes = server.writes().len();
@@ -203,7 +203,12 @@ fn a_rollout_goes_on_without_its_commands_only_where_that_is_said() {
         .prints("abort deployment/web --min-ready-seconds 0 --before-pod false");
     run(&server, "resume deploy/web --yes").ends_with(1);
     run(&server, "status deploy/web")
-        .prints("it began with --before-pod: to resume or abort it, give the command again");
+        .prints("it began with --before-pod: to resume or abort it, give the command again")
+        .prints("  Resume: kubectl inplace resume deployment/web --before-pod COMMAND\n")
+        .prints("  Resume, without --before-pod: kubectl inplace resume deployment/web --no-hooks\n")
+        .prints("  Roll back, without --before-pod: kubectl inplace abort deployment/web --no-hooks\n");
+    let given = Binary::against(&server, ["plan", "deploy/web", "side=acme/side:v2", "--before-pod", "false"]).run();
+    given.says("Resume: kubectl inplace resume deployment/web --before-pod false\n").omits("COMMAND");
     let back = run(&server, "abort deploy/web --yes --no-hooks --min-ready-seconds 0").ends_with(0);
     back.omits("HookFailed");
     assert_eq!(images(&server, "side"), ["acme/side:v1"; 3]);

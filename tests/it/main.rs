@@ -24,18 +24,24 @@ mod history;
 mod hooks;
 mod machine;
 mod memory;
+mod pages;
 mod plan;
 mod pre_pull;
 mod printed;
 mod printed_texts;
 mod rbac;
+mod reference;
+mod release;
 #[cfg(test)]
 mod render;
 mod replay;
 mod resize;
+mod resize_before;
+mod resize_versions;
 mod restart;
 mod runner;
 mod saved;
+mod schemas;
 mod several;
 #[cfg(test)]
 mod situations;

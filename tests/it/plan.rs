@@ -157,8 +157,8 @@ fn what_cannot_be_meant_is_wrong_usage_and_nothing_is_asked() {
         ("deploy/web *=acme/all:v2", "say --all-containers"),
         ("deploy/web *=acme/all:v2 --all-containers=false", "say --all-containers"),
         ("deploymnt/web side=:v2", "did you mean deployment?"),
-        ("deploy side=:v2", "no name and no selector"),
-        ("deploy web -l app=web side=:v2", "a name (web) and a selector exclude each other"),
+        ("deploy side=:v2", "was given without a name"),
+        ("deploy web -l app=web side=:v2", "-l and --all cannot be combined with a name (web)"),
         ("deploy/web -A side=:v2", "a resource cannot be retrieved by name across all namespaces"),
         ("deploy/web side=:v2 --max-unavailable 0", "--max-unavailable must be at least 1"),
         ("deploy/web side=:v2 --max-unavailable none", "--max-unavailable"),
@@ -178,7 +178,7 @@ fn what_is_not_there_is_named() {
     let server = web();
     run(&server, "plan deploy/wbe side=:v2")
         .ends_with(1)
-        .says("error: from server (NotFound): deployments.apps \"wbe\" not found")
+        .says("Error from server (NotFound): deployments.apps \"wbe\" not found")
         .says("hint: did you mean deployment/web?");
     run(&server, "plan deploy/web side=:v2 -n nowhere")
         .ends_with(1)
@@ -381,7 +381,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
         (format!("{bin} {PLAN} -o json | head -1"), "{\n"),
         (
             format!("{bin} {PLAN} | head -1"),
-            "deployment/web  namespace default   400 pods   revision 1 -> 2   durable\n",
+            "deployment/web can be updated in place: 400 pods, up to 100 at a time, about 3 s   (namespace default)\n",
         ),
         (format!("{bin} {PLAN} | true"), ""),
         (format!("{bin} --help | true"), ""),
@@ -394,4 +394,18 @@ fn a_reader_that_goes_away_ends_it_quietly() {
         assert!(output.stderr.ends_with("code 0\n"), "{line}\n{}", output.stderr);
         assert!(!output.stderr.contains("panicked") && !output.stderr.contains("failed to write"), "{}", output.stderr);
     }
+}
+
+/// What was applied with a template and has none now is no change to plan.
+#[test]
+fn a_manifest_whose_template_is_gone_is_an_error() {
+    let server = web();
+    let manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2}\n";
+    let plan = || Binary::against(&server, ["plan", "-f", "web.yaml"]).file("web.yaml", manifest).run();
+    plan().ends_with(0);
+    server.edit("deployments", "web", |owner| {
+        let applied = json!({"spec": {"template": owner["spec"]["template"].clone()}}).to_string();
+        owner["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = applied.into();
+    });
+    plan().ends_with(1).says("spec.template is required and not set").omits("AdmissionRefused");
 }

@@ -245,7 +245,7 @@ fn only_what_is_left_behind_is_deleted_by_another_run() {
     let uids =
         |server: &ApiServer| pull_pods(server).iter().map(|pod| pod["metadata"]["uid"].clone()).collect::<Vec<_>>();
     let resume = |server: &ApiServer| run(server, "resume deploy/web --yes").ends_with(0);
-    let at_work = "a run that may be at work pulls images first: its pods are left alone";
+    let at_work = "a run that may be at work pulls images first: its pods are not touched";
 
     let (server, running) = pulling(DURABLE);
     let of_first = uids(&server);

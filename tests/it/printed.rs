@@ -62,9 +62,9 @@ fn what_undoes_itself_prints_no_command_for_it() {
     server.run_controllers(true);
     let line = "apply deploy/web side=:missing --yes --pre-pull=never --min-ready-seconds 0 --on-failure";
     let output = run(&server, &format!("{line} undo")).ends_with(4);
-    output.prints("Taken back:").omits("To go on:").omits("To take back what was done:");
+    output.prints("Rolled back:").omits("Resume:").omits("Roll back:");
     let stopped = run(&server, &format!("{line} stop")).ends_with(4);
-    let labels = ["To take back what was done:", "To go on:"].map(|label| stopped.stdout.find(label));
+    let labels = ["Roll back:", "Resume:"].map(|label| stopped.stdout.find(label));
     assert!(labels[0].is_some() && labels[0] < labels[1], "what helps comes first\n{}", stopped.block());
     let flags = "--min-ready-seconds 0 --pre-pull never --on-failure stop\n";
     stopped.prints(&format!("abort deployment/web {flags}"));

@@ -1,6 +1,6 @@
 //! Every command that stands in a text, whoever prints it: the program's own are parsed by its own command line, kubectl's
 //! are held against the verbs and flags that it has.
-#![expect(clippy::disallowed_methods, reason = "reads the sources and the README")]
+#![expect(clippy::disallowed_methods, reason = "reads the sources")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,12 @@ use clap::CommandFactory;
 use kubectl_inplace::cli::Cli;
 use kubectl_inplace::engine::reason::all_explanations;
 
+use crate::support::pages::pages;
+
 /// kubectl's commands, as far as texts name them, with the flags that stand there.
 const KUBECTL: &[(&str, &[&str])] = &[
     ("api-resources", &[]),
-    ("annotate", &[]),
+    ("annotate", &["-l"]),
     ("apply", &["-f", "-k", "--server-side", "--force-conflicts", "--dry-run", "--prune"]),
     ("auth can-i", &["--subresource", "--all-namespaces", "--list"]),
     ("auth whoami", &[]),
@@ -28,7 +30,7 @@ const KUBECTL: &[(&str, &[&str])] = &[
     ("exec", &[]),
     ("get", &["-o", "-w", "-l", "-A", "--all-namespaces", "--sort-by", "--show-labels", "-f", "--no-headers"]),
     ("kustomize", &[]),
-    ("krew", &[]),
+    ("krew", &["--manifest", "--archive"]),
     ("label", &["-l", "--overwrite", "--all"]),
     ("logs", &["-c", "--previous", "--tail"]),
     ("patch", &["-p", "--type", "--subresource"]),
@@ -143,8 +145,11 @@ fn own(words: &[String]) -> Option<String> {
     if first.is_empty() || first.starts_with(['.', '-', '{', '$']) {
         return None;
     }
-    // A generic `...`, and what a source puts in, stands for words.
-    let words = words.iter().filter(|word| word.as_str() != "...").map(|word| word.replace("{}", "1"));
+    // A generic `...` or `[OPTIONS]`, and what a source puts in, stands for words.
+    let words = words
+        .iter()
+        .filter(|word| word.as_str() != "..." && !word.starts_with('['))
+        .map(|word| word.replace("{}", "1"));
     let line: Vec<String> = std::iter::once("kubectl-inplace".to_owned()).chain(words).collect();
     match Cli::command().try_get_matches_from(&line) {
         Ok(_) => None,
@@ -192,13 +197,20 @@ fn is_test(file: &Path) -> bool {
     file.to_string_lossy().contains("tests") || file.components().any(|part| part.as_os_str() == "simulation")
 }
 
+/// The sources that the program is built from.
+pub(crate) fn program_sources() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let all = sources(&root.join("src")).into_iter();
+    all.filter(|file| !is_test(file.strip_prefix(root).unwrap_or(file))).collect()
+}
+
 #[test]
 fn every_command_in_a_text_is_one() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (mut all, mut number) = (Vec::new(), 0);
-    let readme = fs::read_to_string(root.join("README.md")).expect("README.md can be read");
-    for (line, text) in readme.lines().enumerate() {
-        all.extend(wrong(&format!("README.md:{}", line + 1), text, &mut number));
+    for page in pages() {
+        for (line, text) in page.text.lines().enumerate() {
+            all.extend(wrong(&format!("{}:{}", page.path, line + 1), text, &mut number));
+        }
     }
     for explanation in all_explanations() {
         for text in [explanation.meaning, explanation.why, explanation.remedy] {
@@ -210,8 +222,7 @@ fn every_command_in_a_text_is_one() {
         help.lines().for_each(|line| all.extend(wrong(command.get_name(), line, &mut number)));
     }
     // What is put together while it runs: the strings of the sources, one line each.
-    for file in sources(&root.join("src")).into_iter().filter(|file| !is_test(file.strip_prefix(root).unwrap_or(file)))
-    {
+    for file in program_sources() {
         let source = fs::read_to_string(&file).expect("a source can be read");
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         for (line, text) in code.lines().enumerate().filter(|(_, text)| !text.trim_start().starts_with("//")) {
@@ -220,7 +231,7 @@ fn every_command_in_a_text_is_one() {
         }
     }
     assert!(all.is_empty(), "{}", all.join("\n"));
-    assert!(number > 150, "{number} commands were found");
+    assert!(number > 300, "{number} commands were found");
 }
 
 #[test]

@@ -103,7 +103,9 @@ fn next_steps() -> NextSteps {
         go_on: Some("kubectl inplace apply -f web.yaml".into()),
         abort: Some("kubectl inplace abort deploy/web -n prod".into()),
         follow: Some("kubectl inplace follow deploy/web -n prod".into()),
+        with_more_time: None,
         undoes_failures: false,
+        undoes_deferred: false,
     }
 }
 

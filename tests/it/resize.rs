@@ -1,10 +1,15 @@
 //! cpu and memory: changed by the subresource `resize`, nothing restarts, and the kubelet's status is the proof.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
-use crate::support::api_server::{ApiServer, Effect, When};
+use super::durable::side_by_side;
+use crate::support::api_server::{ApiServer, Effect, Logged, When};
 use crate::support::builders::Workload;
-use crate::support::scene::{patches, run, server_with, with_controllers_of};
+use crate::support::clock::eventually;
+use crate::support::run::Binary;
+use crate::support::scene::{images, patches, run, server_with, typed, with_controllers_of};
 
 fn workload() -> Workload {
     let resources =
@@ -41,9 +46,11 @@ fn it_is_asked_by_the_subresource_guarded_and_nothing_restarts() {
     applied.prints("Resized: side in 3 pods. Restarted as planned: nothing; nothing else restarted; pods replaced: 0.");
     assert_eq!((requests(&server), container_ids(&server)), (vec![json!("30m"); 3], before));
     let sent = patches(&server);
-    assert_eq!(sent.len(), 3);
-    for patch in sent {
-        assert!(patch.path.ends_with("/resize"), "{}", patch.path);
+    assert_eq!(sent.len(), 6);
+    // Of pods alone each notes what there was before.
+    let noted = |patch: &str| patch.contains("kubectl-inplace.io~1update") && patch.contains("10m");
+    assert_eq!(sent.iter().filter(|patch| noted(&patch.body)).count(), 3);
+    for patch in sent.iter().filter(|patch| patch.path.ends_with("/resize")) {
         let body: Vec<Value> = serde_json::from_str(&patch.body).expect("it is a patch");
         let tests = |path: &str| body.iter().any(|one| one["op"] == "test" && one["path"] == path);
         for path in [
@@ -81,9 +88,31 @@ fn with_an_image_it_comes_first() {
     let server = web();
     let line = format!("apply deploy/web side=acme/side:v2 {ASKED} --pods-only --yes --min-ready-seconds 0");
     run(&server, &line).ends_with(0).prints("Resized: side in 3 pods. Restarted as planned: side in 3 pods");
-    let parts: Vec<bool> = patches(&server).iter().map(|patch| patch.path.ends_with("/resize")).collect();
-    assert_eq!((parts.len(), parts.iter().filter(|resizes| **resizes).count()), (6, 3));
-    assert!(parts[0], "the new container begins with what it is to have");
+    for pod in server.objects("pods") {
+        let name = format!("/{}", pod["metadata"]["name"].as_str().unwrap_or_default());
+        let sent: Vec<bool> = patches(&server)
+            .iter()
+            .filter(|sent| sent.path.contains(&name))
+            .map(|sent| sent.path.ends_with("/resize"))
+            .collect();
+        assert_eq!(sent, [false, true, false], "the note, the resize, the image: the new container begins with it");
+    }
+}
+
+#[test]
+fn a_command_before_each_pod_comes_before_its_resize_too() {
+    let server = web();
+    let line = format!("apply deploy/web {ASKED} --pods-only --yes --before-pod");
+    let typed = |command: &str| Binary::against(&server, line.split_whitespace().chain([command])).run();
+    typed("exit 7").ends_with(4).prints("HookFailed");
+    assert!(patches(&server).is_empty());
+    let output = typed("echo $KUBECTL_INPLACE_POD >> log").ends_with(0);
+    let sent = patches(&server);
+    let pods = sent.iter().filter_map(|patch| patch.path.strip_suffix("/resize")?.rsplit('/').next());
+    let log = output.folder.read("log").unwrap_or_default();
+    // Once the first is proven the others go side by side.
+    let (asked, resized): (BTreeSet<&str>, BTreeSet<&str>) = (log.lines().collect(), pods.collect());
+    assert_eq!((asked.len(), log.lines().count(), asked), (3, 3, resized));
 }
 
 #[test]
@@ -93,19 +122,118 @@ fn what_the_node_puts_off_is_waited_for_and_said() {
     let line = "apply deploy/web -c side --requests cpu=1 --yes --timeout 1s";
     let late = run(&server, line).ends_with(5);
     late.prints(
-        "resize deferred by the node side requests.cpu: Node didn't have enough resource: cpu, requested: 1000",
+        "resize deferred by node node-a side requests.cpu: Node didn't have enough resource: cpu, requested: 1000",
     )
-    .prints("1 in hand, 2 not touched");
+    .prints("1 in progress, 2 not started");
     let status = run(&server, "status deploy/web").ends_with(0);
     status.prints("resize deferred by the node").prints("side requests.cpu 10m, the template says 1");
     // What is asked for and not done is not taken for done by another run.
-    run(&server, "resume deploy/web --yes --timeout 1s").ends_with(5).prints("resize deferred by the node");
+    run(&server, "resume deploy/web --yes --timeout 1s").ends_with(5).prints("resize deferred by node node-a");
     let followed = run(&server, "follow deploy/web --timeout 1s").ends_with(5);
-    followed.prints("resize deferred by the node: Node didn't have enough resource");
-    run(&server, "abort deploy/web --yes").ends_with(0).prints("Taken back: deployment/web");
+    followed.prints("resize deferred by node node-a: Node didn't have enough resource");
+    run(&server, "abort deploy/web --yes").ends_with(0).prints("Rolled back: deployment/web");
     assert_eq!(requests(&server), vec![json!("10m"); 3]);
     let more = run(&server, "plan deploy/web -c side --requests cpu=9 --detailed-exitcode").ends_with(3);
     more.prints("node didn't have enough allocatable resources");
+}
+
+#[test]
+fn what_the_node_puts_off_is_taken_back_where_that_is_asked_for() {
+    for pods_only in ["", " --pods-only"] {
+        let server = with_controllers_of([workload()]);
+        server.limit_cpu(2000, 500);
+        let line = format!("apply deploy/web -c side --requests cpu=1 --deferred=undo --yes{pods_only}");
+        let undone = run(&server, &line).ends_with(5);
+        let undone = undone.prints("Deferred after").prints("A node has no room for it now.").prints(
+            "resize deferred by node node-a side requests.cpu: Node didn't have enough resource: cpu, requested: 1000",
+        );
+        let undone = undone.says("undo: taking deployment/web back (--deferred=undo)");
+        assert!(!undone.stdout.contains("Resume:"), "{undone:#?}");
+        assert_eq!(requests(&server), vec![json!("10m"); 3]);
+        let asked = |pod: &Value| pod["spec"]["containers"][1]["resources"]["requests"]["cpu"].clone();
+        assert_eq!(server.objects("pods").iter().map(asked).collect::<Vec<_>>(), vec![json!("10m"); 3]);
+        let owner = &server.objects("deployments")[0];
+        assert_eq!(owner["spec"]["template"]["spec"]["containers"][1]["resources"]["requests"]["cpu"], "10m");
+        assert_eq!(owner["metadata"]["annotations"]["kubectl-inplace.io/rollout"], Value::Null);
+    }
+}
+
+#[test]
+fn what_the_node_puts_off_is_left_to_the_kubelet_where_that_is_asked_for() {
+    let stateful = || {
+        let fields = |cpu: &str| json!({"resources": {"requests": {"cpu": cpu, "memory": "16Mi"}}});
+        Workload::stateful_set("web").container_with("app", "acme/app:v1", fields("20m")).container_with(
+            "side",
+            "acme/side:v1",
+            fields("10m"),
+        )
+    };
+    for (reference, plural, workload) in
+        [("deploy/web", "deployments", workload()), ("sts/web", "statefulsets", stateful())]
+    {
+        let server = with_controllers_of([workload]);
+        server.limit_cpu(2000, 500);
+        // With an image, so that a container restarts besides: it does, and only the resize is left.
+        let line = format!(
+            "apply {reference} app=acme/app:v2 -c side --requests cpu=1 --deferred leave --yes --min-ready-seconds 0"
+        );
+        let left = run(&server, &line).ends_with(5);
+        left.prints("Deferred after")
+            .prints("3 pods keep what they have until their nodes have room")
+            .prints("left to the kubelet: resize deferred by node node-a side requests.cpu: Node didn't have")
+            .prints("Of 3 pods: 3 left to the kubelet.")
+            .prints("Roll back: kubectl inplace undo ")
+            .prints("Follow: kubectl inplace follow ");
+        assert_eq!(
+            (requests(&server), images(&server, "app")),
+            (vec![json!("10m"); 3], vec!["acme/app:v2".to_owned(); 3])
+        );
+        // Nothing of it holds the owner, and a pod that is made later has it from the template.
+        let owner = &server.objects(plural)[0];
+        assert_eq!(owner["metadata"]["annotations"]["kubectl-inplace.io/rollout"], Value::Null);
+        assert_eq!(owner["spec"]["template"]["spec"]["containers"][1]["resources"]["requests"]["cpu"], "1");
+        assert_eq!(
+            (&owner["spec"]["paused"], owner["spec"]["updateStrategy"]["type"] == "OnDelete"),
+            (&Value::Null, false)
+        );
+        run(&server, &format!("history {reference}")).prints("deferred");
+        run(&server, &format!("status {reference}")).prints("resize deferred by the node");
+        run(&server, &format!("follow {reference} --timeout 1s")).ends_with(5);
+        let json =
+            run(&server, &format!("apply {reference} -c side --requests cpu=900m --deferred=leave --yes -o json"));
+        let summary: Vec<Value> =
+            json.ends_with(5).stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let summary = summary.iter().find(|line| line["type"] == "summary").expect("there is one");
+        assert_eq!((&summary["result"], &summary["leftToKubelet"]), (&json!("deferred"), &json!(3)));
+        assert_eq!(
+            (&summary["pods"][0]["phase"], &summary["pods"][0]["node"]),
+            (&json!("resizeLeft"), &json!("node-a"))
+        );
+        server.limit_cpu(2000, 2000);
+        run(&server, &format!("undo {reference} --yes")).ends_with(0);
+        run(&server, &format!("undo {reference} --yes --to {}", first_id(&server, plural))).ends_with(0);
+        assert_eq!(
+            (requests(&server), images(&server, "app")),
+            (vec![json!("10m"); 3], vec!["acme/app:v1".to_owned(); 3])
+        );
+    }
+}
+
+/// The rollout that began first, as the history has it.
+fn first_id(server: &ApiServer, plural: &str) -> String {
+    let owner = &server.objects(plural)[0];
+    let text = owner["metadata"]["annotations"]["kubectl-inplace.io/history"].as_str().unwrap_or_default();
+    let entries: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
+    entries[0]["id"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Who would keep the budget when the kubelet comes to it?
+#[test]
+fn a_container_that_restarts_for_its_resize_is_not_left_to_the_kubelet() {
+    let server = with_controllers_of([with_policy()]);
+    server.limit_cpu(2000, 500);
+    let line = "apply deploy/web -c side --requests cpu=1 --limits memory=96Mi --deferred=leave --yes --timeout 1s";
+    run(&server, line).ends_with(5).prints("Timed out after").prints("1 in progress, 2 not started");
 }
 
 #[test]
@@ -124,6 +252,143 @@ fn whose_it_is_has_to_be_said() {
     run(&server, "plan deploy/web --requests cpu=1").ends_with(1).says("several containers: app, side");
     run(&server, "plan deploy/web --requests cpu=1 --all-containers").ends_with(0).prints("app requests.cpu");
     run(&server, "plan deploy/web -c sied --requests cpu=1").ends_with(0).prints("did you mean side?");
-    run(&server, "plan deploy/web -c side").ends_with(1).says("no --requests or --limits");
+    run(&server, "plan deploy/web -c side").ends_with(1).says("neither --image, --requests nor --limits");
     run(&server, "plan deploy/web -c side --limits cpu=x").ends_with(1).says("is not a quantity of cpu");
+}
+
+fn with_policy() -> Workload {
+    let fields = json!({"resources": {"requests": {"cpu": "20m", "memory": "16Mi"}, "limits": {"memory": "64Mi"}},
+        "resizePolicy": [{"resourceName": "memory", "restartPolicy": "RestartContainer"}],
+        "readinessProbe": {"tcpSocket": {"port": 80}, "periodSeconds": 1}});
+    Workload::deployment("web").container_with("app", "acme/app:v1", json!({})).container_with(
+        "side",
+        "acme/side:v1",
+        fields,
+    )
+}
+
+#[test]
+fn a_container_that_restarts_for_its_resize_is_updated_like_one_with_another_image() {
+    let server = with_controllers_of([with_policy()]);
+    let before = container_ids(&server);
+    let line = "deploy/web -c side --limits memory=96Mi";
+    let plan = run(&server, &format!("plan {line}")).ends_with(0);
+    plan.prints("side restarts in place").prints("side                 acme/side:v1   (unchanged)   restarts in place");
+    let applied = run(&server, &format!("apply {line} --yes")).ends_with(0);
+    applied.says("3 pods, at most 1 down at a time").prints(
+        "Resized: side in 3 pods. Restarted as planned: side in 3 pods; nothing else restarted; pods replaced: 0.",
+    );
+    let limits = |server: &ApiServer| -> Vec<Value> {
+        let of = |pod: &Value| pod["status"]["containerStatuses"][1]["resources"]["limits"]["memory"].clone();
+        server.objects("pods").iter().map(of).collect()
+    };
+    assert_eq!(limits(&server), vec![json!("96Mi"); 3]);
+    let after = container_ids(&server);
+    assert!(after.iter().all(|id| !before.contains(id)), "each is another one");
+    // A note, and the resize that rests on it.
+    let of_pods: Vec<bool> = patches(&server)
+        .iter()
+        .filter(|sent| sent.path.contains("/pods/"))
+        .map(|sent| sent.path.ends_with("/resize"))
+        .collect();
+    assert_eq!(of_pods, [false, true, false, true, false, true]);
+    run(&server, &format!("plan {line} --detailed-exitcode")).ends_with(0);
+    run(&server, "undo deploy/web --yes").ends_with(0).prints("Restarted as planned: side in 3 pods");
+    assert_eq!(limits(&server), vec![json!("64Mi"); 3]);
+    // What the policy does not restart stays up.
+    let cpu = run(&server, "apply deploy/web -c side --requests cpu=30m --yes").ends_with(0);
+    cpu.prints("Restarted as planned: nothing");
+}
+
+#[test]
+fn with_an_image_such_a_container_restarts_twice_and_the_plan_says_so() {
+    let server = with_controllers_of([with_policy()]);
+    let line = "deploy/web side=acme/side:v2 -c side --limits memory=96Mi";
+    run(&server, &format!("plan {line}")).ends_with(0).prints("acme/side:v2   restarts in place, twice");
+    let applied = run(&server, &format!("apply {line} --yes")).ends_with(0);
+    applied.prints(
+        "Resized: side in 3 pods. Restarted as planned: side in 3 pods (3 of them twice); nothing else restarted",
+    );
+    let of = |pod: &Value| pod["status"]["containerStatuses"][1]["restartCount"].clone();
+    assert_eq!(server.objects("pods").iter().map(of).collect::<Vec<_>>(), vec![json!(2); 3]);
+    run(&server, "undo deploy/web --yes")
+        .ends_with(0)
+        .prints("Resized: side in 3 pods. Restarted as planned: side in 3 pods");
+}
+
+#[test]
+fn killed_at_every_write_it_is_finished_or_taken_back() {
+    let mut cases = Vec::new();
+    for (image, of_pods) in [("", 3), ("side=acme/side:v2", 6)] {
+        for (verb, wanted) in [("resume", "96Mi"), ("abort", "64Mi")] {
+            let writes = (0..of_pods).map(|nth| ("pods", nth)).chain((0..3).map(|nth| ("pods/resize", nth)));
+            cases.extend(writes.map(|write| (image, verb, wanted, write)));
+        }
+    }
+    side_by_side(cases, |(image, verb, wanted, (plural, nth))| {
+        let server = with_controllers_of([with_policy()]);
+        let what = format!("{image} {verb} {plural} {nth}");
+        let uids = || server.objects("pods").iter().map(|pod| pod["metadata"]["uid"].clone()).collect::<Vec<_>>();
+        let before = uids();
+        let is_it =
+            |sent: &Logged| sent.path.contains("/pods/") && sent.path.ends_with("/resize") == (plural != "pods");
+        server.fault(When::verb("patch").of(plural).for_real().after(nth), Effect::CloseBefore);
+        let line = format!("apply deploy/web {image} -c side --limits memory=96Mi --yes");
+        let running = typed(&server, &line).spawn();
+        eventually("the write", || (patches(&server).iter().filter(|sent| is_it(sent)).count() > nth).then_some(()));
+        running.signal("KILL");
+        assert_eq!(running.wait().code, None, "{what}");
+        server.clear_faults();
+        run(&server, &format!("{verb} deploy/web --yes")).ends_with(0);
+        let side = |path: &str| {
+            let of = |pod: &Value| pod["status"]["containerStatuses"][1].pointer(path).cloned().unwrap_or_default();
+            server.objects("pods").iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(side("/resources/limits/memory"), vec![json!(wanted); 3], "{what}");
+        assert_eq!(side("/ready"), vec![json!(true); 3], "{what}");
+        let template = &server.objects("deployments")[0]["spec"]["template"]["spec"]["containers"][1];
+        assert_eq!(template["resources"]["limits"]["memory"], wanted, "{what}");
+        assert_eq!(uids(), before, "{what}");
+    });
+}
+
+#[test]
+fn a_resize_of_pods_alone_is_recorded_and_taken_back() {
+    let server = with_controllers_of([workload()]);
+    run(&server, &format!("apply deploy/web {ASKED} --pods-only --yes")).ends_with(0);
+    run(&server, "history deploy/web").ends_with(0).prints("side requests.cpu").prints("pods only");
+    run(&server, "undo deploy/web --yes --dry-run=server").ends_with(0).prints("side requests.cpu");
+    let undone = run(&server, "undo deploy/web --yes").ends_with(0);
+    undone.prints("Resized: side in 3 pods. Restarted as planned: nothing");
+    assert_eq!(requests(&server), vec![json!("10m"); 3]);
+    let limits = |pod: &Value| pod["spec"]["containers"][1]["resources"]["limits"]["memory"].clone();
+    assert_eq!(server.objects("pods").iter().map(limits).collect::<Vec<_>>(), vec![json!("64Mi"); 3]);
+    // Back again, and then with an image: both go back.
+    run(&server, "undo deploy/web --yes").ends_with(0);
+    assert_eq!(requests(&server), vec![json!("30m"); 3]);
+    let both = "apply deploy/web side=acme/side:v2 -c side --requests cpu=40m --pods-only --yes --min-ready-seconds 0";
+    run(&server, both).ends_with(0);
+    run(&server, "undo deploy/web --yes --min-ready-seconds 0").ends_with(0);
+    assert_eq!(requests(&server), vec![json!("30m"); 3]);
+    assert_eq!(images(&server, "side"), ["acme/side:v1"; 3]);
+    // What somebody has set since is not this update's.
+    let name = server.objects("pods")[0]["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    run(&server, "apply deploy/web -c side --requests cpu=50m --pods-only --yes").ends_with(0);
+    run(&server, &format!("apply deploy/web -c side --requests cpu=60m --pods-only --pods {name} --yes")).ends_with(0);
+    run(&server, "undo deploy/web --yes").ends_with(0).prints("Resized: side in 1 pod.");
+    assert_eq!(requests(&server), vec![json!("50m"); 3]);
+}
+
+#[test]
+fn a_manifest_brings_back_what_was_resized_in_the_pods_alone() {
+    let server = with_controllers_of([workload()]);
+    let manifest = server.objects("deployments")[0].clone();
+    let with_file = |line: &str| typed(&server, line).file("web.json", &manifest.to_string()).run();
+    with_file("plan -f web.json --detailed-exitcode").ends_with(0);
+    run(&server, &format!("apply deploy/web {ASKED} --pods-only --yes")).ends_with(0);
+    let plan = with_file("plan -f web.json --detailed-exitcode").ends_with(2);
+    plan.prints("side requests.cpu").prints("side limits.memory").prints("can be updated in place: 3 pods");
+    with_file("apply -f web.json --yes").ends_with(0).prints("Resized: side in 3 pods");
+    assert_eq!(requests(&server), vec![json!("10m"); 3]);
+    with_file("plan -f web.json --detailed-exitcode").ends_with(0);
 }

@@ -27,7 +27,9 @@ fn the_same_bits_run_again_and_nothing_else_changes() {
     let server = web();
     let (before, owner) = (server.objects("pods"), template(&server));
     let output = run(&server, RESTART).ends_with(0);
-    output.prints("The same bits run again").prints("Restarted as planned: side in 3 pods; nothing else restarted");
+    output
+        .prints("restart with the image digest that they run now")
+        .prints("Restarted as planned: side in 3 pods; nothing else restarted");
     let after = server.objects("pods");
     assert_eq!(statuses(&before, 0), statuses(&after, 0), "app is untouched");
     for (old, new) in statuses(&before, 1).into_iter().zip(statuses(&after, 1)) {
@@ -77,7 +79,9 @@ fn what_cannot_be_restarted_is_said_before_anything_is_touched() {
         run(&server, line).ends_with(code).says(said);
     }
     run(&server, "restart deploy/web -c sied --yes").ends_with(3).prints("did you mean side?");
-    run(&server, "restart deploy/web -c side --dry-run=server").ends_with(0).prints("Plan: 3 pods");
+    run(&server, "restart deploy/web -c side --dry-run=server")
+        .ends_with(0)
+        .prints("can be restarted in place: 3 pods");
     assert!(server.writes().is_empty(), "{:?}", server.writes());
 }
 

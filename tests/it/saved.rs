@@ -41,7 +41,7 @@ fn a_stale_plan_is_refused_before_the_first_write_and_names_what_moved() {
                 web["spec"]["template"]["spec"]["containers"][0]["image"] = "acme/app:v2".into();
             });
         }),
-        ("was deleted and made anew", |server, _| {
+        ("was deleted and re-created", |server, _| {
             server.edit("deployments", "web", |web| web["metadata"]["uid"] = "another".into());
         }),
     ];
@@ -85,8 +85,10 @@ fn what_is_no_plan_for_this_server_is_refused() {
     }
     run(&server, "apply --plan missing.plan").ends_with(1).says("missing.plan");
     let elsewhere = typed(&server, "apply --plan web.plan -n prod").file("web.plan", &plan).run().ends_with(1);
-    elsewhere.says("-n goes without");
-    run(&server, "apply deploy/web --plan web.plan").ends_with(1).says("cannot be used with");
+    elsewhere.says("--namespace cannot be used with --plan");
+    for other in ["deploy/web", "--all", "-k base"] {
+        run(&server, &format!("apply {other} --plan web.plan")).ends_with(1).says("cannot be used with");
+    }
     run(&server, "plan deploy/web side=:v2 --out no/such/folder/web.plan").ends_with(1).says("could not be saved");
     assert!(server.writes().is_empty() && other.writes().is_empty());
 }

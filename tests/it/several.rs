@@ -46,7 +46,7 @@ fn workloads_go_one_after_the_other_as_they_were_named() {
     assert_eq!(owners(&server), ["c", "a"]);
     assert_snapshot(
         "several-text",
-        &output.without_durations(output.stdout.split_once("In all: 3").map_or("", |(_, rest)| rest)),
+        &output.without_durations(output.stdout.split_once("Total: 3").map_or("", |(_, rest)| rest)),
     );
     output.says("2 workloads, one after the other, in this order: deployment/c -n default, deployment/a -n default");
 }

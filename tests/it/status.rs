@@ -35,6 +35,9 @@ fn one_look_tells_what_runs_what_is_asked_and_who_holds_it() {
     server.pause_kubelet(true);
     let names = pod_names(&server);
     set_image(&server, &names[0], "acme/side:v2");
+    server.edit("deployments", "web", |owner| {
+        owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v2".into();
+    });
     annotate(&server, "deployments", "web", "kubectl-inplace.io/rollout", &lock("stopped"));
     let output = run(&server, "status deploy/web").ends_with(0);
     let output = output
@@ -44,7 +47,7 @@ fn one_look_tells_what_runs_what_is_asked_and_who_holds_it() {
         .prints("reason: a CVE")
         .prints(" ago, stopped\n")
         .prints("Resume: kubectl inplace resume deployment/web")
-        .prints("Abort: kubectl inplace abort deployment/web")
+        .prints("Roll back: kubectl inplace abort deployment/web")
         .prints("; pending");
     assert_eq!(output.stderr, "");
     let document = run(&server, "status deploy web -o json").ends_with(0).json();
@@ -90,7 +93,10 @@ fn without_a_target_trouble_is_shown_and_the_rest_counted() {
     let quiet = run(&server, "status").ends_with(0);
     let lines: Vec<&str> = quiet.stdout.lines().collect();
     let begin = ["deployment/web", "daemonset/log", "replicaset/own", "pod/alone"];
-    assert!(lines.len() == 4 && lines.iter().zip(begin).all(|(line, begin)| line.starts_with(begin)), "{lines:?}");
+    assert!(
+        lines.len() == 5 && lines.iter().skip(1).zip(begin).all(|(line, begin)| line.trim().starts_with(begin)),
+        "{lines:?}"
+    );
     annotate(&server, "statefulsets", "db", "kubectl-inplace.io/rollout", "{\"edited\u{1b}[2J");
     run(&server, "status").ends_with(0).omits("statefulset");
     let all = run(&server, "status -A").ends_with(0);
@@ -107,7 +113,7 @@ fn without_a_target_trouble_is_shown_and_the_rest_counted() {
         .collect();
     let expected = ["\"db\" true 3", "\"web\" false 3", "\"log\" false 1", "\"own\" false 3", "\"alone\" false 1"];
     assert_eq!(named, expected);
-    assert_eq!(run(&server, "status -A -o name").ends_with(0).stdout, "statefulset/db\n");
+    assert_eq!(run(&server, "status -A -o name").ends_with(0).stdout, "statefulset.apps/db --namespace=data\n");
 }
 
 #[test]
@@ -122,16 +128,21 @@ fn everything_is_read_with_one_list_a_kind() {
 fn targets_are_named_as_everywhere() {
     let server = web();
     server.insert(two_containers(Workload::daemon_set("log").namespace("other")).objects());
-    run(&server, "status deploy,ds -l app=log -A -o name").ends_with(0).prints("daemonset/log\n");
+    run(&server, "status deploy,ds -l app=log -A -o name")
+        .ends_with(0)
+        .prints("daemonset.apps/log --namespace=other\n");
     run(&server, "status deploy/web side=acme/side:v2").ends_with(1).says("takes workloads alone");
     run(&server, "status deploy/none").ends_with(1).says("not found");
-    run(&server, "status deploy -l app=none").ends_with(1).says("no workload");
+    run(&server, "status deploy -l app=none").ends_with(0).says("No resources found in ");
+    run(&server, "status deploy").ends_with(0).prints("deployment/web");
+    run(&server, "history deploy").ends_with(0);
+    run(&server, "status deploy --all").ends_with(0).prints("deployment/web");
     run(&server, "status -l app=web").ends_with(0).prints("deployment/web");
     run(&server, "status deploy/web -A").ends_with(1);
     run(&server, "status deploy/web -o markdown").ends_with(1).says("possible values: text, wide, json, yaml, name");
     let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}).to_string();
     typed(&server, "status -f web.yaml").file("web.yaml", &manifest).run().ends_with(0).prints("deployment/web");
-    run(&server, "status -n empty").ends_with(0).prints("No workloads found in empty namespace.");
+    run(&server, "status -n empty").ends_with(0).says("No resources found in empty namespace.");
 }
 
 #[test]
@@ -161,7 +172,7 @@ fn of_what_may_not_be_listed_it_is_not_said_that_there_is_none() {
     }
     for line in ["status", "status -A", "status -o json", "status -o name"] {
         let output =
-            run(&server, line).ends_with(1).says("error: from server (Forbidden): ").omits("No workloads found");
+            run(&server, line).ends_with(1).says("Error from server (Forbidden): ").omits("No resources found");
         assert_eq!(output.stdout, "");
     }
     // One kind is enough: what was found is none, and the rest is not known.
@@ -191,7 +202,7 @@ fn a_watch_shows_what_changes_once_and_ends_with_the_signal() {
 fn a_watch_outlives_a_server_that_is_away_but_not_its_target() {
     let server = web();
     let running = typed(&server, "status deploy/web -w -o name").spawn();
-    running.wait_for_stdout("deployment/web");
+    running.wait_for_stdout("deployment.apps/web");
     server.delete("deployments", "web");
     running.wait().ends_with(1).says("not found");
     server.insert(two_containers(Workload::daemon_set("log")).objects());

@@ -1,6 +1,10 @@
-//! The README's transcripts: those that need no cluster are run here, and each of the others has its scene in `tests/real`.
+//! The transcripts of the pages: those that need no cluster are run here, and each of the others has its scene in `tests/real`.
 #![expect(clippy::disallowed_methods, reason = "reads files of the tree")]
 
+use std::collections::BTreeSet;
+
+use crate::support::pages::pages;
+use crate::support::picture;
 use crate::support::run::Binary;
 use crate::support::transcript;
 
@@ -14,17 +18,29 @@ fn file(name: &str) -> String {
 /// Whoever adds a block of commands with what they print gives it a name, and a run that prints it.
 #[test]
 fn every_transcript_is_of_a_run() {
-    let (readme, scenes) = (file("README.md"), file("tests/real/transcripts.rs"));
-    let mut before = ["", ""];
-    for line in readme.lines() {
-        if line.starts_with("$ ") && before[1] == "```" {
-            let name = before[0].strip_prefix("<!-- transcript: ").and_then(|rest| rest.strip_suffix(" -->"));
-            let name = name.unwrap_or_else(|| panic!("README.md: no `<!-- transcript: NAME -->` above {line:?}"));
-            let has_scene = scenes.contains(&format!("\"{name}\"")) || OFFLINE.contains(&name);
-            assert!(has_scene, "README.md: nothing runs the transcript {name}");
+    let scenes = file("tests/real/transcripts.rs");
+    let mut names = BTreeSet::new();
+    for page in pages() {
+        let mut before = ["", ""];
+        for line in page.text.lines() {
+            if line.starts_with("$ ") && before[1] == "```" {
+                let name = before[0].strip_prefix("<!-- transcript: ").and_then(|rest| rest.strip_suffix(" -->"));
+                let name =
+                    name.unwrap_or_else(|| panic!("{}: no `<!-- transcript: NAME -->` above {line:?}", page.path));
+                let has_scene = scenes.contains(&format!("\"{name}\"")) || OFFLINE.contains(&name);
+                assert!(has_scene, "{}: nothing runs the transcript {name}", page.path);
+                assert!(names.insert(name.to_owned()), "{}: there are two transcripts {name}", page.path);
+            }
+            before = [before[1], line];
         }
-        before = [before[1], line];
     }
+}
+
+/// The picture in the README shows its transcripts, and nothing else.
+#[test]
+fn the_picture_has_the_text_of_its_transcripts() {
+    let svg = std::fs::read_to_string(picture::FILE).expect("the picture can be read");
+    assert_eq!(picture::text(&svg), picture::SHOWN.map(transcript::block).join("\n"));
 }
 
 fn manifest(tag: &str) -> String {

@@ -88,7 +88,7 @@ fn only_what_a_person_wrote_is_shown_and_each_change_is_marked() {
     for mark in [
         "  # in place: restarts side (kubelet 1.32 or newer)\n",
         ": 3  # not in place (TemplateFieldNotInPlace)\n",
-        "replicas: 2  # left alone: outside the pod template\n",
+        "replicas: 2  # not changed: outside the pod template\n",
     ] {
         assert!(shown.contains(mark), "{mark} in\n{shown}");
     }

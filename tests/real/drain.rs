@@ -142,7 +142,7 @@ fn rollout(name: &str, drain: &str) -> (Output, Traffic) {
 fn no_connection_fails_with_a_drain() {
     let (output, traffic) = rollout("drain-auto", "auto");
     assert!(output.stdout.contains("drains svc/web by label serving"), "{output:#?}");
-    assert!(output.stderr.contains("leaves service/web"), "{output:#?}");
+    assert!(output.stderr.contains("draining from service/web"), "{output:#?}");
     assert_eq!(traffic.failed, 0, "{traffic:?}: {output:#?}");
 }
 

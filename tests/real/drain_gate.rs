@@ -117,7 +117,7 @@ fn a_pod_is_out_by_its_gate_before_its_container_stops_and_in_again_at_the_end()
         (output, listing.join().expect("no panic"))
     });
     assert_eq!(output.code, 0, "{output:#?}");
-    assert!(output.stderr.contains("leaves service/web"), "{output:#?}");
+    assert!(output.stderr.contains("draining from service/web"), "{output:#?}");
     assert_whole(&namespace, &before, "app:v2", &format!("{output:#?}"));
     for pod in &before {
         let uid = pod["metadata"]["uid"].as_str().expect("a uid").to_owned();
@@ -143,7 +143,7 @@ fn a_gate_that_a_controller_sets_is_left_alone() {
     assert_eq!(output.code, 0, "{output:#?}");
     assert!(output.stderr.contains("TrafficWhileDown"), "{output:#?}");
     assert!(output.stderr.contains(&format!("readiness gate {GATE} is set by balancer")), "{output:#?}");
-    assert!(!output.stderr.contains("leaves service/web"), "{output:#?}");
+    assert!(!output.stderr.contains("draining from service/web"), "{output:#?}");
     assert_whole(&namespace, &before, "app:v2", &format!("{output:#?}"));
 }
 

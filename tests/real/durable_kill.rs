@@ -64,7 +64,7 @@ fn killed_at(
         let finished = finish(namespace, owner, then);
         let context = format!("killed {moment:?} write {number}, {write}; {}: {finished:#?}", then.word());
         // Where its end had been written before the kill, only leavings go, and nothing else is said.
-        let is_over = !finished.stdout.contains("Taken back:");
+        let is_over = !finished.stdout.contains("Rolled back:");
         let tag = match (then, number, moment) {
             // Nothing to go on with.
             (_, 1, Moment::Before) => "side:v1",

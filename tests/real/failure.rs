@@ -39,11 +39,11 @@ fn an_image_that_does_not_exist_fails_within_two_seconds_and_hits_one_pod() {
     let hit = only_one_with(&after, "app", "app:nope");
     // ErrImagePull, or ImagePullBackOff where the kubelet reported late.
     assert_named(&output, 4, name(hit), "app", "ImagePull");
-    assert!(output.stdout.contains("2 not touched"), "{output:#?}");
+    assert!(output.stdout.contains("2 not started"), "{output:#?}");
     assert!(restarted(&before, &after).iter().all(|changed| *changed == format!("{}/app", name(hit))));
 
     // The way back, typed as it was printed, from an image that never started.
-    let back = namespace.type_line(&format!("{} --yes", printed(&output, "To take it back:")));
+    let back = namespace.type_line(&format!("{} --yes", printed(&output, "Roll back:")));
     assert_eq!(back.code, 0, "{back:#?}");
     let restored = namespace.wait_ready("app=web", 3);
     assert_eq!(images(&restored, "app"), ["app:v1"; 3]);
@@ -75,7 +75,7 @@ fn crash_is_found(namespace: &Namespace, workload: &str, count: usize) {
     for pod in &after {
         assert_eq!(container_status(pod, "side")["restartCount"], 0, "{pod:#}");
     }
-    let back = namespace.type_line(&format!("{} --yes --min-ready-seconds 0", printed(&output, "To take it back:")));
+    let back = namespace.type_line(&format!("{} --yes --min-ready-seconds 0", printed(&output, "Roll back:")));
     assert_eq!(back.code, 0, "{back:#?}");
     let restored = namespace.wait_ready(selector, count);
     assert_eq!(images(&restored, "app"), vec!["app:v1"; count]);
@@ -121,7 +121,7 @@ fn a_crash_in_a_pod_that_was_made_meanwhile_stops_the_rollout() {
     let made = only_one_with(&after, "app", "app:crash");
     let reason = if output.stdout.contains("CrashLoopBackOff") { "CrashLoopBackOff" } else { "Error" };
     assert_named(&output, 4, name(made), "app", reason);
-    let back = namespace.type_line(&format!("{} --yes", printed(&output, "To take back what was done:")));
+    let back = namespace.type_line(&format!("{} --yes", printed(&output, "Roll back:")));
     assert_eq!(back.code, 0, "{back:#?}");
     assert_eq!(images(&namespace.wait_ready("app=web", 2), "app"), ["app:v1"; 2]);
 }
@@ -141,7 +141,7 @@ fn a_readiness_probe_that_never_passes_runs_into_the_deadline() {
     assert!(container_status(hit, "app")["state"]["running"].is_object(), "{hit:#}");
     assert_eq!(restarted(&before, &after), [format!("{}/app", name(hit))]);
     assert!((8..30).contains(&output.elapsed.as_secs()), "{output:#?}");
-    let back = namespace.type_line(&format!("{} --yes", printed(&output, "To take it back:")));
+    let back = namespace.type_line(&format!("{} --yes", printed(&output, "Roll back:")));
     assert_eq!(back.code, 0, "{back:#?}");
     assert_eq!(images(&namespace.wait_ready("app=web", 2), "app"), ["app:v1"; 2]);
 }

@@ -48,7 +48,7 @@ fn waits(kind: Kind, name: &str) {
     assert_eq!(restarted(&owner.before, &owner.pods()), [""; 0]);
     let resume = namespace.inplace(&["resume", &reference, "--yes"]);
     assert_eq!(resume.code, 0, "{resume:#?}");
-    assert!(resume.stderr.contains("no rollout of this program is under way"), "{resume:#?}");
+    assert!(resume.stderr.contains("no rollout of kubectl-inplace is in progress"), "{resume:#?}");
 
     let mut run = namespace.inplace_spawn(&line);
     run.wait_for("waiting, nothing is changed yet: poddisruptionbudget/strict allows no pod to be down now");

@@ -15,7 +15,7 @@ fn begun(namespace: &Namespace, more: &[&str]) -> (Vec<Value>, Running) {
     namespace.apply(&samples::deployment("web", 3));
     let before = namespace.wait_ready("app=web", 3);
     let mut running = namespace.inplace_spawn(&[ARGUMENTS.as_slice(), &["2"], more].concat());
-    running.wait_for("must stay so for 2 s");
+    running.wait_for("must stay ready for 2 s");
     (before, running)
 }
 
@@ -44,12 +44,12 @@ fn signal_in_the_middle(name: &str, signal: &str, code: i32) {
     let new = whole_pods(&pods);
     assert!((1..3).contains(&new), "not in the middle: {:?}", images(&pods, "side"));
     assert!(output.stdout.contains("Interrupted"), "{output:#?}");
-    assert!(output.stdout.contains("not touched"), "{output:#?}");
-    printed(&output, "To take it back:");
-    printed(&output, "To watch it:");
+    assert!(output.stdout.contains("not started"), "{output:#?}");
+    printed(&output, "Roll back:");
+    printed(&output, "Follow:");
 
     // The next command, typed as it was printed, goes on to the end.
-    let go_on = namespace.type_line(&format!("{} --yes", printed(&output, "To go on:")));
+    let go_on = namespace.type_line(&format!("{} --yes", printed(&output, "Resume:")));
     assert_eq!(go_on.code, 0, "{go_on:#?}");
     let after = namespace.pods("app=web");
     assert_eq!(whole_pods(&after), 3);
@@ -91,7 +91,7 @@ fn an_outstanding_answer_is_waited_for_but_not_for_long() {
     // Five seconds, and what a busy machine takes; at once would mean that no answer was outstanding.
     assert!((3..7).contains(&waited.as_secs()), "{waited:?}: {output:#?}");
     whole_pods(&namespace.pods("app=web"));
-    printed(&output, "To go on:");
+    printed(&output, "Resume:");
 }
 
 #[test]
@@ -105,5 +105,5 @@ fn a_second_interrupt_leaves_at_once() {
     let waited = output.ended - asked;
     assert!(waited < Duration::from_secs(2), "{waited:?}: {output:#?}");
     whole_pods(&namespace.pods("app=web"));
-    printed(&output, "To go on:");
+    printed(&output, "Resume:");
 }

@@ -196,7 +196,7 @@ fn a_dry_run_of_apply_changes_nothing() {
         let running: Running = namespace.inplace_spawn(&["apply", "deploy/web", "side=:v2", mode]);
         let output = running.wait();
         assert_eq!(output.code, 0, "{mode}: {output:#?}");
-        assert!(output.stdout.contains("1 pod to update in place"), "{mode}: {output:#?}");
+        assert!(output.stdout.contains("can be updated in place: 1 pod"), "{mode}: {output:#?}");
     }
     assert_eq!(versions(&before), versions(&namespace.pods("app=web")));
 }

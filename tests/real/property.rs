@@ -3,6 +3,7 @@
 use kubectl_inplace::engine::change::{self, Change, Containers, Difference, Direction, FieldChanges};
 use kubectl_inplace::engine::image::ImageReference;
 use kubectl_inplace::engine::kinds::WorkloadKind;
+use kubectl_inplace::engine::kubelet_version::KubeletVersion;
 use kubectl_inplace::engine::names::RolloutId;
 use kubectl_inplace::engine::patch::{NewImage, patches};
 use kubectl_inplace::engine::plan;
@@ -87,7 +88,10 @@ fn edit(random: &mut Random, pod: &mut Value) {
     }
 }
 
-fn is_in_place(pod: &Value, diff: &Difference) -> bool {
+fn is_in_place(pod: &Value, diff: &Difference, server: KubeletVersion) -> bool {
+    if diff.change.fields.oldest_server().is_some_and(|needs| server < needs) {
+        return false;
+    }
     let object = json!({"metadata": {"name": "p", "uid": "u"}});
     let workload = Workload::from_object(WorkloadKind::Pod, object).expect("it has a name");
     let pod = Pod::from_object(pod).expect("the server's pod can be read");
@@ -124,6 +128,8 @@ fn in_place_is_said_only_where_the_server_takes_it() {
     let namespace = Namespace::new("property");
     let api = Api::open();
     let mut random = Random::new(4);
+    let version = api.get("/version")["gitVersion"].as_str().map(str::to_owned).unwrap_or_default();
+    let server: KubeletVersion = version.parse().expect("the server tells its version");
     let folder = format!("/api/v1/namespaces/{}/pods", namespace.name());
     let (mut in_place, mut refused, mut resized, mut wrong) = (0, 0, 0, Vec::new());
     let pods = std::env::var("PODS").ok().and_then(|pods| pods.parse().ok()).unwrap_or(PODS);
@@ -138,8 +144,9 @@ fn in_place_is_said_only_where_the_server_takes_it() {
             for _ in 0..=random.below(2) {
                 edit(&mut random, &mut edited);
             }
-            let diff = change::diff(&bare(&pod), &bare(&edited));
-            if is_in_place(&pod, &diff) {
+            let mut diff = change::diff(&bare(&pod), &bare(&edited));
+            diff.change.fields = diff.change.fields.done_by([&server]);
+            if is_in_place(&pod, &diff, server) {
                 in_place += 1;
                 for (part, patch) in sent(&pod, &diff) {
                     resized += usize::from(part == "/resize");
@@ -162,7 +169,8 @@ fn in_place_is_said_only_where_the_server_takes_it() {
                 change: Change { fields: FieldChanges::default(), ..diff.change.clone() },
                 ..diff.clone()
             };
-            let only_resizes = resizes && is_in_place(&pod, &Difference { rest: TemplateDiff::default(), ..rest });
+            let only_resizes =
+                resizes && is_in_place(&pod, &Difference { rest: TemplateDiff::default(), ..rest }, server);
             if (status == 200 && !known) || (only_resizes && resize == 200 && !known && diff.rest.other.is_empty()) {
                 wrong.push(format!("refused here, but not by the server: {diff:?}"));
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, Kind, Namespace, Owner, Random, name, samples};
+use crate::support::{Api, Gate, Kind, Moment, Namespace, Owner, Random, container_status, name, samples};
 
 /// Resizes in a row; `RESIZES=1000` for as many.
 const RESIZES: usize = 8;
@@ -159,7 +159,7 @@ fn what_does_not_fit_is_refused_or_put_off_and_is_taken_back() {
             case.inplace(&["apply", &reference, "--requests", &requests, "--yes", "--timeout", "5s"], code)
         };
         let refused = ask("9999", 3);
-        assert!(refused.contains("node didn't have enough allocatable resources"), "{refused}");
+        assert!(refused.contains("NodeTooSmall: a pod would ask for 9999 cpu"), "{refused}");
         assert_eq!(owner.pods()[0]["spec"]["containers"][0]["resources"]["requests"]["cpu"], "10m");
         // All that the node has: the other pods there have some of it.
         let late = ask(
@@ -169,15 +169,247 @@ fn what_does_not_fit_is_refused_or_put_off_and_is_taken_back() {
                 .unwrap_or_default(),
             5,
         );
-        assert!(late.contains("resize deferred by the node c1 requests.cpu"), "{late}");
+        assert!(late.contains("resize deferred by node node-1 c1 requests.cpu"), "{late}");
         let again = case.inplace(&["resume", &reference, "--yes", "--timeout", "3s"], 5);
-        assert!(again.contains("resize deferred by the node"), "{again}");
+        assert!(again.contains("resize deferred by node node-1"), "{again}");
         let status = case.inplace(&["status", &reference], 0);
         assert!(status.contains("resize deferred by the node"), "{status}");
         case.inplace(&["abort", &reference, "--yes"], 0);
         owner.wait_settled();
         assert_eq!(running(&owner.pods()), running(&owner.before));
-        let back = owner.pods().iter().all(|pod| pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "10m");
-        assert!(back, "{:?}", owner.pods());
+        let cpus = || -> Vec<Value> {
+            let of = |pod: &Value| pod["spec"]["containers"][0]["resources"]["requests"]["cpu"].clone();
+            owner.pods().iter().map(of).collect()
+        };
+        assert!(cpus().iter().all(|cpu| cpu == "10m"), "{:?}", cpus());
+        let cpu = api.get("/api/v1/nodes/node-1")["status"]["allocatable"]["cpu"]
+            .as_str()
+            .map(less_a_bit)
+            .unwrap_or_default();
+        let requests = format!("cpu={cpu}");
+        let with = |deferred: &str| {
+            case.inplace(&["apply", &reference, "--requests", &requests, "--yes", "--deferred", deferred], 5)
+        };
+        let undone = with("undo");
+        assert!(undone.contains("taking") && undone.contains("back (--deferred=undo)"), "{undone}");
+        assert!(cpus().iter().all(|cpu| cpu == "10m"), "{:?}", cpus());
+        let left = with("leave");
+        assert!(left.contains("left to the kubelet: resize deferred by node node-1 c1 requests.cpu"), "{left}");
+        // The controller is at rest, and holds no pod for an old one.
+        owner.wait_settled();
+        assert!(cpus().iter().all(|asked| *asked == cpu.as_str()), "{:?}", cpus());
+        case.inplace(&["undo", &reference, "--yes"], 0);
+        owner.wait_settled();
+        assert_eq!(running(&owner.pods()), running(&owner.before));
+        assert!(cpus().iter().all(|cpu| cpu == "10m"), "{:?}", cpus());
     }
+}
+
+const RESTARTS: &str = "readinessProbe: {exec: {command: [sh, -c, 'exit 0']}, periodSeconds: 1}, \
+    resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {cpu: 500m, memory: 64Mi}}, \
+    resizePolicy: [{resourceName: memory, restartPolicy: RestartContainer}]";
+
+/// By its `resizePolicy` a container restarts for its resize, once; and with an image in the same change twice, whichever
+/// is asked for first. The other containers run on, and the pods are the same.
+#[test]
+fn a_container_restarts_for_its_resize_by_its_policy_and_with_an_image_twice() {
+    let kinds = [
+        (Kind::Deployment, "resize-restarts-deployment"),
+        (Kind::StatefulSet, "resize-restarts-stateful-set"),
+        (Kind::DaemonSet, "resize-restarts-daemon-set"),
+    ];
+    for (kind, name) in kinds {
+        let namespace = Namespace::new(name);
+        let api = Api::open();
+        let owner = Owner::with_fields((&namespace, &api), kind, (2, 2), RESTARTS);
+        owner.wait_settled();
+        let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
+        let counts = || -> Vec<(Value, Value)> {
+            let count = |pod: &Value, name: &str| container_status(pod, name)["restartCount"].clone();
+            owner.pods().iter().map(|pod| (count(pod, "c1"), count(pod, "c2"))).collect()
+        };
+        let all = |first: u64| vec![(json!(first), json!(0)); owner.before.len()];
+        let restarted = format!("Restarted as planned: c1 in {} pod", owner.before.len());
+        let plan = case.inplace(&["plan", &reference, "-c", "c1", "--limits", "memory=80Mi"], 0);
+        assert!(plan.contains("in place, container c1 restarts"), "{plan}");
+        // A request alone restarts it too, though no file of the cgroup tells of it.
+        let told = case.inplace(&["apply", &reference, "-c", "c1", "--requests", "memory=17Mi", "--yes"], 0);
+        assert!(told.contains(&restarted) && told.contains("nothing else restarted; pods replaced: 0"), "{told}");
+        assert_eq!(counts(), all(1));
+        let image = format!("c1={}/side:v2", crate::support::registry());
+        let both = ["apply", &reference, &image, "-c", "c1", "--limits", "memory=80Mi", "--yes"];
+        let plan = case.inplace(&["plan", &reference, &image, "-c", "c1", "--limits", "memory=80Mi"], 0);
+        assert!(plan.contains("restarts in place, twice"), "{plan}");
+        let told = case.inplace(&both, 0);
+        let twice = format!("({} of them twice)", owner.before.len());
+        assert!(told.contains(&restarted) && told.contains(&twice), "{told}");
+        assert_eq!(counts(), all(3));
+        assert!(owner.pods().iter().all(|pod| memory_in_cgroup(pod) == Some((80 * 1024 * 1024).to_string())));
+        owner.wait_settled();
+        case.inplace(&["undo", &reference, "--yes"], 0);
+        let back = owner.pods().iter().all(|pod| {
+            container_status(pod, "c1")["resources"]["limits"]["memory"] == "64Mi"
+                && pod["spec"]["containers"][0]["image"].as_str().is_some_and(|image| image.ends_with("/side:v1"))
+        });
+        assert!(back, "{:?}", owner.pods());
+        owner.assert_same_pods("after undo");
+        owner.wait_settled();
+    }
+}
+
+/// A resize of pods alone is noted on them: `undo` takes it back, and a manifest that says what the template says brings back
+/// what somebody has resized in the pods, with kubectl as well.
+#[test]
+fn what_was_resized_in_pods_alone_is_taken_back_by_undo_and_by_the_manifest() {
+    let namespace = Namespace::new("resize-pods-only");
+    let api = Api::open();
+    let owner = Owner::with_fields((&namespace, &api), Kind::Deployment, (2, 2), RESOURCES);
+    owner.wait_settled();
+    let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
+    let cpu = || -> Vec<Value> {
+        let of = |pod: &Value| pod["spec"]["containers"][0]["resources"]["requests"]["cpu"].clone();
+        owner.pods().iter().map(of).collect()
+    };
+    case.inplace(&["apply", &reference, "-c", "c1", "--requests", "cpu=21m", "--pods-only", "--yes"], 0);
+    assert_eq!(cpu(), [json!("21m"), json!("21m")]);
+    let history = case.inplace(&["history", &reference], 0);
+    assert!(history.contains("c1 requests.cpu"), "{history}");
+    let told = case.inplace(&["undo", &reference, "--yes"], 0);
+    assert!(told.contains("Resized: c1 in 2 pods. Restarted as planned: nothing"), "{told}");
+    assert_eq!(cpu(), [json!("10m"), json!("10m")]);
+    let (pods, manifest) = (owner.pods(), owner.object().to_string());
+    let patch = r#"{"spec":{"containers":[{"name":"c1","resources":{"requests":{"cpu":"31m"}}}]}}"#;
+    namespace.kubectl(&["patch", "pod", name(&pods[0]), "--subresource", "resize", "-p", patch]);
+    assert!(cpu().contains(&json!("31m")));
+    let applied = namespace.inplace_input(&["apply", "-f", "-", "--yes"], &manifest);
+    assert_eq!(applied.code, 0, "{applied:#?}");
+    assert_eq!(cpu(), [json!("10m"), json!("10m")]);
+    assert_eq!(running(&owner.pods()), running(&owner.before));
+    owner.wait_settled();
+}
+
+/// A run that is killed at any of its writes, on either side of it, while a container restarts for its resize: `resume`
+/// finishes it, `abort` takes it back, and nothing else restarts. Each time with another container of the same pods: the
+/// kubelet holds back one that restarts again and again.
+fn killed_at_every_write(kind: Kind, name: &str, (moment, verb): (Moment, &str)) {
+    const MOST_WRITES: usize = 11;
+    let fields = "resources: {requests: {cpu: 1m, memory: 4Mi}, limits: {memory: 64Mi}}, \
+        resizePolicy: [{resourceName: memory, restartPolicy: RestartContainer}]";
+    let namespace = Namespace::new(name);
+    let gate = Gate::open();
+    let owner = Owner::with_fields_in_all((&namespace, &gate.api), kind, (2, MOST_WRITES), fields);
+    let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
+    for number in 1..=MOST_WRITES {
+        let container = format!("c{number}");
+        gate.stop_at(number, moment);
+        let line =
+            ["apply", &reference, "-c", &container, "--limits", "memory=65Mi", "--yes", "--min-ready-seconds", "0"];
+        let mut running = namespace.inplace_spawn(&[line.as_slice(), &gate.flags()].concat());
+        let Some(write) = gate.held(&mut running) else {
+            assert_eq!(running.wait().code, 0);
+            assert!(number > 4, "only {number} writes: {:?}", gate.writes());
+            return;
+        };
+        running.signal("KILL");
+        assert_eq!(running.wait().code, 137);
+        gate.lose();
+        kubelet_has_seen(&owner, &container);
+        let told = case.inplace(&[verb, &reference, "--yes", "--min-ready-seconds", "0"], 0);
+        let context = format!("killed {moment:?} write {number}, {write}; {verb}: {told}");
+        owner.wait_settled_or(&context);
+        owner.assert_same_pods(&context);
+        // Before its first write there is nothing; where its end was written, abort finds nothing to take back.
+        let is_new = match (verb, number, moment) {
+            (_, 1, Moment::Before) => false,
+            ("resume", _, _) => true,
+            _ => !told.contains("Rolled back:"),
+        };
+        let expected = if is_new { "65Mi" } else { "64Mi" };
+        let template = &owner.object()["spec"]["template"]["spec"]["containers"][number - 1];
+        assert_eq!(template["resources"]["limits"]["memory"], expected, "{context}");
+        for pod in owner.pods() {
+            assert_eq!(container_status(&pod, &container)["resources"]["limits"]["memory"], expected, "{context}");
+            let later = (number + 1..=MOST_WRITES).map(|later| format!("c{later}"));
+            let others = later.filter(|other| container_status(&pod, other)["restartCount"] != 0);
+            assert_eq!(others.collect::<Vec<_>>(), Vec::<String>::new(), "{context}");
+        }
+    }
+    panic!("{MOST_WRITES} writes and no end: {:?}", gate.writes());
+}
+
+/// Waits until every pod has what it asks for: what is taken back before the kubelet has come to it restarts nothing.
+fn kubelet_has_seen(owner: &Owner<'_>, container: &str) {
+    let has_it = |pod: &Value| {
+        let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
+        let asked = containers.filter(|one| one["name"] == container).map(|one| &one["resources"]);
+        let has = &container_status(pod, container)["resources"];
+        asked.into_iter().all(|asked| asked["limits"] == has["limits"])
+    };
+    for _ in 0..600 {
+        if owner.pods().iter().all(has_it) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("the kubelet does not come to it: {:?}", owner.pods());
+}
+
+fn killed_at_every_write_on_either_side(kind: Kind, name: &str) {
+    for (moment, side) in [(Moment::Before, "b"), (Moment::After, "a")] {
+        for verb in ["resume", "abort"] {
+            killed_at_every_write(kind, &format!("{name}-{verb}-{side}"), (moment, verb));
+        }
+    }
+}
+
+#[test]
+fn a_deployment_whose_container_restarts_for_its_resize_is_killed_at_every_write() {
+    killed_at_every_write_on_either_side(Kind::Deployment, "rkill-d");
+}
+
+#[test]
+fn a_stateful_set_whose_container_restarts_for_its_resize_is_killed_at_every_write() {
+    killed_at_every_write_on_either_side(Kind::StatefulSet, "rkill-s");
+}
+
+#[test]
+fn a_daemon_set_whose_container_restarts_for_its_resize_is_killed_at_every_write() {
+    killed_at_every_write_on_either_side(Kind::DaemonSet, "rkill-ds");
+}
+
+/// On 1.36 an init container that has done its work is resized, too, and nothing runs again for it.
+#[test]
+fn an_init_container_that_has_done_its_work_is_resized() {
+    let namespace = Namespace::new("resize-init");
+    let image = format!("{}/side:v1", crate::support::registry());
+    let resources = json!({"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"memory": "64Mi"}});
+    let once = json!({"name": "once", "image": image, "command": ["sh", "-c", "exit 0"], "resources": resources});
+    let spec = json!({"initContainers": [once], "terminationGracePeriodSeconds": 1,
+        "nodeSelector": {"kubernetes.io/hostname": "node-1"},
+        "containers": [{"name": "c1", "image": image, "resources": resources}]});
+    let labels = json!({"app": "web"});
+    namespace.apply(
+        &json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "web"}, "spec": {"replicas": 2,
+            "serviceName": "web", "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": spec}}})
+        .to_string(),
+    );
+    namespace.kubectl(&["rollout", "status", "sts/web", "--timeout=60s"]);
+    let api = Api::open();
+    let pods = || {
+        let list = api.get(&format!("/api/v1/namespaces/{}/pods", namespace.name()));
+        list["items"].as_array().cloned().unwrap_or_default()
+    };
+    let has = || -> Vec<Value> {
+        let of = |pod: &Value| pod["status"]["initContainerStatuses"][0]["resources"]["requests"]["cpu"].clone();
+        pods().iter().map(of).collect()
+    };
+    let before = running(&pods());
+    let told = namespace.inplace(&["apply", "sts/web", "-c", "once", "--requests", "cpu=20m", "--yes"]);
+    assert_eq!(told.code, 0, "{told:#?}");
+    let line = "Resized: once in 2 pods. Restarted as planned: nothing; nothing else restarted; pods replaced: 0.";
+    assert!(told.stdout.contains(line), "{told:#?}");
+    assert_eq!((has(), running(&pods())), (vec![json!("20m"); 2], before.clone()));
+    assert_eq!(namespace.inplace(&["undo", "sts/web", "--yes"]).code, 0);
+    assert_eq!((has(), running(&pods())), (vec![json!("10m"); 2], before));
 }

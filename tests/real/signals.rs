@@ -195,7 +195,7 @@ fn cut_at(name: &str, kind: &'static str, cut: Cut, number: usize, moment: Momen
     let tag = workload.tag();
     match verb {
         "resume" if locked => assert_eq!(tag, "app:v2", "{context}"),
-        _ if finished.stdout.contains("Taken back:") => assert_eq!(tag, "app:v1", "{context}"),
+        _ if finished.stdout.contains("Rolled back:") => assert_eq!(tag, "app:v1", "{context}"),
         _ => {}
     }
     println!("{context:.90}: {tag}");

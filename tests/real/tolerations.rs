@@ -92,7 +92,7 @@ fn there_and_back(kind: Kind, name: &str) {
 
     let undo = namespace.inplace(&["undo", &owner.reference(), "--yes", "--min-ready-seconds", "0"]);
     assert_eq!(undo.code, 0, "{undo:#?}");
-    assert!(undo.stdout.contains("-> (none) (only in pods made later: those that run stay as they are)"), "{undo:#?}");
+    assert!(undo.stdout.contains("-> (none) (only in pods created later: running pods stay as they are)"), "{undo:#?}");
     case.settles(&after, false, count);
     case.is_settled_for(&plain);
 
@@ -131,7 +131,7 @@ fn taken_back(kind: Kind, name: &str) {
     let failed = ["apply", "-f", "-", "--yes", "--min-ready-seconds", "0", "--pre-pull=never", "--on-failure=undo"];
     let output = namespace.inplace_input(&failed, &wanted);
     assert_eq!(output.code, 4, "{output:#?}");
-    assert!(output.stdout.contains("Taken back:"), "{output:#?}");
+    assert!(output.stdout.contains("Rolled back:"), "{output:#?}");
     owner.wait_settled();
     let after = owner.pods();
     assert_eq!(uids(&after), uids(&owner.before));

@@ -1,16 +1,22 @@
-//! The README's transcripts: each scene runs the commands of its blocks, as they are written, and compares what they print.
+//! The transcripts of the README and of `docs`: each scene runs the commands of its blocks, as they are written, and compares what they print.
 //! `UPDATE=1 cargo test --test real transcripts` writes the blocks anew.
 //!
 //! `web` is a Deployment of pods with `app`, which has a readiness probe, and `side`, which has none; what a scene has besides is
-//! said there. In the README the namespace is `prod`, and the registry of the tests' images is `acme`.
+//! said there. In the pages the namespace is `prod`, and the registry of the tests' images is `acme`.
 
 use crate::support::{Namespace, registry, samples};
 
+mod drawing;
+#[path = "../support/pages.rs"]
+mod pages;
+#[path = "../support/picture.rs"]
+mod picture;
 #[path = "../support/redact.rs"]
 mod redact;
 #[path = "../support/transcript.rs"]
 mod transcript;
 
+use drawing::Session;
 use transcript::Part;
 
 const PROBE: &str = "readinessProbe: {httpGet: {path: /, port: 8080}, periodSeconds: 1}";
@@ -43,31 +49,59 @@ fn web_behind_a_service(replicas: usize) -> Namespace {
 }
 
 /// Runs the commands of a block one after the other; each has its exit code and the parts that are shown.
-fn block(namespace: &Namespace, name: &str, sessions: &[(i32, &[Part])]) {
+fn block(namespace: &Namespace, name: &str, sessions: &[(i32, &[Part])]) -> Vec<Session> {
     let label = format!("team={}", namespace.name());
     let names = [(label.as_str(), "team=shop"), (namespace.name(), "prod"), (registry(), "acme")];
     let run = |(command, (code, parts)): (&String, &(i32, &[Part]))| {
         let typed = command.replace("-n prod", &format!("-n {}", namespace.name())).replace("team=shop", &label);
-        let output = namespace.type_line(&format!("exec 2>&1; {typed}"));
+        let colored = if picture::SHOWN.contains(&name) { " --color always" } else { "" };
+        let output = namespace.type_line(&format!("exec 2>&1; {typed}{colored}"));
         assert_eq!(output.code, *code, "{typed}: {output:#?}");
-        transcript::shown(&output.stdout, &names, parts)
+        let shown = transcript::shown(&drawing::plain(&output.stdout), &names, parts);
+        Session { command: command.clone(), shown, printed: output.stdout }
     };
     let commands = transcript::commands(name);
     assert_eq!(commands.len(), sessions.len(), "commands of {name}");
-    transcript::check(name, &commands.iter().zip(sessions).map(run).collect::<Vec<_>>());
+    let sessions: Vec<Session> = commands.iter().zip(sessions).map(run).collect();
+    transcript::check(name, &sessions.iter().map(|session| session.shown.clone()).collect::<Vec<_>>());
+    sessions
 }
 
 #[test]
 fn an_update_is_planned_and_done() {
     let namespace = web(3);
-    block(&namespace, "plan", &[(0, WHOLE)]);
-    block(&namespace, "apply", &[(0, &[("in namespace prod: ", "")])]);
+    let mut sessions = block(&namespace, "plan", &[(0, WHOLE)]);
+    sessions.extend(block(&namespace, "apply", &[(0, &[("in namespace prod: ", "")])]));
+    let names = [(namespace.name(), "prod"), (registry(), "acme")];
+    drawing::keep(&sessions, &|line| transcript::readable(line, &names));
 }
 
 #[test]
 fn an_image_that_nobody_pulled_first_hits_one_pod_and_is_taken_back() {
     let namespace = web(3);
     block(&namespace, "failure", &[(4, &[("patch sent", "FAILED"), ("Failed after", "")]), (0, WHOLE)]);
+}
+
+#[test]
+fn a_rollout_is_undone() {
+    let namespace = web(2);
+    let output = namespace.type_line(&format!(
+        "exec 2>&1; kubectl inplace apply deployment/web side=:v2 --reason 'faster start' -n {} --yes",
+        namespace.name()
+    ));
+    assert_eq!(output.code, 0, "{output:#?}");
+    block(&namespace, "undo", &[(0, &[("deployment/web", "dry run succeeded"), ("Updated", "")]), (0, WHOLE)]);
+}
+
+#[test]
+fn what_is_going_on_is_shown() {
+    let namespace = web(3);
+    let output = namespace.type_line(&format!(
+        "exec 2>&1; kubectl inplace apply deployment/web side=:nope --pre-pull=never -n {} --yes",
+        namespace.name()
+    ));
+    assert_eq!(output.code, 4, "{output:#?}");
+    block(&namespace, "status", &[(0, WHOLE)]);
 }
 
 #[test]
@@ -88,7 +122,7 @@ fn containers_are_resized() {
     let resources = format!("{PROBE}, resources: {{requests: {{cpu: 20m, memory: 32Mi}}, limits: {{memory: 64Mi}}}}");
     namespace.apply(&samples::with_app_fields(&samples::deployment("web", 3), &resources));
     namespace.wait_ready("app=web", 3);
-    block(&namespace, "resize", &[(0, &[("without a restart", "limits.memory"), ("in namespace prod: ", "")])]);
+    block(&namespace, "resize", &[(0, &[("deployment/web can be", "limits.memory"), ("in namespace prod: ", "")])]);
 }
 
 #[test]
@@ -104,7 +138,12 @@ fn two_workloads_are_updated_at_once() {
         "several",
         &[(
             0,
-            &[("at once", "at once"), ("prod deployment/web: web-", "prod deployment/web: web-"), ("workload ", "")],
+            &[
+                ("WORKLOAD", "deployment/web"),
+                ("at once", "at once"),
+                ("prod deployment/web: web-", "prod deployment/web: web-"),
+                ("WORKLOAD", ""),
+            ],
         )],
     );
 }
@@ -112,7 +151,7 @@ fn two_workloads_are_updated_at_once() {
 #[test]
 fn a_pod_leaves_its_services_first() {
     let namespace = web_behind_a_service(3);
-    block(&namespace, "drain", &[(0, &[("drains", "drains"), ("leaves service", "done after")])]);
+    block(&namespace, "drain", &[(0, &[("Each pod", "drains"), ("draining from service", "done after")])]);
 }
 
 #[test]

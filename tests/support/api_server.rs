@@ -177,6 +177,17 @@ impl ApiServer {
         self.change(|state| (state.allocatable_milli_cpu, state.free_milli_cpu) = (Some(allocatable), Some(free)));
     }
 
+    /// Server and kubelets are of this version.
+    pub(crate) fn set_version(&self, version: &str) {
+        self.change(|state| version.clone_into(&mut state.version));
+        let tells_generation = self.change(|state| state.minor() >= 34);
+        for pod in self.objects("pods").into_iter().filter(|_| !tells_generation) {
+            self.edit("pods", pod["metadata"]["name"].as_str().unwrap_or_default(), |pod| {
+                pod["status"].as_object_mut().map(|status| status.remove("observedGeneration"));
+            });
+        }
+    }
+
     /// Access reviews fail from now on.
     pub(crate) fn hide_permissions(&self) {
         self.change(|state| state.tells_permissions = false);

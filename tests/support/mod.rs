@@ -6,8 +6,11 @@
 pub(crate) mod api_server;
 pub(crate) mod builders;
 pub(crate) mod clock;
+pub(crate) mod pages;
+pub(crate) mod picture;
 pub(crate) mod redact;
 pub(crate) mod run;
 pub(crate) mod scene;
+pub(crate) mod schemas;
 pub(crate) mod snapshot;
 pub(crate) mod transcript;

@@ -127,6 +127,15 @@ impl Binary {
         self.env("TERM", "xterm").env("SHELL", "/bin/sh")
     }
 
+    /// The same with a file as stdin; what is typed goes to the terminal all the same.
+    pub(crate) fn on_a_terminal_reading(self, file: &str) -> Self {
+        let mut binary = self.on_a_terminal();
+        if let Some(line) = binary.arguments.get_mut(1) {
+            line.push_str(&format!(" < '{file}'"));
+        }
+        binary
+    }
+
     /// Sets a variable of the environment.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
@@ -254,9 +263,11 @@ impl Running {
             }
             super::clock::sleep(std::time::Duration::from_millis(2));
         };
+        let stdout = self.stdout.finish();
+        super::schemas::assert_output(&stdout);
         Output {
             code: status.code(),
-            stdout: self.stdout.finish(),
+            stdout,
             stderr: self.stderr.finish(),
             folder: self.folder,
             redaction: self.redaction,
@@ -277,7 +288,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Returns what stands on stdout after a label, such as the command after `To go on:`.
+    /// Returns what stands on stdout after a label, such as the command after `Resume:`.
     #[track_caller]
     pub(crate) fn after(&self, label: &str) -> &str {
         let found = self.stdout.lines().find_map(|line| line.strip_prefix(label));

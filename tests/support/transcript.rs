@@ -1,21 +1,20 @@
-//! Transcripts in the README: what stands there is what a run prints. `UPDATE=1` writes the blocks anew.
+//! Transcripts in the README and in `docs`: what stands there is what a run prints. `UPDATE=1` writes the blocks anew.
 //!
 //! A block stands behind `<!-- transcript: NAME -->`. Each of its commands begins with `$ `, and is run as it is written; `...` stands
 //! for lines that are left out. Compared is everything but times, generated names, ids and digests; of the lines that
 //! tell how a rollout goes on neither the order nor those that a watch may miss.
 #![expect(
     clippy::disallowed_methods,
-    reason = "reads and writes the README, and UPDATE is a variable of the environment"
+    reason = "reads and writes the pages, and UPDATE is a variable of the environment"
 )]
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
+use super::pages::{self, Page};
 use super::redact::Redaction;
 
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-
-/// Tests of one process write the README one after the other.
+/// Tests of one process write the pages one after the other.
 static WRITING: Mutex<()> = Mutex::new(());
 
 /// The letters of names that Kubernetes makes up (k8s.io/apimachinery/pkg/util/rand).
@@ -42,10 +41,13 @@ pub(crate) type Part = (&'static str, &'static str);
 
 /// Returns the commands of a block, as they are typed.
 pub(crate) fn commands(name: &str) -> Vec<String> {
+    block(name).lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned).collect()
+}
+
+/// Returns a block as it stands.
+pub(crate) fn block(name: &str) -> String {
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-    let readme = std::fs::read_to_string(README).expect("README.md can be read");
-    let (_, block, _) = split(&readme, name);
-    block.lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned).collect()
+    split(&page(name), name).1.to_owned()
 }
 
 /// Compares a block with its commands and what each of them printed, or writes it.
@@ -56,34 +58,91 @@ pub(crate) fn check(name: &str, printed: &[String]) {
         commands.iter().zip(printed).map(|(command, printed)| format!("$ {command}\n{}\n", printed.trim_end()));
     let found = sessions.collect::<Vec<_>>().join("\n");
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-    let readme = std::fs::read_to_string(README).expect("README.md can be read");
-    let (before, block, after) = split(&readme, name);
+    let page = page(name);
+    let (before, block, after) = split(&page, name);
     if std::env::var("UPDATE").is_ok_and(|value| value == "1") {
-        std::fs::write(README, format!("{before}{found}{after}")).expect("README.md can be written");
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(&page.path);
+        std::fs::write(file, format!("{before}{found}{after}")).expect("a page can be written");
         return;
     }
     let (stands, found_now) = (comparable(block), comparable(&found));
     assert!(
         stands == found_now,
-        "README.md, transcript {name}, is out of date: UPDATE=1 cargo test --test real transcripts\n--- README\n{block}\n--- found\n{found}\n--- compared\n{stands:#?}\n{found_now:#?}"
+        "{}, transcript {name}, is out of date: UPDATE=1 cargo test --test real transcripts\n--- page\n{block}\n--- found\n{found}\n--- compared\n{stands:#?}\n{found_now:#?}",
+        page.path
     );
 }
 
-/// Splits the README before and after the lines of a block.
-fn split<'r>(readme: &'r str, name: &str) -> (&'r str, &'r str, &'r str) {
-    let begin = format!("<!-- transcript: {name} -->\n```\n");
-    let at = readme.find(&begin).unwrap_or_else(|| panic!("README.md has no {begin:?}")) + begin.len();
-    let (before, rest) = readme.split_at(at);
+fn begin(name: &str) -> String {
+    format!("<!-- transcript: {name} -->\n```\n")
+}
+
+/// Returns the page that a block stands in.
+fn page(name: &str) -> Page {
+    let page = pages::pages().into_iter().find(|page| page.text.contains(&begin(name)));
+    page.unwrap_or_else(|| panic!("no page has {:?}", begin(name)))
+}
+
+/// Splits a page before and after the lines of a block.
+fn split<'p>(page: &'p Page, name: &str) -> (&'p str, &'p str, &'p str) {
+    let begin = begin(name);
+    let at = page.text.find(&begin).expect("the page has the block") + begin.len();
+    let (before, rest) = page.text.split_at(at);
     let end = rest.find("```\n").expect("the block ends");
     let (block, after) = rest.split_at(end);
     (before, block, after)
 }
 
-/// Returns what is shown of what was printed: with names that are read easily, digests cut short, columns laid out again, and
+/// Returns what is shown of what was printed: with names that are read easily, digests cut short, columns moved together, and
 /// `...` for the parts that are left out.
 pub(crate) fn shown(printed: &str, names: &[(&str, &str)], parts: &[Part]) -> String {
-    let readable = names.iter().fold(printed.to_owned(), |text, (name, readable)| text.replace(name, readable));
-    parts_of(&aligned(&short_digests(&readable)), parts)
+    let lines: Vec<String> = printed.lines().map(|line| readable(line, names)).collect();
+    parts_of(&narrowed(&lines), parts)
+}
+
+/// Returns a line with names that are read easily, and digests cut short.
+pub(crate) fn readable(line: &str, names: &[(&str, &str)]) -> String {
+    let named = names.iter().fold(line.to_owned(), |line, (name, readable)| replaced(&line, name, readable));
+    short_digests(&named)
+}
+
+/// Replaces a text, and leaves the cells behind it where they are.
+fn replaced(line: &str, text: &str, new: &str) -> String {
+    let mut line = line.to_owned();
+    let mut from = 0;
+    while let Some(at) = line.get(from..).and_then(|rest| rest.find(text)).map(|at| at + from) {
+        line.replace_range(at..at + text.len(), new);
+        from = at + new.len();
+        let end = line.get(from..).and_then(|rest| rest.find("   ")).map_or(line.len(), |end| from + end);
+        line.insert_str(end, &" ".repeat(text.len().saturating_sub(new.len())));
+    }
+    line
+}
+
+/// Moves the columns of tables together: neighbouring lines of several cells, which nothing but spaces divides.
+fn narrowed(lines: &[String]) -> String {
+    let is_row = |line: &str| line.trim().contains("   ");
+    let tables = lines.chunk_by(|a, b| is_row(a) && is_row(b));
+    tables.map(|lines| if lines.iter().all(|line| is_row(line)) { narrow(lines) } else { trimmed(lines) }).collect()
+}
+
+fn trimmed(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+fn narrow(lines: &[String]) -> String {
+    let rows: Vec<Vec<char>> = lines.iter().map(|line| line.chars().collect()).collect();
+    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let is_blank = |column: usize| rows.iter().all(|row| row.get(column).is_none_or(|letter| *letter == ' '));
+    let begin = (0..width).find(|column| !is_blank(*column)).unwrap_or(0);
+    let mut blanks = 0;
+    let mut keep = vec![true; width];
+    for (column, keep) in keep.iter_mut().enumerate().skip(begin) {
+        blanks = if is_blank(column) { blanks + 1 } else { 0 };
+        *keep = blanks <= 3;
+    }
+    let line = |row: &Vec<char>| row.iter().zip(&keep).filter(|(_, keep)| **keep).map(|(letter, _)| *letter).collect();
+    trimmed(&rows.iter().map(line).collect::<Vec<String>>())
 }
 
 /// No parts are all of it.
@@ -112,50 +171,17 @@ fn parts_of(printed: &str, parts: &[Part]) -> String {
     shown
 }
 
-/// Lays columns out again, where names of another length took the place of others: neighbouring lines with as many cells.
-fn aligned(text: &str) -> String {
-    let cells = |line: &str| line.trim().split("   ").map(str::trim).filter(|cell| !cell.is_empty()).count();
-    let lines: Vec<&str> = text.lines().collect();
-    let tables = lines.chunk_by(|a, b| cells(a) > 1 && cells(a) == cells(b) && indent(a) == indent(b));
-    tables.map(table).collect()
-}
-
-fn indent(line: &str) -> usize {
-    line.len() - line.trim_start().len()
-}
-
-fn table(lines: &[&str]) -> String {
-    let rows: Vec<Vec<&str>> = lines
-        .iter()
-        .map(|line| line.trim().split("   ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
-        .collect();
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let write = |(line, row): (&&str, &Vec<&str>)| {
-        if lines.len() < 2 {
-            return format!("{}\n", line.trim_end());
-        }
-        let cells = row.iter().enumerate();
-        let padded: String = cells.map(|(column, cell)| format!("{cell:0$}   ", width(column).unwrap_or(0))).collect();
-        format!("{:1$}{2}\n", "", indent(line), padded.trim_end())
-    };
-    lines.iter().zip(&rows).map(write).collect()
-}
-
 /// Shortens digests, which nobody reads.
-fn short_digests(text: &str) -> String {
-    let mut parts = text.split("sha256:");
-    let mut short = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(part.len());
-        let (digest, rest) = part.split_at(end);
-        let shortened = match (digest.get(..4), digest.get(60..)) {
-            (Some(first), Some(last)) => format!("{first}...{last}"),
-            _ => digest.to_owned(),
-        };
-        short.push_str(&format!("sha256:{shortened}{rest}"));
-    }
-    short
+fn short_digests(line: &str) -> String {
+    let digests = line.split("sha256:").skip(1).filter_map(|rest| rest.get(..64));
+    let whole = digests.filter(|digest| digest.chars().all(|letter| letter.is_ascii_hexdigit()));
+    whole.fold(line.to_owned(), |line, digest| {
+        let (first, last) = (digest.get(..4).unwrap_or_default(), digest.get(60..).unwrap_or_default());
+        replaced(&line, digest, &format!("{first}...{last}"))
+    })
 }
+
+const DOWNTIME: &str = "Downtime per pod:";
 
 /// What of a block is compared: its lines in order, and apart from them what tells how the rollout goes on.
 type Comparable = (Vec<String>, BTreeSet<String>);
@@ -170,6 +196,11 @@ fn comparable(block: &str) -> Comparable {
         if line.starts_with("CLOCK ") {
             continue;
         }
+        // Which times there are, of those that the API has in whole seconds, is chance.
+        if line.starts_with("Ready ") {
+            continue;
+        }
+        let line = if line.starts_with(DOWNTIME) { DOWNTIME.to_owned() } else { line };
         let moment = line.trim_start_matches('[');
         if !moment.starts_with("DURATION") {
             lines.push(line);
@@ -202,8 +233,8 @@ fn without_generated(word: &str) -> String {
     let is_made_up = |part: &str, lengths: std::ops::RangeInclusive<usize>| {
         lengths.contains(&part.len()) && part.chars().all(|letter| LETTERS.contains(letter))
     };
-    // Hashes of templates are numbers in these letters, and nobody's word has none of their digits.
-    let is_hash = |part: &str| is_made_up(part, 7..=10) && part.contains(|letter: char| letter.is_ascii_digit());
+    // Hashes of templates are numbers in these letters; words of that length have a vowel.
+    let is_hash = |part: &str| is_made_up(part, 7..=10);
     match parts.as_slice() {
         [name @ .., hash, suffix] if !name.is_empty() && is_made_up(suffix, 5..=5) && is_made_up(hash, 7..=10) => {
             format!("{}-POD", name.join("-"))

@@ -77,7 +77,10 @@ pub(in crate::cluster) fn of_transport(error: &(dyn StdError + 'static), server:
     ClusterError::Unreachable { server: server.to_owned(), why }
 }
 
-fn links<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+/// Lists an error and what lies beneath it.
+pub(in crate::cluster) fn links<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
     std::iter::successors(Some(error), |link: &&'a (dyn StdError + 'static)| (*link).source())
 }
 

@@ -43,7 +43,7 @@ fn what_the_server_says() {
         (
             json!({"code": 401, "reason": "Unauthorized", "message": "x"}),
             "Unauthorized",
-            "you must be logged in to the server (Unauthorized)",
+            "You must be logged in to the server (Unauthorized)",
         ),
         (json!({"code": 409, "reason": "Conflict", "message": "modified"}), "Conflict", "modified"),
         (

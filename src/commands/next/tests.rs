@@ -9,7 +9,7 @@ fn matches(words: &[String]) -> clap::ArgMatches {
 }
 
 fn typed(words: &[String]) -> Vec<Typed> {
-    Typed::all(&matches(words))
+    Typed::all(&root(), &matches(words))
 }
 
 fn words(line: &str) -> Vec<String> {
@@ -25,7 +25,7 @@ fn read(printed: &Printed) -> Vec<Typed> {
     assert_eq!(printed.words.get(..2), Some(&["kubectl".to_owned(), "inplace".to_owned()][..]));
     let matches = matches(printed.words.get(1..).unwrap_or_default());
     assert!(Cli::from_arg_matches(&matches).is_ok(), "{printed}");
-    Typed::all(&matches)
+    Typed::all(&root(), &matches)
 }
 
 fn web() -> WorkloadRef {
@@ -47,16 +47,18 @@ fn goal() -> Goal {
 fn a_saved_plan_keeps_its_safeguards_in_the_commands_after_it() {
     let typing = typing("x apply --plan file --as jane");
     let expected = "kubectl inplace resume deployment/web -n shop --before-pod 'drain it' --max-unavailable 2 \
-        --min-ready-seconds 9 --drain-seconds 4 --as jane";
+        --min-ready-seconds 9 --timeout 60s --drain-seconds 4 --as jane";
     assert_eq!(typing.of_workload(Verb::Resume, &web(), Some(&goal())).to_string(), expected);
 }
 
 #[test]
-fn a_time_shorter_than_usual_binds_its_own_run_alone() {
+fn a_time_is_carried_on_unless_it_was_too_short() {
     for (given, carried) in [("4s", ""), ("299s", ""), ("5m", " --timeout 5m"), ("1h", " --timeout 1h")] {
         let typing = typing(&format!("x apply deploy/web side=a:1 --timeout {given}"));
-        let expected = format!("kubectl inplace resume deployment/web -n shop{carried}");
-        assert_eq!(typing.of_workload(Verb::Resume, &web(), None).to_string(), expected);
+        let resume = |typing: &Typing| typing.of_workload(Verb::Resume, &web(), None).to_string();
+        assert_eq!(resume(&typing), format!("kubectl inplace resume deployment/web -n shop --timeout {given}"));
+        let after_a_time_out = typing.with_more_time().unwrap_or(typing);
+        assert_eq!(resume(&after_a_time_out), format!("kubectl inplace resume deployment/web -n shop{carried}"));
     }
 }
 

@@ -141,7 +141,7 @@ impl Problem {
                 let hint = match (found, expected) {
                     (BOOLEAN, STRING) => "; put it in quotes, since YAML reads y, n, yes, no, on and off as booleans",
                     (NUMBER, STRING) => "; put it in quotes",
-                    (STRING, WHOLE | WHOLE_32 | BOOLEAN) => "; leave out the quotes",
+                    (QUOTED_NUMBER | QUOTED_BOOLEAN, _) => "; leave out the quotes",
                     (_, _) => "",
                 };
                 format!("{path} is {found}, not {expected}{hint}")
@@ -181,6 +181,8 @@ impl fmt::Display for Path<'_> {
 const STRING: &str = "a string";
 const NUMBER: &str = "a number";
 const BOOLEAN: &str = "a boolean";
+const QUOTED_NUMBER: &str = "a number in quotes";
+const QUOTED_BOOLEAN: &str = "a boolean in quotes";
 const WHOLE: &str = "a whole number of 64 bits";
 const WHOLE_32: &str = "a whole number of 32 bits";
 

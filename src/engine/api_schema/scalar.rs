@@ -4,7 +4,7 @@ use jiff::civil::DateTime;
 use serde_json::Value;
 
 use super::table::Scalar;
-use super::{BOOLEAN, Fault, STRING, WHOLE, WHOLE_32, type_name};
+use super::{BOOLEAN, Fault, QUOTED_BOOLEAN, QUOTED_NUMBER, STRING, WHOLE, WHOLE_32, type_name};
 use crate::engine::quantity::Quantity;
 
 const QUANTITY: &str = "a quantity such as 500m or 1Gi";
@@ -30,7 +30,16 @@ pub(super) fn fault(scalar: Scalar, value: &Value) -> Option<Fault> {
         (Scalar::Int64, Value::Number(_)) => malformed(value.is_i64()),
         (Scalar::Quantity, Value::String(_) | Value::Number(_)) => malformed(Quantity::of(value).is_ok()),
         (Scalar::Time, Value::String(text)) => malformed(is_time(text)),
-        (_, other) => Some(Fault::Type { found: type_name(other), expected }),
+        (_, other) => Some(Fault::Type { found: found(scalar, other), expected }),
+    }
+}
+
+/// Names what was found. A text that reads as what was expected can only have been in quotes.
+fn found(scalar: Scalar, value: &Value) -> &'static str {
+    match (scalar, value) {
+        (Scalar::Int32 | Scalar::Int64, Value::String(text)) if text.parse::<i64>().is_ok() => QUOTED_NUMBER,
+        (Scalar::Boolean, Value::String(text)) if text.parse::<bool>().is_ok() => QUOTED_BOOLEAN,
+        (_, value) => type_name(value),
     }
 }
 

@@ -34,7 +34,7 @@ fn scalars_are_decoded_as_the_server_decodes_them() {
         ("image", json!(null), ".image is required and not set"),
         ("image", json!(""), ".image is required and not set"),
         ("image", json!({}), ".image is an object, not a string"),
-        ("tty", json!("true"), ".tty is a string, not a boolean; leave out the quotes"),
+        ("tty", json!("true"), ".tty is a boolean in quotes, not a boolean; leave out the quotes"),
         ("command", json!("sh"), ".command is a string, not an array"),
         ("command", json!(["sh", 1]), ".command[1] is a number, not a string; put it in quotes"),
         ("env", json!([{"name": "A", "value": 1}]), ".env[0].value is a number, not a string; put it in quotes"),
@@ -43,7 +43,7 @@ fn scalars_are_decoded_as_the_server_decodes_them() {
         (
             "ports",
             json!([{"containerPort": "80"}]),
-            ".ports[0].containerPort is a string, not a whole number of 32 bits; leave out the quotes",
+            ".ports[0].containerPort is a number in quotes, not a whole number of 32 bits; leave out the quotes",
         ),
         ("ports", json!([80]), ".ports[0] is a number, not an object"),
         (

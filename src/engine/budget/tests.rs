@@ -142,7 +142,7 @@ fn what_blocks_says_why() {
             budget("web", &json!({"minAvailable": 0}), &json!({"disruptionsAllowed": 1})),
             "rrh",
             0,
-            "allows no pod to be down now: its status allows 1 disruptions, and 1 of its pods are in hand",
+            "allows no pod to be down now: its status allows 1 disruptions, and 1 of its pods are in progress",
         ),
         (
             budget("web", &json!({"minAvailable": 1}), &unseen),

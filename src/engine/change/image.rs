@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Claimed;
+use super::{Claimed, container_mut, in_both, is_plain};
 use crate::engine::image::{ImageError, ImageReference};
 use crate::engine::json_path::element;
 use crate::engine::names::ContainerName;
 use crate::engine::pod::ContainerList;
 use crate::engine::reason::Reason;
-use crate::engine::template::by_key;
 
 /// One container's image in the template, before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,19 +25,13 @@ pub struct TemplateImage {
     pub to: String,
 }
 
-fn is_plain(list: &ContainerList) -> bool {
-    *list == ContainerList::Containers
-}
-
 impl TemplateImage {
     pub(super) fn reversed(&self) -> Self {
         Self { list: self.list, from: self.to.clone(), to: self.from.clone() }
     }
 
     pub(super) fn apply(&self, name: &ContainerName, template: &mut Value) -> Option<()> {
-        let containers = template.pointer_mut(&format!("/spec/{}", self.list.spec_field()))?.as_array_mut()?;
-        let is_it = |container: &&mut Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
-        *containers.iter_mut().find(is_it)?.get_mut("image")? = Value::from(self.to.as_str());
+        *container_mut(template, self.list, name)?.get_mut("image")? = Value::from(self.to.as_str());
         Some(())
     }
 
@@ -55,20 +48,13 @@ impl TemplateImage {
 /// Returns the images of the containers that both templates have.
 pub(super) fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> BTreeMap<ContainerName, TemplateImage> {
     let mut changes = BTreeMap::new();
-    for list in [ContainerList::Containers, ContainerList::InitContainers] {
-        let pointer = format!("/spec/{}", list.spec_field());
-        let named = |template| by_key(Value::pointer(template, &pointer)?, "name");
-        let (Some(old), Some(new)) = (named(before), named(after)) else { continue };
-        let new: BTreeMap<String, &Value> = new.into_iter().collect();
-        for (name, container) in old {
-            let Some(other) = new.get(&name) else { continue };
-            // What is no text is not what the API serves.
-            let (Some(from), Some(to)) = (image(container), image(other)) else { continue };
-            claimed.insert(format!("{}.image", element(&format!("spec.{}", list.spec_field()), &name)));
-            if from != to {
-                let (from, to) = (from.to_owned(), to.to_owned());
-                changes.insert(ContainerName::from(name.as_str()), TemplateImage { list, from, to });
-            }
+    for (list, name, container, other) in in_both(before, after) {
+        // What is no text is not what the API serves.
+        let (Some(from), Some(to)) = (image(container), image(other)) else { continue };
+        claimed.insert(format!("{}.image", element(&format!("spec.{}", list.spec_field()), &name)));
+        if from != to {
+            let (from, to) = (from.to_owned(), to.to_owned());
+            changes.insert(ContainerName::from(name.as_str()), TemplateImage { list, from, to });
         }
     }
     changes

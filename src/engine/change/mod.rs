@@ -24,8 +24,9 @@ use super::metadata::RESTARTED_AT;
 use super::names::ContainerName;
 use super::operations::{Operations, PodPart};
 use super::pod::{Container, ContainerList, Pod};
+use super::qos;
 use super::reason::{Reason, Warning};
-use super::template::{self, TemplateDiff};
+use super::template::{self, TemplateDiff, by_key};
 use super::workload::Workload;
 
 pub use image::TemplateImage;
@@ -95,6 +96,13 @@ pub struct FieldChanges {
 /// The first version whose API server resizes pods unless it is told not to (KEP-1287, beta).
 const RESIZE_SINCE: KubeletVersion = KubeletVersion::new(1, 33);
 
+/// The first version whose API server lowers a memory limit, or adds one, without a restart of the container.
+const LOWER_MEMORY_SINCE: KubeletVersion = KubeletVersion::new(1, 34);
+
+/// The first version whose API server and kubelet resize init containers that have done their work (beta: gate
+/// `InPlacePodVerticalScalingInitContainers`).
+const INIT_RESIZE_SINCE: KubeletVersion = KubeletVersion::new(1, 36);
+
 /// One kind of change that is no image.
 trait FieldChange {
     fn is_empty(&self) -> bool;
@@ -151,6 +159,30 @@ fn once_there(change: &impl FieldChange, pod: &Pod) -> FieldProgress {
     if change.left_in(pod).is_empty() { FieldProgress::Done } else { FieldProgress::NotAsked }
 }
 
+fn is_plain(list: &ContainerList) -> bool {
+    *list == ContainerList::Containers
+}
+
+/// Returns the containers that both templates have, by list and name. Lists that are not what the API serves are left out.
+fn in_both<'v>(before: &'v Value, after: &'v Value) -> Vec<(ContainerList, String, &'v Value, &'v Value)> {
+    let mut pairs = Vec::new();
+    for list in [ContainerList::Containers, ContainerList::InitContainers] {
+        let pointer = format!("/spec/{}", list.spec_field());
+        let named = |template: &'v Value| by_key(template.pointer(&pointer)?, "name");
+        let (Some(old), Some(new)) = (named(before), named(after)) else { continue };
+        let new: BTreeMap<String, &Value> = new.into_iter().collect();
+        let both = old.into_iter().filter_map(|(name, old)| new.get(&name).map(|new| (list, name, old, *new)));
+        pairs.extend(both);
+    }
+    pairs
+}
+
+/// Returns a container of a template.
+fn container_mut<'v>(template: &'v mut Value, list: ContainerList, name: &ContainerName) -> Option<&'v mut Value> {
+    let containers = template.pointer_mut(&format!("/spec/{}", list.spec_field()))?.as_array_mut()?;
+    containers.iter_mut().find(|container| container.get("name").and_then(Value::as_str) == Some(name.as_str()))
+}
+
 /// Paths that kinds of change have read and answer for.
 pub(super) type Claimed = BTreeSet<String>;
 
@@ -170,10 +202,12 @@ pub struct Row {
 }
 
 /// What a changed field does to the pods that run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldEffect {
     /// They have it, without a restart.
     InPlace,
+    /// They have it, and this container of theirs restarts.
+    Restarts(ContainerName),
     /// They stay as they are: only pods made later have it.
     LaterPods,
 }
@@ -316,9 +350,34 @@ impl FieldChanges {
         self.of_part(PodPart::Pod, pod).or(self.of_part(PodPart::Resize, pod))
     }
 
+    /// Returns the same, as a server and kubelets of these versions do it.
+    #[must_use]
+    pub fn done_by<'v>(mut self, versions: impl IntoIterator<Item = &'v KubeletVersion>) -> Self {
+        let mut versions = versions.into_iter().peekable();
+        if versions.peek().is_some() && versions.all(|version| *version >= INIT_RESIZE_SINCE) {
+            self.resources.reaches_init_containers();
+        }
+        self
+    }
+
     /// Returns whether it changes cpu or memory.
     pub fn resizes(&self) -> bool {
         !self.resources.is_empty()
+    }
+
+    /// Returns the containers of a pod that restart for a resize that it does not ask for yet.
+    pub fn restarting_in(&self, pod: &Pod) -> BTreeSet<ContainerName> {
+        self.resources.restarting_in(pod)
+    }
+
+    /// Returns the containers that have restarted for a resize that was noted, and that this is the same as.
+    pub fn restarted_by(&self, noted: &ResourcesChange) -> Vec<ContainerName> {
+        noted.restarting().filter(|name| self.resources.asks_the_same(noted, name)).cloned().collect()
+    }
+
+    /// Returns the containers that restart without another image.
+    pub fn restarting(&self) -> impl Iterator<Item = &ContainerName> {
+        self.resources.restarting()
     }
 
     /// Returns the containers whose cpu or memory changes.
@@ -328,7 +387,8 @@ impl FieldChanges {
 
     /// Returns the first version of the API server that can do it, where not every one can.
     pub fn oldest_server(&self) -> Option<KubeletVersion> {
-        self.resizes().then_some(RESIZE_SINCE)
+        let since = if self.resources.lowers_memory_limit() { LOWER_MEMORY_SINCE } else { RESIZE_SINCE };
+        self.resizes().then_some(since)
     }
 
     /// Returns how far those are in a pod that are written to one part of it.
@@ -412,6 +472,8 @@ impl Change {
 pub struct Difference {
     /// What kinds of change answer for.
     pub change: Change,
+    /// The quality of service classes, where they differ.
+    pub qos: Option<(&'static str, &'static str)>,
     /// Everything else.
     pub rest: TemplateDiff,
 }
@@ -423,7 +485,12 @@ pub fn diff(before: &Value, after: &Value) -> Difference {
         images: image::between(before, after, &mut claimed),
         fields: FieldChanges::between(before, after, &mut claimed),
     };
-    Difference { change, rest: template::diff(before, after, claimed) }
+    let rest = template::diff(before, after, claimed);
+    let class = |template: &Value| qos::class(template.get("spec").unwrap_or(&Value::Null));
+    // Most differences are of images alone.
+    let may_differ = change.fields.resizes() || rest != TemplateDiff::default();
+    let classes = Some((before, after)).filter(|_| may_differ).map(|(before, after)| (class(before), class(after)));
+    Difference { change, qos: classes.filter(|(before, after)| before != after), rest }
 }
 
 /// Returns whether two templates say the same; an order of containers alone is none.

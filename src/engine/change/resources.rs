@@ -3,128 +3,27 @@
 //! The rules are those of `ValidatePodResize` (pkg/apis/core/validation). A resize is done once the kubelet has allocated it
 //! and the runtime has it: `allocatedResources` and `resources` of the container's status, and no condition of a resize.
 
-use std::collections::BTreeMap;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Claimed, Containers, Direction, FieldChange, FieldEffect, FieldProgress, Row, ValueChange};
+use super::{
+    Claimed, Containers, Direction, FieldChange, FieldEffect, FieldProgress, Row, ValueChange, container_mut, in_both,
+};
 use crate::engine::json_path::element;
 use crate::engine::names::ContainerName;
 use crate::engine::operations::{Operations, PodPart};
-use crate::engine::pod::{Condition, Container, ContainerList, ContainerStatus, Pod, Resources};
+use crate::engine::pod::{Condition, Container, ContainerList, ContainerStatus, Pod, ResizePolicy, Resources};
 use crate::engine::qos;
 use crate::engine::quantity::Quantity;
 use crate::engine::reason::{Reason, Warning};
-use crate::engine::template::by_key;
 use crate::engine::workload::Workload;
 
-/// One of the four values of a container that can be changed in a running pod.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum ResourceField {
-    /// `requests.cpu`.
-    #[serde(rename = "requests.cpu")]
-    RequestsCpu,
-    /// `requests.memory`.
-    #[serde(rename = "requests.memory")]
-    RequestsMemory,
-    /// `limits.cpu`.
-    #[serde(rename = "limits.cpu")]
-    LimitsCpu,
-    /// `limits.memory`.
-    #[serde(rename = "limits.memory")]
-    LimitsMemory,
-}
-
-impl ResourceField {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::RequestsCpu, Self::RequestsMemory, Self::LimitsCpu, Self::LimitsMemory];
-
-    /// Returns `requests` or `limits`, and the resource's name.
-    pub fn parts(self) -> (&'static str, &'static str) {
-        match self {
-            Self::RequestsCpu => ("requests", "cpu"),
-            Self::RequestsMemory => ("requests", "memory"),
-            Self::LimitsCpu => ("limits", "cpu"),
-            Self::LimitsMemory => ("limits", "memory"),
-        }
-    }
-
-    /// Sets the value of a container, raw as the API has it; `None` where it has no place there.
-    pub fn set(self, container: &mut Value, to: Option<&str>) -> Option<()> {
-        let (map, resource) = self.parts();
-        let nothing = || Value::Object(serde_json::Map::new());
-        let resources = container.as_object_mut()?.entry("resources").or_insert_with(nothing).as_object_mut()?;
-        match to {
-            Some(to) => {
-                resources.entry(map).or_insert_with(nothing).as_object_mut()?.insert(resource.to_owned(), to.into());
-            }
-            None => {
-                if let Some(values) = resources.get_mut(map).and_then(Value::as_object_mut) {
-                    values.remove(resource);
-                    if values.is_empty() {
-                        resources.remove(map);
-                    }
-                }
-            }
-        }
-        Some(())
-    }
-
-    fn of(self, resources: &Resources) -> Option<&String> {
-        let (map, resource) = self.parts();
-        let map = if map == "requests" { &resources.requests } else { &resources.limits };
-        map.get(resource)
-    }
-
-    fn of_value(self, container: &Value) -> Option<&Value> {
-        let (map, resource) = self.parts();
-        container.get("resources")?.get(map)?.get(resource).filter(|value| !value.is_null())
-    }
-
-    /// The smallest value that the kernel tells apart: below it the kubelet reports another one (`MinShares`,
-    /// `MinMilliCPULimit` in pkg/kubelet/cm/helpers_linux.go).
-    fn least_told(self) -> Option<&'static str> {
-        match self {
-            Self::RequestsCpu => Some("2m"),
-            Self::LimitsCpu => Some("10m"),
-            Self::RequestsMemory | Self::LimitsMemory => None,
-        }
-    }
-}
-
-/// The values of one container that change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ContainerResources {
-    /// Where the container stands.
-    #[serde(default, skip_serializing_if = "is_plain")]
-    pub list: ContainerList,
-    /// It is an init container that has done its work: what it asks for counts when the pod is next made.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_plain_init: bool,
-    /// Before and after, as the API writes quantities.
-    pub values: BTreeMap<ResourceField, ValueChange>,
-    /// Requests that the template does not have: the API server gives a pod that is made from it those of its limits
-    /// (`SetDefaults_Pod`).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub implied: BTreeMap<ResourceField, ValueChange>,
-}
-
-impl ContainerResources {
-    fn new(list: ContainerList) -> Self {
-        Self { list, is_plain_init: false, values: BTreeMap::new(), implied: BTreeMap::new() }
-    }
-
-    /// What pods get of it.
-    fn in_pods(&self) -> impl Iterator<Item = (ResourceField, &ValueChange)> + Clone {
-        self.values.iter().chain(&self.implied).map(|(field, value)| (*field, value))
-    }
-}
-
-fn is_plain(list: &ContainerList) -> bool {
-    *list == ContainerList::Containers
-}
+pub use values::{ContainerResources, ResourceField};
+use values::{InPod, is_same};
 
 /// The cpu and memory that change, by container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
@@ -138,40 +37,94 @@ impl ResourcesChange {
         })
     }
 
-    /// Those that a running pod can have, with what it asks for now.
-    fn in_pod<'a>(
-        &'a self,
-        pod: &'a Pod,
-    ) -> impl Iterator<Item = (&'a ContainerName, ResourceField, &'a ValueChange, Option<&'a String>)> {
-        self.0.iter().flat_map(|(name, changes)| {
-            let found = pod.container(name).filter(|(list, _, container)| container.is_long_lived(*list));
-            found.into_iter().flat_map(move |(_, _, container)| {
-                let with_present = move |(field, change): (ResourceField, &'a ValueChange)| {
-                    (name, field, change, field.of(&container.resources))
+    /// Those that a running pod can have.
+    fn in_pod<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = InPod<'a>> {
+        self.0.iter().flat_map(move |(name, changes)| {
+            let found = pod.container(name).filter(|_| !changes.is_plain_init);
+            found.into_iter().flat_map(move |(list, _, container)| {
+                let of_container = move |(field, change): (ResourceField, &'a ValueChange)| InPod {
+                    list,
+                    container,
+                    status: pod.container_status(name).map(|(_, _, status)| status),
+                    field,
+                    change,
                 };
                 // What a pod cannot lose it keeps.
-                changes.in_pods().filter(|(_, change)| change.to.is_some()).map(with_present)
+                changes.in_pods().filter(|(_, change)| change.to.is_some()).map(of_container)
             })
         })
     }
 
-    /// What a pod does not ask for yet.
-    fn unasked_in(&self, pod: &Pod) -> Self {
-        self.in_values_of(pod, |present, to| !is_same(present, to))
+    /// Returns what a pod does not ask for yet.
+    pub fn unasked_in(&self, pod: &Pod) -> Self {
+        self.in_values_of(pod, |value| !value.is_asked())
     }
 
     /// Those of its values that are chosen, with the pod's own before.
-    fn in_values_of(&self, pod: &Pod, chosen: impl Fn(Option<&String>, Option<&String>) -> bool) -> Self {
+    fn in_values_of(&self, pod: &Pod, chosen: impl Fn(&InPod<'_>) -> bool) -> Self {
         let mut left = Self::default();
-        for (name, field, change, present) in self.in_pod(pod) {
-            if chosen(present, change.to.as_ref()) {
-                let list = pod.container(name).map_or(ContainerList::Containers, |(list, _, _)| list);
-                let change = ValueChange { from: present.cloned(), to: change.to.clone() };
-                let entry = left.0.entry(name.clone()).or_insert_with(|| ContainerResources::new(list));
-                entry.values.insert(field, change);
-            }
+        for value in self.in_pod(pod).filter(chosen) {
+            let name = value.container.name.clone();
+            let entry = left.0.entry(name).or_insert_with(|| ContainerResources::new(value.list));
+            let change = ValueChange { from: value.present().cloned(), to: value.change.to.clone() };
+            entry.values.insert(value.field, change);
+            entry.restarting.extend(Some(value.field).filter(|_| value.restarts()));
         }
         left
+    }
+
+    /// Returns those of its values that a pod asks for now: whatever else it asks for, somebody has set since.
+    #[must_use]
+    pub fn in_force(&self, pod: &Pod) -> Self {
+        let mut kept = Self::default();
+        for value in self.in_pod(pod).filter(InPod::is_asked) {
+            let entry =
+                kept.0.entry(value.container.name.clone()).or_insert_with(|| ContainerResources::new(value.list));
+            entry.values.insert(value.field, value.change.clone());
+        }
+        kept
+    }
+
+    /// Returns the same the other way round.
+    #[must_use]
+    pub fn turned_round(&self) -> Self {
+        FieldChange::reversed(self)
+    }
+
+    /// Returns this and what another one has besides, of the containers that are chosen.
+    #[must_use]
+    pub fn with(mut self, other: Self, is_chosen: impl Fn(&ContainerName) -> bool) -> Self {
+        for (name, change) in other.0.into_iter().filter(|(name, _)| is_chosen(name)) {
+            let entry = self.0.entry(name).or_insert_with(|| ContainerResources::new(change.list));
+            entry.is_plain_init = change.is_plain_init;
+            for (field, value) in change.values {
+                entry.values.entry(field).or_insert(value);
+            }
+        }
+        self
+    }
+
+    /// Server and kubelets take it for init containers, too, that have done their work.
+    pub(super) fn reaches_init_containers(&mut self) {
+        self.0.values_mut().for_each(|change| change.is_plain_init = false);
+    }
+
+    /// Returns the containers of a pod that restart once it asks for all of it.
+    pub fn restarting_in(&self, pod: &Pod) -> BTreeSet<ContainerName> {
+        let restarting = self.in_pod(pod).filter(|value| value.restarts() && !value.is_asked());
+        restarting.map(|value| value.container.name.clone()).collect()
+    }
+
+    /// Whether a container is to have the values that another change gives it.
+    pub(super) fn asks_the_same(&self, other: &Self, name: &ContainerName) -> bool {
+        let Some((wanted, other)) = self.0.get(name).zip(other.0.get(name)) else { return false };
+        let to = |field| wanted.in_pods().find(|(known, _)| *known == field).and_then(|(_, change)| change.to.as_ref());
+        other.values.iter().all(|(field, change)| is_same(to(*field), change.to.as_ref()))
+    }
+
+    /// Returns the containers that restart with it, as it says itself.
+    pub fn restarting(&self) -> impl Iterator<Item = &ContainerName> {
+        self.0.iter().filter(|(_, change)| !change.restarting.is_empty()).map(|(name, _)| name)
     }
 
     /// What a container of a pod would ask for.
@@ -179,9 +132,8 @@ impl ResourcesChange {
         let mut resources = container.resources.clone();
         for (field, change) in self.0.get(&container.name).into_iter().flat_map(ContainerResources::in_pods) {
             let (map, resource) = field.parts();
-            let map = if map == "requests" { &mut resources.requests } else { &mut resources.limits };
             if let Some(to) = &change.to {
-                map.insert(resource.to_owned(), to.clone());
+                resources.map_mut(map).insert(resource.to_owned(), to.clone());
             }
         }
         resources
@@ -227,22 +179,19 @@ impl FieldChange for ResourcesChange {
 
     fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
         let mut change = Self::default();
-        for list in [ContainerList::Containers, ContainerList::InitContainers] {
-            let pointer = format!("/spec/{}", list.spec_field());
-            let named = |template| by_key(Value::pointer(template, &pointer)?, "name");
-            let (Some(old), Some(new)) = (named(before), named(after)) else { continue };
-            let new: BTreeMap<String, &Value> = new.into_iter().collect();
-            for (name, container) in old {
-                let Some(other) = new.get(&name) else { continue };
-                let path = format!("{}.resources", element(&format!("spec.{}", list.spec_field()), &name));
-                let values = changed(container, other, &path, claimed);
-                if !values.is_empty() {
-                    let implied = implied(container, other, &values);
-                    let name = ContainerName::from(name.as_str());
-                    let is_plain_init = list == ContainerList::InitContainers
-                        && other.get("restartPolicy").and_then(Value::as_str) != Some("Always");
-                    change.0.insert(name, ContainerResources { list, is_plain_init, values, implied });
-                }
+        for (list, name, container, other) in in_both(before, after) {
+            let path = format!("{}.resources", element(&format!("spec.{}", list.spec_field()), &name));
+            let values = changed(container, other, &path, claimed);
+            if !values.is_empty() {
+                let implied = implied(container, other, &values);
+                let is_plain_init = list == ContainerList::InitContainers
+                    && other.get("restartPolicy").and_then(Value::as_str) != Some("Always");
+                let restarts = |field: &&ResourceField| restarts(other, field.parts().1);
+                // One that has done its work does not run again for it.
+                let restarting = values.keys().chain(implied.keys()).filter(|_| !is_plain_init).filter(restarts);
+                let restarting = restarting.copied().collect();
+                let resources = ContainerResources { list, is_plain_init, values, implied, restarting };
+                change.0.insert(ContainerName::from(name.as_str()), resources);
             }
         }
         change
@@ -262,9 +211,7 @@ impl FieldChange for ResourcesChange {
 
     fn apply(&self, template: &mut Value) -> Option<()> {
         for (name, change) in &self.0 {
-            let containers = template.pointer_mut(&format!("/spec/{}", change.list.spec_field()))?.as_array_mut()?;
-            let is_it = |container: &&mut Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());
-            let container = containers.iter_mut().find(is_it)?;
+            let container = container_mut(template, change.list, name)?;
             change.values.iter().try_for_each(|(field, value)| field.set(container, value.to.as_deref()))?;
         }
         Some(())
@@ -285,14 +232,6 @@ impl FieldChange for ResourcesChange {
 
     fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason> {
         let mut reasons = Vec::new();
-        for (name, list, field, _) in self.iter() {
-            let found = containers.all.iter().find(|(of, known)| *of == list && known.name == *name);
-            let Some((_, container)) = found.filter(|(_, container)| container.is_long_lived(list)) else { continue };
-            if container.resize_policy.iter().any(|policy| policy.restarts(field.parts().1)) {
-                let path = path(list, name, field);
-                reasons.push(Reason::ResizeRestartsContainer { list, container: name.clone(), path });
-            }
-        }
         reasons.extend(containers.all.iter().filter_map(|(list, container)| self.above_its_limit(*list, container)));
         let Some(pod) = containers.pod else { return reasons };
         let before = qos::class(&spec_of(pod, |container| as_in_spec(&container.resources)));
@@ -300,9 +239,8 @@ impl FieldChange for ResourcesChange {
         if before != after {
             reasons.push(Reason::QosClassChanges { from: before.into(), to: after.into() });
         }
-        let is_mute = |(name, ..): (&ContainerName, ResourceField, &ValueChange, Option<&String>)| {
-            let status = pod.container_status(name).map(|(_, _, status)| status);
-            status.is_some_and(|status| status.state.running.is_some() && status.resources.is_none())
+        let is_mute = |value: InPod<'_>| {
+            value.status.is_some_and(|status| status.state.running.is_some() && status.resources.is_none())
         };
         if self.in_pod(pod).any(is_mute) {
             reasons.push(Reason::ResizeNotSupported { node: pod.spec.node_name.clone() });
@@ -317,15 +255,13 @@ impl FieldChange for ResourcesChange {
     /// What a pod asks for and does not have yet is left, too.
     fn left_in(&self, pod: &Pod) -> Self {
         let is_done = self.progress_in(pod) == FieldProgress::Done;
-        if is_done { Self::default() } else { self.in_values_of(pod, |_, _| true) }
+        if is_done { Self::default() } else { self.in_values_of(pod, |_| true) }
     }
 
     fn conflict_in(&self, pod: &Pod) -> Option<String> {
-        self.in_pod(pod).find_map(|(name, field, change, present)| {
-            let known = is_same(present, change.from.as_ref()) || is_same(present, change.to.as_ref());
-            let list = pod.container(name).map_or(ContainerList::Containers, |(list, _, _)| list);
-            (!known).then(|| path(list, name, field))
-        })
+        let is_known = |value: &InPod<'_>| value.is_asked() || is_same(value.present(), value.change.from.as_ref());
+        let other = self.in_pod(pod).find(|value| !is_known(value))?;
+        Some(path(other.list, &other.container.name, other.field))
     }
 
     fn progress_in(&self, pod: &Pod) -> FieldProgress {
@@ -338,18 +274,17 @@ impl FieldChange for ResourcesChange {
         if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) {
             return FieldProgress::Waiting { why: None, deferred: false };
         }
-        if let Some(progress) = resizing(pod) {
-            return progress;
+        let is_done =
+            |value: InPod<'_>| value.status.is_some_and(|status| has(status, value.field, value.change.to.as_ref()));
+        let is_done = self.in_pod(pod).all(is_done);
+        match resizing(pod) {
+            // A kubelet before 1.34 does not tell which resize it speaks of: of one that it has allocated nothing is pending.
+            Some(FieldProgress::Failed { .. } | FieldProgress::Waiting { deferred: true, .. })
+                if is_done && pod.status.observed_generation.is_none() => {}
+            Some(progress) => return progress,
+            None => {}
         }
-        let is_done = |(name, field, change, _): (&ContainerName, ResourceField, &ValueChange, Option<&String>)| {
-            let status = pod.container_status(name).map(|(_, _, status)| status);
-            status.is_some_and(|status| has(status, field, change.to.as_ref()))
-        };
-        if self.in_pod(pod).all(is_done) {
-            FieldProgress::Done
-        } else {
-            FieldProgress::Waiting { why: None, deferred: false }
-        }
+        if is_done { FieldProgress::Done } else { FieldProgress::Waiting { why: None, deferred: false } }
     }
 
     fn write(&self, pod: &Pod, operations: &mut Operations) {
@@ -363,8 +298,8 @@ impl FieldChange for ResourcesChange {
             }
             let base = ["spec", list.spec_field(), index.as_str(), "resources"];
             // The maps as a whole: one that is absent cannot be added to.
-            for (map, present) in [("requests", &container.resources.requests), ("limits", &container.resources.limits)]
-            {
+            for map in Resources::MAPS {
+                let present = container.resources.map(map);
                 let mut wanted = present.clone();
                 for (field, value) in change.values.iter().filter(|(field, _)| field.parts().0 == map) {
                     wanted.extend(value.to.clone().map(|to| (field.parts().1.to_owned(), to)));
@@ -388,9 +323,10 @@ impl FieldChange for ResourcesChange {
                 what: format!("{name} {map}.{resource}"),
                 before: value.from.clone(),
                 after: value.to.clone(),
-                effect: match (&value.to, self.0.get(name).is_some_and(|change| change.is_plain_init)) {
-                    (Some(_), false) => FieldEffect::InPlace,
-                    (None, _) | (Some(_), true) => FieldEffect::LaterPods,
+                effect: match self.0.get(name) {
+                    Some(change) if change.is_plain_init || value.to.is_none() => FieldEffect::LaterPods,
+                    Some(change) if change.restarting.contains(&field) => FieldEffect::Restarts(name.clone()),
+                    Some(_) | None => FieldEffect::InPlace,
                 },
             }
         };
@@ -415,6 +351,12 @@ fn implied(
     let has_none = |field: &ResourceField| field.of_value(before).is_none() && field.of_value(after).is_none();
     let limits = values.iter().filter_map(|(field, value)| Some((of(field)?, value.clone())));
     limits.filter(|(field, _)| has_none(field)).collect()
+}
+
+/// Whether a resize of a resource restarts a container of a template.
+fn restarts(container: &Value, resource: &str) -> bool {
+    let policies = container.get("resizePolicy").cloned().unwrap_or_default();
+    serde_json::from_value::<Vec<ResizePolicy>>(policies).is_ok_and(|all| all.iter().any(|one| one.restarts(resource)))
 }
 
 /// Returns what the kubelet says of a resize that is not done: whoever has asked for it.
@@ -447,6 +389,7 @@ pub fn drift(template: &Value, pod: &Pod) -> ResourcesChange {
             if !is_same(present, Some(&wanted)) {
                 let change = ValueChange { from: Some(wanted), to: present.cloned() };
                 let entry = found.0.entry(container.name.clone()).or_insert_with(|| ContainerResources::new(list));
+                entry.is_plain_init = !container.is_long_lived(list);
                 entry.values.insert(field, change);
             }
         }
@@ -465,18 +408,6 @@ fn has(status: &ContainerStatus, field: ResourceField, to: Option<&String>) -> b
         || status.allocated_resources.as_ref().is_none_or(|allocated| is_same(allocated.get(resource), to));
     let actual = status.resources.as_ref().is_some_and(|actual| is_same(field.of(actual), to));
     allocated && (actual || !is_told)
-}
-
-/// Returns whether two quantities are the same by value; what is none is compared as it is written.
-fn is_same(a: Option<&String>, b: Option<&String>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => match (a.parse::<Quantity>(), b.parse::<Quantity>()) {
-            (Ok(a), Ok(b)) => a == b,
-            (Ok(_) | Err(_), Ok(_) | Err(_)) => a == b,
-        },
-        (None, None) => true,
-        (Some(_), None) | (None, Some(_)) => false,
-    }
 }
 
 fn path(list: ContainerList, name: &ContainerName, field: ResourceField) -> String {
@@ -513,7 +444,7 @@ fn claimed_maps(before: &Value, after: &Value, path: &str, claimed: &mut Claimed
             values.iter().all(|(name, value)| ["cpu", "memory"].contains(&name.as_str()) && Quantity::of(value).is_ok())
         })
     };
-    let maps = ["requests", "limits"];
+    let maps = Resources::MAPS;
     for map in maps.into_iter().filter(|map| only_ours(before, map) && only_ours(after, map)) {
         claimed.insert(format!("{path}.{map}"));
     }
@@ -528,5 +459,6 @@ fn claimed_maps(before: &Value, after: &Value, path: &str, claimed: &mut Claimed
     }
 }
 
+mod asked;
 #[cfg(test)]
 mod tests;

@@ -58,7 +58,7 @@ impl FieldChange for TolerationsChange {
     fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
         let (Some(from), Some(to)) = (read(before), read(after)) else { return Self::default() };
         let change = Self { from, to };
-        // Another order alone is left to the comparison of everything else.
+        // Another order alone is compared like everything else.
         if change.gained().next().is_none() && change.lost().next().is_none() {
             return Self::default();
         }
@@ -302,7 +302,7 @@ mod tests {
         }
         for (from, to) in [("a b", "b a"), ("a", "a"), ("a a", "a b"), ("a", "b b")] {
             let (change, claimed) = change(from, to);
-            assert!(change.is_empty() && !claimed, "{from} -> {to} is left to the comparison of everything else");
+            assert!(change.is_empty() && !claimed, "{from} -> {to} is compared like everything else");
         }
         let mut claimed = Claimed::new();
         let odd = template(&json!([{"key": 3}]));

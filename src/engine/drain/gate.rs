@@ -205,7 +205,7 @@ impl fmt::Display for RefusedGate {
                  (publishNotReadyAddresses)"
             ),
             GateRefusal::NotTrue => write!(f, "readiness gate {gate} is not True now"),
-            GateRefusal::WriterUnknown => write!(f, "nothing tells who sets readiness gate {gate}"),
+            GateRefusal::WriterUnknown => write!(f, "it is not known who sets readiness gate {gate}"),
             GateRefusal::WrittenBy(manager) => {
                 write!(f, "readiness gate {gate} is set by {manager}, which may set it again at any time")
             }

@@ -53,14 +53,14 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     revisions::drop_unused(step, &[revisions::name_of(current)]).unwrap_or_else(|| step.close())
 }
 
-/// Somebody else set another template or strategy. Theirs stays; our strategy goes where that starts nothing, or where
-/// the person has said so.
+/// Somebody else set another template or strategy. Theirs stays; our strategy goes where that starts nothing: whether pods
+/// are to be replaced only the person can say, once it is told.
 fn changed_by_another(step: &Step<'_>, saved: &Value, ours_is_held: bool, why: &str) -> OwnerPhase {
     let (updated, wanted) =
         (step.integer("/status/updatedNumberScheduled"), step.integer("/status/desiredNumberScheduled"));
     let harmless = step.is_observed() && updated == wanted;
     let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
-    if ours_is_held && (harmless || step.goal.release) {
+    if ours_is_held && harmless {
         patch = patch.set("/spec/updateStrategy", Some(saved.clone()));
     }
     let cleanup = Cleanup::Do(OwnerStep::Close, Box::new(patch.write()));

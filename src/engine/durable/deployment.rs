@@ -91,24 +91,45 @@ pub(super) fn held(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     if !is_adopted(step, lock, current) {
         return OwnerPhase::Await(Fence::ReplicaSetAdopted);
     }
+    if !starts_nothing(step) {
+        return close_superseded(step, OTHERS_HAVE_PODS);
+    }
     let released = RolloutLock { released: true, ..lock.clone() };
     let patch = step.patch().test("/spec/template").set("/spec/paused", None);
     let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(released.to_text()))]);
     OwnerPhase::Do(OwnerStep::Unpause, patch.write())
 }
 
+/// On the way back from a rollout whose pause somebody has lifted too early: the controller has replaced pods, and to go
+/// back would let it replace them once more.
+pub(super) fn let_go_too_early(step: &Step<'_>, found: &RolloutLock) -> Option<OwnerPhase> {
+    let current = found.outgoing.as_ref().and_then(|out| step.owned.iter().find(|set| is(set, &out.uid)))?;
+    was_let_go(step.object, found, current, &step.goal.after)
+        .then(|| changed_by_another(step, found, current, UNPAUSED))
+}
+
+/// Whether somebody has lifted the pause of a rollout before the ReplicaSet had the new template.
+pub fn was_let_go(owner: &Value, lock: &RolloutLock, outgoing: &Value, after: &Value) -> bool {
+    let is_ours = lock.direction == Direction::Forward && !lock.released && !is_paused(owner);
+    is_ours && !same(&template_of(outgoing), after)
+}
+
 /// Nothing keeps the controller from acting on it.
-const REPLACES: &str = "its template was changed by somebody else, and its controller replaces its pods";
+const REPLACES: &str = "its template was changed by another client, and its controller replaces its pods";
+
+/// What the pause holds back is not only ours.
+const OTHERS_HAVE_PODS: &str =
+    "another ReplicaSet of its has pods, which its controller would replace as soon as it is not paused any more";
 
 /// Before the ReplicaSet has the new template the controller makes another one, and pods of it.
 const UNPAUSED: &str =
-    "it was resumed by somebody else before its pods were updated, so that its controller replaces them";
+    "it was resumed by another client before its pods were updated, so that its controller replaces them";
 
 /// Scaled to nothing under the pause, the ReplicaSet counts as history, and the controller removes what is above
 /// `revisionHistoryLimit`. There is no pod to lose then, so a pause over our own template goes.
 fn without_replica_set(step: &Step<'_>, lock: &RolloutLock) -> OwnerPhase {
     let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
-    if is_paused(step.object) && !lock.released && (step.goal.release || same(step.template(), step.goal.target())) {
+    if is_paused(step.object) && !lock.released && same(step.template(), step.goal.target()) {
         patch = patch.set("/spec/paused", None);
     }
     superseded_by("its ReplicaSet is gone", Cleanup::Do(OwnerStep::Close, Box::new(patch.write())))
@@ -134,7 +155,7 @@ fn is_adopted(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> bool {
 
 fn set_template(step: &Step<'_>, set: &Value, template: &Value) -> OwnerPhase {
     if !same(&template_of(set), step.goal.source()) {
-        return close_superseded(step, "the template of its ReplicaSet was changed by somebody else");
+        return close_superseded(step, "the template of its ReplicaSet was changed by another client");
     }
     let patch = replica_set_template(set, template).annotate(&[(CHANGE_CAUSE, step.goal.lock.cause())]);
     OwnerPhase::Do(OwnerStep::SetReplicaSetTemplate, patch.write())
@@ -178,7 +199,7 @@ fn keep_history(step: &Step<'_>, lock: &RolloutLock, current: &Value) -> Option<
                 return None;
             }
             if !is_empty(other) || !same(&template_of(other), &step.goal.after) {
-                return Some(close_superseded(step, "an older ReplicaSet of its was changed by somebody else"));
+                return Some(close_superseded(step, "an older ReplicaSet of its was changed by another client"));
             }
             swap(other, &step.goal.before, &kept_annotations(current, revision))
         }
@@ -194,7 +215,7 @@ enum Kept {
     Changed,
 }
 
-const KEPT_CHANGED: &str = "the ReplicaSet that keeps its outgoing template was changed by somebody else";
+const KEPT_CHANGED: &str = "the ReplicaSet that keeps its outgoing template was changed by another client";
 
 fn kept(step: &Step<'_>, name: &str) -> Kept {
     match step.owned.iter().find(|set| named(set, name)) {
@@ -361,15 +382,25 @@ fn changed_by_another(step: &Step<'_>, lock: &RolloutLock, current: &Value, why:
         return superseded_by(why, Cleanup::Await(Fence::ReplicaSetAdopted));
     }
     let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
-    if ours_is_held && (harmless || step.goal.release) {
+    if ours_is_held && (harmless || starts_nothing(step)) {
         patch = patch.set("/spec/paused", None);
     }
     cleanup(OwnerStep::Close, patch.write())
 }
 
+/// Every ReplicaSet that has pods, or is to have some, has the template: without the pause the controller replaces none.
+fn starts_nothing(step: &Step<'_>) -> bool {
+    let has_pods = |set: &&Value| integer(set, "/spec/replicas") > 0 || integer(set, "/status/replicas") > 0;
+    step.is_observed() && step.owned.iter().filter(has_pods).all(|set| same(&template_of(set), step.template()))
+}
+
 fn close_superseded(step: &Step<'_>, why: &str) -> OwnerPhase {
-    let write = step.closing(EndResult::Superseded).write();
-    superseded_by(why, Cleanup::Do(OwnerStep::Close, Box::new(write)))
+    let mut patch = step.closing(EndResult::Superseded);
+    let is_ours = RolloutLock::of(step.object).is_ok_and(|lock| lock.is_some_and(|lock| !lock.released));
+    if is_paused(step.object) && is_ours && starts_nothing(step) {
+        patch = patch.test("/spec/template").set("/spec/paused", None);
+    }
+    superseded_by(why, Cleanup::Do(OwnerStep::Close, Box::new(patch.write())))
 }
 
 fn superseded_by(why: &str, cleanup: Cleanup) -> OwnerPhase {

@@ -16,7 +16,7 @@ use crate::engine::names::{ContainerName, RolloutId, Uid};
 use crate::engine::outcome::EndResult;
 use crate::engine::policy::Policy;
 
-pub use crate::engine::record::ROLLOUT_ANNOTATION;
+pub use crate::engine::metadata::ROLLOUT_ANNOTATION;
 
 /// What `kubectl rollout history` shows beside a revision.
 pub const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
@@ -269,7 +269,7 @@ mod tests {
     fn goal(kind: WorkloadKind, lock: &RolloutLock) -> Goal {
         let owner: OwnerGoal = serde_json::from_value(json!({"uid": "w", "lock": lock, "replaces": null,
             "before": template("side:1"), "after": template("side:2"), "clock": "2026-03-01T10:00:00Z",
-            "fieldManager": "m", "keepFieldOwnership": false, "release": false}))
+            "fieldManager": "m", "keepFieldOwnership": false}))
         .unwrap();
         serde_json::from_value(json!({"id": "20260301-100000-abcd",
             "workload": {"kind": kind, "namespace": "n", "name": "w"}, "mode": Mode::Durable, "controllers": ["rs", "w"],

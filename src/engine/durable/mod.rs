@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::json_path::text;
 use super::kinds::{Release, Revisions, WorkloadKind};
 use super::names::{RolloutId, Uid};
 use super::record::TakenOver;
@@ -29,7 +30,7 @@ use crate::engine::change::Direction;
 use holder::BEAT_LABEL;
 use lock::{LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
 use objects::Guarded;
-use step::{CHANGED_MEANWHILE, STRATEGY_CHANGED, Step, integer, is_paused, text};
+use step::{CHANGED_MEANWHILE, STRATEGY_CHANGED, Step, integer, is_paused};
 
 pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
 pub use own_lock::{OwnLock, Stored};
@@ -68,8 +69,6 @@ pub struct OwnerGoal {
     /// The user who begins this run, as the server knows it.
     #[serde(default)]
     pub who: String,
-    /// Started by the person's word: when somebody else's change is found under a pause of ours, let it roll out.
-    pub release: bool,
 }
 
 /// A beat that is there and has no time is none that is absent.
@@ -148,8 +147,10 @@ impl OwnerView {
 /// What the pods say of the owner's goal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PodsState {
-    /// Every pod that was seen runs what is wanted, proven.
+    /// Every pod that was seen runs what is wanted, proven, or is left to its kubelet.
     pub done: bool,
+    /// The resize of some of them is left to their kubelets.
+    pub left: bool,
     /// Pods of the owner that are there and not going, as last seen.
     pub present: usize,
     /// Those that are there say that this run has taken them over, where it has to.
@@ -259,8 +260,8 @@ impl OwnerStep {
             Self::SetReplicaSetTemplate => "setting the ReplicaSet's template",
             Self::Unpause => "unpausing",
             Self::RaisePartition => "raising the partition",
-            Self::RestoreStrategy => "putting the update strategy back",
-            Self::Close => "recording the rollout and removing the lock",
+            Self::RestoreStrategy => "restoring the update strategy",
+            Self::Close => "recording the rollout and releasing the lock",
             Self::RemoveCopy => "removing a copy of the lock",
             Self::DropRevision => "removing a revision that nothing uses",
             Self::MarkStopped => "noting that the rollout has stopped",
@@ -273,13 +274,13 @@ impl OwnerStep {
         match self {
             Self::TakeLock => "took over the rollout",
             Self::SetTemplate => "set the template",
-            Self::KeepHistory => "kept the outgoing template in the history",
+            Self::KeepHistory => "saved the outgoing template as a revision",
             Self::DropHistory => "took the outgoing template out of the history",
             Self::SetReplicaSetTemplate => "set the ReplicaSet's template",
             Self::Unpause => "unpaused",
             Self::RaisePartition => "raised the partition",
-            Self::RestoreStrategy => "put the update strategy back",
-            Self::Close => "recorded the rollout and removed the lock",
+            Self::RestoreStrategy => "restored the update strategy",
+            Self::Close => "recorded the rollout, released the lock",
             Self::RemoveCopy => "removed a copy of the lock",
             Self::DropRevision => "removed a revision that nothing uses",
             Self::MarkStopped => "noted that the rollout has stopped",
@@ -344,7 +345,7 @@ pub fn owner_phase(
     run: ThisRun<'_>,
 ) -> OwnerPhase {
     let Some(object) = view.object.as_ref().filter(|object| is(object, &goal.uid)) else {
-        return superseded("it was deleted, or made anew");
+        return superseded("it was deleted or re-created");
     };
     if object.pointer("/metadata/deletionTimestamp").is_some_and(|time| !time.is_null()) {
         return superseded("it is being deleted");
@@ -363,7 +364,7 @@ pub fn owner_phase(
         Ok(Some(lock)) if lock.is_same_run(&goal.lock) => step.held(&lock),
         Ok(None) => step.without_lock(),
         Ok(Some(by)) if run.own_lock == OwnLock::Held => OwnerPhase::TakenOver { by: Box::new(by) },
-        Err(_) if run.own_lock == OwnLock::Held => superseded("its lock was edited by somebody else"),
+        Err(_) if run.own_lock == OwnLock::Held => superseded("its lock was edited by another client"),
         Ok(Some(by)) if RolloutLock::text_of(object) != goal.replaces.as_deref() => {
             OwnerPhase::TakenOver { by: Box::new(by) }
         }

@@ -124,13 +124,13 @@ fn finish(step: &Step<'_>) -> OwnerPhase {
     revisions::drop_unused(step, &in_use).unwrap_or_else(|| step.close())
 }
 
-/// Somebody else set another template or strategy. Theirs stays. Our strategy holds their rollout back; it goes where
-/// that starts nothing, or where the person has said so.
+/// Somebody else set another template or strategy. Theirs stays. Our strategy holds their rollout back; it goes where that
+/// starts nothing: whether pods are to be replaced only the person can say, once it is told.
 fn changed_by_another(step: &Step<'_>, saved: &Value, ours_is_held: bool, why: &str) -> OwnerPhase {
     let wanted = step.object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
     let harmless = step.is_observed() && step.integer("/status/updatedReplicas") == wanted;
     let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
-    if ours_is_held && (harmless || step.goal.release) {
+    if ours_is_held && harmless {
         patch = patch.set("/spec/updateStrategy", Some(saved.clone()));
     }
     let cleanup = Cleanup::Do(OwnerStep::Close, Box::new(patch.write()));

@@ -109,6 +109,13 @@ impl<'a> Step<'a> {
     /// Another run's lock of the same rollout: taken over, together with the way back where the direction turns.
     pub(super) fn go_on(&self, found: &RolloutLock) -> OwnerPhase {
         let turns = found.direction != self.goal.lock.direction;
+        let let_go = match self.kind.holds_by() {
+            HoldsBy::Paused if turns => deployment::let_go_too_early(self, found),
+            HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition | HoldsBy::Nothing => None,
+        };
+        if let Some(ended) = let_go {
+            return ended;
+        }
         if turns && same(self.template(), self.goal.source()) {
             return self.set_template();
         }
@@ -155,12 +162,12 @@ impl<'a> Step<'a> {
             {
                 return self.begin();
             }
-            (OwnLock::Unclear { .. }, None) => "it was changed by somebody else after a write whose answer was lost",
+            (OwnLock::Unclear { .. }, None) => "it was changed by another client after a write whose answer was lost",
             // `kubectl rollout undo` puts the annotations of the older ReplicaSet in place of all others.
             (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) if !same(self.template(), self.goal.target()) => {
-                "its template was changed by somebody else, and its lock was removed"
+                "its template was changed by another client, and its lock was removed"
             }
-            (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) => "its lock was removed by somebody else",
+            (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) => "its lock was removed by another client",
         };
         self.cleaned_up(why, self.tidy_copies())
     }
@@ -192,12 +199,16 @@ impl<'a> Step<'a> {
         let stands = own || same(self.template(), self.goal.target());
         let changed = |end: &str| format!("it was {end} by another run{}, and changed since", entry.by());
         match (self.goal.lock.direction, entry.outcome) {
-            (Direction::Forward, EndResult::Complete) | (Direction::Back, EndResult::Aborted) if stands => None,
-            (Direction::Forward, EndResult::Complete) => Some(changed("completed")),
+            (Direction::Forward, EndResult::Complete | EndResult::Deferred) | (Direction::Back, EndResult::Aborted)
+                if stands =>
+            {
+                None
+            }
+            (Direction::Forward, EndResult::Complete | EndResult::Deferred) => Some(changed("completed")),
             (Direction::Back, EndResult::Aborted) => Some(changed("aborted")),
             (Direction::Forward, EndResult::Aborted) => Some(format!("it was aborted by another run{}", entry.by())),
             // What was complete before is not taken back by tidying up after it.
-            (Direction::Back, EndResult::Complete) => {
+            (Direction::Back, EndResult::Complete | EndResult::Deferred) => {
                 Some("it was complete already; kubectl inplace undo takes it back".into())
             }
             (_, EndResult::Superseded) if entry.replaced_by.is_some() => {
@@ -205,7 +216,7 @@ impl<'a> Step<'a> {
                 Some(format!("rollout {by} took its place{}", entry.by()))
             }
             (_, EndResult::Superseded) => {
-                Some(format!("another run{} found it changed by somebody else and ended it", entry.by()))
+                Some(format!("another run{} found it changed by another client and ended it", entry.by()))
             }
             (
                 _,
@@ -309,6 +320,7 @@ impl<'a> Step<'a> {
     /// It is done: the lock goes. What is undone ends as aborted.
     pub(super) fn close(&self) -> OwnerPhase {
         let outcome = match self.goal.lock.direction {
+            Direction::Forward if self.pods.left => EndResult::Deferred,
             Direction::Forward => EndResult::Complete,
             Direction::Back => EndResult::Aborted,
         };
@@ -316,19 +328,14 @@ impl<'a> Step<'a> {
     }
 }
 
-pub(super) const CHANGED_MEANWHILE: &str = "its template was changed by somebody else";
+pub(super) const CHANGED_MEANWHILE: &str = "its template was changed by another client";
 
 /// The controller acts again, and not because this rollout has let it.
 pub(super) const STRATEGY_CHANGED: &str =
-    "its update strategy was changed by somebody else, so that its controller replaces pods by itself";
+    "its update strategy was changed by another client, so that its controller replaces pods by itself";
 
 /// The default of `--field-manager`: an entry of another name may be somebody else's.
 const OUR_MANAGER: &str = "kubectl-inplace";
-
-/// Returns a text of an object; empty where there is none.
-pub(super) fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
-    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-}
 
 pub(super) fn integer(object: &Value, pointer: &str) -> i64 {
     object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)

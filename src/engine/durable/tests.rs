@@ -32,7 +32,6 @@ fn goal(direction: &str) -> OwnerGoal {
         who: "jane".into(),
         field_manager: "kubectl-inplace".into(),
         keep_field_ownership: false,
-        release: false,
     }
 }
 
@@ -75,12 +74,12 @@ fn how_another_run_ended_the_rollout_is_told() {
         ("forward", Complete, "1", Some("it was completed by another run (joe), and changed since")),
         ("forward", Aborted, "1", Some("it was aborted by another run (joe)")),
         ("forward", Aborted, "2", Some("it was aborted by another run (joe)")),
-        ("forward", Superseded, "2", Some("another run (joe) found it changed by somebody else and ended it")),
+        ("forward", Superseded, "2", Some("another run (joe) found it changed by another client and ended it")),
         ("back", Aborted, "1", None),
         ("back", Aborted, "2", Some("it was aborted by another run (joe), and changed since")),
         ("back", Complete, "2", Some("it was complete already; kubectl inplace undo takes it back")),
         ("back", Complete, "1", Some("it was complete already; kubectl inplace undo takes it back")),
-        ("back", Superseded, "1", Some("another run (joe) found it changed by somebody else and ended it")),
+        ("back", Superseded, "1", Some("another run (joe) found it changed by another client and ended it")),
     ];
     cases.extend(never.map(|outcome| ("forward", outcome, "2", Some("its history was edited"))));
     cases.extend(never.map(|outcome| ("back", outcome, "1", Some("its history was edited"))));

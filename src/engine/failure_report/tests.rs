@@ -30,6 +30,7 @@ fn end(name: &str, phase: PodPhase) -> PodEnd {
         from: None,
         to: None,
         changed: true,
+        twice: false,
         down_seconds: None,
         times: Default::default(),
     };

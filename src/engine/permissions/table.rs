@@ -100,6 +100,9 @@ const FORWARD: &[ClusterCommand] = &[Apply, Undo, Restart];
 /// Those that end a rollout of another run.
 const TAKING_UP: &[ClusterCommand] = &[Resume, Abort];
 
+/// Those that plan a change of cpu and memory.
+const RESIZING: &[ClusterCommand] = &[Plan, Apply, Undo];
+
 const KINDS: Kinds = Kinds::Every;
 const OWNERS: Kinds = Kinds::WithTemplate;
 const WITH_REVISIONS: Kinds = Kinds::WithControllerRevisions;
@@ -119,6 +122,9 @@ const REVISIONS: Subject = Subject::Other(AccessResource::namespaced("apps", "co
 const QUOTAS: Subject = Subject::Other(AccessResource::namespaced("", "resourcequotas"));
 const BUDGETS: Subject = Subject::Other(AccessResource::namespaced("policy", "poddisruptionbudgets"));
 const AUTOSCALERS: Subject = Subject::Other(AccessResource::namespaced("autoscaling", "horizontalpodautoscalers"));
+const VERTICAL_AUTOSCALERS: Subject =
+    Subject::Other(AccessResource::namespaced("autoscaling.k8s.io", "verticalpodautoscalers"));
+const POD_METRICS: Subject = Subject::Other(AccessResource::namespaced("metrics.k8s.io", "pods"));
 const ENDPOINT_SLICES: Subject = Subject::Other(AccessResource::namespaced("discovery.k8s.io", "endpointslices"));
 const ACCESS_REVIEWS: Subject =
     Subject::Other(AccessResource::cluster_wide("authorization.k8s.io", "selfsubjectaccessreviews"));
@@ -147,7 +153,7 @@ pub(super) const ROWS: &[Row] = &[
         Subject::Workload,
         &[List],
         Optional,
-        "finds workloads by label (-l), and the name that was meant where one is mistyped",
+        "finds workloads by label (-l), and the names to suggest where one is mistyped",
     ),
     row(
         (&[Status], KINDS, BOTH),
@@ -194,7 +200,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row((&[Follow], KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
     row((ROLLOUTS, KINDS, BOTH), PODS, &[List, Watch], Required, "follows the pods to the end"),
-    row((&[Status], KINDS, BOTH), PODS, &[Watch], Optional, "goes on looking (-w)"),
+    row((&[Status], KINDS, BOTH), PODS, &[Watch], Optional, "keeps watching (-w)"),
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Get], Required, "reads a pod again after an answer that was lost"),
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Patch], Required, "changes the images, one guarded patch a pod"),
     row(
@@ -244,7 +250,7 @@ pub(super) const ROWS: &[Row] = &[
         Subject::OwnedThrough,
         &[Delete],
         Required,
-        "removes the ReplicaSet that was made for the history of a rollout that is taken back",
+        "removes the ReplicaSet that was made for the history of a rollout that is rolled back",
     ),
     row(
         (FORWARD, Kinds::OwningThrough, DURABLE),
@@ -268,14 +274,14 @@ pub(super) const ROWS: &[Row] = &[
         REVISIONS,
         &[Delete],
         Optional,
-        "removes the revision of a rollout that is taken back: kubectl rollout undo would go there next",
+        "removes the revision of a rollout that is rolled back: kubectl rollout undo would go there next",
     ),
     row(
         (FORWARD, WITH_REVISIONS, DURABLE),
         REVISIONS,
         &[Delete],
         Optional,
-        "with --on-failure=undo: removes the revision that was taken back",
+        "with --on-failure=undo: removes the revision that was rolled back",
     ),
     row(
         (OF_PODS, Kinds::MadeByAnother, BOTH),
@@ -326,6 +332,21 @@ pub(super) const ROWS: &[Row] = &[
         Optional,
         "knows the kubelets' versions, which decide what an update of a sidecar does",
     ),
+    row(
+        (RESIZING, KINDS, BOTH),
+        Subject::Other(AccessResource::cluster_wide("", "pods")),
+        &[List],
+        Optional,
+        "sees whether the nodes have room for more cpu and memory: what all pods there were allocated",
+    ),
+    row(
+        (RESIZING, KINDS, BOTH),
+        VERTICAL_AUTOSCALERS,
+        &[List],
+        Optional,
+        "sees whether a VerticalPodAutoscaler sets cpu and memory back",
+    ),
+    row((RESIZING, KINDS, BOTH), POD_METRICS, &[List], Optional, "sees whether a memory limit is below what is used"),
     row(
         (&[Hash], Kinds::WithoutTemplate, BOTH),
         NODES,

@@ -173,6 +173,11 @@ fn what_each_command_can_do_without() {
         if let Some(place) = place {
             expected.insert(place + 1, "pods/resize patch".to_owned());
         }
+        let nodes = expected.iter().position(|line| line == "nodes get,list");
+        if let Some(place) = nodes.filter(|_| matches!(command, C::Plan | C::Apply | C::Undo)) {
+            let room = ["pods list", "verticalpodautoscalers.autoscaling.k8s.io list", "pods.metrics.k8s.io list"];
+            expected.splice(place + 1..place + 1, room.map(str::to_owned));
+        }
         assert_eq!(told(&asked(command, kind, pods_only), Need::Optional), expected, "{} {kind}", command.word());
     }
 }

@@ -76,6 +76,11 @@ pub(super) fn is_held_back(live: &LiveWorkload) -> bool {
     live.workload.reference.kind.holds_by().is_held(&live.workload.object, || saved_strategy(live))
 }
 
+/// Returns the update strategy that the user applied last, of an owner that has OnDelete instead.
+pub fn strategy_to_restore(live: &LiveWorkload) -> Option<Value> {
+    saved_strategy(live).filter(|_| live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live))
+}
+
 /// Returns whether the owner is as a rollout leaves it whose lock was removed.
 pub(super) fn is_left_without_lock(live: &LiveWorkload) -> bool {
     is_held_back(live) && (copied(live).is_some() || made(live, &Start::default()).is_some())
@@ -92,7 +97,17 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
         return None;
     }
     let of_current = current.map(|object| template_of_revision(kind, object));
-    let before = of_current.filter(|before| !same(before, after)).or_else(|| with_images(after, &drift(live)))?;
+    let before = match of_current.filter(|before| !same(before, after)) {
+        // Pods of a revision that came before it lack what that one brought, too.
+        Some(before) if kind.owns_through().is_none() => {
+            let known = change::diff(&before, after).change.images;
+            let mut older = drift(live);
+            older.retain(|name, _| !known.contains_key(name));
+            with_images(&before, &older).unwrap_or(before)
+        }
+        Some(before) => before,
+        None => with_images(after, &drift(live))?,
+    };
     let change = change::diff(&before, after).change;
     change.sides(after)?;
     let is_locked = RolloutLock::text_of(&workload.object).is_some();

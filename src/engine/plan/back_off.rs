@@ -10,6 +10,7 @@
 //! history. Both may know less than the kubelet, never more.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use crate::engine::durable::history::{self, HistoryEntry};
 use crate::engine::live::LiveWorkload;
@@ -27,6 +28,8 @@ const FORGETS_SECONDS: i64 = 600;
 const FIRST_NOTED: i64 = 3;
 const FIRST_SECONDS: u64 = 10;
 const MOST_SECONDS: u64 = 300;
+/// The rollouts that tell how long one takes.
+const LAST_ROLLOUTS: usize = 3;
 
 /// What is known of earlier starts of a workload's containers.
 pub(super) struct BackOff {
@@ -40,21 +43,28 @@ impl BackOff {
         Self { entries: history::union(objects), now: live.surroundings.now.as_deref().and_then(seconds) }
     }
 
-    /// Returns how long the last rollout of exactly these containers took that went through, in seconds.
+    /// Returns how long the fastest of the last rollouts of exactly these containers took that went through, in seconds: in
+    /// the others the kubelet may have held containers back.
     pub(super) fn last_took(&self, names: &BTreeSet<&ContainerName>) -> Option<f64> {
         let same = |entry: &&HistoryEntry| {
             entry.outcome == EndResult::Complete && entry.containers.keys().collect::<BTreeSet<_>>() == *names
         };
-        let last = self.entries.iter().rev().find(same)?;
-        let whole = u32::try_from(seconds(&last.ended)? - seconds(&last.began)?).ok()?;
+        let took = |entry: &HistoryEntry| u32::try_from(seconds(&entry.ended)? - seconds(&entry.began)?).ok();
+        let fastest = self.entries.iter().rev().filter(same).take(LAST_ROLLOUTS).filter_map(took).min()?;
         // Both are cut to whole seconds.
-        Some(f64::from(whole) + 0.5)
+        Some(f64::from(fastest) + 0.5)
     }
 
     /// Returns how long the kubelet is expected to hold the container back once it gets this image: nothing where nothing
     /// is known that speaks for it.
     pub(super) fn seconds(&self, pod: &Pod, name: &ContainerName, to: &str) -> Option<u64> {
-        let now = self.now?;
+        self.seconds_at(pod, name, to, 0.0)
+    }
+
+    /// The same of a pod whose turn comes so many seconds later.
+    pub(super) fn seconds_at(&self, pod: &Pod, name: &ContainerName, to: &str, later: f64) -> Option<u64> {
+        let later = i64::try_from(Duration::try_from_secs_f64(later).ok()?.as_secs()).ok()?;
+        let now = self.now?.checked_add(later)?;
         let (_, _, status) = pod.container_status(name)?;
         let ended = seconds(status.last_state.terminated.as_ref()?.finished_at.as_deref()?)?;
         let starts = self.starts(pod, name, to, now).max(usize::from(was_started_before(pod, name, to, now)));

@@ -1,5 +1,7 @@
 //! Builds the plan of one workload from what is wanted and what is there. Pure; every reason at once.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::adopt;
@@ -7,8 +9,10 @@ use super::availability;
 use super::back_off::BackOff;
 use super::durable;
 use super::estimate::estimate;
+use super::order::{self, Ranked};
 use super::pods::{effect, pod_plan};
 use super::policy::policy;
+use super::resized;
 use super::revision::CurrentRevision;
 use super::wanted::{Known, Wanted};
 use super::warnings::{order_waits, warnings};
@@ -18,10 +22,11 @@ use crate::engine::drain::DrainBy;
 use crate::engine::durable::stateful_set;
 use crate::engine::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
 use crate::engine::kubelet_version::KubeletVersion;
-use crate::engine::live::{Desired, LiveWorkload, Options, PodOrder, Subset};
+use crate::engine::live::{Desired, LiveWorkload, Options, Subset};
 use crate::engine::names::ContainerName;
 use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::reason::Reason;
+use crate::engine::rollout::{Goal, PodGoal};
 use crate::engine::suggest;
 
 /// What every part of a plan is made from.
@@ -46,7 +51,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     let mut reasons: Vec<Reason> = denied(live);
     let known = Known::of(live);
     let wanted = Wanted::new(desired, live, &known, &mut reasons);
-    reasons.extend(too_old(live, wanted.fields()));
+    reasons.extend(live.surroundings.server.and_then(|server| too_old(server, wanted.fields())));
     let context = Context {
         live,
         known: &known,
@@ -61,27 +66,8 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     let (mut policy, allowed) = policy(live, options);
     let mut pods: Vec<(PodPlan, &Pod)> =
         live.pods.iter().filter_map(|pod| Some((pod_plan(&context, pod)?, pod))).collect();
-    let strict = live.workload.is_ordered_ready();
-    // What the update may heal goes first, and last what it cannot.
-    let rank = |plan: &PodPlan, pod: &Pod| match (pod.is_ready(), availability::stuck(plan, pod)) {
-        (_, Some(_)) => 2,
-        (true, None) => 1,
-        (false, None) => 0,
-    };
-    pods.sort_by(|(plan_a, a), (plan_b, b)| {
-        let broken_first = if strict { std::cmp::Ordering::Equal } else { rank(plan_a, a).cmp(&rank(plan_b, b)) };
-        match options.order {
-            _ if strict => live.workload.order(a, b),
-            PodOrder::UnreadyFirst => broken_first.then_with(|| live.workload.order(a, b)),
-            PodOrder::Name => a.key.name.cmp(&b.key.name),
-            PodOrder::Age => a.created.cmp(&b.created).then_with(|| a.key.name.cmp(&b.key.name)),
-            PodOrder::Node => a
-                .spec
-                .node_name
-                .cmp(&b.spec.node_name)
-                .then_with(|| broken_first.then_with(|| live.workload.order(a, b))),
-        }
-    });
+    let ranked = |plan: &PodPlan, pod| Ranked::new(pod, availability::stuck(plan, pod).is_some());
+    pods.sort_by(|(plan_a, a), (plan_b, b)| order::compare(live, options.order, ranked(plan_a, a), ranked(plan_b, b)));
     subset_reasons(&context, &pods, &mut reasons);
     let containers = containers(&context, &pods);
     // Of several workloads each has its own.
@@ -104,12 +90,16 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     warnings.extend(durable.as_ref().and_then(|plan| durable::evicted(plan, live)));
     warnings.extend(order_waits(live, &pods, policy.max_unavailable));
     warnings.extend(availability::warnings(&context, &pods, &policy));
-    warnings.sort();
     reasons.extend(availability::never_allowed(&context, &pods, &policy));
+    let (refused, worth_knowing) = resized::look(&context, &pods);
+    reasons.extend(refused);
+    warnings.extend(worth_knowing);
+    warnings.sort();
     settle_holder(&mut reasons);
     let changes = changes(&context, &pods);
     let estimate_seconds = estimate(&context, &pods, &policy, durable.as_ref());
     let pods: Vec<PodPlan> = pods.into_iter().map(|(plan, _)| plan).collect();
+    let fields = shown(wanted.fields(), &pods);
     let blocked = !reasons.is_empty() || pods.iter().any(|pod| pod.verdict == PodVerdict::Blocked);
     let verdict = match (blocked, changes) {
         (true, _) => Verdict::NotEligible,
@@ -125,7 +115,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         warnings,
         missing_permissions: Vec::new(),
         containers,
-        fields: wanted.fields().clone(),
+        fields,
         pods,
         policy,
         controllers: live.controllers.clone(),
@@ -139,6 +129,13 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         estimate_seconds,
         checked_by_server: false,
     }
+}
+
+/// What changes of the template; where that is nothing, and pods are resized all the same, that of the first.
+fn shown(of_template: &FieldChanges, pods: &[PodPlan]) -> FieldChanges {
+    let mut resized = pods.iter().filter(|pod| pod.verdict == PodVerdict::Update && pod.fields.resizes());
+    let mut of_pod = || resized.next().map(|pod| pod.fields.resources.clone().into());
+    if of_template.is_empty() { of_pod().unwrap_or_default() } else { of_template.clone() }
 }
 
 /// While a rollout of this program holds the owner, its pause and its progress are that rollout's: what they would
@@ -159,10 +156,18 @@ fn settle_holder(reasons: &mut Vec<Reason>) {
 /// them.
 const OLDEST_SERVER: KubeletVersion = KubeletVersion::new(1, 23);
 
-fn too_old(live: &LiveWorkload, fields: &FieldChanges) -> Option<Reason> {
+/// Returns why the server does not do what is left of a rollout in its pods.
+pub fn server_lacks(goal: &Goal, live: &LiveWorkload, server: KubeletVersion) -> Option<Reason> {
+    let left = |pod: &PodGoal| {
+        let found = live.pods.iter().find(|found| found.key == pod.key)?;
+        too_old(server, &pod.fields.left_in(found))
+    };
+    goal.pods.iter().find_map(left)
+}
+
+fn too_old(server: KubeletVersion, fields: &FieldChanges) -> Option<Reason> {
     let needs = fields.oldest_server().map_or(OLDEST_SERVER, |needs| needs.max(OLDEST_SERVER));
-    let server = live.surroundings.server.filter(|server| *server < needs)?;
-    Some(Reason::ServerTooOld { server: server.to_string(), needs: needs.to_string() })
+    (server < needs).then(|| Reason::ServerTooOld { server: server.to_string(), needs: needs.to_string() })
 }
 
 /// A pod that is named has an owner whose template stays as it is: that must be wanted (`--pods-only`).
@@ -262,7 +267,13 @@ fn of_the_owner(
 /// Each container of the template and of the pods, once, with what changes.
 fn containers(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Vec<ContainerPlan> {
     let known = context.known.containers.iter();
-    known.filter_map(|(name, list)| container_plan(context, pods, name, *list)).collect()
+    let of_pods = pods.iter().flat_map(|(plan, _)| plan.fields.restarting());
+    let resized: BTreeSet<&ContainerName> = context.wanted.fields().restarting().chain(of_pods).collect();
+    let plan = |(name, list): &(ContainerName, ContainerList)| {
+        let plan = container_plan(context, pods, name, *list)?;
+        Some(ContainerPlan { resize_restarts: resized.contains(name), ..plan })
+    };
+    known.filter_map(plan).collect()
 }
 
 fn container_plan(
@@ -291,7 +302,7 @@ fn container_plan(
         Some(other) => (other, to),
         None => (container.image.clone(), None),
     };
-    Some(ContainerPlan { container: name.clone(), list, from, to, effect })
+    Some(ContainerPlan { container: name.clone(), list, from, to, effect, resize_restarts: false })
 }
 
 /// Of images that differ from pod to pod those of the first pod that changes.
@@ -304,5 +315,6 @@ fn by_pod(
     let first = in_pods.iter().find_map(|(plan, _)| plan.changes.get(name)).filter(|change| change.from != change.to);
     let effect = first.map_or(Effect::Unchanged, |change| change.effect);
     let from = first.map_or(&container.image, |change| &change.from).clone();
-    ContainerPlan { container: name.clone(), list, from, to: first.map(|change| change.to.clone()), effect }
+    let to = first.map(|change| change.to.clone());
+    ContainerPlan { container: name.clone(), list, from, to, effect, resize_restarts: false }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::adopt;
 use super::build::Context;
-use super::resume::is_overtaken;
+use super::resume::sides;
 use super::{Verdict, WorkloadPlan};
 use crate::engine::change::{Change, Direction, TemplateImage, same};
 use crate::engine::durable::holder::Life;
@@ -81,38 +81,42 @@ pub enum HistoryPlan {
 impl DurablePlan {
     /// Says the steps on the owner in the order in which they are taken.
     pub fn steps(&self, kind: WorkloadKind) -> Vec<String> {
-        let pods = "the pods, in place".to_owned();
+        let pods = "update the pods in place".to_owned();
         match kind.holds_by() {
             HoldsBy::Paused => {
                 let history = match &self.history {
-                    HistoryPlan::Create => {
-                        Some("a ReplicaSet without pods keeps the outgoing template for kubectl rollout undo".into())
-                    }
+                    HistoryPlan::Create => Some(
+                        "save the outgoing template in a ReplicaSet without pods (kubectl rollout undo keeps working)"
+                            .into(),
+                    ),
                     HistoryPlan::Swap { name, .. } => Some(format!(
-                        "replicaset/{name}, which has no pods, keeps the outgoing template for kubectl rollout undo"
+                        "save the outgoing template in replicaset/{name}, which has no pods (kubectl rollout undo keeps working)"
                     )),
                     HistoryPlan::Forget | HistoryPlan::ByController => None,
                 };
                 let current = self.outgoing.as_ref().map(|outgoing| outgoing.name.as_str()).unwrap_or_default();
-                let steps = [Some("pause, and the new template".into()), history];
-                let last =
-                    [format!("replicaset/{current} takes the new template and keeps its pods"), "unpause".into(), pods];
+                let steps = [Some("pause the Deployment and set the new template".into()), history];
+                let last = [
+                    format!("set the template of replicaset/{current}, which keeps its pods"),
+                    "unpause the Deployment".into(),
+                    pods,
+                ];
                 steps.into_iter().flatten().chain(last).collect()
             }
             HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => {
                 let partition = self.strategy.as_ref().map_or(0, stateful_set::partition_of);
                 let hold = if kind.has_partition() && partition > 0 {
-                    "the new template, with the partition above every pod"
+                    "set the new template, with the partition above every pod"
                 } else {
-                    "the new template, with the update strategy OnDelete"
+                    "set the new template, with the update strategy OnDelete"
                 };
                 vec![
                     hold.into(),
-                    format!("{pods}, labelled with the new revision"),
-                    "the update strategy is put back".into(),
+                    format!("{pods}, and label them with the new revision"),
+                    "restore the update strategy".into(),
                 ]
             }
-            HoldsBy::Nothing => vec!["the new template, for later pods".into(), pods],
+            HoldsBy::Nothing => vec!["set the new template, for later pods".into(), pods],
         }
     }
 }
@@ -190,23 +194,55 @@ pub fn is_left_behind(live: &LiveWorkload) -> bool {
     })
 }
 
-/// Returns whether somebody has set the template back to what it was before the rollout, while its controller is still held:
-/// to let the controller go would replace the pods that were updated.
-pub(super) fn is_set_back(live: &LiveWorkload, lock: &RolloutLock) -> bool {
-    let present = live.workload.object.pointer("/spec/updateStrategy");
-    let is_held = lock.strategy.is_some() && lock.strategy.as_ref() != present;
-    // Lock and template are written together, so a lock that leads forward was once there with the template wanted.
-    let template = live.workload.template();
-    let is_before = lock.change.sides(template).is_some_and(|(before, _)| same(template, &before));
-    let mine = |pod: &&Pod| pod.is_controlled_by(&live.controllers);
-    let is_updated = |pod: &Pod| {
-        let mut images = lock.change.images.iter();
-        images.any(|(name, image)| pod.container(name).is_some_and(|(_, _, container)| container.image == image.to))
+/// Where the template stands against what a run makes of a rollout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TemplateStand {
+    /// It is the one wanted.
+    Wanted,
+    /// The run sets it.
+    ToBeSet,
+    /// Somebody has set it to the rollout's other side since: no run sets it again.
+    TurnedRound,
+    /// Somebody has set another one, or the controller is replacing pods for this one: no run goes on with it.
+    Foreign,
+}
+
+/// Says where the template stands against a run that goes in a direction with the rollout whose lock was found. Lock and
+/// template are written together: only a run that turns round, or that found no lock, sets the template.
+pub fn template_stand(live: &LiveWorkload, found: Option<&RolloutLock>, goal: &RolloutLock) -> TemplateStand {
+    if found.is_some_and(|found| was_let_go(live, found)) {
+        return TemplateStand::Foreign;
+    }
+    let (before, after) = sides(live, goal);
+    let (target, source) = match goal.direction {
+        Direction::Forward => (after, before),
+        Direction::Back => (before, after),
     };
-    lock.direction == Direction::Forward
-        && is_held
-        && is_before
-        && live.pods.iter().filter(mine).any(|pod| !pod.is_finished() && is_updated(pod))
+    let template = live.workload.template();
+    let turns = found.is_none_or(|found| found.direction != goal.direction);
+    match () {
+        () if same(template, &target) => TemplateStand::Wanted,
+        () if !same(template, &source) => TemplateStand::Foreign,
+        () if turns => TemplateStand::ToBeSet,
+        () => TemplateStand::TurnedRound,
+    }
+}
+
+/// Returns whether somebody has set the template back to what it was before the rollout: there is nothing to go on with,
+/// and where the controller is held, to let it go would replace the pods that were updated.
+pub(super) fn is_set_back(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    lock.direction == Direction::Forward && template_stand(live, Some(lock), lock) == TemplateStand::TurnedRound
+}
+
+/// Whether somebody has lifted a Deployment's pause before its ReplicaSet had the new template.
+fn was_let_go(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    let is_it = |object: &&Value| {
+        let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
+        lock.outgoing.as_ref().is_some_and(|outgoing| uid == Some(outgoing.uid.as_str()))
+    };
+    let is_paused = live.workload.reference.kind.holds_by() == HoldsBy::Paused;
+    let outgoing = live.surroundings.owned.iter().find(is_it).filter(|_| is_paused);
+    outgoing.is_some_and(|set| deployment::was_let_go(&live.workload.object, lock, set, &sides(live, lock).1))
 }
 
 /// What holds a workload, as far as a person can do something about it.
@@ -222,6 +258,8 @@ pub enum Hold {
     SetBack,
     /// The same, and somebody has set another template: nothing of it can be resumed or rolled back.
     Overtaken,
+    /// The same, and somebody has lifted its pause too early: its controller replaces the pods.
+    LetGo,
     /// What a rollout has left whose lock cannot be read, or is gone.
     WithoutLock,
 }
@@ -233,16 +271,21 @@ pub fn hold(live: &LiveWorkload) -> Option<Hold> {
         Ok(Some(lock)) => Some(match life(live, &lock) {
             Life::Alive(_) => Hold::AtWork,
             Life::Unknown(_) => Hold::PerhapsAtWork,
-            Life::Ended | Life::Gone | Life::Silent(_) if is_set_back(live, &lock) => Hold::SetBack,
-            Life::Ended | Life::Gone | Life::Silent(_) if is_overtaken(live, &lock) => Hold::Overtaken,
-            Life::Ended | Life::Gone | Life::Silent(_) => Hold::LeftBehind,
+            Life::Ended | Life::Gone | Life::Silent(_) => left_behind(live, &lock),
         }),
         Err(_) => Some(Hold::WithoutLock),
         Ok(None) if adopt::copied(live).is_some() => Some(Hold::LeftBehind),
-        Ok(None) if deployment_is_unsettled(&live.workload) && adopt::is_left_without_lock(live) => {
-            Some(Hold::WithoutLock)
-        }
+        Ok(None) if adopt::is_left_without_lock(live) => Some(Hold::WithoutLock),
         Ok(None) => None,
+    }
+}
+
+fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {
+    match (template_stand(live, Some(lock), lock), lock.direction) {
+        (TemplateStand::Wanted | TemplateStand::ToBeSet, _) => Hold::LeftBehind,
+        (TemplateStand::TurnedRound, Direction::Forward) => Hold::SetBack,
+        (TemplateStand::Foreign, _) if was_let_go(live, lock) => Hold::LetGo,
+        (TemplateStand::TurnedRound, Direction::Back) | (TemplateStand::Foreign, _) => Hold::Overtaken,
     }
 }
 
@@ -278,7 +321,7 @@ pub(super) fn held_by_another(live: &LiveWorkload, take_over: bool, leaves_the_o
 }
 
 /// The lock of a rollout that holds a workload, also one that was removed by hand and of which a copy is left.
-fn present(live: &LiveWorkload) -> Option<RolloutLock> {
+pub fn present(live: &LiveWorkload) -> Option<RolloutLock> {
     match RolloutLock::text_of(&live.workload.object) {
         Some(_) => RolloutLock::of(&live.workload.object).ok().flatten(),
         None => adopt::copied(live),
@@ -289,7 +332,7 @@ fn present(live: &LiveWorkload) -> Option<RolloutLock> {
 fn held_by_somebody() -> Reason {
     Reason::RolloutHeld {
         id: String::new(),
-        who: "somebody (the lock cannot be read)".into(),
+        who: "unknown (the lock cannot be read)".into(),
         since: String::new(),
         state: String::new(),
         run: String::new(),

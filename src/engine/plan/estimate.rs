@@ -38,7 +38,7 @@ const PULL_SECONDS: f64 = 3.0;
 const KILLED: i64 = 137;
 
 /// A rollout that took so many times as long, or as short, was another one.
-const UNLIKE: f64 = 4.0;
+const UNLIKE: f64 = 2.5;
 
 /// Returns how long the rollout takes, in seconds; pods that no node runs are left out.
 pub(super) fn estimate(
@@ -50,16 +50,16 @@ pub(super) fn estimate(
     let changing = |(plan, pod): &&(PodPlan, &Pod)| plan.verdict == PodVerdict::Update && pod.is_scheduled();
     let until_pause = policy.canary.and_then(|canary| usize::try_from(canary).ok()).unwrap_or(usize::MAX);
     let changing = || pods.iter().filter(changing).take(until_pause);
-    let times = |held_back| -> Vec<f64> {
-        changing().map(|(plan, pod)| Timing { context, policy, plan, pod, held_back }.seconds()).collect()
+    let turns = |held_back| -> Vec<Timing<'_>> {
+        changing().map(|(plan, pod)| Timing { context, policy, plan, pod, held_back }).collect()
     };
     if changing().next().is_none() && durable.is_none() {
         return 0.0;
     }
     let restarts = pods.iter().any(|(plan, pod)| plan.restarted(pod).next().is_some());
     let owner = owner_seconds(context.live.workload.reference.kind, durable);
-    let plain = owner + in_turn(&times(false), pods, policy, restarts);
-    let whole = owner + in_turn(&times(true), pods, policy, restarts);
+    let plain = owner + in_turn(&turns(false), pods, policy, restarts);
+    let whole = owner + in_turn(&turns(true), pods, policy, restarts);
     let pace = if durable.is_some() { pace(context, pods, plain) } else { 1.0 };
     rounded(plain * pace + (whole - plain))
 }
@@ -67,7 +67,7 @@ pub(super) fn estimate(
 /// How much slower or faster than expected the owner's last rollout of the same containers was. Where it was something else
 /// altogether (with a pause, with other flags), it tells nothing.
 fn pace(context: &Context<'_>, pods: &[(PodPlan, &Pod)], expected: f64) -> f64 {
-    let names = pods.iter().flat_map(|(plan, pod)| plan.restarted(pod)).map(|(container, _)| &container.name);
+    let names = pods.iter().flat_map(|(plan, pod)| plan.restarted(pod)).map(|container| &container.name);
     let took = context.back_off.last_took(&names.collect());
     let pace = took.map_or(1.0, |took| took / expected.max(0.5));
     if (1.0 / UNLIKE..=UNLIKE).contains(&pace) { pace } else { 1.0 }
@@ -93,22 +93,30 @@ fn owner_seconds(kind: WorkloadKind, durable: Option<&DurablePlan>) -> f64 {
 }
 
 /// The first pod goes alone, unless a person chose how long ready must hold; then as many at once as may be down.
-fn in_turn(times: &[f64], pods: &[(PodPlan, &Pod)], policy: &Policy, restarts: bool) -> f64 {
-    let Some((first, others)) = times.split_first() else { return 0.0 };
-    let at_once = if restarts { f64::from(policy.max_unavailable.max(1)) } else { f64::from(u32::MAX) };
-    let together = |times: &[f64]| {
-        let longest = times.iter().copied().fold(0.0, f64::max);
-        let all: f64 = times.iter().sum();
-        longest.max(all / at_once)
-    };
+fn in_turn(turns: &[Timing<'_>], pods: &[(PodPlan, &Pod)], policy: &Policy, restarts: bool) -> f64 {
+    let Some((first, others)) = turns.split_first() else { return 0.0 };
+    let at_once =
+        if restarts { usize::try_from(policy.max_unavailable.max(1)).unwrap_or(usize::MAX) } else { usize::MAX };
     if policy.min_ready_seconds_given.is_some() || !restarts {
-        return together(times);
+        return side_by_side(turns, at_once, 0.0);
     }
     let is_blind =
-        |(plan, pod): &(PodPlan, &Pod)| plan.restarted(pod).any(|(container, _)| container.readiness_probe.is_none());
+        |(plan, pod): &(PodPlan, &Pod)| plan.restarted(pod).any(|container| container.readiness_probe.is_none());
     let held_longer =
         if pods.iter().any(is_blind) { CANARY_HOLD_SECONDS.saturating_sub(policy.owner_min_ready_seconds) } else { 0 };
-    first + f64::from(held_longer) + together(others)
+    side_by_side(others, at_once, first.seconds(0.0) + f64::from(held_longer))
+}
+
+/// When the last of them is done, that begin at a time and of which so many are at work at once.
+fn side_by_side(turns: &[Timing<'_>], at_once: usize, begin: f64) -> f64 {
+    let mut ends = vec![begin; at_once.min(turns.len())];
+    for turn in turns {
+        let earliest = ends.iter_mut().min_by(|a, b| a.total_cmp(b));
+        if let Some(end) = earliest {
+            *end += turn.seconds(*end);
+        }
+    }
+    ends.into_iter().fold(begin, f64::max)
 }
 
 /// One pod's turn.
@@ -122,21 +130,27 @@ struct Timing<'a> {
 }
 
 impl Timing<'_> {
-    fn seconds(&self) -> f64 {
+    /// How long it takes that begins at this time of the rollout.
+    fn seconds(&self, at: f64) -> f64 {
         let steps = self.steps();
         if steps.is_empty() {
             return METADATA_SECONDS;
         }
-        self.drain(&steps.concat()) + steps.iter().map(|step| self.step(step)).sum::<f64>()
+        let drained = self.drain(&steps.concat());
+        steps.iter().fold(drained, |took, step| took + self.step(step, at + took))
     }
 
     /// The containers that restart, those that change at the same time together.
     fn steps(&self) -> Vec<Vec<&Container>> {
         let order = &self.policy.container_order;
-        let restarted = || self.plan.restarted(self.pod).map(|(container, _)| container);
+        let restarted = || self.plan.restarted(self.pod);
+        // What has another image, too, restarts once more.
+        let resized = self.plan.fields.restarting_in(self.pod);
+        let again = self.plan.changed(self.pod).map(|(container, _)| container);
+        let again: Vec<&Container> = again.filter(|container| resized.contains(&container.name)).collect();
         let listed = order.iter().filter_map(|name| restarted().find(|known| known.name == *name));
         let others: Vec<&Container> = restarted().filter(|container| !order.contains(&container.name)).collect();
-        let steps = listed.map(|container| vec![container]).chain(std::iter::once(others));
+        let steps = listed.map(|container| vec![container]).chain([others, again]);
         steps.filter(|step| !step.is_empty()).collect()
     }
 
@@ -147,10 +161,10 @@ impl Timing<'_> {
         f64::from(self.policy.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)) + f64::from(again) + 2.0 * SLICES_SECONDS
     }
 
-    fn step(&self, step: &[&Container]) -> f64 {
+    fn step(&self, step: &[&Container], at: f64) -> f64 {
         let further = f64::from(u32::try_from(step.len().saturating_sub(1)).unwrap_or(u32::MAX));
         let stop: f64 = step.iter().map(|container| self.stop(container)).sum();
-        let held_back = step.iter().map(|container| self.held_back(container)).fold(0.0, f64::max);
+        let held_back = step.iter().map(|container| self.held_back(container, at)).fold(0.0, f64::max);
         let ready = step.iter().map(|container| self.ready(container)).fold(0.0, f64::max);
         let restart = (RESTART_SECONDS + further * FURTHER_SECONDS + stop).max(held_back);
         restart + ready + f64::from(self.hold(step))
@@ -179,11 +193,11 @@ impl Timing<'_> {
         hook.min(seconds(grace))
     }
 
-    /// The kubelet's back-off runs from the end of the container before.
-    fn held_back(&self, container: &Container) -> f64 {
+    /// The kubelet's back-off runs from the end of the container before, and holds nothing back that ended long ago by then.
+    fn held_back(&self, container: &Container, at: f64) -> f64 {
         let change = self.plan.changes.get(&container.name).filter(|_| self.held_back);
         let to = change.map(|change| change.to.as_str());
-        let held = to.and_then(|to| self.context.back_off.seconds(self.pod, &container.name, to));
+        let held = to.and_then(|to| self.context.back_off.seconds_at(self.pod, &container.name, to, at));
         held.map_or(0.0, |held| seconds(held) + RESTART_SECONDS)
     }
 

@@ -22,20 +22,13 @@ impl WorkloadPlan {
         let pods = self.pods.iter().filter(|pod| matches!(pod.verdict, PodVerdict::Update | PodVerdict::InProgress));
         let pods = pods.map(|pod| {
             let containers = pod.changes.iter().map(|(name, change)| {
-                let goal = ContainerGoal {
-                    from: Some(change.from.clone()),
-                    to: Some(change.to.clone()),
-                    restarts: change.effect == Effect::Restart,
-                    overrides: false,
-                };
-                (name.clone(), goal)
+                let (from, to) = (Some(change.from.clone()), Some(change.to.clone()));
+                let restarts = change.effect == Effect::Restart;
+                (name.clone(), ContainerGoal { from, to, restarts, ..ContainerGoal::default() })
             });
-            PodGoal {
-                key: pod.pod.clone(),
-                containers: containers.collect(),
-                fields: pod.fields.clone(),
-                drain: pod.drain.clone(),
-            }
+            let mut containers = containers.collect();
+            ContainerGoal::add_resized(&mut containers, pod.fields.restarting().cloned());
+            PodGoal { key: pod.pod.clone(), containers, fields: pod.fields.clone(), drain: pod.drain.clone() }
         });
         Goal {
             id: id.clone(),
@@ -197,7 +190,7 @@ fn followed(pod: &Pod, images: Option<&Images>, coming: &Coming) -> BTreeMap<Con
         };
         // A plain init container does not run any more: there is nothing to follow but what its pod asks for.
         if restarts || to.is_some() {
-            containers.insert(container.name.clone(), ContainerGoal { from: None, to, restarts, overrides: false });
+            containers.insert(container.name.clone(), ContainerGoal { to, restarts, ..ContainerGoal::default() });
         }
     }
     containers
@@ -212,7 +205,7 @@ pub fn way_back(goal: &Goal) -> Option<Vec<WayBack>> {
     let mut groups: Vec<WayBack> = Vec::new();
     for pod in &goal.pods {
         let mut images = BTreeMap::new();
-        for (name, container) in &pod.containers {
+        for (name, container) in pod.containers.iter().filter(|(_, container)| !container.is_only_resized()) {
             let from = container.from.clone().filter(|from| !from.is_empty() && container.to.as_ref() != Some(from))?;
             images.insert(name.clone(), from);
         }

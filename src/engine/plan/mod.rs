@@ -10,8 +10,10 @@ mod durable;
 mod estimate;
 mod goal;
 pub mod offline;
+mod order;
 mod pods;
 mod policy;
+mod resized;
 mod restart;
 mod resume;
 mod resumed_pods;
@@ -40,14 +42,17 @@ use crate::engine::record::Drained;
 use crate::engine::rollout::{DrainGoal, Policy};
 
 pub use super::live::{
-    ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, PodOrder, Purpose, Revision, Subset, Surroundings,
+    ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Purpose, Revision, Subset, Surroundings,
 };
-pub use adopt::copied;
+pub use super::policy::PodOrder;
+pub use adopt::{copied, strategy_to_restore};
 pub use back_off::held_back;
-pub use build::build;
+pub use build::{build, server_lacks};
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
-pub use durable::{DurablePlan, HistoryPlan, Hold, hold, is_behind, is_left_behind};
+pub use durable::{
+    DurablePlan, HistoryPlan, Hold, TemplateStand, hold, is_behind, is_left_behind, present, template_stand,
+};
 pub use goal::{WayBack, follow, replacing, way_back};
 pub use policy::policy_of;
 pub use restart::{RestartError, restart};
@@ -56,6 +61,7 @@ pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
 pub use undo::{UndoError, undo, undone};
+pub use warnings::missing_labels;
 
 /// The version of the plan's JSON document.
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";
@@ -147,6 +153,16 @@ pub struct ContainerPlan {
     pub to: Option<String>,
     /// What that does.
     pub effect: Effect,
+    /// It restarts for a resize, by its `resizePolicy`: before another image, which restarts it once more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resize_restarts: bool,
+}
+
+impl ContainerPlan {
+    /// Returns how often it restarts.
+    pub fn restarts(&self) -> usize {
+        usize::from(self.effect == Effect::Restart) + usize::from(self.resize_restarts)
+    }
 }
 
 /// What a change does to a container.
@@ -315,6 +331,11 @@ impl WorkloadPlan {
                 image: container.image.clone(),
             })
         })
+    }
+
+    /// Returns whether cpu or memory of pods changes.
+    pub fn resizes(&self) -> bool {
+        self.fields.resizes() || self.pods.iter().any(|pod| pod.fields.resizes())
     }
 
     /// Returns the reasons of the workload and of its pods.

@@ -169,7 +169,7 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     reasons.extend(rules::refused(&diff, &workload, Direction::Forward));
     let containers = containers(&template, &diff);
     let (change, of_template) = (&diff.change, template_containers(&template));
-    let restarting = containers.iter().filter(|plan| plan.effect == Effect::Restart).map(|plan| &plan.container);
+    let restarting = containers.iter().filter(|plan| plan.restarts() > 0).map(|plan| &plan.container);
     let all = of_template.iter().map(|(list, container)| (*list, container)).collect();
     reasons.extend(change.fields.refused_in(&Containers { pod: None, all, restarting: restarting.collect() }));
     let immutable = outside.immutable.into_iter().filter(|path| !is_a_claim(path));
@@ -316,7 +316,8 @@ fn containers(template: &Value, diff: &Difference) -> Vec<ContainerPlan> {
                 Some(image) => (image.from.clone(), Some(image.to.clone()), effect(list, &container)),
                 None => (container.image, None, Effect::Unchanged),
             };
-            ContainerPlan { container: container.name, list, from, to, effect }
+            let resize_restarts = diff.change.fields.restarting().any(|name| *name == container.name);
+            ContainerPlan { container: container.name, list, from, to, effect, resize_restarts }
         })
         .collect()
 }

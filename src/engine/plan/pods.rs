@@ -1,6 +1,6 @@
 //! What would happen to each pod, and what blocks it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
@@ -50,7 +50,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         return Some(plan);
     }
     let in_progress = image_changes(context, pod, &mut plan);
-    plan.fields = context.wanted.fields_of_pods().left_in(pod);
+    plan.fields = context.wanted.fields_in(pod);
     let asked = plan.fields.progress_in(pod);
     let in_progress = in_progress || matches!(asked, FieldProgress::Waiting { .. } | FieldProgress::Failed { .. });
     missing_containers(context, pod, &mut plan.reasons);
@@ -138,16 +138,24 @@ impl PodPlan {
     }
 
     /// Returns those of them that restart.
-    pub(super) fn restarted<'a>(
+    pub(super) fn restarted_by_image<'a>(
         &'a self,
         pod: &'a Pod,
     ) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> + Clone {
         self.changed(pod).filter(|(_, change)| change.effect == Effect::Restart)
     }
 
+    /// Returns the containers that restart, by another image or by a resize.
+    pub(super) fn restarted<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = &'a Container> + Clone {
+        let by_image = self.restarted_by_image(pod).map(|(container, _)| container.name.clone());
+        let names: BTreeSet<ContainerName> = by_image.chain(self.fields.restarting_in(pod)).collect();
+        let restarted = names.iter().filter_map(|name| pod.container(name).map(|(_, _, container)| container));
+        restarted.collect::<Vec<_>>().into_iter()
+    }
+
     /// Returns the pod's containers, and which of them restart.
     pub(super) fn containers_of<'a>(&'a self, pod: &'a Pod) -> Containers<'a> {
-        let restarting = self.restarted(pod).map(|(container, _)| &container.name);
+        let restarting = self.restarted(pod).map(|container| &container.name);
         Containers { pod: Some(pod), all: pod.all_containers().collect(), restarting: restarting.collect() }
     }
 }

@@ -3,7 +3,7 @@
 use crate::engine::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::engine::int_or_percent::IntOrPercent;
 use crate::engine::live::{LiveWorkload, Options};
-use crate::engine::rollout::Policy;
+use crate::engine::policy::{OnDeferred, Policy};
 use crate::engine::workload::OwnerUnavailable;
 
 /// Returns the policy that the owner and a person's choices give.
@@ -35,6 +35,7 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
         timeout_given: options.timeout,
         total_timeout: options.total_timeout,
         goes_on_after_failure: false,
+        on_deferred: OnDeferred::Wait,
         canary: options.canary.map(|canary| scaled(canary, true).max(1)),
         pause_after: options.pause_after,
         drain_seconds: match options.drain.unwrap_or_default() {
@@ -43,6 +44,7 @@ pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<
         },
         respects_budgets: !options.ignores_budgets,
         container_order: options.container_order.clone(),
+        order: options.order,
         ordered: live.workload.is_ordered_ready(),
     };
     (policy, allowed)

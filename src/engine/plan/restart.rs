@@ -41,7 +41,7 @@ pub fn restart(live: &LiveWorkload, named: &BTreeSet<ContainerName>) -> Result<D
         return Err(RestartError::InitContainer { container: container.clone() });
     }
     let (images, reasons) = (BTreeMap::new(), BTreeMap::new());
-    let mut wanted = ByPod { purpose: Purpose::Restart, containers, images, reasons };
+    let mut wanted = ByPod { purpose: Purpose::Restart, containers, images, resources: BTreeMap::new(), reasons };
     for pod in live.pods.iter().filter(|pod| !pod.terminating && !pod.is_finished()) {
         for name in &wanted.containers {
             let Some((list, _, container)) = pod.container(name) else { continue };

@@ -9,7 +9,7 @@ use super::drains::left_off;
 use super::durable::{HistoryPlan, is_set_back, is_stale, life};
 use super::resumed_pods::{Resumed, put_back_goal};
 use super::{DurablePlan, WorkloadPlan};
-use crate::engine::change::{Change, Direction, same};
+use crate::engine::change::{Change, Direction};
 use crate::engine::durable::history::{self, HistoryEntry};
 use crate::engine::durable::holder::{Holder, Process, beat_of};
 use crate::engine::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
@@ -47,8 +47,6 @@ pub struct Start {
     pub pre_pull: PrePull,
     /// `--before-pod`, `--after-pod`: no lock has them.
     pub hooks: Hooks,
-    /// Let somebody else's change roll out that is found under a pause of ours.
-    pub release: bool,
     /// `--take-over`: a run that is at work does not count.
     pub take_over: bool,
 }
@@ -93,7 +91,7 @@ impl Start {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     /// There is no lock.
-    #[error("no rollout of this program is under way or was left behind")]
+    #[error("no rollout of kubectl-inplace is in progress or unfinished")]
     NoRollout,
     /// The lock cannot be read.
     #[error("the annotation kubectl-inplace.io/rollout cannot be read: it was edited, or is of another version")]
@@ -103,9 +101,9 @@ pub enum ResumeError {
         "it has no lock of this program, and {0}, with a template that its pods do not have: a rollout whose lock was removed leaves it so, and so does a person"
     )]
     LockLost(&'static str),
-    /// Somebody has set the template back while the controller is held.
+    /// Somebody has set the template back.
     #[error(
-        "its template is again what it was before the rollout: somebody has set it back, and to resume would let its controller replace the pods that were updated"
+        "its template is again what it was before the rollout: another client has set it back, so there is nothing to resume"
     )]
     SetBack,
     /// What is there cannot be finished in place.
@@ -204,7 +202,6 @@ fn owner_goal(
         who: start.who.clone(),
         field_manager: start.field_manager.clone(),
         keep_field_ownership: start.keep_field_ownership,
-        release: start.release,
     }
 }
 
@@ -229,6 +226,7 @@ pub fn resume(
         return Err(ResumeError::SetBack);
     }
     let is_made = found.run == start.run;
+    let found_state = found.state;
     let mut lock =
         RolloutLock { run: start.run.clone(), state: LockState::Running, holder: start.holder(), late: false, ..found };
     // What only copies tell of has ended: they are tidied away, and nothing turns round any more.
@@ -236,8 +234,10 @@ pub fn resume(
     lock.policy = policy.unwrap_or(lock.policy);
     // Left out once is not left out for ever.
     lock.hooks.extend(start.hooks.phases());
-    // The first few were looked at: that is why it goes on.
-    lock.policy.canary = None;
+    // Where it paused, the first few were looked at: that is why it goes on. Where it was interrupted, they were not.
+    if found_state == LockState::Paused || lock.direction == Direction::Back {
+        lock.policy.canary = None;
+    }
     let mut owner = owner_goal(lock.clone(), replaces, sides(live, &lock), workload, start);
     owner.adopts = adopts;
     if adopts {
@@ -245,9 +245,7 @@ pub fn resume(
         owner.take_over = Some(TakenOver { rollout: lock.id.clone(), run: lock.run.clone() });
     }
     if adopts && lock.direction == Direction::Back && lock.change.is_empty() {
-        return Err(ResumeError::NoWayOn(
-            "nothing tells what there was before, so it cannot be rolled back; resume it",
-        ));
+        return Err(ResumeError::NoWayOn("what there was before is not known, so it cannot be rolled back; resume it"));
     }
     if adopts && lock.direction == Direction::Back && !adopt::can_go_back(live, &lock, &owner.before) {
         return Err(ResumeError::NoWayOn(
@@ -349,7 +347,7 @@ pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Sta
 }
 
 /// The templates before and after: worked out from the revision that the lock names, which nobody else writes to.
-fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
+pub(super) fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
     let workload = &live.workload;
     let outgoing = lock.outgoing.as_ref();
     let named = live.surroundings.owned.iter().find(|object| {
@@ -360,11 +358,4 @@ fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
     let candidates = [of_revision.as_ref(), Some(workload.template())];
     let found = candidates.into_iter().flatten().find_map(|template| lock.change.sides(template));
     found.unwrap_or_else(|| (workload.template().clone(), workload.template().clone()))
-}
-
-/// Whether the template is on neither side of the rollout: somebody else has set another one since.
-pub(super) fn is_overtaken(live: &LiveWorkload, lock: &RolloutLock) -> bool {
-    let (before, after) = sides(live, lock);
-    let template = live.workload.template();
-    !same(template, &before) && !same(template, &after)
 }

@@ -3,11 +3,11 @@
 //! A pod that asks for what is wanted is looked at as well, and proves it: its record may be gone, or somebody may have
 //! set the image by hand. Left alone are those that nobody has touched since the rollout began, and that run.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::drains::{drain_goal, left_off};
 use super::durable::is_below_partition;
+use super::order::{self, Ranked};
 use super::pods::{effect, is_in_progress};
 use crate::engine::change::{Direction, FieldChanges, FieldProgress};
 use crate::engine::durable::lock::RolloutLock;
@@ -38,7 +38,7 @@ impl Resumed<'_> {
                 return false;
             }
             let is_meant = || {
-                let wanted = ContainerGoal::of_change(&change, pod);
+                let wanted = ContainerGoal::of_change(&change, pod, &lock.id);
                 let differs = || wanted.values().any(|container| container.from != container.to);
                 self.record(pod).is_some()
                     || differs()
@@ -48,30 +48,23 @@ impl Resumed<'_> {
             left_off(pod).is_some() || self.is_chosen(pod) && is_meant()
         };
         let mut pods: Vec<&Pod> = live.pods.iter().filter(mine).collect();
-        let strict = lock.policy.ordered;
-        // What the rollout may heal goes first, and last what it cannot.
-        let rank = |pod: &Pod| match (pod.is_ready(), failure::stuck(pod, |name| change.images.contains_key(name))) {
-            (_, Some(_)) => 2,
-            (true, None) => 1,
-            (false, None) => 0,
-        };
-        pods.sort_by(|a, b| {
-            let broken_first = if strict { Ordering::Equal } else { rank(a).cmp(&rank(b)) };
-            broken_first.then_with(|| live.workload.order(a, b))
-        });
+        let ranked = |pod| Ranked::new(pod, failure::stuck(pod, |name| change.images.contains_key(name)).is_some());
+        pods.sort_by(|a, b| order::compare(live, lock.policy.order, ranked(a), ranked(b)));
         let goal = |pod: &Pod| {
             if !self.is_chosen(pod) {
                 return put_back_goal(pod);
             }
-            let (mut containers, fields) = (ContainerGoal::of_change(&change, pod), change.fields.left_in(pod));
-            // Image and note are written in one patch: where they differ, somebody has set another image since.
+            let (mut containers, fields) =
+                (ContainerGoal::of_change(&change, pod, &lock.id), change.fields.left_in(pod));
+            // Image and note are written in one patch: where they differ, another client has set another image since.
             let record = self.record(pod);
             for (name, container) in &mut containers {
                 let noted = record.as_ref().and_then(|record| record.containers.get(name)).map(|noted| &noted.to);
                 container.overrides =
                     container.from != container.to && noted.is_some() && noted == container.to.as_ref();
             }
-            let restarts = containers.values().any(|container| container.restarts && container.from != container.to);
+            let by_image = containers.values().any(|container| container.restarts && container.from != container.to);
+            let restarts = by_image || !fields.restarting_in(pod).is_empty();
             let drain = if restarts { drain_goal(live, pod, &fields) } else { None };
             // Its own values before.
             PodGoal { key: pod.key.clone(), containers, fields, drain }

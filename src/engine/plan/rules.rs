@@ -11,7 +11,7 @@ use crate::engine::workload::Workload;
 ///
 /// What depends on the pod is judged pod by pod: sidecars and their kubelets, containers that read changed metadata.
 pub fn refused(diff: &Difference, workload: &Workload, direction: Direction) -> Vec<Reason> {
-    let (change, diff) = (&diff.change, &diff.rest);
+    let (change, qos, diff) = (&diff.change, diff.qos, &diff.rest);
     let mut reasons = Vec::new();
     for added in &diff.added {
         reasons.push(Reason::ContainerAdded { list: added.list, container: added.name.clone() });
@@ -24,7 +24,7 @@ pub fn refused(diff: &Difference, workload: &Workload, direction: Direction) -> 
         reasons.push(Reason::ContainerRenamed { list: container.0, container: container.1, to: to.clone() });
     }
     reasons.extend(diff.other.iter().map(|path| Reason::TemplateFieldNotInPlace { path: path.clone() }));
-    if let Some((from, to)) = diff.qos {
+    if let Some((from, to)) = qos {
         reasons.push(Reason::QosClassChanges { from: from.into(), to: to.into() });
     }
     reasons.extend(change.refused(workload, direction));

@@ -83,7 +83,7 @@ pub enum Moved {
 impl std::fmt::Display for Moved {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Owner(workload) => write!(f, "{workload} was deleted and made anew"),
+            Self::Owner(workload) => write!(f, "{workload} was deleted and re-created"),
             Self::Template(workload, paths) => write!(f, "the template of {workload} changed: {}", paths.join(", ")),
             Self::Pod(pod) => write!(f, "{pod} is gone, or another pod has its name"),
             Self::Image(pod, container, planned, now) => {
@@ -243,7 +243,7 @@ mod tests {
 
     fn saved() -> SavedPlan {
         let words = ["rs/web".to_owned(), "side=s:2".to_owned()];
-        let images = target::parse(&words, &[], false, false).unwrap().images;
+        let images = target::parse(&words, &[], target::Unnamed::None, false).unwrap().images;
         let plan = Plan { workloads: vec![build(&Desired::Images(images), &live(), &Options::default())] };
         SavedPlan::new(&plan, &[live()], "https://server", "kubectl-inplace")
     }
@@ -282,7 +282,7 @@ mod tests {
         };
         assert_eq!(moved(|_| {}), [""; 0]);
         assert_eq!(moved(|live| live.pods[0].resource_version = 99), [""; 0]);
-        assert_eq!(moved(|live| live.workload.uid = "other".into()), ["replicaset/web was deleted and made anew"]);
+        assert_eq!(moved(|live| live.workload.uid = "other".into()), ["replicaset/web was deleted and re-created"]);
         assert_eq!(
             moved(|live| live.pods[0].key.uid = "u1".into()),
             ["pod/web-0 is gone, or another pod has its name"]

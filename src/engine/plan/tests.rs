@@ -9,6 +9,7 @@ use crate::engine::change::FieldEffect;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::pod::Pod;
 use crate::engine::reason::{ReasonCode, WarningCode};
+use crate::engine::resize::{NodeRoom, ResizeFacts};
 use crate::engine::strategic_merge::apply;
 use crate::engine::target;
 use crate::engine::workload::Workload;
@@ -86,6 +87,17 @@ fn surroundings(case: &Value) -> Surroundings {
         services: list(case, "services").to_vec(),
         selecting: case.get("selecting").map(|_| list(case, "selecting").to_vec()),
         server: text(case, "/server").map(|version| version.parse().unwrap()),
+        quotas: list(case, "quotas").to_vec(),
+        resize: Some(ResizeFacts {
+            // Its pods are alone there.
+            nodes: list(case, "nodes")
+                .iter()
+                .map(|node| (text(node, "/metadata/name").unwrap().to_owned(), NodeRoom::new(node, &[])))
+                .collect(),
+            vertical_autoscalers: list(case, "verticalAutoscalers").to_vec(),
+            metrics: list(case, "metrics").to_vec(),
+            ..ResizeFacts::default()
+        }),
         ..Surroundings::default()
     };
     found.denied.extend(list(case, "denied").iter().map(|verb| Denied {
@@ -154,7 +166,7 @@ fn read(case: &Value, base: &Value) -> Case {
     let desired = match (text(case, "/images"), text(case, "/refused"), text(case, "/restart")) {
         (Some(images), _, _) => {
             let words: Vec<String> = images.split(' ').map(str::to_owned).collect();
-            Desired::Images(target::parse(&words, &[], false, true).unwrap().images)
+            Desired::Images(target::parse(&words, &[], target::Unnamed::None, true).unwrap().images)
         }
         (None, Some(message), _) => Desired::Refused { message: message.into() },
         (None, None, Some(names)) => restart(&live, &names.split(' ').map(Into::into).collect()).unwrap(),
@@ -248,6 +260,7 @@ fn pods_are_drained_where_a_label_can_be_taken_off_or_a_gate_be_turned_off() {
         ("a Service, and nothing restarts", by(None)),
         ("a Service that an earlier run took pods out of", by(None)),
         ("a Service that an earlier run took pods out of, and another image", by(Some("label tier"))),
+        ("a Service whose label a pod lacks, with no note of who took it off", by(None)),
         ("a Service by the owner's label, and a gate that kubectl has set", by(Some(GATE))),
         ("a Service by the owner's label, and a gate that a controller sets", by(None)),
         ("a Service by the owner's label, and a gate that an earlier run turned off", by(None)),
@@ -345,7 +358,7 @@ fn tolerations_come_into_the_pods_and_stay_in_them_when_they_are_taken_back() {
         let change = &plan.durable.as_ref().unwrap().change.fields;
         assert_eq!(*change, plan.fields, "{name}: the template goes along");
         let rows = plan.fields.rows();
-        let found = rows.iter().map(|row| (row.before.as_deref(), row.after.as_deref(), row.effect));
+        let found = rows.iter().map(|row| (row.before.as_deref(), row.after.as_deref(), row.effect.clone()));
         assert_eq!(found.collect::<Vec<_>>(), [row], "{name}");
     }
 }

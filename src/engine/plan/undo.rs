@@ -1,10 +1,10 @@
-//! What `undo` goes back to: the images recorded before an update in place.
+//! What `undo` goes back to: what was recorded before an update in place.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::engine::change::{Change, Row, TemplateImage};
+use crate::engine::change::{Change, ResourcesChange, Row, TemplateImage};
 use crate::engine::durable::history::{self, HistoryEntry};
 use crate::engine::durable::lock::RolloutLock;
 use crate::engine::image::repo_digest;
@@ -24,7 +24,7 @@ pub enum UndoError {
     NothingRecorded,
     /// The template has been changed since the last update.
     #[error(
-        "its last update in place, {id}, set {what} to {to:?}, and its template says {now:?} now: somebody has changed it since"
+        "its last update in place, {id}, set {what} to {to:?}, and its template says {now:?} now: another client has changed it since"
     )]
     ChangedSince {
         /// The update.
@@ -38,7 +38,7 @@ pub enum UndoError {
     },
     /// A rollout of the template and its pods whose lock was removed.
     #[error(
-        "how its last update in place, {id}, ended is not recorded (its lock was removed), so its template cannot be taken back with the pods: set the images that are wanted with kubectl inplace apply"
+        "how its last update in place, {id}, ended is not recorded (its lock was removed), so its template cannot be rolled back with the pods: set the images with kubectl inplace apply"
     )]
     EndNotRecorded {
         /// The update.
@@ -97,6 +97,7 @@ fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, UndoError> {
             EndResult::Aborted => false,
             EndResult::Superseded => is_in_force(live, entry).is_ok(),
             EndResult::Complete
+            | EndResult::Deferred
             | EndResult::NothingToDo
             | EndResult::Paused
             | EndResult::Error
@@ -144,10 +145,12 @@ fn is_later(at: Option<&str>, id: &RolloutId, rollout: &HistoryEntry) -> bool {
     at.map_or(rollout.id < *id, |at| at >= rollout.ended.as_str())
 }
 
-/// When the images of an update of pods alone were set, by the server's clock, where the pods tell.
+/// When an update of pods alone was made, by the server's clock, where the pods tell.
 fn set_at(pods: &[(&Pod, UpdateRecord)]) -> Option<String> {
-    let times = pods.iter().flat_map(|(pod, record)| record.containers.keys().map(|name| pod.image_set.get(name)));
-    times.flatten().map(|set| set.time.clone()).filter(|time| !time.is_empty()).max()
+    let images = pods.iter().flat_map(|(pod, record)| record.containers.keys().map(|name| pod.image_set.get(name)));
+    let resized = pods.iter().flat_map(|(pod, record)| record.resized.keys().map(|name| pod.resized_at.get(name)));
+    let times = images.flatten().map(|set| &set.time).chain(resized.flatten());
+    times.filter(|time| !time.is_empty()).max().cloned()
 }
 
 /// Whether the template says what a rollout set: only that can be taken back.
@@ -187,7 +190,7 @@ fn pods_only<'l>(live: &'l LiveWorkload, entries: &[HistoryEntry]) -> Records<'l
     let mut records = Records::new();
     for pod in &live.pods {
         // A note that says that the pod is drained, or was taken over, is of no update.
-        let Some(record) = UpdateRecord::complete(pod).filter(|record| !record.containers.is_empty()) else { continue };
+        let Some(record) = UpdateRecord::complete(pod).filter(UpdateRecord::is_of_update) else { continue };
         if !entries.iter().any(|entry| entry.id == record.id) {
             records.entry(record.id.clone()).or_default().push((pod, record));
         }
@@ -227,8 +230,8 @@ fn list_of(template: &Value, name: &ContainerName) -> Option<ContainerList> {
 }
 
 fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> Desired {
-    let (images, reasons) = (BTreeMap::new(), BTreeMap::new());
-    let mut wanted = ByPod { purpose: Purpose::Undo, containers: BTreeSet::new(), images, reasons };
+    let (images, resources, reasons) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let mut wanted = ByPod { purpose: Purpose::Undo, containers: BTreeSet::new(), images, resources, reasons };
     for pod in &live.pods {
         let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == *id) else { continue };
         for (name, container) in &record.containers {
@@ -239,6 +242,10 @@ fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> Desired {
                 Ok(to) => drop(wanted.images.entry(pod.key.clone()).or_default().insert(name.clone(), to)),
                 Err(reason) => wanted.reasons.entry(pod.key.clone()).or_default().push(reason),
             }
+        }
+        let resources = record.resources().in_force(pod).turned_round();
+        if resources != ResourcesChange::default() {
+            wanted.resources.insert(pod.key.clone(), resources);
         }
     }
     Desired::ByPod(wanted)

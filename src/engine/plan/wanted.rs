@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::rules;
 use crate::engine::change::{self, Difference, Direction, FieldChanges};
 use crate::engine::kinds::{self, WorkloadKind};
+use crate::engine::kubelet_version::KubeletVersion;
 use crate::engine::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
 use crate::engine::metadata::MetadataMap;
 use crate::engine::names::ContainerName;
@@ -14,7 +15,6 @@ use crate::engine::pod::{Container, ContainerList, Pod};
 use crate::engine::reason::Reason;
 use crate::engine::record::{OWN_PREFIX, UpdateRecord};
 use crate::engine::restart;
-use crate::engine::suggest;
 use crate::engine::target::Images;
 use crate::engine::template;
 
@@ -57,8 +57,7 @@ impl Known {
             return None;
         }
         let known: Vec<ContainerName> = self.containers.iter().map(|(name, _)| name.clone()).collect();
-        let suggestion = suggest::closest(name.as_str(), known.iter().map(ContainerName::as_str)).map(str::to_owned);
-        Some(Reason::ContainerNotFound { container: name.clone(), suggestion, known })
+        Some(Reason::container_not_found(name, &known))
     }
 }
 
@@ -76,8 +75,12 @@ pub(super) struct Wanted<'a> {
     of_pods: Option<FieldChanges>,
     /// Every image of the manifest's template, by container.
     manifest: BTreeMap<ContainerName, String>,
+    /// The manifest's template.
+    manifest_template: Option<Value>,
     /// Every image of the owner's template, by container.
     template: BTreeMap<ContainerName, String>,
+    /// Those of the server, and of the kubelets that are known.
+    versions: Vec<KubeletVersion>,
 }
 
 impl<'a> Wanted<'a> {
@@ -90,6 +93,8 @@ impl<'a> Wanted<'a> {
             diff: Difference::default(),
             of_pods: None,
             manifest: BTreeMap::new(),
+            manifest_template: None,
+            versions: versions(live),
             template: if is_pod { BTreeMap::new() } else { images.collect() },
         };
         match desired {
@@ -97,7 +102,8 @@ impl<'a> Wanted<'a> {
                 reasons.extend(images.by_container.keys().filter_map(|name| known.not_found(name)));
                 if !images.resources.is_empty() {
                     wanted.diff = resources(images, live, reasons);
-                    wanted.of_pods = Some(resources_of_pods(images, live));
+                    wanted.diff.change.fields = done_by(live, std::mem::take(&mut wanted.diff.change.fields));
+                    wanted.of_pods = Some(done_by(live, resources_of_pods(images, live)));
                     reasons.extend(rules::refused(&wanted.diff, &live.workload, Direction::Forward));
                 }
                 wanted.images = Some(images);
@@ -119,12 +125,14 @@ impl<'a> Wanted<'a> {
         let kind = live.workload.reference.kind;
         let after = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
         self.diff = change::diff(&bare(kind, live.workload.template()), &bare(kind, after));
+        self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
         reasons.extend(rules::refused(&self.diff, &live.workload, direction));
         reasons.extend(rules::claims_refused(&live.workload, object));
         if kind.has_template() {
             let lists = [ContainerList::Containers, ContainerList::InitContainers];
             let containers = lists.into_iter().flat_map(|list| listed(after, list));
             self.manifest = containers.map(|container| (container.name, container.image)).collect();
+            self.manifest_template = Some(after.clone());
         }
     }
 
@@ -146,9 +154,19 @@ impl<'a> Wanted<'a> {
         self.by_pod.and_then(|by_pod| by_pod.reasons.get(&pod.key)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// What is wanted of the fields of pods: what is asked for by hand also where the template has it already.
-    pub(super) fn fields_of_pods(&self) -> &FieldChanges {
-        self.of_pods.as_ref().unwrap_or(&self.diff.change.fields)
+    /// Returns what is left to do of the fields of a pod: what is asked for by hand also where the template has it already,
+    /// and of a manifest what the pod was resized from since it was made.
+    pub(super) fn fields_in(&self, pod: &Pod) -> FieldChanges {
+        if let Some(by_pod) = self.by_pod {
+            let resources = by_pod.resources.get(&pod.key).cloned().unwrap_or_default();
+            return FieldChanges::from(resources).left_in(pod);
+        }
+        let mut fields = self.of_pods.as_ref().unwrap_or(&self.diff.change.fields).clone();
+        if let Some(template) = &self.manifest_template {
+            let back = FieldChanges::from(change::drift(template, pod).turned_round()).done_by(&self.versions);
+            fields.resources = fields.resources.with(back.resources, |name| pod.resized_at.contains_key(name));
+        }
+        fields.left_in(pod)
     }
 
     pub(super) fn fields(&self) -> &FieldChanges {
@@ -197,6 +215,17 @@ impl<'a> Wanted<'a> {
         };
         image.or_else(of_manifest)
     }
+}
+
+/// The versions of the server and of the kubelets that are known; none where the server's is not.
+fn versions(live: &LiveWorkload) -> Vec<KubeletVersion> {
+    let of_node = |pod: &Pod| live.kubelets.get(&pod.spec.node_name).copied();
+    let server = live.surroundings.server;
+    server.into_iter().flat_map(|server| std::iter::once(server).chain(live.pods.iter().filter_map(of_node))).collect()
+}
+
+fn done_by(live: &LiveWorkload, fields: FieldChanges) -> FieldChanges {
+    fields.done_by(&versions(live))
 }
 
 /// What the cpu and memory that are asked for by hand change of the template.

@@ -17,22 +17,37 @@ pub(super) fn image_set(managed_fields: &[Value]) -> BTreeMap<ContainerName, Ima
         if !text("subresource").is_empty() {
             continue;
         }
-        for list in [ContainerList::Containers, ContainerList::InitContainers] {
-            let pointer = format!("/fieldsV1/f:spec/f:{}", list.spec_field());
-            let Some(containers) = entry.pointer(&pointer).and_then(Value::as_object) else { continue };
-            for name in containers
-                .iter()
-                .filter(|(_, fields)| fields.get("f:image").is_some())
-                .filter_map(|(key, _)| key_name(key))
-            {
-                let set = ImageSet { manager: text("manager").to_owned(), time: text("time").to_owned() };
-                if newest.get(&name).is_none_or(|known| known.time <= set.time) {
-                    newest.insert(name, set);
-                }
+        for name in owned(entry, "f:image") {
+            let set = ImageSet { manager: text("manager").to_owned(), time: text("time").to_owned() };
+            if newest.get(&name).is_none_or(|known| known.time <= set.time) {
+                newest.insert(name, set);
             }
         }
     }
     newest
+}
+
+/// Reads from `metadata.managedFields` which containers were resized since their pod was made, whoever did it, and when last.
+pub(super) fn resized_at(managed_fields: &[Value]) -> BTreeMap<ContainerName, String> {
+    let mut newest: BTreeMap<ContainerName, String> = BTreeMap::new();
+    let is_resize = |entry: &&Value| entry.get("subresource").and_then(Value::as_str) == Some("resize");
+    for entry in managed_fields.iter().filter(is_resize) {
+        let time = entry.get("time").and_then(Value::as_str).unwrap_or_default();
+        for name in owned(entry, "f:resources") {
+            let known = newest.entry(name).or_default();
+            *known = time.max(known).to_owned();
+        }
+    }
+    newest
+}
+
+/// The containers of which an entry owns a field.
+fn owned<'e>(entry: &'e Value, field: &'e str) -> impl Iterator<Item = ContainerName> + 'e {
+    [ContainerList::Containers, ContainerList::InitContainers].into_iter().flat_map(move |list| {
+        let pointer = format!("/fieldsV1/f:spec/f:{}", list.spec_field());
+        let containers = entry.pointer(&pointer).and_then(Value::as_object).into_iter().flatten();
+        containers.filter(move |(_, fields)| fields.get(field).is_some()).filter_map(|(key, _)| key_name(key))
+    })
 }
 
 /// Reads the container's name out of a managed-fields key such as `k:{"name":"side"}`.
@@ -83,6 +98,21 @@ mod tests {
         let set = image_set(&fields);
         assert_eq!(set.len(), 1);
         assert_eq!(set[&ContainerName::from("side")].manager, "kubectl-set");
+    }
+
+    #[test]
+    fn a_resize_is_told_from_what_a_pod_was_made_with() {
+        let entry = |time: &str, subresource: &str, container: &str| {
+            let fields =
+                json!({format!("k:{{\"name\":\"{container}\"}}"): {"f:resources": {"f:limits": {"f:memory": {}}}}});
+            json!({"manager": "m", "time": time, "subresource": subresource, "fieldsV1": {"f:spec": {"f:containers": fields}}})
+        };
+        let fields = [
+            entry("2026-01-01T00:00:00Z", "", "app"),
+            entry("2026-01-03T00:00:00Z", "resize", "side"),
+            entry("2026-01-02T00:00:00Z", "resize", "side"),
+        ];
+        assert_eq!(resized_at(&fields), [("side".into(), "2026-01-03T00:00:00Z".to_owned())].into());
     }
 
     #[test]

@@ -40,6 +40,9 @@ pub struct Pod {
     pub terminating: bool,
     /// Who set each container's image and when, from `metadata.managedFields`.
     pub image_set: BTreeMap<ContainerName, ImageSet>,
+    /// The containers that were resized, and when last, from `metadata.managedFields`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub resized_at: BTreeMap<ContainerName, String>,
     /// Who has written the conditions of its readiness gates, by type, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gate_writers: BTreeMap<String, BTreeSet<String>>,
@@ -97,9 +100,15 @@ pub struct PodSpec {
     /// The taints that it tolerates: its template's, and those that admission and controllers add.
     #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<Toleration>,
+    /// Its PriorityClass; quotas may be for some of them.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub priority_class_name: String,
     /// Of the pod as a whole (1.34).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
+    /// What a pod of its RuntimeClass costs besides its containers, by resource.
+    #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
+    pub overhead: BTreeMap<String, String>,
     /// Containers, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub containers: Vec<Container>,
@@ -187,6 +196,19 @@ pub struct Resources {
 }
 
 impl Resources {
+    /// The names of the two.
+    pub const MAPS: [&'static str; 2] = ["requests", "limits"];
+
+    /// Returns one of the two by its name.
+    pub fn map(&self, name: &str) -> &BTreeMap<String, String> {
+        if name == "requests" { &self.requests } else { &self.limits }
+    }
+
+    /// Returns one of the two by its name, to change it.
+    pub fn map_mut(&mut self, name: &str) -> &mut BTreeMap<String, String> {
+        if name == "requests" { &mut self.requests } else { &mut self.limits }
+    }
+
     fn is_empty(&self) -> bool {
         self.requests.is_empty() && self.limits.is_empty()
     }
@@ -359,6 +381,7 @@ impl Pod {
     pub fn from_parts(metadata: Value, spec: PodSpec, status: PodStatus) -> Result<Self, serde_json::Error> {
         let metadata: Metadata = serde_json::from_value(metadata)?;
         let image_set = managed_fields::image_set(&metadata.managed_fields);
+        let resized_at = managed_fields::resized_at(&metadata.managed_fields);
         let gate_writers = managed_fields::gate_writers(&metadata.managed_fields, &spec.readiness_gates);
         Ok(Self {
             key: PodKey { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
@@ -370,6 +393,7 @@ impl Pod {
             owners: metadata.owner_references,
             terminating: metadata.deletion_timestamp.is_some(),
             image_set,
+            resized_at,
             gate_writers,
             spec,
             status,

@@ -54,7 +54,7 @@ mod tests {
         ] {
             assert_eq!(is_left_behind(&pod, process, now), expected, "{process:?} {now:?}");
         }
-        assert!(!is_left_behind(&json!({}), ProcessState::NotKnown, late), "what does not tell is left alone");
+        assert!(!is_left_behind(&json!({}), ProcessState::NotKnown, late), "what does not say so is left alone");
     }
 
     #[test]

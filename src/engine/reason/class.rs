@@ -43,6 +43,7 @@ impl ReasonCode {
             | Self::OwnerTerminating
             | Self::PodTerminating
             | Self::SidecarStartupPending
+            | Self::QuotaExceeded
             | Self::DigestUnknown => ReasonClass::NotNow,
             Self::TemplateFieldNotInPlace
             | Self::VolumeClaimTemplateChanges
@@ -56,8 +57,8 @@ impl ReasonCode {
             | Self::MetadataReadByContainer
             | Self::ResourceRemoved
             | Self::RequestAboveLimit
-            | Self::ResizeRestartsContainer
             | Self::ResizeNotSupported
+            | Self::NodeTooSmall
             | Self::RestartRequested
             | Self::ContainerNotInPod
             | Self::PodFinished

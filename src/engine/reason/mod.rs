@@ -21,10 +21,9 @@ pub use report_code::ReportCode;
 pub use warning::Warning;
 pub use warning_code::WarningCode;
 
-use super::metadata::{MetadataMap, RESTARTED_AT};
+use super::metadata::{MetadataMap, RESTARTED_AT, ROLLOUT_ANNOTATION};
 use super::names::ContainerName;
 use super::pod::ContainerList;
-use super::record::ROLLOUT_ANNOTATION;
 use super::suggest;
 
 /// Why something cannot be done in place.
@@ -115,15 +114,6 @@ pub enum Reason {
     /// A container would ask for more than it may have.
     RequestAboveLimit {
         /// The path of the request.
-        path: String,
-    },
-    /// The container's own policy restarts it for this resize.
-    ResizeRestartsContainer {
-        /// Where the container stands.
-        list: ContainerList,
-        /// The container.
-        container: ContainerName,
-        /// The path of the request or limit.
         path: String,
     },
     /// The node does not say what its containers have, so the server does not let them be resized.
@@ -291,6 +281,28 @@ pub enum Reason {
         /// The Deployment.
         deployment: String,
     },
+    /// A node never has what a pod would ask for.
+    NodeTooSmall {
+        /// The node.
+        node: String,
+        /// `cpu` or `memory`.
+        resource: String,
+        /// What the pod would ask for.
+        asked: String,
+        /// What the node has for all pods.
+        allocatable: String,
+    },
+    /// A ResourceQuota leaves less than what all pods ask for more.
+    QuotaExceeded {
+        /// The quota.
+        quota: String,
+        /// The resource by its name in the quota, such as `requests.cpu`.
+        resource: String,
+        /// What all pods together ask for more.
+        needed: String,
+        /// What is left.
+        left: String,
+    },
     /// The server would refuse the patch.
     AdmissionRefused {
         /// The server's words.
@@ -332,6 +344,12 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Returns the reason that no container has a name, with the one that may have been meant.
+    pub fn container_not_found(name: &ContainerName, known: &[ContainerName]) -> Self {
+        let suggestion = suggest::closest(name.as_str(), known.iter().map(ContainerName::as_str)).map(str::to_owned);
+        Self::ContainerNotFound { container: name.clone(), suggestion, known: known.to_vec() }
+    }
+
     /// Returns the kind of reason.
     pub fn kind(&self) -> ReasonCode {
         match self {
@@ -348,7 +366,6 @@ impl Reason {
             Self::MetadataReadByContainer { .. } => ReasonCode::MetadataReadByContainer,
             Self::ResourceRemoved { .. } => ReasonCode::ResourceRemoved,
             Self::RequestAboveLimit { .. } => ReasonCode::RequestAboveLimit,
-            Self::ResizeRestartsContainer { .. } => ReasonCode::ResizeRestartsContainer,
             Self::ResizeNotSupported { .. } => ReasonCode::ResizeNotSupported,
             Self::RestartRequested => ReasonCode::RestartRequested,
             Self::ContainerNotFound { .. } => ReasonCode::ContainerNotFound,
@@ -377,6 +394,8 @@ impl Reason {
             Self::NoUnavailabilityAllowed { .. } => ReasonCode::NoUnavailabilityAllowed,
             Self::DisruptionBudgetBlocks { .. } => ReasonCode::DisruptionBudgetBlocks,
             Self::ReplicaSetOfOldRevision { .. } => ReasonCode::ReplicaSetOfOldRevision,
+            Self::NodeTooSmall { .. } => ReasonCode::NodeTooSmall,
+            Self::QuotaExceeded { .. } => ReasonCode::QuotaExceeded,
             Self::AdmissionRefused { .. } => ReasonCode::AdmissionRefused,
             Self::AdmissionRewrites { .. } => ReasonCode::AdmissionRewrites,
             Self::OwnerFieldImmutable { .. } => ReasonCode::OwnerFieldImmutable,
@@ -413,7 +432,6 @@ impl Reason {
             Self::PermissionMissing { .. }
             | Self::MetadataReadByContainer { .. }
             | Self::RequestAboveLimit { .. }
-            | Self::ResizeRestartsContainer { .. }
             | Self::ResizeNotSupported { .. }
             | Self::ContainerNotFound { .. }
             | Self::ContainerNotInPod { .. }
@@ -441,6 +459,8 @@ impl Reason {
             | Self::NoUnavailabilityAllowed { .. }
             | Self::DisruptionBudgetBlocks { .. }
             | Self::ReplicaSetOfOldRevision { .. }
+            | Self::NodeTooSmall { .. }
+            | Self::QuotaExceeded { .. }
             | Self::AdmissionRefused { .. }
             | Self::AdmissionRewrites { .. }
             | Self::OwnerFieldImmutable { .. }
@@ -464,7 +484,6 @@ impl Reason {
             | Self::NoUnavailabilityAllowed { path }
             | Self::ResourceRemoved { path }
             | Self::RequestAboveLimit { path }
-            | Self::ResizeRestartsContainer { path, .. }
             | Self::MetadataReadByContainer { path, .. } => Some(path.clone()),
             Self::ContainerAdded { list, container }
             | Self::ContainerRemoved { list, container }
@@ -501,6 +520,8 @@ impl Reason {
             | Self::OwnerRollingOut { .. }
             | Self::DisruptionBudgetBlocks { .. }
             | Self::ReplicaSetOfOldRevision { .. }
+            | Self::NodeTooSmall { .. }
+            | Self::QuotaExceeded { .. }
             | Self::AdmissionRefused { .. }
             | Self::ServerTooOld { .. }
             | Self::ManifestsNotMergeable { .. } => None,

@@ -15,7 +15,7 @@ codes! {
             summary: "a changed volumeClaimTemplates cannot take effect in place",
             meaning: "The manifest changes the volume claim templates of a StatefulSet.",
             why: "The claims exist already, and the API server forbids changing spec.volumeClaimTemplates of a StatefulSet (ValidateStatefulSetUpdate in pkg/apis/apps/validation/validation.go).",
-            remedy: "Leave it out of this change. To change it, delete the StatefulSet with --cascade=orphan, create it anew, and resize or replace the claims by hand.",
+            remedy: "Leave it out of this change. To change it, delete the StatefulSet with --cascade=orphan, re-create it, and resize or replace the claims by hand.",
         }
         ContainerAdded {
             summary: "a container would be added",
@@ -44,7 +44,7 @@ codes! {
         SelectorLabelChanges {
             summary: "a label that the owner selects its pods by would change",
             meaning: "The changed label stands in the owner's selector.",
-            why: "A pod that the selector does not match any more is let go by its controller, which then makes another one (ClaimPods in pkg/controller/controller_ref_manager.go); the selector itself cannot change.",
+            why: "A pod that the selector does not match any more is released by its controller, which then makes another one (ClaimPods in pkg/controller/controller_ref_manager.go); the selector itself cannot change.",
             remedy: "Leave the label as it is. To change it, create another workload and move the traffic over.",
         }
         TolerationRemoved {
@@ -77,12 +77,6 @@ codes! {
             why: "The API server refuses such a container (validateContainerResourceRequirements: must be less than or equal to cpu limit).",
             remedy: "Change request and limit together: --requests and --limits.",
         }
-        ResizeRestartsContainer {
-            summary: "a resize would restart a container by its own resizePolicy",
-            meaning: "The container's resizePolicy says RestartContainer for a resource that changes.",
-            why: "The kubelet stops and starts such a container to resize it (computePodResizeAction in pkg/kubelet/kuberuntime); the policy is fixed when the pod is made.",
-            remedy: "Roll it out with kubectl apply, which replaces the pods; with resizePolicy NotRequired in the template, later resizes restart nothing.",
-        }
         ResizeNotSupported {
             summary: "the node cannot resize containers",
             meaning: "The status of a running container has no resources, which a kubelet that can resize always reports.",
@@ -105,7 +99,7 @@ codes! {
             summary: "this pod does not have the container",
             meaning: "Other pods of the workload, or its template, have the container; this pod does not.",
             why: "The pod was made from another template, or its injector left it out. A container cannot be added to a pod (ValidatePodUpdate).",
-            remedy: "Delete the pod, so that its owner makes it anew, or leave it as it is.",
+            remedy: "Delete the pod, so that its owner re-creates it, or leave it as it is.",
         }
         ImageMalformed {
             summary: "the image is not a reference that a kubelet can pull",
@@ -121,7 +115,7 @@ codes! {
         }
         DigestUnknown {
             summary: "the digest to pin is not known",
-            meaning: "A container is to run known bits again (restart, undo --pin-digest), and nothing tells their digest: no container runs yet or its update has not come through, or the image was built or loaded on the node and no registry's digest is known of it.",
+            meaning: "A container is to run the same image digest again (restart, undo --pin-digest), and its digest is not known: no container runs yet or its update has not come through, or the image was built or loaded on the node and no registry's digest is known of it.",
             why: "The digest comes from status.containerStatuses[].imageID. While an image cannot be pulled it is still that of the container before; of an image without a registry it is the hash of its configuration, which no registry serves (kubernetes#95968).",
             remedy: "Wait until the container runs. To restart what has no registry's digest, give it another tag, or replace the pod.",
         }
@@ -147,7 +141,7 @@ codes! {
             summary: "a failed start would end the pod for good",
             meaning: "The pod's restartPolicy is Never or OnFailure, as in Jobs. If the new image cannot be pulled or started, the kubelet does not try again and the pod has ended.",
             why: "The kubelet kills first and pulls second; what then has exited is judged by restartPolicy (computePodActions and ShouldContainerBeRestarted in pkg/kubelet/kuberuntime).",
-            remedy: "Create the pod or Job anew with the new image.",
+            remedy: "Re-create the pod or Job with the new image.",
         }
         SidecarNeedsNewerKubelet {
             summary: "the node's kubelet does not restart a sidecar whose image changes",
@@ -162,9 +156,9 @@ codes! {
             remedy: "Wait until the sidecar has started, then plan again. If it never starts, replace the pod.",
         }
         OrphanPod {
-            summary: "the pod is matched by the selector, but nobody controls it",
+            summary: "the pod is matched by the selector, but it has no controller",
             meaning: "The pod has the workload's labels and no controller. It is left out.",
-            why: "Only a pod whose owner reference says so belongs to a workload; a pod made or let go by hand may stand there on purpose.",
+            why: "Only a pod whose owner reference says so belongs to a workload; a pod made or released by hand may be there on purpose.",
             remedy: "Name the pod itself, if you mean it: pod/NAME.",
         }
         PodOfOldRevision {
@@ -181,19 +175,19 @@ codes! {
         }
         OwnerRollingOut {
             summary: "the owner's controller is replacing pods now",
-            meaning: "A rollout of the owner is under way: pods that are changed now would be replaced a moment later.",
+            meaning: "A rollout of the owner is in progress: pods that are changed now would be replaced a moment later.",
             why: "Deployments, StatefulSets and DaemonSets replace every pod of another revision, whatever runs in it (status.updatedReplicas, status.updateRevision, status.updatedNumberScheduled).",
             remedy: "Wait for its end: kubectl rollout status. If it is stuck, undo it first: kubectl rollout undo.",
         }
         OwnerNotObserved {
             summary: "the owner's controller has not seen the owner's present spec yet",
-            meaning: "status.observedGeneration is behind metadata.generation: nobody can tell yet whether pods are about to be replaced.",
+            meaning: "status.observedGeneration is behind metadata.generation: it is not known yet whether pods are about to be replaced.",
             why: "Controllers note the generation that they have acted on. It lags for less than a second, unless kube-controller-manager is down.",
             remedy: "Plan again in a moment. If it stays so, look at kube-controller-manager.",
         }
         OwnerPaused {
             summary: "the owner's rollouts are paused",
-            meaning: "Somebody has paused the Deployment (spec.paused): its pods are meant to stay as they are, and its template may hold changes that no pod has yet.",
+            meaning: "The Deployment is paused (spec.paused): its pods shall stay as they are, and its template may hold changes that no pod has yet.",
             why: "A paused Deployment keeps its template apart from its pods (pkg/controller/deployment); an update in place would go around the pause.",
             remedy: "Resume it when it may go on: kubectl rollout resume. Where its pods do not have its template, that replaces them: kubectl inplace resume --take-over finishes the change in place, kubectl inplace abort --take-over restores the template that the pods have. To change a pod all the same, name the pod.",
         }
@@ -211,7 +205,7 @@ codes! {
         }
         RolloutHeld {
             summary: "a rollout holds the workload",
-            meaning: "The annotation kubectl-inplace.io/rollout says that a rollout of this workload is under way, or was left half done: who began it, when, and what it says of itself.",
+            meaning: "The annotation kubectl-inplace.io/rollout says that a rollout of this workload is in progress, or did not finish: who began it, when, and what it says of itself.",
             why: "The goal of a rollout is its lock: it is written in the same patch as the template, and only if there is none. Two rollouts at once would undo each other's steps.",
             remedy: "Look at it: kubectl inplace status. While its run is at work, watch it: kubectl inplace follow. Once that has ended, resume it: kubectl inplace resume; or roll it back: kubectl inplace abort. Put yours in its place: --take-over.",
         }
@@ -231,7 +225,7 @@ codes! {
             summary: "the owner is being deleted",
             meaning: "The workload has a deletionTimestamp: its pods go with it.",
             why: "The garbage collector deletes what a deleted owner controls, unless it was deleted with --cascade=orphan.",
-            remedy: "Wait until it is gone and create it anew.",
+            remedy: "Wait until it is gone and re-create it.",
         }
         NoUnavailabilityAllowed {
             summary: "the owner lets no pod be down",
@@ -257,6 +251,18 @@ codes! {
             why: "Reading, watching and patching pods are verbs of their own in RBAC; the answer is the server's own (SelfSubjectAccessReview, or its refusal).",
             remedy: "Ask for a Role with the verb and resource named. The roles edit and admin have what is needed in their namespace. Check it with kubectl auth can-i.",
         }
+        NodeTooSmall {
+            summary: "a node never has what a pod would ask for",
+            meaning: "The pod would ask for more than its node has for all pods together (status.allocatable). The API server refuses such a resize from 1.36 on; before, it is accepted and the kubelet calls it infeasible, with the template written already.",
+            why: "The admission plugin PodResize, and the kubelet's own look, compare what the pod asks for with the node's allocatable (plugin/pkg/admission/podresize, pkg/kubelet/allocation).",
+            remedy: "Ask for less, or roll it out with kubectl apply: replacement pods go to a node that is large enough.",
+        }
+        QuotaExceeded {
+            summary: "a ResourceQuota leaves less than what all pods ask for more",
+            meaning: "What the pods together would ask for more is above what the namespace's quota has left. The template would be stored all the same, and the resize of some pods refused halfway.",
+            why: "A resize counts in the quotas of the namespace as a new pod does (pkg/quota/v1/evaluator/core/pods.go); a template counts in none, and a dry run looks at one pod alone.",
+            remedy: "See what remains with kubectl describe resourcequota. Raise the quota, ask for less, or free something in the namespace first.",
+        }
         AdmissionRefused {
             summary: "the API server or an admission webhook would refuse the change",
             meaning: "A dry run of the very change was refused. The words are the server's, a policy's or a webhook's.",
@@ -273,7 +279,7 @@ codes! {
             summary: "a field of the owner that the API server never lets change",
             meaning: "The newer manifest changes a field outside the template, such as the selector or a StatefulSet's serviceName, that is fixed once the object exists.",
             why: "The API server refuses it (ValidateStatefulSetUpdate and the like in pkg/apis/apps/validation/validation.go).",
-            remedy: "Leave it out of this change, or delete the object with --cascade=orphan, which keeps its pods, and create it anew.",
+            remedy: "Leave it out of this change, or delete the object with --cascade=orphan, which keeps its pods, and re-create it.",
         }
         ManifestsNotMergeable {
             summary: "the two manifests cannot be merged",
@@ -283,14 +289,14 @@ codes! {
         }
         PlanStale {
             summary: "a saved plan does not fit the cluster any more",
-            meaning: "Since the plan was saved, something that it was made from has changed: the workload or a pod was made anew, the owner's template changed, or a container of a pod got another image. The sentence says which, and nothing was written.",
+            meaning: "Since the plan was saved, something that it was made from has changed: the workload or a pod was re-created, the owner's template changed, or a container of a pod got another image. The sentence says which, and nothing was written.",
             why: "A saved plan is carried out without a question, exactly as it was approved, so it must not meet another state. Compared are the uids of the owner and of the pods that change, the owner's template and the images in those pods; a resourceVersion is not, since every write to the status moves it.",
             remedy: "Plan again with --out, look at the new plan, and carry that out.",
         }
         ServerTooOld {
             summary: "the API server is older than what this program needs",
-            meaning: "The server's version (GET /version) is below 1.23.",
-            why: "1.23 is the first version that serves, as stable, every API that a plan rests on: dry run (1.19), server-side apply (1.22), policy/v1 and discovery.k8s.io/v1 (1.21), autoscaling/v2 (1.23); see pkg/controlplane/instance.go. On an older one a plan would be wrong in silence rather than weaker.",
+            meaning: "The server's version (GET /version) is below 1.23; below 1.33, where cpu or memory changes; below 1.34, where a memory limit falls or is added and the container's resizePolicy does not restart it for that.",
+            why: "1.23 is the first version that serves, as stable, every API that a plan rests on: dry run (1.19), server-side apply (1.22), policy/v1 and discovery.k8s.io/v1 (1.21), autoscaling/v2 (1.23); see pkg/controlplane/instance.go. On an older one a plan would be wrong in silence rather than weaker. The subresource resize is on since 1.33, and lets memory limits fall since 1.34 (ValidatePodResize in pkg/apis/core/validation).",
             remedy: "Upgrade the control plane. To change the image all the same, patch the pods by hand: kubectl set image pod/NAME CONTAINER=IMAGE.",
         }
     }

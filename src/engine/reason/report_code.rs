@@ -66,13 +66,13 @@ codes! {
             remedy: "Read the message; look at the container runtime on the node that is named.",
         }
         PreCreateHookError {
-            summary: "the kubelet's own step before creating the container failed",
+            summary: "the kubelet's step before creating the container failed",
             meaning: "The kubelet prepares each container, for example its cpu and memory managers; that step failed.",
             why: "The internal lifecycle of the kubelet (pkg/kubelet/kuberuntime/kuberuntime_container.go).",
             remedy: "Look at the kubelet's log on the node that is named.",
         }
         PreStartHookError {
-            summary: "the kubelet's own step before starting the container failed",
+            summary: "the kubelet's step before starting the container failed",
             meaning: "The container was created, and a step of the kubelet before its start failed.",
             why: "The internal lifecycle of the kubelet (pkg/kubelet/kuberuntime/kuberuntime_container.go).",
             remedy: "Look at the kubelet's log on the node that is named.",
@@ -127,7 +127,7 @@ codes! {
         }
         TimedOut {
             summary: "the pod was not done within --timeout",
-            meaning: "The pod was taken, and its container did not become ready, or could not be proven to be another one, in the time that one pod may take.",
+            meaning: "The pod was taken, and its container did not become ready, or could not be verified to be another one, in the time that one pod may take.",
             why: "A deadline for each pod ends a rollout that waits for something that does not come; the default is five minutes and the pod's termination grace.",
             remedy: "Look at what the pod waited for, which is shown; resume with a longer --timeout if it only needs time, else abort.",
         }
@@ -137,6 +137,12 @@ codes! {
             why: "Another writer changes the same pod all the time, or the way to the server loses answers.",
             remedy: "See who writes to the pod (its managedFields), then resume.",
         }
+        DrainNoteRemoved {
+            summary: "the note of what was taken off a pod was removed",
+            meaning: "This run had taken the pod out of its Services, and the annotation kubectl-inplace.io/update that says by what was removed from the pod by another client before the run had restored it. The pod stays out of its Services.",
+            why: "What was removed from a pod is recorded in that annotation alone, so that any run can restore it; without it nothing more is done to the pod.",
+            remedy: "Put the label back with the command that is shown, or turn the gate on; then resume or abort.",
+        }
         NotSent {
             summary: "the request never reached the server",
             meaning: "The patch could not be sent at all, so that the pod was certainly not changed by it.",
@@ -145,7 +151,7 @@ codes! {
         }
         Unverified {
             summary: "the container is ready, but nothing proves that it is another one",
-            meaning: "The pod asks for the image and is ready, and yet no evidence shows that the container was started anew: the same digest, no event of the kubelet any more, no record of what ran before.",
+            meaning: "The pod asks for the image and is ready, and yet no evidence shows that the container was restarted: the same digest, no event of the kubelet any more, no record of what ran before.",
             why: "Ready alone is said of the old container too until the kubelet has stopped it. Evidence is another containerID than the one on record, a start after the change, or the kubelet's event.",
             remedy: "Nothing has to be done if the pod works. To be sure, restart it in place: kubectl inplace restart.",
         }
@@ -163,8 +169,8 @@ codes! {
         }
         Pinned {
             summary: "a pod asks for the template's image at the digest that runs",
-            meaning: "A restart in place has pinned the digest in the pod; the bits are those of the template's tag at that time.",
-            why: "A restart in place needs a changed image field, and a digest in place of the tag changes no bits.",
+            meaning: "A restart in place has pinned the digest in the pod; it is the digest of the template's tag at that time.",
+            why: "A restart in place needs a changed image field, and a digest in place of the tag changes no content.",
             remedy: "Nothing has to be done; the next rollout sets the template's image again.",
         }
     }

@@ -69,6 +69,13 @@ pub enum Warning {
         /// How many pods.
         pods: usize,
     },
+    /// A pod lacks a label of the template that a Service selects, and nothing tells who took it off.
+    LabelMissing {
+        /// `key=value`.
+        label: String,
+        /// The pods, by name.
+        pods: Vec<String>,
+    },
     /// An earlier run has left pods not ready, by their gate.
     GateLeftOff {
         /// The gate that is off.
@@ -234,6 +241,63 @@ pub enum Warning {
         /// The autoscaler.
         autoscaler: String,
     },
+    /// A HorizontalPodAutoscaler compares what is used with what is requested.
+    AutoscalerReadsRequests {
+        /// The autoscaler.
+        autoscaler: String,
+        /// `cpu` or `memory`.
+        resource: String,
+        /// Of one container; of the pod, if of none.
+        container: Option<ContainerName>,
+        /// The percentage that it aims at.
+        target: i64,
+        /// What it reads instead where that was used.
+        reads: i64,
+        /// What is requested now.
+        from: String,
+        /// And then.
+        to: String,
+    },
+    /// A VerticalPodAutoscaler writes cpu and memory.
+    VerticalAutoscalerActs {
+        /// The autoscaler.
+        autoscaler: String,
+        /// Its update mode.
+        mode: String,
+    },
+    /// A node has no room for an increase now.
+    ResizeDeferred {
+        /// How many pods.
+        pods: usize,
+        /// Their nodes.
+        nodes: Vec<String>,
+        /// `cpu` or `memory`.
+        resource: String,
+        /// What the first of them needs more.
+        needed: String,
+        /// What its node has left.
+        free: String,
+    },
+    /// A memory limit is below what is used.
+    MemoryLimitBelowUse {
+        /// The container.
+        container: ContainerName,
+        /// How many pods.
+        pods: usize,
+        /// The limit.
+        limit: String,
+        /// The most that one of them uses.
+        used: String,
+    },
+    /// A process has read its size when it started.
+    RuntimeSizedAtStart {
+        /// The container.
+        container: ContainerName,
+        /// `cpu` or `memory`.
+        resource: String,
+        /// Where the spec says so.
+        signs: Vec<String>,
+    },
     /// Argo CD makes the object.
     ManagedByArgoCd {
         /// The application, where it is told.
@@ -301,6 +365,7 @@ impl Warning {
             Self::NoReadinessProbe { .. } => WarningCode::NoReadinessProbe,
             Self::TrafficWhileDown { .. } => WarningCode::TrafficWhileDown,
             Self::LabelLeftOff { .. } => WarningCode::LabelLeftOff,
+            Self::LabelMissing { .. } => WarningCode::LabelMissing,
             Self::GateLeftOff { .. } => WarningCode::GateLeftOff,
             Self::StartupProbeUnreliable { .. } => WarningCode::StartupProbeUnreliable,
             Self::RestartInSeries { .. } => WarningCode::RestartInSeries,
@@ -322,6 +387,11 @@ impl Warning {
             Self::AvailabilityUsedUp { .. } => WarningCode::AvailabilityUsedUp,
             Self::PullQuotaExceeded { .. } => WarningCode::PullQuotaExceeded,
             Self::AutoscalerActive { .. } => WarningCode::AutoscalerActive,
+            Self::AutoscalerReadsRequests { .. } => WarningCode::AutoscalerReadsRequests,
+            Self::VerticalAutoscalerActs { .. } => WarningCode::VerticalAutoscalerActs,
+            Self::ResizeDeferred { .. } => WarningCode::ResizeDeferred,
+            Self::MemoryLimitBelowUse { .. } => WarningCode::MemoryLimitBelowUse,
+            Self::RuntimeSizedAtStart { .. } => WarningCode::RuntimeSizedAtStart,
             Self::ManagedByArgoCd { .. } => WarningCode::ManagedByArgoCd,
             Self::ManagedByFlux { .. } => WarningCode::ManagedByFlux,
             Self::ManagedByHelm { .. } => WarningCode::ManagedByHelm,

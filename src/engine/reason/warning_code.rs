@@ -56,8 +56,14 @@ codes! {
         LabelLeftOff {
             summary: "an earlier run has left pods outside their Services",
             meaning: "A run that took a label off pods, so that no traffic reached them while they restarted, was killed before it could put the label back. The pods' annotation kubectl-inplace.io/update says which label it was.",
-            why: "What is off is recorded on the pod in the same patch, so that any later run can put it back.",
+            why: "What was removed is recorded on the pod in the same patch, so that any later run can restore it.",
             remedy: "kubectl inplace resume, abort, or apply the same again: each puts the label back.",
+        }
+        LabelMissing {
+            summary: "a pod lacks a label of the template that a Service selects",
+            meaning: "The template gives its pods a label, a Service selects it, and a pod does not have it: the Service sends no traffic there. Somebody takes a pod out on purpose that way; a run leaves it so whose note on the pod (the annotation kubectl-inplace.io/update) was removed by another client.",
+            why: "Without the note it is not known whose doing it was, so nothing is restored by itself.",
+            remedy: "If nobody took the pod out on purpose: kubectl label pod NAME KEY=VALUE.",
         }
         GateLeftOff {
             summary: "an earlier run has left pods not ready, by their readiness gate",
@@ -85,14 +91,14 @@ codes! {
         }
         RepositoryChanges {
             summary: "the image comes from another registry or repository",
-            meaning: "Not only tag or digest change, but where the image comes from. Patching pods to an image of one's own is also a known attack.",
+            meaning: "Not only tag or digest change, but where the image comes from. Patching pods to another image is also a known attack.",
             why: "Whoever may patch pods may run any image that admission lets through.",
             remedy: "Make sure that the repository is yours, and that the pods' pull secrets reach it.",
         }
         MutableTag {
             summary: "the tag is one that is often pushed again",
-            meaning: "The same tag may name other bits on another node or another day.",
-            why: "A tag is a name that the registry resolves at each pull; only a digest stands for the same bits for ever.",
+            meaning: "The same tag may name other content on another node or another day.",
+            why: "A tag is a name that the registry resolves at each pull; only a digest always names the same content.",
             remedy: "Use a tag of one release, or a digest: repository:tag@sha256:...",
         }
         StaleImageStays {
@@ -115,7 +121,7 @@ codes! {
         }
         SameDigest {
             summary: "the new image is the one that runs, under another name",
-            meaning: "The digest that runs is that of the new image. The container restarts all the same, with the same bits.",
+            meaning: "The digest that runs is that of the new image. The container restarts all the same, with the same content.",
             why: "The kubelet compares the image's text (its container hash), not its digest.",
             remedy: "Nothing, if a restart is wanted.",
         }
@@ -129,7 +135,7 @@ codes! {
             summary: "the pods run different images now",
             meaning: "The pods of the workload do not all have the same image for the container before this update.",
             why: "An earlier update in place, or one by hand, reached some of them only; or the owner keeps some at an older revision.",
-            remedy: "Nothing: each pod is taken from where it is. To take it back, each has its own way.",
+            remedy: "Nothing: each pod is taken from where it is. To roll back, each has its own command.",
         }
         PodsDrifted {
             summary: "pods run another image than the owner's template says",
@@ -185,6 +191,36 @@ codes! {
             why: "Scaling makes pods from the owner's template, which an update of pods alone does not change.",
             remedy: "Nothing; with --pods-only, plan again after a scale-up.",
         }
+        AutoscalerReadsRequests {
+            summary: "a HorizontalPodAutoscaler reads another percentage at once",
+            meaning: "The autoscaler aims at a percentage of what the pods request. With other requests the same use is another percentage: with twice as much what was 70 % is 35 %, and the autoscaler may take pods away; with half of it, 140 %, and it may add some.",
+            why: "It divides the use by spec...resources.requests of the running pods, which a resize changes (calculateRequests in pkg/controller/podautoscaler/replica_calculator.go).",
+            remedy: "Change the target together with the requests, or set minReplicas to what must stay until the use has settled.",
+        }
+        VerticalAutoscalerActs {
+            summary: "a VerticalPodAutoscaler writes cpu and memory of these pods",
+            meaning: "The autoscaler sets the requests of the workload's pods, of those that run or of those that are made. What is changed here it may set back, by a resize or by evicting a pod.",
+            why: "Its updater acts in the modes Auto, Recreate and InPlaceOrRecreate, and its webhook sets what pods are made with in all modes but Off (kubernetes/autoscaler, vertical-pod-autoscaler).",
+            remedy: "Change its resource policy (minAllowed, maxAllowed), or turn it off for the container: containerPolicies[].mode: Off.",
+        }
+        ResizeDeferred {
+            summary: "a node has no room for the increase now",
+            meaning: "What the pods there were allocated leaves less than is asked for. The kubelet puts the resize off and tries again when another pod there ends or shrinks; until then the container keeps what it has, and the rollout waits until its timeout.",
+            why: "The kubelet compares what is asked for with the node's allocatable less what it has allocated (canAdmitPod in pkg/kubelet/allocation): PodResizePending, reason Deferred.",
+            remedy: "Ask for less, make room on the node, or roll it out with kubectl apply: replacement pods go where there is room.",
+        }
+        MemoryLimitBelowUse {
+            summary: "a memory limit would be below what is used",
+            meaning: "The container uses more memory than it is to have, by the last measurement. The kubelet does not lower the limit as long as that is so, and a process that grows meanwhile is killed (OOMKilled).",
+            why: "The kubelet looks at the use before it lowers a limit (validateMemoryResizeAction in pkg/kubelet/kuberuntime) and tries again; between its look and the new limit the use may rise.",
+            remedy: "Choose a higher limit, or make the process give memory back first.",
+        }
+        RuntimeSizedAtStart {
+            summary: "a process sized itself when it started, and does not notice the change",
+            meaning: "The container's command, arguments or environment set a size that is read once, at the start: a heap, a number of threads. Nothing restarts here, so that the process goes on with what it read; with a lower limit it may be killed (OOMKilled), with a higher one it makes no use of it.",
+            why: "A resize changes the cgroup of a running container and nothing else; arguments and environment, those of resourceFieldRef too, are computed when a container is created.",
+            remedy: "Change the setting in the same update where it is a fixed number; and restart the container afterwards: kubectl inplace restart.",
+        }
         ManagedByArgoCd {
             summary: "Argo CD makes this object from a repository",
             meaning: "Argo CD compares the object with its source and brings it back. Pods that a workload owns are not compared, the object's own template is.",
@@ -217,7 +253,7 @@ codes! {
         }
         RemovalsUnseen {
             summary: "fields that the manifest leaves out are not seen as removed",
-            meaning: "The object was not made by kubectl apply, so that nothing tells which fields an earlier manifest had.",
+            meaning: "The object was not made by kubectl apply, so that it is not known which fields an earlier manifest had.",
             why: "kubectl apply removes what the last applied manifest had and this one has not; it keeps it in the annotation kubectl.kubernetes.io/last-applied-configuration.",
             remedy: "Nothing, if the manifest removes nothing.",
         }
@@ -235,7 +271,7 @@ codes! {
         }
         ServerWarning {
             summary: "the API server warned",
-            meaning: "The words are the server's own, or a webhook's.",
+            meaning: "The words are the server's or a webhook's.",
             why: "API servers send warnings with their answers (HTTP header Warning), for deprecated fields for one.",
             remedy: "Do as they say. --warnings-as-errors makes an error of them.",
         }

@@ -45,6 +45,12 @@ impl Warning {
                     if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
                 )
             }
+            Self::LabelMissing { label, pods } => format!(
+                "{} without label {label}, which the template has and a Service selects, so that no traffic reaches {}: {}",
+                if pods.len() == 1 { "1 pod is" } else { "several pods are" },
+                if pods.len() == 1 { "it" } else { "them" },
+                pods.join(", ")
+            ),
             Self::GateLeftOff { gate, pods } => {
                 format!(
                     "an earlier run turned readiness gate {gate} off for {} and did not turn it on again: a pod is not ready until it is",
@@ -71,7 +77,7 @@ impl Warning {
                 format!("the image of {container} comes from another repository: {from} before, {to} now")
             }
             Self::MutableTag { container, image } => {
-                format!("the tag of {image} ({container}) may be pushed again; nodes may then run different bits")
+                format!("the tag of {image} ({container}) may be pushed again; nodes may then run different content")
             }
             Self::StaleImageStays { container, image } => {
                 format!("a node that has {image} ({container}) already does not look for a newer one (imagePullPolicy IfNotPresent)")
@@ -83,7 +89,7 @@ impl Warning {
                 format!("each node must have {image} already (imagePullPolicy Never), else {container} stays down")
             }
             Self::SameDigest { container, image } => {
-                format!("{image} is what {container} runs already, under another name: it restarts with the same bits")
+                format!("{image} is what {container} runs already, under another name: it restarts with the same content")
             }
             Self::RestartBacksOff { container, pods, seconds } => {
                 format!(
@@ -145,6 +151,40 @@ impl Warning {
             Self::AutoscalerActive { autoscaler } => {
                 format!("horizontalpodautoscaler/{autoscaler} may scale meanwhile; its new pods get the template's image")
             }
+            Self::AutoscalerReadsRequests { autoscaler, resource, container, target, reads, from, to } => {
+                let whose = container.as_ref().map_or("a pod".to_owned(), |container| format!("container {container}"));
+                let scale = if reads < target { "in" } else { "out" };
+                format!(
+                    "horizontalpodautoscaler/{autoscaler} aims at {target} % of the {resource} that {whose} requests, {from} before and {to} then: {target} % becomes {reads} %, and it may scale {scale}"
+                )
+            }
+            Self::VerticalAutoscalerActs { autoscaler, mode } => {
+                format!("verticalpodautoscaler/{autoscaler} sets cpu and memory of these pods (updateMode {mode}): it may set this back")
+            }
+            Self::ResizeDeferred { pods, nodes, resource, needed, free } => {
+                let node = nodes.first().map_or("", String::as_str);
+                let others = match nodes.len().saturating_sub(1) {
+                    0 => String::new(),
+                    1 => ", and another node lacks room as well".to_owned(),
+                    others => format!(", and {others} other nodes lack room as well"),
+                };
+                format!(
+                    "the resize of {} would be put off until there is room: node {node} has {free} {resource} left, and a pod needs {needed} more{others}",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
+            }
+            Self::MemoryLimitBelowUse { container, pods, limit, used } => {
+                format!(
+                    "container {container} of {} uses {used} of memory, and the limit would be {limit}: the kubelet does not lower it below what is used",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
+            }
+            Self::RuntimeSizedAtStart { container, resource, signs } => {
+                format!(
+                    "what runs in {container} has read {} when it started, and does not notice other {resource} before it restarts",
+                    signs.join(", ")
+                )
+            }
             Self::ManagedByArgoCd { application, images } => managed("Argo CD", "sync", application, images),
             Self::ManagedByFlux { source, images } => managed("Flux", "reconciliation", source, images),
             Self::ManagedByHelm { release, images } => managed("Helm", "upgrade", release, images),
@@ -158,7 +198,7 @@ impl Warning {
                 "the object was never applied: fields that the manifest leaves out are not seen as removed".into()
             }
             Self::HistoryEvicted { name, revision } => {
-                format!("revision {revision} (replicaset/{name}) leaves the history at the first step, also if the rollout is taken back (revisionHistoryLimit 1)")
+                format!("revision {revision} (replicaset/{name}) leaves the history at the first step, even if the rollout is rolled back (revisionHistoryLimit 1)")
             }
             Self::ServerWarning { message } => format!("the server says: {message}"),
             Self::WorkloadAdded => "the workload is new: kubectl apply creates it, and there is nothing to do in place".into(),

@@ -14,12 +14,17 @@ fn changes_otherwise(path: &str) -> Option<&'static str> {
         Some("kubectl patch can change their order in a running pod, which means nothing")
     } else if path.starts_with("spec.schedulingGates") {
         Some("kubectl patch can take gates away from a pod that waits for them")
+    } else if path == "spec.resources" || path.starts_with("spec.resources.") {
+        Some("from Kubernetes 1.36 on kubectl patch --subresource resize can change it in a running pod")
     } else if path == "spec.activeDeadlineSeconds" {
         Some("kubectl patch can set or shorten it in a running pod")
     } else {
         None
     }
 }
+
+/// Words of the admission plugin LimitRanger.
+const LIMIT_RANGES: [&str; 4] = [" usage per Container ", " usage per Pod ", "ratio per Container ", "ratio per Pod "];
 
 impl Reason {
     /// Returns one sentence, without a full stop.
@@ -54,9 +59,6 @@ impl Reason {
             }
             Self::ResourceRemoved { path } => format!("{path} cannot be removed from a running pod"),
             Self::RequestAboveLimit { path } => format!("{path} would be above the container's limit"),
-            Self::ResizeRestartsContainer { container, path, .. } => {
-                format!("a change of {path} restarts container {container}: its resizePolicy says RestartContainer")
-            }
             Self::ResizeNotSupported { node } => {
                 format!("node {node} does not report what its containers have, so they cannot be resized")
             }
@@ -108,7 +110,7 @@ impl Reason {
             Self::OwnerRollingOut { status } => format!("its controller is replacing pods now: {status}"),
             Self::OwnerNotObserved => "its controller has not seen its present spec yet".into(),
             Self::OwnerPaused { replaces_pods: false } => {
-                "its rollouts are paused, so its pods are meant to stay as they are".into()
+                "it is paused (spec.paused), so its pods shall stay as they are".into()
             }
             Self::OwnerPaused { replaces_pods: true } => {
                 "its rollouts are paused, and its pods do not have its template: kubectl rollout resume would replace them".into()
@@ -140,6 +142,12 @@ impl Reason {
             }
             Self::ReplicaSetOfOldRevision { deployment } => {
                 format!("it is an old revision of deployment/{deployment}, which has a newer ReplicaSet")
+            }
+            Self::NodeTooSmall { node, resource, asked, allocatable } => {
+                format!("a pod would ask for {asked} {resource}, and node {node} has {allocatable} for all pods together")
+            }
+            Self::QuotaExceeded { quota, resource, needed, left } => {
+                format!("the pods together ask for {needed} more {resource}, and resourcequota/{quota} has {left} left")
             }
             Self::AdmissionRefused { message } => format!("the server refuses the change: {}", without_go_values(message)),
             Self::AdmissionRewrites { container, image, .. } => {
@@ -223,9 +231,6 @@ impl Reason {
                 "give it a value instead, or apply it with kubectl apply, which replaces the pods"
             }
             Self::RequestAboveLimit { .. } => "raise the limit with it, or ask for less",
-            Self::ResizeRestartsContainer { .. } => {
-                "apply it with kubectl apply, which replaces the pods, or leave it out of this change"
-            }
             Self::ResizeNotSupported { .. } => {
                 "resize in place needs Kubernetes 1.33 or newer on the node; apply it with kubectl apply, which replaces the pods"
             }
@@ -291,6 +296,16 @@ impl Reason {
                 let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
                 return format!("check it with: kubectl auth can-i {verb} {resource}{place}");
             }
+            Self::NodeTooSmall { .. } => "ask for less, or let a node that is large enough run the pods",
+            Self::QuotaExceeded { .. } => {
+                "raise the quota, ask for less, or free something first: kubectl describe resourcequota"
+            }
+            Self::AdmissionRefused { message } if message.contains("exceeded quota: ") => {
+                "raise the quota, ask for less, or free something first: kubectl describe resourcequota"
+            }
+            Self::AdmissionRefused { message } if LIMIT_RANGES.iter().any(|words| message.contains(words)) => {
+                "ask for what the namespace's LimitRange allows: kubectl describe limitrange"
+            }
             Self::AdmissionRefused { .. } => "fix what the API server or the admission webhook reports",
             Self::AdmissionRewrites { .. } => "ask for the image in that form",
             Self::OwnerFieldImmutable { .. } => {
@@ -298,7 +313,9 @@ impl Reason {
             }
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
             Self::PlanStale { .. } => "plan again, and save the new plan",
-            Self::ServerTooOld { .. } => "upgrade the control plane, or change the image with kubectl set image",
+            Self::ServerTooOld { .. } => {
+                "upgrade the control plane, or make the change with kubectl (kubectl set image, kubectl set resources)"
+            }
         };
         hint.into()
     }
@@ -337,6 +354,8 @@ mod tests {
             ("spec.tolerations (order)", false, "change their order"),
             ("spec.activeDeadlineSeconds", false, "set or shorten"),
             ("spec.schedulingGates[wait]", false, "take gates away"),
+            ("spec.resources.requests.cpu", false, "--subresource resize"),
+            ("spec.resourcesClaims", true, "create it again"),
             ("spec.containers[app].resources.limits.storage", true, "create it again"),
             ("spec.containers[app].resizePolicy", true, "create it again"),
             ("spec.volumes[resources]", true, "create it again"),

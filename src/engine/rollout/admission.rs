@@ -162,7 +162,8 @@ impl Asks<'_> {
             return None;
         }
         let give_way = self.giving_way();
-        let is_up = |key: &PodKey| give_way.contains(key) && self.look.world.pod(key).is_some_and(Pod::is_ready);
+        let runs_on = |key: &PodKey| give_way.contains(key) || self.runs_on(key);
+        let is_up = |key: &PodKey| runs_on(key) && self.look.world.pod(key).is_some_and(Pod::is_ready);
         let others = self.state.pods.down().iter().filter(|key| **key != self.pod.key && !is_up(key)).count();
         let missing = self.look.replicas().saturating_sub(self.state.pods.present().len());
         let down = others + missing;
@@ -198,15 +199,22 @@ impl Asks<'_> {
         idle.filter_map(|(position, _)| Some(self.state.pods.goal(position)?.key.clone())).collect()
     }
 
+    /// Whether the pod is being resized, and nothing of it restarts for that.
+    fn runs_on(&self, key: &PodKey) -> bool {
+        let position = self.state.pods.position(key);
+        let Some((goal, entry)) = position.and_then(|position| self.state.pods.get(position)) else { return false };
+        let restarts = goal.containers.values().any(|container| container.by_resize);
+        matches!(entry.phase, Some(PodPhase::Resizing { .. })) && !entry.is_between && !restarts
+    }
+
     /// Whether the pod is down by itself.
     fn is_broken(&self) -> bool {
         let forgets = self.look.has(Fault::TakesItsGateForBroken);
         !self.pod.is_ready() && (forgets || !is_ready_but_for_our_gate(self.pod))
     }
 
-    /// A change that restarts nothing takes nothing down; a resize comes before what restarts.
     fn takes_down(&self) -> bool {
-        self.goal.restarts() && !steps::resizes_next(self.goal, self.pod)
+        steps::takes_down(self.goal, self.pod)
     }
 
     /// How many pods may have a place at once.

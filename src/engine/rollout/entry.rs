@@ -42,6 +42,8 @@ pub(super) enum Request {
 pub(super) enum Sent {
     #[default]
     Images,
+    /// What is noted before a resize.
+    Note,
     /// cpu and memory.
     Resize,
     /// A label off, or the note that a readiness gate is about to go off.
@@ -102,7 +104,7 @@ pub(super) struct Seen {
     pub(super) is_stuck: bool,
     /// It has left a durable rollout by itself.
     pub(super) has_left: bool,
-    /// Something is off that has to be put back.
+    /// Something is removed that has to be added back.
     pub(super) is_drained: bool,
     /// It has failed before anything of it was changed, and is ready: it costs no place.
     pub(super) is_whole: bool,
@@ -124,7 +126,7 @@ pub(super) enum Is {
     Draining,
     /// On its way back in.
     Restoring,
-    /// Something is off that has to be put back.
+    /// Something is removed that has to be added back.
     Drained,
     /// In progress, and a patch is to be sent next.
     Next,
@@ -134,6 +136,10 @@ pub(super) enum Is {
     InHand,
     Unanswered,
     Done,
+    /// Its resize waits for room on its node, whether it is waited for or left to the kubelet.
+    Deferred,
+    /// Its resize is left to the kubelet.
+    Left,
     Failed,
     Lost,
     /// Left a durable rollout: deleted or evicted, and what the owner makes in its place is right by itself.
@@ -143,7 +149,7 @@ pub(super) enum Is {
 }
 
 impl Is {
-    pub(super) const ALL: [Self; 16] = [
+    pub(super) const ALL: [Self; 18] = [
         Self::Waiting,
         Self::PutOff,
         Self::Broken,
@@ -156,6 +162,8 @@ impl Is {
         Self::InHand,
         Self::Unanswered,
         Self::Done,
+        Self::Deferred,
+        Self::Left,
         Self::Failed,
         Self::Lost,
         Self::Replaced,
@@ -176,6 +184,8 @@ pub(super) struct Entry {
     pub(super) sent_step: usize,
     /// It had the cpu and memory that are wanted, and asks for no others since.
     pub(super) is_resized: bool,
+    /// Since when the kubelet says that it does not resize the pod.
+    pub(super) resize_failing_since: Option<Now>,
     /// Some of its containers were changed by this rollout, and others wait: it is down by what was done already.
     pub(super) is_between: bool,
     /// A request of this pod was sent of which no answer says what became of it: it may still arrive.
@@ -253,6 +263,11 @@ impl Entry {
             Is::InHand => self.is_in_hand(),
             Is::Unanswered => self.is_unanswered(),
             Is::Done => stage == Some(Stage::Done),
+            Is::Deferred => {
+                let deferred = matches!(phase, Some(PodPhase::Resizing { deferred_by: Some(_), .. }));
+                deferred || stage == Some(Stage::Left)
+            }
+            Is::Left => stage == Some(Stage::Left),
             Is::Failed => stage == Some(Stage::Failed),
             Is::Lost => stage == Some(Stage::Lost) && !is_replaced,
             Is::Replaced => is_replaced,
@@ -263,13 +278,13 @@ impl Entry {
     /// Enters a phase: its clock runs, stands still or ends with it. Returns whether that is worth saying.
     pub(super) fn enter(&mut self, phase: PodPhase, now: Now) -> bool {
         let stage = phase.stage();
-        if self.patched || !matches!(stage, Stage::Waiting | Stage::Done) {
+        if self.patched || !matches!(stage, Stage::Waiting | Stage::Done | Stage::Left) {
             self.started.get_or_insert(now);
         }
         if !matches!(phase, PodPhase::Waiting | PodPhase::Next { .. } | PodPhase::Draining { .. }) {
             self.release(now);
         }
-        if stage == Stage::Done {
+        if matches!(stage, Stage::Done | Stage::Left) {
             // A pod that stops being ready later gets a deadline of its own.
             self.started = None;
         }

@@ -71,12 +71,16 @@ pub(super) enum Fault {
     FreezesBudgets,
     /// Takes a container that the kubelet's back-off holds for one that has crashed.
     TakesBackOffForFailure,
+    /// Takes a resize that is asked for for one that is done.
+    TakesAskedForResized,
+    /// Resizes a pod for which somebody else has asked for something else.
+    IgnoresOtherSize,
 }
 
 impl Fault {
     /// Every fault.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 24] = [
+    pub(super) const ALL: [Self; 26] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -101,5 +105,7 @@ impl Fault {
         Self::WaitsForFailed,
         Self::FreezesBudgets,
         Self::TakesBackOffForFailure,
+        Self::TakesAskedForResized,
+        Self::IgnoresOtherSize,
     ];
 }

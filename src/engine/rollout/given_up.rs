@@ -23,7 +23,7 @@ fn too_late(entry: &Entry, phase: &PodPhase, now: Now) -> Failure {
     let message = if let PodPhase::Hook { hook: hook @ HookPhase::Before } = phase {
         format!("its command ({}) did not end within {seconds} s; the pod was not changed", hook.flag())
     } else if matches!(phase, PodPhase::Draining { .. }) && !entry.patched {
-        format!("its Services did not let go of it within {seconds} s; it was not restarted")
+        format!("its Services still had it after {seconds} s; it was not restarted")
     } else {
         format!("it was not done within {seconds} s")
     };
@@ -54,7 +54,7 @@ pub(super) fn judge(look: Look<'_>, entry: &mut Entry, judged: Judged) -> Judged
             let phase = entry.given_up.clone().map_or(phase, PodPhase::Failing);
             Judged { phase, wake: judged.wake }
         }
-        (Stage::Done | Stage::Failed | Stage::Lost, phase) => {
+        (Stage::Done | Stage::Left | Stage::Failed | Stage::Lost, phase) => {
             entry.given_up = None;
             Judged { phase, wake: judged.wake }
         }

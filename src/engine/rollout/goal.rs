@@ -12,7 +12,7 @@ use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::engine::pod::Pod;
 use crate::engine::policy::Policy;
 use crate::engine::pre_pull::{PrePull, Pull};
-use crate::engine::record::Drained;
+use crate::engine::record::{Drained, UpdateRecord};
 
 /// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ pub struct DrainGoal {
 }
 
 /// What is wanted of one container.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerGoal {
     /// The image that the plan saw; any other than this and `to` was set by somebody else meanwhile.
@@ -119,18 +119,38 @@ pub struct ContainerGoal {
     /// `from` is an image that somebody has set since this rollout had set its own: the plan shows it, and it is set again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overrides: bool,
+    /// It restarts when it is resized, too: its `resizePolicy` says so. Where that is all, no image is wanted of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_resize: bool,
 }
 
 impl ContainerGoal {
-    /// Returns what a template's change wants of the containers of a pod that was made from the template.
-    pub fn of_change(change: &Change, pod: &Pod) -> BTreeMap<ContainerName, Self> {
-        let wanted = change.images.iter().filter_map(|(name, image)| {
+    /// Returns whether it keeps its image, and restarts for its resize alone.
+    pub fn is_only_resized(&self) -> bool {
+        self.by_resize && self.to.is_none()
+    }
+
+    /// Returns what a template's change wants of the containers of a pod that was made from the template. `id` is the
+    /// rollout's: what it has resized already has to prove that it restarted.
+    pub fn of_change(change: &Change, pod: &Pod, id: &RolloutId) -> BTreeMap<ContainerName, Self> {
+        let images = change.images.iter().filter_map(|(name, image)| {
             let (list, _, container) = pod.container(name)?;
             let restarts = container.is_long_lived(list);
             let (from, to) = (Some(container.image.clone()), Some(image.to.clone()));
-            let goal = Self { from, to, restarts, overrides: false };
-            Some((name.clone(), goal))
+            Some((name.clone(), Self { from, to, restarts, ..Self::default() }))
         });
-        wanted.collect()
+        let mut wanted: BTreeMap<ContainerName, Self> = images.collect();
+        let record = UpdateRecord::of(pod).filter(|record| record.id == *id);
+        let restarted = record.iter().flat_map(|record| change.fields.restarted_by(&record.resources()));
+        Self::add_resized(&mut wanted, change.fields.restarting_in(pod).into_iter().chain(restarted));
+        wanted
+    }
+
+    /// Adds the containers that restart for their resize.
+    pub fn add_resized(wanted: &mut BTreeMap<ContainerName, Self>, names: impl IntoIterator<Item = ContainerName>) {
+        for name in names {
+            let container = wanted.entry(name).or_default();
+            (container.restarts, container.by_resize) = (true, true);
+        }
     }
 }

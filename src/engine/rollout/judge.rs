@@ -34,6 +34,9 @@ impl Run<'_> {
         let judged = state.drains.phase(look, visit, &entry, judged);
         let judged = state.hooks.phase(look, visit, &entry, judged);
         let judged = given_up::judge(look, &mut entry, judged);
+        let left = visit.pod.filter(|_| judged.phase == PodPhase::Done);
+        let left = left.and_then(|pod| pod_phase::left_to_the_kubelet(look, &goal, pod));
+        let judged = left.map_or(judged, pod_phase::Judged::from);
         self.turn.notices.extend(state.drains.say(visit));
         for (container, why) in &mut entry.by_restart {
             let said = why.take().map(|why| (goal.key.clone(), container.clone(), why));
@@ -65,6 +68,7 @@ pub(super) fn stuck<'p>(pod: &'p Pod, goal: &PodGoal) -> Option<(&'p ContainerNa
 fn is_seen(look: Look<'_>, visit: Visit<'_>, entry: &Entry) -> bool {
     let asks_for_it = |pod: &Pod| match entry.sent {
         Sent::Resize => !steps::resizes_next(visit.goal, pod),
+        Sent::Note => !steps::lacks_note(look.goal, visit.goal, pod),
         _ => steps::asks_for(look.goal, visit.goal, pod, entry.sent_step),
     };
     visit.pod.is_some_and(|pod| drain::is_seen(pod, entry.sent).unwrap_or_else(|| asks_for_it(pod)))

@@ -1,8 +1,10 @@
 //! Where one pod stands, decided from the pod, its goal, and the little that this run remembers.
 
+mod resizing;
+
 use std::time::Duration;
 
-use crate::engine::change::{self, FieldProgress};
+use crate::engine::change::FieldProgress;
 use crate::engine::drain::is_ready_but_for_our_gate;
 use crate::engine::evidence::{self, Baseline, Proof};
 use crate::engine::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
@@ -21,7 +23,7 @@ use super::let_be::{self, LetBe};
 use super::look::{Look, Visit};
 use super::pods::Pods;
 use super::steps;
-use crate::engine::policy::{CANARY_HOLD_SECONDS, RESTARTED_HOLD_SECONDS};
+use crate::engine::policy::{CANARY_HOLD_SECONDS, OnDeferred, RESTARTED_HOLD_SECONDS};
 
 /// The phase, and when it may change without any observation.
 pub(super) struct Judged {
@@ -68,6 +70,23 @@ pub(super) fn pod_phase(look: Look<'_>, pods: &Pods, visit: Visit<'_>, entry: &m
     PodJudge { look, pods, goal: visit.goal, pod }.judge(entry)
 }
 
+/// Returns what a pod with everything else done is in, where the kubelet has put its resize off and is not waited for. A
+/// container that restarts for its resize is: nobody would keep the budget when the kubelet comes to it.
+pub(super) fn left_to_the_kubelet(look: Look<'_>, goal: &PodGoal, pod: &Pod) -> Option<PodPhase> {
+    let is_left = look.goal.policy.on_deferred == OnDeferred::Leave
+        && look.goal.mode != Mode::Follow
+        && !goal.containers.values().any(|container| container.by_resize);
+    match goal.fields.of_part(PodPart::Resize, pod) {
+        FieldProgress::Waiting { why, deferred: true } if is_left => {
+            Some(PodPhase::Left { why, node: pod.spec.node_name.clone() })
+        }
+        FieldProgress::Waiting { .. }
+        | FieldProgress::NotAsked
+        | FieldProgress::Failed { .. }
+        | FieldProgress::Done => None,
+    }
+}
+
 /// The pod that is judged, and what it is judged by.
 #[derive(Clone, Copy)]
 struct PodJudge<'a> {
@@ -90,16 +109,15 @@ impl<'a> PodJudge<'a> {
         {
             return ends.clone().into();
         }
-        if let Some(path) = goal.fields.conflict_in(pod) {
-            return PodPhase::Gone { why: format!("its {path} was changed by somebody else") }.into();
+        if let Some(path) = goal.fields.conflict_in(pod).filter(|_| !look.has(Fault::IgnoresOtherSize)) {
+            return PodPhase::Gone { why: format!("its {path} was changed by another client") }.into();
         }
         let_be::note(&mut entry.since, pod, look.now);
         let containers = goal.containers.iter();
         let mut progress: Vec<(ContainerName, Progress)> =
             containers.map(|(name, wanted)| (name.clone(), self.container(name, wanted, entry))).collect();
         // Another writer is at work, whatever the server said to us.
-        let is_moved = progress.iter().any(|(_, progress)| matches!(progress, Progress::Moved(_)));
-        if let Some(failure) = entry.refused.as_ref().filter(|_| !is_moved) {
+        if let Some(failure) = entry.refused.as_ref().filter(|_| moved(&progress).is_none()) {
             return PodPhase::Failing(failure.clone()).into();
         }
         if goal.fields.of_part(PodPart::Pod, pod) == FieldProgress::NotAsked {
@@ -109,7 +127,8 @@ impl<'a> PodJudge<'a> {
             let why = pod.disruption().unwrap_or_else(|| format!("it is {} for good", pod.status.phase));
             return PodPhase::Gone { why }.into();
         }
-        if let Some(judged) = self.resize(entry, &progress) {
+        let is_left = left_to_the_kubelet(look, goal, pod).is_some();
+        if !is_left && let Some(judged) = self.resize(entry, &progress) {
             return judged;
         }
         let steps = steps::of(look.goal, goal);
@@ -118,7 +137,7 @@ impl<'a> PodJudge<'a> {
             if next != entry.step {
                 (entry.step, entry.sends) = (next, 0);
             }
-            if next > 0 {
+            if next > 0 || steps::is_begun_by_resize(look.goal, goal, pod) {
                 return self.between(entry, &steps, next, progress);
             }
         }
@@ -126,48 +145,6 @@ impl<'a> PodJudge<'a> {
             return judged;
         }
         self.settle(entry, &self.restarting(goal.containers.keys()), true)
-    }
-
-    /// What there is to say while the pod does not have the cpu and memory that are wanted.
-    fn resize(self, entry: &mut Entry, others: &[(ContainerName, Progress)]) -> Option<Judged> {
-        let unbounded = self.look.has(Fault::RetriesForever);
-        let moved = others.iter().find_map(|(container, progress)| match progress {
-            Progress::Moved(image) => Some(PodPhase::Moved { container: container.clone(), image: image.clone() }),
-            Progress::NotAsked
-            | Progress::Restarting(_)
-            | Progress::BackOff { .. }
-            | Progress::Unverified { .. }
-            | Progress::Failing(_)
-            | Progress::MayFail(_)
-            | Progress::Runs => None,
-        });
-        let progress = match self.look.goal.mode {
-            // Whoever asked for it.
-            Mode::Follow => change::resizing(self.pod).unwrap_or(FieldProgress::Done),
-            Mode::Durable | Mode::PodsOnly => self.goal.fields.of_part(PodPart::Resize, self.pod),
-        };
-        // What was done stays so while the kubelet has not seen the image that came after it.
-        let lags = matches!(&progress, FieldProgress::Waiting { why: None, deferred: false });
-        if progress == FieldProgress::Done || lags && entry.is_resized {
-            entry.is_resized = true;
-            return None;
-        }
-        entry.is_resized = false;
-        if let Some(moved) = moved {
-            return Some(moved.into());
-        }
-        let resizing = |why, deferred| Judged::from(PodPhase::Resizing { why, deferred });
-        match progress {
-            FieldProgress::Done => None,
-            FieldProgress::NotAsked => {
-                let judged = decided(self.pod, &[(ContainerName::default(), Progress::NotAsked)], entry, unbounded)?;
-                Some(if judged.phase == PodPhase::Patched { resizing(None, false) } else { judged })
-            }
-            FieldProgress::Waiting { why, deferred } => Some(resizing(why, deferred)),
-            FieldProgress::Failed { reason, message } => {
-                Some(PodPhase::Failing(Failure { container: None, reason, message, exit_code: None }).into())
-            }
-        }
     }
 
     /// Those of the containers that restart when their image changes.
@@ -187,17 +164,7 @@ impl<'a> PodJudge<'a> {
         let unbounded = self.look.has(Fault::RetriesForever);
         let earlier: Vec<&'a ContainerName> = steps.iter().take(next).flatten().copied().collect();
         let (asked, others): (Vec<_>, Vec<_>) = progress.into_iter().partition(|(name, _)| earlier.contains(&name));
-        let moved = others.into_iter().find_map(|(container, progress)| match progress {
-            Progress::Moved(image) => Some(PodPhase::Moved { container, image }),
-            Progress::NotAsked
-            | Progress::Restarting(_)
-            | Progress::BackOff { .. }
-            | Progress::Unverified { .. }
-            | Progress::Failing(_)
-            | Progress::MayFail(_)
-            | Progress::Runs => None,
-        });
-        if let Some(moved) = moved {
+        if let Some(moved) = moved(&others) {
             return moved.into();
         }
         let judged = decided(self.pod, &asked, entry, unbounded);
@@ -244,7 +211,8 @@ impl<'a> PodJudge<'a> {
             return Progress::Runs;
         }
         let Some((_, _, status)) = pod.container_status(name) else { return Progress::Restarting(None) };
-        let baseline = Baseline::of(pod, name);
+        let is_of_resize = goal.is_only_resized() || self.resize_baseline(name).is_some();
+        let baseline = self.baseline(name);
         let proven = entry.proven.get(name).is_some_and(|(image, by)| *image == container.image && *by == baseline);
         // A status from before the kubelet saw the spec says nothing about it, neither good nor bad.
         if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) && !proven {
@@ -278,6 +246,8 @@ impl<'a> PodJudge<'a> {
                 Progress::Runs
             }
             Proof::Old => Progress::Restarting(None),
+            // The resize is done, and another container has what it asked for.
+            Proof::Unverified(_) if is_of_resize => Progress::Runs,
             Proof::Unverified(why) => {
                 let let_be = let_be::of(look, pod, name, entry.since.as_ref());
                 match self.by_restart(name, entry) {
@@ -369,7 +339,7 @@ impl<'a> PodJudge<'a> {
         let hold_seconds = if look.has(Fault::NoHold) { 0 } else { self.hold_seconds(restarted).max(least) };
         let until = since + Duration::from_secs(u64::from(hold_seconds));
         // Whether it has held cannot be told while nothing is seen; a pod that was done stays done.
-        if until <= now && (look.is_live() || entry.phase == Some(PodPhase::Done)) {
+        if until <= now && (look.is_live() || matches!(entry.phase, Some(PodPhase::Done | PodPhase::Left { .. }))) {
             return PodPhase::Done.into();
         }
         let wake = (!look.has(Fault::ForgetsHoldTimer)).then_some(until);
@@ -391,7 +361,7 @@ impl<'a> PodJudge<'a> {
             .map(|probe| probe.period_seconds.unwrap_or(10))
             .max();
         let base = goal.policy.owner_min_ready_seconds.max(startup.unwrap_or(0));
-        let base = if restarted.iter().any(|name| has_ended_once(pod, name)) {
+        let base = if restarted.iter().any(|name| has_ended_once(pod, name, &self.baseline(name))) {
             base.max(RESTARTED_HOLD_SECONDS)
         } else {
             base
@@ -399,6 +369,11 @@ impl<'a> PodJudge<'a> {
         let blind = containers().any(|container| container.readiness_probe.is_none());
         if blind && self.pods.is_canary(&pod.key, goal) { base.max(CANARY_HOLD_SECONDS) } else { base }
     }
+}
+
+/// The resize is to be sent next: these containers restart for it, or change without.
+pub(super) fn next_resize(goal: &PodGoal) -> PodPhase {
+    PodPhase::Next { containers: goal.fields.resized().cloned().collect() }
 }
 
 /// The pod does not ask for the wanted images: it waits, or a request is under way, or there were enough of them.
@@ -414,6 +389,20 @@ fn not_asked_yet(entry: &Entry, unbounded: bool) -> PodPhase {
             PodPhase::Patched
         }
     }
+}
+
+/// What somebody else has set meanwhile.
+fn moved(progress: &[(ContainerName, Progress)]) -> Option<PodPhase> {
+    progress.iter().find_map(|(container, progress)| match progress {
+        Progress::Moved(image) => Some(PodPhase::Moved { container: container.clone(), image: image.clone() }),
+        Progress::NotAsked
+        | Progress::Restarting(_)
+        | Progress::BackOff { .. }
+        | Progress::Unverified { .. }
+        | Progress::Failing(_)
+        | Progress::MayFail(_)
+        | Progress::Runs => None,
+    })
 }
 
 /// Everything short of "the right containers run".
@@ -475,7 +464,7 @@ fn gone(goal: &Goal, pod: &Pod) -> Option<String> {
         Some(owner) if goal.controllers.contains(&owner.uid) => None,
         None if goal.controllers.is_empty() => None,
         Some(owner) => Some(format!("its controller is {} {} now", owner.kind, owner.name)),
-        None => Some("its controller let go of it".into()),
+        None => Some("its controller released it".into()),
     }
 }
 
@@ -506,11 +495,10 @@ fn kubelet_knew(entry: &mut Entry, pod: &Pod, container: &Container, status: &Co
 }
 
 /// Whether a container that came after the change has ended already, and this is another one.
-pub(super) fn has_ended_once(pod: &Pod, name: &ContainerName) -> bool {
+pub(super) fn has_ended_once(pod: &Pod, name: &ContainerName, baseline: &Baseline) -> bool {
     let status = pod.container_status(name).map(|(_, _, status)| status);
     let ended = status.and_then(|status| status.last_state.terminated.as_ref());
     ended.is_some_and(|ended| {
-        let baseline = Baseline::of(pod, name);
         baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) == Some(true)
     })
 }

@@ -116,8 +116,15 @@ impl Pods {
 
     /// How many more pods may be taken before the next pause; `None` is no limit.
     pub(super) fn before_the_pause(&self, goal: &Goal) -> Option<usize> {
+        let by_this_run = |position: usize| self.entry(position).is_some_and(|entry| entry.taken != Taken::No);
+        // The first pods are those of the rollout, whichever run took them; every so many pods are this run's.
+        let is_begun = |position: usize| {
+            by_this_run(position)
+                || goal.policy.canary.is_some()
+                    && [Is::Done, Is::InHand].iter().any(|is| self.all(*is).contains(&position))
+        };
         let after = goal.policy.canary.or(goal.policy.pause_after)?;
-        let taken = self.entries.iter().filter(|entry| entry.taken != Taken::No).count();
+        let taken = (0..self.len()).filter(|position| is_begun(*position)).count();
         Some(usize::try_from(after).unwrap_or(usize::MAX).saturating_sub(taken))
     }
 
@@ -129,15 +136,15 @@ impl Pods {
     }
 
     fn over(&self) -> usize {
-        self.all(Is::Done).len() + self.all(Is::Replaced).len()
+        self.all(Is::Done).len() + self.all(Is::Left).len() + self.all(Is::Replaced).len()
     }
 
-    /// Returns whether every pod is done, or has left.
+    /// Returns whether every pod is done, is left to its kubelet, or has left.
     pub(super) fn all_done(&self) -> bool {
         self.over() == self.len()
     }
 
-    /// Returns whether every pod is done, has left, or has failed.
+    /// Returns whether every pod is done, is left to its kubelet, has left, or has failed.
     pub(super) fn only_failing_are_left(&self) -> bool {
         self.over() + self.all(Is::Failed).len() == self.len()
     }
@@ -229,7 +236,7 @@ impl Pods {
     pub(super) fn set_phase(&mut self, position: usize, phase: PodPhase, now: Now) -> Option<Notice> {
         let (goal, entry) = (self.goals.get(position)?, self.entries.get_mut(position)?);
         let said = Notice::Pod { pod: goal.key.clone(), phase: phase.clone() };
-        if matches!(phase, PodPhase::Draining { .. } | PodPhase::Patched) {
+        if matches!(phase, PodPhase::Draining { .. } | PodPhase::Patched | PodPhase::Resizing { .. }) {
             entry.taken = Taken::Yes;
         } else if phase == (PodPhase::Hook { hook: HookPhase::Before }) {
             entry.taken = entry.taken.max(Taken::Hook);
@@ -249,6 +256,8 @@ impl Pods {
         let said = Notice::Pod { pod: goal.key.clone(), phase: PodPhase::Waiting };
         let is_told = entry.enter(PodPhase::Waiting, now);
         (entry.started, entry.held_since) = (None, None);
+        // What was noted stays, and is no reason to go on with it before its turn.
+        entry.sent = Sent::default();
         if entry.taken == Taken::Hook {
             entry.taken = Taken::No;
         }
@@ -280,6 +289,14 @@ impl Pods {
         entry.forget(images.iter().map(|image| &image.container), step);
         entry.note_others(pod, &goal.containers, step);
         self.sent(position, Sent::Images);
+    }
+
+    /// The note of a resize is on its way.
+    pub(super) fn sent_note(&mut self, position: usize) {
+        if let Some(entry) = self.entries.get_mut(position) {
+            entry.sends = entry.sends.saturating_add(1);
+        }
+        self.sent(position, Sent::Note);
     }
 
     /// A resize is on its way.

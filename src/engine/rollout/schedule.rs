@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::patch::{ImageStep, PodPatch, resize_patch, step_patch};
+use crate::engine::patch::{ImageStep, NewImage, PodPatch, note_patch, resize_patch, step_patch};
 use crate::engine::pod::Pod;
 use crate::engine::progress::PodPhase;
 use crate::engine::report::Notice;
@@ -10,7 +10,8 @@ use crate::engine::report::Notice;
 use super::admission::{self, Admission, Why};
 use super::entry::{Is, Request};
 use super::fault::Fault;
-use super::goal::Mode;
+use super::goal::{Mode, PodGoal};
+use super::pod_phase;
 use super::protocol::drain::Due;
 use super::protocol::{Asker, Effects};
 use super::steps;
@@ -135,9 +136,7 @@ impl Run<'_> {
                 return true;
             }
             // What cannot be sent now is left; the next look decides anew.
-            // Nothing goes down by a resize, so nothing has to come before it.
-            let resizes = self.resizes_next(position);
-            let is_begun = !resizes && (self.begin_hook(position) || self.begin_drain(position));
+            let is_begun = self.begin_hook(position) || self.begin_drain(position);
             if !is_begun && self.send(position).is_none() {
                 return true;
             }
@@ -169,38 +168,51 @@ impl Run<'_> {
         begun.map(|effects| self.carry_out(effects)).is_some()
     }
 
+    /// Where nothing goes down by a resize, the pod stays in its Services.
     fn begin_drain(&mut self, position: usize) -> bool {
+        if self.is_quiet_resize(position) {
+            return false;
+        }
         let look = self.look();
         let begun = self.state.drains.begin(look, &mut self.state.pods, position);
         begun.map(|effects| self.carry_out(effects)).is_some()
     }
 
-    fn resizes_next(&self, position: usize) -> bool {
+    fn is_quiet_resize(&self, position: usize) -> bool {
         let goal = self.state.pods.goal(position);
-        goal.is_some_and(|goal| self.world.pod(&goal.key).is_some_and(|pod| steps::resizes_next(goal, pod)))
+        let is_quiet = |goal: &PodGoal, pod: &Pod| steps::resizes_next(goal, pod) && !steps::takes_down(goal, pod);
+        goal.is_some_and(|goal| self.world.pod(&goal.key).is_some_and(|pod| is_quiet(goal, pod)))
     }
 
-    /// Sends a resize where one is due, else the images of the next step.
+    /// Sends a resize where one is due, and its note before it; else the images of the next step.
     fn send(&mut self, position: usize) -> Option<()> {
         let look = self.look();
         let goal = self.state.pods.goal(position)?.clone();
         let pod = self.world.pod(&goal.key)?;
         if steps::resizes_next(&goal, pod) {
+            if steps::lacks_note(look.goal, &goal, pod) {
+                let next = steps::images(look, &goal, pod);
+                let later = [next.images, next.later].concat();
+                let step = self.step(&[], &later);
+                let patch = note_patch(pod, &step, &goal.fields, &look.goal.id, &look.goal.field_manager).ok()?;
+                self.state.pods.sent_note(position);
+                return self.patch(position, patch, pod_phase::next_resize(&goal));
+            }
             let patch = resize_patch(pod, &goal.fields, &look.goal.field_manager);
             self.state.pods.sent_resize(position, pod);
-            let phase = PodPhase::Resizing { why: None, deferred: false };
+            let phase = PodPhase::Resizing { why: None, deferred_by: None };
             return self.patch(position, patch, phase);
         }
         let next = steps::images(look, &goal, pod);
-        let step = ImageStep {
-            images: &next.images,
-            later: &next.later,
-            owes_after_pod: look.goal.hooks.after_pod.is_some(),
-            durable: look.goal.mode == Mode::Durable,
-        };
+        let step = self.step(&next.images, &next.later);
         let patch = step_patch(pod, &step, &goal.fields, &look.goal.id, &look.goal.field_manager).ok()?;
         self.state.pods.sent_images(position, next.number, &next.images, pod);
         self.patch(position, patch, PodPhase::Patched)
+    }
+
+    fn step<'i>(&self, images: &'i [NewImage], later: &'i [NewImage]) -> ImageStep<'i> {
+        let (owes_after_pod, durable) = (self.goal.hooks.after_pod.is_some(), self.goal.mode == Mode::Durable);
+        ImageStep { images, later, owes_after_pod, durable }
     }
 
     fn patch(&mut self, position: usize, patch: PodPatch, phase: PodPhase) -> Option<()> {

@@ -95,7 +95,7 @@ impl RunState {
             match entry.sent {
                 Sent::HookNote => self.hooks.refused(position),
                 Sent::Restore | Sent::GateOn => self.drains.refused(position),
-                Sent::Images | Sent::Resize | Sent::Drain | Sent::GateOff => {}
+                Sent::Images | Sent::Note | Sent::Resize | Sent::Drain | Sent::GateOff => {}
             }
         }
         let answer = match answer {

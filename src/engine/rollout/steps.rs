@@ -51,7 +51,15 @@ pub(super) fn is_begun(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     let is_ours = |(name, change): (&ContainerName, &ContainerRecord)| {
         pod_goal.containers.get(name).is_some_and(|wanted| wanted.to.as_ref() == Some(&change.to))
     };
-    record.containers.iter().any(is_ours)
+    record.containers.iter().any(is_ours) || is_begun_by_resize(goal, pod_goal, pod)
+}
+
+/// Returns whether this rollout has asked for a resize that restarts a container, in the direction in which it goes. The
+/// note comes before it and changes nothing.
+pub(super) fn is_begun_by_resize(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
+    let is_resized = |name: &ContainerName| pod_goal.containers.get(name).is_some_and(|wanted| wanted.by_resize);
+    let record = UpdateRecord::of(pod).filter(|record| record.id == goal.id);
+    record.is_some_and(|record| record.resized.keys().any(is_resized)) && !resizes_next(pod_goal, pod)
 }
 
 /// Returns whether the pod asks for everything of the steps up to this one.
@@ -63,6 +71,21 @@ pub(super) fn asks_for(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, step: usize) 
 /// Returns whether the pod is to be resized first: what restarts in it afterwards begins with what it is to have.
 pub(super) fn resizes_next(pod_goal: &PodGoal, pod: &Pod) -> bool {
     pod_goal.fields.of_part(PodPart::Resize, pod) == FieldProgress::NotAsked
+}
+
+/// Returns whether the next patch of a pod takes it down: a resize comes before what restarts by its image, and need not
+/// restart anything.
+pub(super) fn takes_down(pod_goal: &PodGoal, pod: &Pod) -> bool {
+    if resizes_next(pod_goal, pod) { !pod_goal.fields.restarting_in(pod).is_empty() } else { pod_goal.restarts() }
+}
+
+/// Returns whether the pod's next resize has to be noted first: where it restarts a container, which one ran before; of
+/// pods alone, what there was before. A template has a history for that.
+pub(super) fn lacks_note(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
+    let unasked = pod_goal.fields.resources.unasked_in(pod);
+    let is_needed = goal.mode == Mode::PodsOnly || unasked.restarting().next().is_some();
+    let record = UpdateRecord::of(pod).filter(|record| record.id == goal.id);
+    is_needed && record.is_none_or(|record| !record.notes_resize(&unasked, pod))
 }
 
 /// The image that a container does not have yet; a container that is missing lacks it too.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::engine::change::Direction;
 use crate::engine::evidence::Baseline;
 use crate::engine::names::ContainerName;
 use crate::engine::outcome::EndResult;
@@ -13,14 +14,14 @@ use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd};
 
 use super::entry::{Entry, Is};
 use super::fault::Fault;
-use super::goal::{Mode, PodGoal};
+use super::goal::{Goal, Mode, PodGoal};
 use super::look::Look;
 use super::pods::Pods;
 use super::protocol::owner;
 use super::state::RunState;
 use super::world::{Watch, World};
 use super::{Now, SIGN_OF_LIFE_SECONDS, given_up, standing};
-use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
+use crate::engine::policy::{DEFAULT_TIMEOUT_SECONDS, OnDeferred};
 
 /// After an interrupt, answers that are outstanding are waited for this long.
 pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -31,8 +32,9 @@ pub(super) const END_WITHIN: Duration = Duration::from_secs(1);
 /// Returns how it ends, if it does.
 pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Option<String>)> {
     let (goal, pods, now) = (look.goal, &state.pods, look.now);
-    if let Some(end) = state.pulls.end().or_else(|| state.owner.end(look)) {
-        return Some(end);
+    if let Some((result, why)) = state.pulls.end().or_else(|| state.owner.end(look)) {
+        let is_over = matches!(result, EndResult::Complete | EndResult::Aborted);
+        return Some((if is_over { complete(pods, result) } else { result }, why));
     }
     let has_failed = !pods.all(Is::Failed).is_empty();
     // The owner is never left half done: its steps before the pods are finished first, or have ended above.
@@ -56,7 +58,10 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
         return Some((EndResult::Superseded, why));
     }
     if goal.owner.is_none() && pods.all_done() {
-        return Some((EndResult::Complete, None));
+        return Some((complete(pods, EndResult::Complete), None));
+    }
+    if is_taken_back(goal) && !pods.all(Is::Deferred).is_empty() && !owner_is_under_way {
+        return Some((EndResult::Deferred, None));
     }
     if pods.pauses_now(goal) {
         return Some((EndResult::Paused, None));
@@ -76,6 +81,17 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
     }
     let is_over = state.blocked_since.is_some_and(|since| since + timeout(look) <= now);
     is_over.then(|| (too_late, Some(what_blocks(look, state))))
+}
+
+/// What is left to the kubelets is not done.
+fn complete(pods: &Pods, result: EndResult) -> EndResult {
+    if pods.all(Is::Deferred).is_empty() { result } else { EndResult::Deferred }
+}
+
+/// `--deferred=undo`. On the way back there is no other way.
+fn is_taken_back(goal: &Goal) -> bool {
+    let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
+    goal.policy.on_deferred == OnDeferred::Undo && !is_back && goal.mode != Mode::Follow
 }
 
 fn timeout(look: Look<'_>) -> Duration {
@@ -200,7 +216,14 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
         container: name.clone(),
         from: wanted.from.clone(),
         to: wanted.to.clone(),
-        changed: pod.is_some_and(|pod| was_changed(pod, name)),
+        changed: pod.is_some_and(|pod| match wanted.is_only_resized() {
+            true => UpdateRecord::of(pod).is_none_or(|record| !record.is_before_its_resize(pod, name)),
+            false => was_changed(pod, name),
+        }),
+        twice: pod.is_some_and(|pod| {
+            let noted = || UpdateRecord::of(pod).is_some_and(|record| record.restarts_twice(name));
+            wanted.by_resize && wanted.to.is_some() && noted()
+        }),
         down_seconds: pod.and_then(|pod| down_seconds(pod, name)),
         times: pod.map(|pod| times(pod, name, goal)).unwrap_or_default(),
     });
@@ -232,10 +255,11 @@ fn running_since(pod: Option<&Pod>, name: &ContainerName) -> Option<String> {
 /// The container that was recorded as ended and the one that runs, where the API tells both.
 fn restart<'p>(pod: &'p Pod, name: &ContainerName) -> Option<(&'p str, &'p str)> {
     let record = UpdateRecord::of(pod)?;
-    let record = record.container(pod, name)?;
+    let before = record.container(pod, name).map(|record| record.container_id.clone());
+    let before = before.or_else(|| Some(record.resize_baseline(pod, name)?.container_id))?;
     let (_, _, status) = pod.container_status(name)?;
     let ended = status.last_state.terminated.as_ref()?;
-    if ended.container_id != record.container_id {
+    if ended.container_id != before {
         return None;
     }
     Some((ended.finished_at.as_deref()?, status.state.running.as_ref()?.started_at.as_deref()?))

@@ -25,6 +25,8 @@ pub struct ContainerReport {
     pub before: Option<String>,
     /// Restarts, image changes included.
     pub restarts: i64,
+    /// With what the container ended that ran before the present one, or that ran last.
+    pub last_exit: Option<i64>,
     /// How it does.
     pub condition: Condition,
     /// How what it asks for compares with the template.
@@ -137,9 +139,15 @@ pub(super) fn report(
         asked: asked.image(pod, &container.name).map(|asked| asked.image.to_owned()),
         before: record.map(|record| record.from.clone()),
         restarts: status.map_or(0, |status| status.restart_count),
+        last_exit: status.and_then(last_exit),
         condition: condition(pod, list, container, status),
         comparison: comparison(pod, container, status, asked, is_older),
     }
+}
+
+fn last_exit(status: &ContainerStatus) -> Option<i64> {
+    let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref());
+    ended.map(|ended| ended.exit_code)
 }
 
 fn comparison(

@@ -8,6 +8,7 @@ mod container;
 mod owner;
 #[cfg(test)]
 mod tests;
+mod ways;
 
 use std::collections::BTreeMap;
 
@@ -18,12 +19,13 @@ use super::durable::holder::Life;
 use super::durable::lock::RolloutLock;
 use super::kinds::WorkloadKind;
 use super::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
-use super::plan::{CurrentRevision, Hold, LiveWorkload, hold};
+use super::plan::{CurrentRevision, Hold, LiveWorkload, hold, present, strategy_to_restore};
 use super::pod::{ContainerList, Pod};
 use super::record::{UPDATE_ANNOTATION, UpdateRecord};
 
 pub use container::{Comparison, Condition, ContainerReport};
 pub use owner::{Held, OwnerState};
+pub use ways::{Deed, Way};
 
 /// One workload, as one look shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +42,8 @@ pub struct WorkloadStatus {
     pub life: Option<Life>,
     /// What holds it, as far as somebody can do something about it: also where the lock is gone or cannot be read.
     pub hold: Option<Hold>,
+    /// What leads on from it, the one that helps most first.
+    pub ways: Vec<Way>,
     /// What its own controller is at, and what is in its way; empty when there is nothing to say.
     pub owner: Vec<OwnerState>,
     /// The containers that the template asks for; empty for a pod, which is its own template.
@@ -209,21 +213,31 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
             denied.verb, denied.resource, denied.message
         )
     });
+    let pods: Vec<PodStatus> = pods.into_iter().map(|pod| pod_status(pod, &asked, &revision)).collect();
+    let life = match &held {
+        Held::By(lock) => {
+            let seen = &live.surroundings;
+            Some(Life::of(lock, &workload.object, seen.server_now.as_deref(), seen.holder))
+        }
+        Held::No | Held::Unreadable { .. } => None,
+    };
+    let hold = hold(live);
+    let strategy = strategy_to_restore(live).filter(|_| hold.is_none() && held == Held::No);
+    let owner = owner::states(workload, &held, strategy.as_ref());
+    let ways = match hold {
+        Some(hold) => ways::ways(hold, present(live).as_ref(), life.as_ref(), &pods),
+        None => ways::ways_without_rollout(&pods, held == Held::No && owner.is_empty(), strategy),
+    };
     WorkloadStatus {
+        ways,
         workload: workload.reference.clone(),
         uid: workload.uid.clone(),
         desired: workload.desired_replicas(),
-        owner: owner::states(workload, &held),
+        owner,
         template: if !workload.reference.kind.has_template() { Vec::new() } else { template(workload.template()) },
-        pods: pods.into_iter().map(|pod| pod_status(pod, &asked, &revision)).collect(),
-        life: match &held {
-            Held::By(lock) => {
-                let seen = &live.surroundings;
-                Some(Life::of(lock, &workload.object, seen.server_now.as_deref(), seen.holder))
-            }
-            Held::No | Held::Unreadable { .. } => None,
-        },
-        hold: hold(live),
+        pods,
+        life,
+        hold,
         not_read: denied.chain(live.not_read.iter().cloned()).collect(),
         held,
     }
@@ -279,8 +293,8 @@ impl<'a> Asked<'a> {
                 Direction::Forward => &change.to,
                 Direction::Back => &change.from,
             };
-            // A template on neither side of the rollout is somebody else's, and what new pods get.
-            if self.template.get(name).is_none_or(|template| [&change.from, &change.to].contains(&template)) {
+            // Lock and template are written together: another template is somebody else's, and what new pods get.
+            if self.template.get(name).is_none_or(|template| template == image) {
                 return Some(AskedImage { image, by_rollout: true });
             }
         }
@@ -327,6 +341,7 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
     let reports =
         pod.all_containers().map(|(list, container)| container::report(pod, list, container, asked, is_older));
     let containers: Vec<ContainerReport> = reports.collect();
+    let resizing = change::resizing(pod);
     let record = UpdateRecord::of(pod);
     let is_current = |record: &UpdateRecord| record.containers.keys().any(|name| record.container(pod, name).is_some());
     let scheduled = pod.status.conditions.iter().find(|condition| condition.kind == "PodScheduled");
@@ -334,7 +349,7 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
     PodStatus {
         key: pod.key.clone(),
         node: pod.spec.node_name.clone(),
-        state: pod_state(pod, &containers, older.is_some()),
+        state: pod_state(pod, &containers, older.is_some(), resizing.as_ref()),
         ready: pod.is_ready(),
         ready_since: pod.ready_condition().and_then(|condition| condition.last_transition_time.clone()),
         unscheduled: unscheduled
@@ -342,23 +357,23 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
         older_revision: older.map(|older| older.revision),
         update: record.as_ref().filter(|record| is_current(record)).map(|record| record.id.clone()),
         out_of_services: UpdateRecord::drained(pod).filter(|by| !by.is_on(pod)).map(|by| by.to_string()),
-        resizing: change::resizing(pod),
+        resizing,
         resources: asked.resources(pod),
         unreadable_record: record.is_none() && pod.annotations.contains_key(UPDATE_ANNOTATION),
         containers,
     }
 }
 
-fn pod_state(pod: &Pod, containers: &[ContainerReport], is_older: bool) -> PodState {
+fn pod_state(pod: &Pod, containers: &[ContainerReport], is_older: bool, resizing: Option<&FieldProgress>) -> PodState {
     let has = |wanted: fn(&Condition) -> bool| containers.iter().any(|report| wanted(&report.condition));
     let compares = |wanted: Comparison| containers.iter().any(|report| report.comparison == wanted);
     match () {
         () if pod.terminating => PodState::Terminating,
         () if pod.is_finished() => PodState::Finished,
         () if has(|condition| matches!(condition, Condition::Failed(_))) => PodState::Failed,
-        () if matches!(change::resizing(pod), Some(FieldProgress::Failed { .. })) => PodState::Failed,
+        () if matches!(resizing, Some(FieldProgress::Failed { .. })) => PodState::Failed,
         () if has(|condition| matches!(condition, Condition::Updating { .. })) => PodState::Updating,
-        () if change::resizing(pod).is_some() => PodState::Updating,
+        () if resizing.is_some() => PodState::Updating,
         () if !pod.is_ready() => PodState::NotReady,
         () if compares(Comparison::Pending) => PodState::Pending,
         () if is_older || compares(Comparison::Older) => PodState::Older,

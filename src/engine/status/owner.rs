@@ -48,6 +48,11 @@ pub enum OwnerState {
     },
     /// Somebody has paused its rollouts.
     Paused,
+    /// It has the update strategy OnDelete, and the user applied another one last.
+    OnDelete {
+        /// The type of the one that was applied.
+        applied: String,
+    },
     /// Its controller says that it is not progressing.
     Stuck {
         /// Such as `ProgressDeadlineExceeded`.
@@ -65,6 +70,7 @@ impl OwnerState {
             Self::NotObserved => "notObserved",
             Self::RollingOut { .. } => "rollingOut",
             Self::Paused => "paused",
+            Self::OnDelete { .. } => "onDelete",
             Self::Stuck { .. } => "stuck",
         }
     }
@@ -76,6 +82,9 @@ impl OwnerState {
             Self::NotObserved => "its controller has not observed the latest spec".into(),
             Self::RollingOut { status } => format!("its controller is replacing pods: {status}"),
             Self::Paused => "its rollouts are paused".into(),
+            Self::OnDelete { applied } => format!(
+                "its updateStrategy is OnDelete, and {applied} was applied last: its controller replaces no pod for a later template"
+            ),
             Self::Stuck { reason, message } if message.is_empty() => {
                 format!("its controller is not progressing: {reason}")
             }
@@ -86,7 +95,7 @@ impl OwnerState {
 
 /// Returns what the owner says of itself. A pause under a rollout of this program's is that rollout's, until it has
 /// lifted its own.
-pub(super) fn states(workload: &Workload, held: &Held) -> Vec<OwnerState> {
+pub(super) fn states(workload: &Workload, held: &Held, applied: Option<&Value>) -> Vec<OwnerState> {
     let object = &workload.object;
     let mut states = Vec::new();
     if object.pointer("/metadata/deletionTimestamp").is_some_and(Value::is_string)
@@ -102,6 +111,9 @@ pub(super) fn states(workload: &Workload, held: &Held) -> Vec<OwnerState> {
     if object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) && !is_ours {
         states.push(OwnerState::Paused);
     }
+    states.extend(applied.map(|applied| OwnerState::OnDelete {
+        applied: applied.get("type").and_then(Value::as_str).unwrap_or_default().to_owned(),
+    }));
     states.extend(stuck(object));
     states
 }

@@ -243,10 +243,13 @@ fn what_is_asked_is_compared_with_the_template_or_the_rollout() {
 fn under_a_rollout_what_it_has_not_come_to_is_pending_in_either_direction() {
     for (direction, image, template, expected) in [
         (Direction::Forward, "acme/side:v1", "acme/side:v2", Comparison::Pending),
-        (Direction::Forward, "acme/side:v1", "acme/side:v1", Comparison::Pending),
-        (Direction::Forward, "acme/side:v2", "acme/side:v1", Comparison::Same),
-        (Direction::Back, "acme/side:v2", "acme/side:v2", Comparison::Pending),
-        (Direction::Back, "acme/side:v1", "acme/side:v2", Comparison::Same),
+        (Direction::Forward, "acme/side:v2", "acme/side:v2", Comparison::Same),
+        (Direction::Back, "acme/side:v2", "acme/side:v1", Comparison::Pending),
+        (Direction::Back, "acme/side:v1", "acme/side:v1", Comparison::Same),
+        // Somebody has set the template since: no run brings the rollout's image to a pod.
+        (Direction::Forward, "acme/side:v1", "acme/side:v1", Comparison::Same),
+        (Direction::Forward, "acme/side:v2", "acme/side:v1", Comparison::Drifted),
+        (Direction::Back, "acme/side:v1", "acme/side:v2", Comparison::Drifted),
         (Direction::Forward, "acme/side:v2", "acme/side:v3", Comparison::Drifted),
     ] {
         let mut owner = deployment(template);
@@ -462,4 +465,18 @@ fn a_container_that_an_update_did_not_change_stays_what_it_was() {
     let found = status(&live(deployment("acme/side:v2"), &[pod])).pods.remove(0);
     assert_eq!(found.containers[1].condition.word(), "unverified");
     assert_eq!(found.state, PodState::Updating);
+}
+
+/// Pods of an older revision may have the same images: with another strategy than OnDelete their controller replaces them.
+#[test]
+fn a_strategy_that_replaces_pods_is_said_to() {
+    let pod = Side::new("acme/side:v1", CREATED, running(CREATED)).pod();
+    let mut pods = status(&live(deployment("acme/side:v1"), &[pod])).pods;
+    let label = |pods: &[PodStatus]| {
+        let ways = ways::ways_without_rollout(pods, true, Some(json!({"type": "RollingUpdate"})));
+        ways.first().map(|way| way.label.ends_with("which replaces pods"))
+    };
+    assert_eq!(label(&pods), Some(false));
+    pods[0].older_revision = Some("web-9".into());
+    assert_eq!(label(&pods), Some(true));
 }

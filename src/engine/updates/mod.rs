@@ -238,7 +238,7 @@ fn of_pods(
     for pod in pods {
         match UpdateRecord::complete(pod) {
             // A note that says that the pod is drained, or was taken over, is of no update.
-            Some(record) if record.containers.is_empty() => {}
+            Some(record) if !record.is_of_update() => {}
             Some(record) if known.contains(&record.id) || oldest.is_some_and(|oldest| record.id < *oldest) => {}
             Some(record) => by_id.entry(record.id.clone()).or_default().push((pod, record)),
             None if pod.annotations.contains_key(UPDATE_ANNOTATION) => {
@@ -280,7 +280,12 @@ fn of_records(id: RolloutId, pods: &[(&Pod, UpdateRecord)]) -> Update {
         began: began(&id),
         ended: None,
         reason: None,
-        fields: FieldChanges::default(),
+        fields: pods
+            .iter()
+            .map(|(_, record)| record.resources())
+            .find(|found| !found.0.is_empty())
+            .unwrap_or_default()
+            .into(),
         id,
     }
 }

@@ -44,7 +44,7 @@ impl Effect {
             Self::NoRestart => "in place: no restart".to_owned(),
             Self::NoEffectNow => "no effect now: used when a pod is next made".to_owned(),
             Self::NotInPlace(code) => format!("not in place ({code})"),
-            Self::LeftAlone => "left alone: outside the pod template".to_owned(),
+            Self::LeftAlone => "not changed: outside the pod template".to_owned(),
             Self::New => "new: kubectl apply creates it".to_owned(),
         }
     }
@@ -168,8 +168,9 @@ pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
     }
     let refused: BTreeSet<String> = plan.reasons.iter().flat_map(paths).collect();
     for row in plan.fields.rows().iter().filter(|row| !refused.contains(&row.path)) {
-        let effect = match row.effect {
+        let effect = match &row.effect {
             FieldEffect::InPlace => Effect::NoRestart,
+            FieldEffect::Restarts(container) => Effect::Restarts(container.clone()),
             FieldEffect::LaterPods => Effect::NoEffectNow,
         };
         marks.insert(Mark { path: in_template(&row.path), effect });

@@ -229,7 +229,7 @@ fn what_blocks_a_bare_pod_blocks_its_image() {
 
 #[test]
 fn images_by_hand_go_into_the_template() {
-    let images = |word: &str| target::parse(&[word.to_owned()], &[], false, false).unwrap().images;
+    let images = |word: &str| target::parse(&[word.to_owned()], &[], target::Unnamed::None, false).unwrap().images;
     let live = live(stored());
     let after = with_images(&live, &images("side=:2")).unwrap();
     assert_eq!(after.pointer("/spec/template/spec/containers/1/image"), Some(&json!("side:2")));

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the corpus is read from disk, and answers are timed")]
 
+use super::standard_input;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -108,7 +109,7 @@ fn deployment(name: &str, content: &str) -> String {
 
 fn refusal(text: &str) -> String {
     let wanted = |_: &str, kind: &str| kind == "Deployment";
-    let answer = read(&["-".into()], false, &mut text.as_bytes(), wanted, Scope::Partial);
+    let answer = read(standard_input(), false, &mut text.as_bytes(), wanted, Scope::Partial);
     answer.map_or_else(|error| error.to_string(), |objects| format!("{} objects", objects.len()))
 }
 

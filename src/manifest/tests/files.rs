@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the tests write the files that are read")]
 
+use super::{Origin, standard_input};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -31,15 +32,9 @@ impl Folder {
     /// The sources that are read, without the folder, or the error.
     fn read(&self, names: &[&str], recursive: bool, mut stdin: &[u8]) -> String {
         let folder = self.0.to_string_lossy().into_owned();
-        let names: Vec<String> = names
-            .iter()
-            .map(
-                |name| {
-                    if name.contains("://") || *name == "-" { (*name).to_owned() } else { format!("{folder}/{name}") }
-                },
-            )
-            .collect();
-        let answer = match read(&names, recursive, &mut stdin, |_, _| true, Scope::Partial) {
+        let path = |name: &&str| if *name == "-" { "-".to_owned() } else { format!("{folder}/{name}") };
+        let names = names.iter().map(path).map(Origin::Name).collect();
+        let answer = match read(names, recursive, &mut stdin, |_, _| true, Scope::Partial) {
             Ok(manifests) => manifests.iter().map(|manifest| manifest.source.to_string()).collect::<Vec<_>>().join(" "),
             Err(error) => error.to_string(),
         };
@@ -60,7 +55,7 @@ fn names_are_found_as_kubectl_finds_them() {
         folder.write(name);
     }
     let stdin = b"apiVersion: v1\nkind: Pod\nmetadata: {name: stdin}\n";
-    let cases: [(&[&str], bool, &str); 16] = [
+    let cases: [(&[&str], bool, &str); 15] = [
         (&["b.yaml", "a.yml"], false, "b.yaml:1 a.yml:1"),
         (&["d.txt"], false, "d.txt:1"),
         (&[""], false, "a.yml:1 b.yaml:1 c.json:1 x[1].yaml:1"),
@@ -76,11 +71,6 @@ fn names_are_found_as_kubectl_finds_them() {
         (&["z[.yaml"], false, "the pattern \"z[.yaml\" is not valid"),
         (&["none"], true, "no manifests in \"none\": recognized file extensions are .json, .yaml and .yml"),
         (&["b.yaml", "b.yaml"], false, "Pod b-yaml is given twice: b.yaml:1 and b.yaml:1"),
-        (
-            &["HTTPS://user:password@example.com/a.yaml?token=x"],
-            false,
-            "URLs are not read; download it and pipe it in: curl -fsSL HTTPS://example.com/a.yaml | kubectl inplace ... -f -",
-        ),
     ];
     for (names, recursive, expected) in cases {
         assert_eq!(folder.read(names, recursive, stdin), expected, "{names:?}");
@@ -118,7 +108,7 @@ impl Read for Endless {
 #[test]
 fn no_more_is_read_than_is_allowed() {
     let mut endless = Endless(0);
-    let error = read(&["-".to_owned()], false, &mut endless, |_, _| true, Scope::Partial).expect_err("it is too large");
+    let error = read(standard_input(), false, &mut endless, |_, _| true, Scope::Partial).expect_err("it is too large");
     assert_eq!(error.to_string(), "\"standard input\" is larger than 16 MiB");
     assert_eq!(endless.0, MAX_INPUT_BYTES + 1);
 }

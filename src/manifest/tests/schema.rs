@@ -1,5 +1,6 @@
 //! Manifests that are not of the API's types: each is refused with its line, its path and what was expected.
 
+use super::standard_input;
 use crate::engine::api_schema::Scope;
 use crate::manifest::{ManifestError, read};
 
@@ -31,7 +32,7 @@ fn is_workload(_: &str, kind: &str) -> bool {
 
 /// What is said of a text on standard input: the first line of each problem, or the fields that are not known.
 fn outcome(text: &str, scope: Scope) -> Vec<String> {
-    let told = match read(&["-".to_owned()], false, &mut text.as_bytes(), is_workload, scope) {
+    let told = match read(standard_input(), false, &mut text.as_bytes(), is_workload, scope) {
         Ok(objects) => {
             objects.iter().flat_map(|object| &object.unknown).map(|found| format!("unknown: {found}\n")).collect()
         }
@@ -63,7 +64,8 @@ name: app
     name: 1  =>  12:9: @.name is a number, not a string; QUOTE
     name: on  =>  12:9: @.name is a boolean, not a string; BOOLEAN
 replicas: 2
-    replicas: two  =>  5:3: spec.replicas is a string, not a whole number of 32 bits; UNQUOTE
+    replicas: two  =>  5:3: spec.replicas is a string, not a whole number of 32 bits
+    replicas: '2'  =>  5:3: spec.replicas is a number in quotes, not a whole number of 32 bits; UNQUOTE
     replicas: 1.5  =>  5:3: spec.replicas is not a whole number of 32 bits
     replicas: 4294967296  =>  5:3: spec.replicas is not a whole number of 32 bits
     replicas: {}  =>  5:3: spec.replicas is an object, not a whole number of 32 bits
@@ -87,7 +89,7 @@ containers:\n
     contianers:\n  =>  10:5: spec.template.spec.containers is required and not set
     initContainers:\n  =>  10:5: spec.template.spec.containers is required and not set
 - containerPort: 80
-    - containerPort: '80'  =>  15:11: @.ports[0].containerPort is a string, not a whole number of 32 bits; UNQUOTE
+    - containerPort: '80'  =>  15:11: @.ports[0].containerPort is a number in quotes, not a whole number of 32 bits; UNQUOTE
     - port: 80  =>  15:11: @.ports[0].containerPort is required and not set
     - 80  =>  15:11: @.ports[0] is a number, not an object
       containerPort: 80  =>  14:9: @.ports is an object, not an array
@@ -135,7 +137,7 @@ fn malformed_manifests_are_refused_with_line_path_and_what_was_expected() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(outcome(WEB, Scope::Whole), [""; 0]);
-    assert_eq!(cases, 45);
+    assert_eq!(cases, 46);
 }
 
 #[test]
@@ -188,9 +190,9 @@ fn a_field_is_found_in_lists_later_documents_and_json() {
 #[test]
 fn all_problems_are_told_at_once_with_their_lines() {
     let text = WEB.replace("'acme/app:9.3'", "5").replace("replicas: 2", "replicas: two");
-    let error = read(&["-".to_owned()], false, &mut text.as_bytes(), is_workload, Scope::Whole).map(|_| ());
+    let error = read(standard_input(), false, &mut text.as_bytes(), is_workload, Scope::Whole).map(|_| ());
     let expected = "\
-standard input:5:3: spec.replicas is a string, not a whole number of 32 bits; leave out the quotes
+standard input:5:3: spec.replicas is a string, not a whole number of 32 bits
 5 |   replicas: two
   |   ^
 standard input:13:9: spec.template.spec.containers[0].image is a number, not a string; put it in quotes
@@ -204,7 +206,7 @@ fn the_words_of_an_input_with_a_secret_are_not_shown() {
     let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\n";
     let text = secret.to_owned()
         + &WEB.replace("replicas: 2", "hunter2: hunter2").replace("labels: {app: web}", "labels: {hunter2: 1}");
-    let error = read(&["-".to_owned()], false, &mut text.as_bytes(), is_workload, Scope::Whole).map(|_| ());
+    let error = read(standard_input(), false, &mut text.as_bytes(), is_workload, Scope::Whole).map(|_| ());
     let told = error.map_err(|error| error.to_string()).expect_err("it is refused");
     assert!(told.contains("standard input:13:") && !told.contains("hunter2"), "{told}");
 }

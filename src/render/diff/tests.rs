@@ -39,7 +39,7 @@ fn a_difference_is_shown_and_marked() {
 +++ MERGED/apps.v1.Deployment.prod.web
 @@ -6 +6 @@ spec
 -  replicas: 2
-+  replicas: 5  # left alone: outside the pod template
++  replicas: 5  # not changed: outside the pod template
 @@ -16 +16 @@ spec.template.spec.containers[app].env[B]
 -          value: 'yes'
 +          value: '3'  # not in place (TemplateFieldNotInPlace)

@@ -11,6 +11,9 @@ use crate::engine::names::WorkloadRef;
 use crate::engine::outcome::EndResult;
 use crate::engine::updates::{UnreadableNote, UpdatedImage};
 
+/// The wall clock.
+const NOW: &str = "2026-03-01T10:10:00Z";
+
 fn update(id: &str, course: Course, who: Option<&str>, ended: Option<&str>) -> Update {
     let image = UpdatedImage {
         container: "side".into(),
@@ -42,7 +45,7 @@ fn workload(updates: Vec<Update>) -> WorkloadUpdates {
 
 fn written(format: OutputFormat, workloads: &[WorkloadUpdates]) -> String {
     let mut out = Vec::new();
-    history(format, workloads, &Style::PLAIN, &mut out).unwrap();
+    history(format, workloads, NOW, &Style::PLAIN, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -64,10 +67,10 @@ fn a_person_gets_the_newest_last() {
     let expected = "\
 deployment/web  namespace prod
 
-  id     began                  took         who    change                             outcome            reason
-  id-1   2026-03-01T10:00:00Z   1 min 30 s   jane   side: acme/side 1.27.1 -> 1.27.2   complete           fix ^[[2J
-  id-2   2026-03-01T10:00:00Z   -            -      side: acme/side 1.27.1 -> 1.27.2   pods only: 2 pods  fix ^[[2J
-  id-3   2026-03-01T10:00:00Z   -            joe    side: acme/side 1.27.1 -> 1.27.2   paused, back       fix ^[[2J
+  ID     AGE   TOOK         WHO      CHANGE                             OUTCOME            REASON
+  id-1   10m   1 min 30 s   jane     side: 1.27.1 -> 1.27.2   complete           fix ^[[2J
+  id-2   10m   <none>       <none>   side: 1.27.1 -> 1.27.2   pods only: 2 pods  fix ^[[2J
+  id-3   10m   <none>       joe      side: 1.27.1 -> 1.27.2   paused, back       fix ^[[2J
   not readable: kubectl-inplace.io/update of pod/x^G (made by another version, or edited)
   not read: you may not list pods
 

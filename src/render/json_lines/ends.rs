@@ -41,6 +41,7 @@ pub(super) struct Proof<'a> {
 struct InPods<'a> {
     container: &'a str,
     pods: usize,
+    restarts: usize,
 }
 
 #[derive(Serialize)]
@@ -82,8 +83,8 @@ impl<'a> Proof<'a> {
             ready_seconds: times.ready.map(Spread::from),
         };
         Self {
-            restarted_as_planned: in_pods(&proof.planned),
-            restarted_not_planned: in_pods(&proof.collateral),
+            restarted_as_planned: in_pods(&proof.planned, &proof.twice),
+            restarted_not_planned: in_pods(&proof.collateral, &BTreeMap::new()),
             replaced: proof
                 .replaced
                 .iter()
@@ -94,8 +95,12 @@ impl<'a> Proof<'a> {
     }
 }
 
-fn in_pods(counts: &BTreeMap<ContainerName, usize>) -> Vec<InPods<'_>> {
-    counts.iter().map(|(name, pods)| InPods { container: name.as_str(), pods: *pods }).collect()
+fn in_pods<'a>(counts: &'a BTreeMap<ContainerName, usize>, twice: &BTreeMap<ContainerName, usize>) -> Vec<InPods<'a>> {
+    let restarts = |name, pods: usize| pods + twice.get(name).copied().unwrap_or(0);
+    let counts = counts.iter();
+    counts
+        .map(|(name, pods)| InPods { container: name.as_str(), pods: *pods, restarts: restarts(name, *pods) })
+        .collect()
 }
 
 /// The line `failureReport`.

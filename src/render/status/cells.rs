@@ -4,34 +4,47 @@ use crate::engine::change::FieldProgress;
 use crate::engine::names::RolloutId;
 use crate::engine::pod::{ContainerList, Waiting};
 use crate::engine::status::{Comparison, Condition, ContainerReport, PodState, PodStatus};
-use crate::render::escape;
 use crate::render::style::Style;
+use crate::render::table::Column;
 use crate::render::wide::Detail;
+use crate::render::{escape, images};
 
-use super::MESSAGE_CHARACTERS;
+use super::{MESSAGE_CHARACTERS, age};
 
-const NONE: &str = "none";
+const NONE: &str = "<none>";
+
+const POD: Column = Column::short("POD", 14);
+const CONTAINER: Column = Column::short("CONTAINER", 9);
+const STATE: Column = Column::short("STATE", 20);
+const AGE: Column = Column::whole("AGE").goes(1);
+const RESTARTS: Column = Column::whole("RESTARTS").goes(0);
+const EXIT: Column = Column::whole("LAST EXIT").goes(2);
+const IMAGE: Column = Column::short("IMAGE", 12).goes(3);
+const TEMPLATE: Column = Column::short("TEMPLATE", 12).goes(4);
+/// What `-o wide` adds; a wide table may be wider than the terminal, as kubectl's.
+const WIDE: [Column; 4] =
+    [Column::whole("NODE"), Column::whole("IMAGE ID"), Column::whole("UPDATE"), Column::whole("UID")];
 
 /// Which columns a table has.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Columns {
-    /// What the template asks for; a pod of its own has none.
+pub(super) struct Columns<'a> {
+    /// What the template asks for: where some container has something else.
     pub(super) template: bool,
     pub(super) detail: Detail,
+    /// The wall clock (RFC 3339).
+    pub(super) now: &'a str,
+    /// What the images have in common.
+    pub(super) folder: &'a str,
 }
 
-impl Columns {
-    pub(super) fn heads(self) -> Vec<&'static str> {
-        let mut heads = vec!["pod", "container", "image"];
-        if self.template {
-            heads.push("template");
-        }
-        heads.push("state");
+impl Columns<'_> {
+    pub(super) fn heads(self) -> Vec<Column> {
+        let template = self.template.then_some(TEMPLATE);
+        let heads = [POD, CONTAINER, STATE, AGE, RESTARTS, EXIT, IMAGE].into_iter().chain(template);
         match self.detail {
-            Detail::Short => {}
-            Detail::Wide => heads.extend(["restarts", "node", "image ID", "update", "uid"]),
+            Detail::Short => heads.collect(),
+            Detail::Wide => heads.chain(WIDE).collect(),
         }
-        heads
     }
 
     /// A row a container; the pod stands in the first. A pod always has one.
@@ -51,16 +64,41 @@ impl Columns {
             ContainerList::InitContainers => " (init)",
         };
         let name = if is_first { pod_cell(pod, style) } else { String::new() };
-        let mut row = vec![name, format!("{}{list}", style.show(report.container.as_str())), style.show(&report.image)];
+        let mut row = vec![
+            name,
+            format!("{}{list}", style.show(report.container.as_str())),
+            state(pod, report, self.detail, style),
+            since(&report.condition).map_or_else(|| NONE.to_owned(), |since| age(since, self.now)),
+            report.restarts.to_string(),
+            report.last_exit.map_or_else(|| NONE.to_owned(), |code| code.to_string()),
+            images::within(&report.image, self.folder, style),
+        ];
         if self.template {
-            row.push(template(report, style));
+            row.push(template(report, self.folder, style));
         }
-        row.push(state(pod, report, self.detail, style));
         match self.detail {
             Detail::Short => {}
             Detail::Wide => row.extend(wide(pod, report, style)),
         }
         row
+    }
+}
+
+/// Since when the container runs, as far as is known.
+fn since(condition: &Condition) -> Option<&str> {
+    match condition {
+        Condition::Running { since, .. } | Condition::Unverified { since, .. } => since.as_deref(),
+        Condition::Updating { .. } | Condition::Failed(_) | Condition::Starting { .. } | Condition::Ended { .. } => {
+            None
+        }
+    }
+}
+
+/// Whether what the container asks for differs from the template, or has to be told from it.
+pub(super) fn is_compared(report: &ContainerReport) -> bool {
+    match report.comparison {
+        Comparison::Own | Comparison::Injected | Comparison::Same => false,
+        Comparison::Pinned | Comparison::Pending | Comparison::Older | Comparison::Drifted => true,
     }
 }
 
@@ -113,12 +151,14 @@ fn pod_cell(pod: &PodStatus, style: &Style) -> String {
     if marks.is_empty() { name } else { format!("{name} ({})", marks.join("; ")) }
 }
 
-fn template(report: &ContainerReport, style: &Style) -> String {
+fn template(report: &ContainerReport, folder: &str, style: &Style) -> String {
     match (report.comparison, &report.asked) {
         (Comparison::Same, _) => "same".into(),
         (Comparison::Injected | Comparison::Own, _) | (_, None) => NONE.into(),
-        (Comparison::Pinned, Some(asked)) => format!("{} (pinned)", style.show(asked)),
-        (Comparison::Pending | Comparison::Older | Comparison::Drifted, Some(asked)) => style.show(asked),
+        (Comparison::Pinned, Some(asked)) => format!("{} (pinned)", images::within(asked, folder, style)),
+        (Comparison::Pending | Comparison::Older | Comparison::Drifted, Some(asked)) => {
+            images::within(asked, folder, style)
+        }
     }
 }
 
@@ -139,49 +179,69 @@ fn state(pod: &PodStatus, report: &ContainerReport, detail: Detail, style: &Styl
 }
 
 fn condition(condition: &Condition, before: Option<&str>, detail: Detail, style: &Style) -> String {
-    let since =
-        |since: &Option<String>| since.as_ref().map(|at| format!(" since {}", style.show(at))).unwrap_or_default();
     match condition {
-        Condition::Running { ready: true, since: at } => format!("ready{}", since(at)),
-        Condition::Running { ready: false, since: at } => format!("running{}, not ready", since(at)),
-        Condition::Unverified { why, ready, since: at } => {
+        Condition::Running { ready: true, .. } => "ready".into(),
+        Condition::Running { ready: false, .. } => "running, not ready".into(),
+        Condition::Unverified { why, ready, .. } => {
             let word = if *ready { "ready" } else { "running" };
             let why = match detail {
                 Detail::Short => String::new(),
                 Detail::Wide => after_colon(why, style),
             };
-            format!("{word}{}, unverified{why}", since(at))
+            format!("{word}, unverified{why}")
         }
         Condition::Updating { waiting } => {
             let from = before.map(|before| format!(" from {}", style.show(before))).unwrap_or_default();
-            format!("updating{from}{}", self::waiting(waiting.as_ref(), style))
+            format!("updating{from}{}", self::waiting(waiting.as_ref(), detail, style))
         }
         Condition::Failed(failure) => {
             let code = failure.exit_code.map(|code| format!(" (exit code {code})")).unwrap_or_default();
-            format!("FAILED: {}{code}{}", style.show(&failure.reason), after_colon(&failure.message, style))
+            let message = match detail {
+                Detail::Short => String::new(),
+                Detail::Wide => after_colon(&failure.message, style),
+            };
+            format!("FAILED: {}{code}{message}", style.show(&failure.reason))
         }
-        Condition::Starting { waiting } => format!("starting{}", self::waiting(waiting.as_ref(), style)),
+        Condition::Starting { waiting } => format!("starting{}", self::waiting(waiting.as_ref(), detail, style)),
         Condition::Ended { exit_code: Some(code) } => format!("ended (exit code {code})"),
         Condition::Ended { exit_code: None } => "ended".into(),
     }
 }
 
-fn waiting(waiting: Option<&Waiting>, style: &Style) -> String {
-    let text =
-        |waiting: &Waiting| format!("{}{}", after_colon(&waiting.reason, style), after_colon(&waiting.message, style));
+fn waiting(waiting: Option<&Waiting>, detail: Detail, style: &Style) -> String {
+    let text = |waiting: &Waiting| match detail {
+        Detail::Short => after_colon(&waiting.reason, style),
+        Detail::Wide => format!("{}{}", after_colon(&waiting.reason, style), after_colon(&waiting.message, style)),
+    };
     waiting.map(text).unwrap_or_default()
+}
+
+/// What the kubelet says of the pod's containers, below the table: too long for a cell.
+pub(super) fn messages(pod: &PodStatus, style: &Style) -> Vec<String> {
+    let message = |report: &ContainerReport| match &report.condition {
+        Condition::Failed(failure) => Some(failure.message.clone()),
+        Condition::Updating { waiting } | Condition::Starting { waiting } => {
+            waiting.as_ref().map(|waiting| waiting.message.clone())
+        }
+        Condition::Running { .. } | Condition::Unverified { .. } | Condition::Ended { .. } => None,
+    };
+    let told = pod.containers.iter().filter_map(|report| {
+        let message = message(report).filter(|message| !message.is_empty())?;
+        let message = escape::cut(&style.whole(&message), MESSAGE_CHARACTERS);
+        Some(format!("{}: {message}", style.show(report.container.as_str())))
+    });
+    told.collect()
 }
 
 fn after_colon(text: &str, style: &Style) -> String {
     if text.is_empty() { String::new() } else { format!(": {}", escape::cut(&style.whole(text), MESSAGE_CHARACTERS)) }
 }
 
-fn wide(pod: &PodStatus, report: &ContainerReport, style: &Style) -> [String; 5] {
+fn wide(pod: &PodStatus, report: &ContainerReport, style: &Style) -> [String; 4] {
     let known = |text: Option<&str>| {
         text.filter(|text| !text.is_empty()).map_or_else(|| NONE.to_owned(), |text| style.whole(text))
     };
     [
-        report.restarts.to_string(),
         known(Some(&pod.node)),
         known(report.image_id.as_deref()),
         known(report.before.as_ref().and(pod.update.as_ref()).map(RolloutId::as_str)),

@@ -161,7 +161,9 @@ impl<'a> OwnerView<'a> {
         let (status, reason) = match state {
             OwnerState::RollingOut { status } => (Some(status.as_str()), None),
             OwnerState::Stuck { reason, .. } => (None, Some(reason.as_str())),
-            OwnerState::Terminating | OwnerState::NotObserved | OwnerState::Paused => (None, None),
+            OwnerState::Terminating | OwnerState::NotObserved | OwnerState::Paused | OwnerState::OnDelete { .. } => {
+                (None, None)
+            }
         };
         Self { state: state.word(), status, reason, message: state.sentence() }
     }
@@ -276,6 +278,7 @@ struct ContainerView<'a> {
     message: Option<&'a str>,
     exit_code: Option<i64>,
     restarts: i64,
+    last_exit_code: Option<i64>,
 }
 
 impl<'a> ContainerView<'a> {
@@ -318,6 +321,7 @@ impl<'a> ContainerView<'a> {
             message: message.filter(|text| !text.is_empty()),
             exit_code,
             restarts: report.restarts,
+            last_exit_code: report.last_exit,
         }
     }
 }

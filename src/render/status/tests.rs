@@ -7,7 +7,7 @@ use crate::engine::failure::Failure;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::{PodKey, WorkloadRef};
 use crate::engine::pod::{ContainerList, Waiting};
-use crate::engine::status::{Comparison, Condition, ContainerReport, TemplateContainer};
+use crate::engine::status::{Comparison, Condition, ContainerReport, Deed, TemplateContainer, Way};
 
 const AT: &str = "2026-03-01T10:00:00Z";
 
@@ -20,6 +20,7 @@ fn report(condition: Condition, comparison: Comparison) -> ContainerReport {
         asked: Some("acme/side:v1".into()),
         before: None,
         restarts: 1,
+        last_exit: Some(3),
         condition,
         comparison,
     }
@@ -51,6 +52,7 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
         held: Held::No,
         life: None,
         hold: None,
+        ways: vec![],
         owner: Vec::new(),
         template: vec![TemplateContainer {
             container: "side".into(),
@@ -64,10 +66,15 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
 
 fn written(format: OutputFormat, workloads: &[WorkloadStatus], asked_for: bool) -> String {
     let mut out = Vec::new();
-    let commands = |workload: &WorkloadRef| HeldCommands {
-        follow: format!("kubectl inplace follow {workload}"),
-        resume: format!("kubectl inplace resume {workload}"),
-        abort: format!("kubectl inplace abort {workload}"),
+    let commands = |status: &WorkloadStatus| {
+        let deed = |way: &Way| match &way.deed {
+            Deed::Follow => "follow",
+            Deed::Resume => "resume",
+            Deed::Abort => "abort",
+            Deed::Apply(_) | Deed::Restore(_) => "apply",
+        };
+        let command = |way: &Way| format!("kubectl inplace {} {}", deed(way), status.workload);
+        status.ways.iter().map(|way| (format!("{}:", way.label), command(way))).collect()
     };
     let now = "2026-03-01T10:03:10Z";
     let context = StatusContext { asked_for, namespace: Some("prod"), not_read: &[], now, commands: &commands };
@@ -89,16 +96,13 @@ fn conditions() -> Vec<(Condition, &'static str)> {
     };
     let at = Some(AT.to_owned());
     vec![
-        (ready(), "ready since 2026-03-01T10:00:00Z"),
+        (ready(), "ready"),
         (Condition::Running { ready: false, since: None }, "running, not ready"),
-        (
-            Condition::Unverified { why: "why".into(), ready: true, since: at },
-            "ready since 2026-03-01T10:00:00Z, unverified",
-        ),
-        (Condition::Updating { waiting: Some(waiting.clone()) }, "updating: ErrImagePull: gone^[[2J"),
+        (Condition::Unverified { why: "why".into(), ready: true, since: at }, "ready, unverified"),
+        (Condition::Updating { waiting: Some(waiting.clone()) }, "updating: ErrImagePull"),
         (Condition::Updating { waiting: None }, "updating"),
-        (Condition::Failed(failure), "FAILED: CrashLoopBackOff (exit code 3): boom\\nDone"),
-        (Condition::Starting { waiting: Some(waiting) }, "starting: ErrImagePull: gone^[[2J"),
+        (Condition::Failed(failure), "FAILED: CrashLoopBackOff (exit code 3)"),
+        (Condition::Starting { waiting: Some(waiting) }, "starting: ErrImagePull"),
         (Condition::Ended { exit_code: Some(1) }, "ended (exit code 1)"),
         (Condition::Ended { exit_code: None }, "ended"),
     ]
@@ -109,8 +113,14 @@ fn every_condition_has_its_words_and_nothing_hostile() {
     for (condition, words) in conditions() {
         let one = pod("web-1", PodState::NotReady, vec![report(condition, Comparison::Drifted)]);
         let shown = written(OutputFormat::Text, &[workload("web", vec![one])], true);
-        assert!(shown.contains(&format!("acme/side:v1   {words}; drifted from the template\n")), "{shown}");
+        assert!(shown.contains(&format!(" side        {words}; drifted from the template  ")), "{shown}");
         assert!(!shown.contains('\u{1b}'));
+        let message = match words {
+            "FAILED: CrashLoopBackOff (exit code 3)" => "pod/web-1  side: boom\\nDone\n",
+            "updating: ErrImagePull" | "starting: ErrImagePull" => "pod/web-1  side: gone^[[2J\n",
+            _ => "acme/side:v1\n",
+        };
+        assert!(shown.ends_with(message), "{shown}");
     }
 }
 
@@ -137,14 +147,14 @@ deployment/web  namespace prod   1 pod (2 wanted): 1 updating, 1 terminating
   owner: its controller is not progressing: X: y
   not read: no
 
-  pod                           container   image          template                state
-  web-1 (terminating)           side        acme/side:v2   none                    ready since 2026-03-01T10:00:00Z
-  web-2 (of revision web-a)     side        acme/side:v2   same                    ready since 2026-03-01T10:00:00Z
-                                mesh        acme/side:v2   acme/side:v1 (pinned)   updating from acme/side:v1
+  POD                         CONTAINER   STATE                        AGE      RESTARTS   LAST EXIT   IMAGE          TEMPLATE
+  web-1 (terminating)         side        ready                        3m10s    1          3           acme/side:v2   <none>
+  web-2 (of revision web-a)   side        ready                        3m10s    1          3           acme/side:v2   same
+                              mesh        updating from acme/side:v1   <none>   1          3           acme/side:v2   acme/side:v1 (pinned)
 ";
     assert_eq!(squeezed(&shown), squeezed(expected), "{shown}");
     let wide = written(OutputFormat::Wide, &[web], true);
-    for text in ["uid-web-1", "node-a", "sha256:a", "id-1", "image ID"] {
+    for text in ["uid-web-1", "node-a", "sha256:a", "id-1", "IMAGE ID"] {
         assert!(wide.contains(text), "{text}: {wide}");
     }
 }
@@ -162,10 +172,10 @@ fn without_a_target_only_what_there_is_something_to_say_of_is_shown() {
     let shown = written(OutputFormat::Text, &both, false);
     assert!(shown.starts_with("deployment/odd") && shown.ends_with("\n1 other workload is up to date.\n"), "{shown}");
     assert!(written(OutputFormat::Text, &both, true).contains("fine-1"));
-    assert_eq!(written(OutputFormat::Name, &both, false), "deployment/odd\n");
-    assert_eq!(written(OutputFormat::Name, &both, true), "deployment/fine\ndeployment/odd\n");
-    assert_eq!(written(OutputFormat::Text, &[fine()], false), "deployment/fine  namespace prod   1 pod: 1 ready\n");
-    assert_eq!(written(OutputFormat::Text, &[], false), "No workloads found in prod namespace.\n");
+    assert_eq!(written(OutputFormat::Name, &both, false), "deployment.apps/odd\n");
+    assert_eq!(written(OutputFormat::Name, &both, true), "deployment.apps/fine\ndeployment.apps/odd\n");
+    let alone = "  WORKLOAD          NAMESPACE   PODS\n  deployment/fine   prod        1 pod: 1 ready\n";
+    assert_eq!(written(OutputFormat::Text, &[fine()], false), alone);
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_run_that_is_at_work_is_not_taken_over_by_accident() {
         let writes = scene.owner_writes().len();
         for verb in ["resume", "abort"] {
             let output = scene.run(verb, "").ends_with(6).says("is run by jane on").says("at work, last sign of life");
-            let output = output.says("hint: watch it: kubectl inplace follow").says(&format!("kubectl inplace {verb}"));
+            let output = output.says("hint: Follow: kubectl inplace follow").says(&format!("kubectl inplace {verb}"));
             output.says("--take-over");
         }
         scene.run("undo", "").ends_with(6).prints("at work, last sign of life");
@@ -149,6 +149,6 @@ fn undo_of_what_somebody_has_changed_since_is_refused() {
     scene.server.edit("replicasets", "w", |owner| {
         owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v9".into();
     });
-    let output = scene.run("undo", "").ends_with(1).says("somebody has changed it since");
+    let output = scene.run("undo", "").ends_with(1).says("another client has changed it since");
     output.says(&format!("kubectl inplace undo replicaset/w --to {id}"));
 }

@@ -103,7 +103,7 @@ fn a_run_that_is_killed_anywhere_is_taken_back_by_abort() {
         let (held, recorded) = (is_held(&scene), !scene.history().is_empty());
         let output = scene.run("abort", "");
         if held {
-            output.completes(&what).prints("Taken back:");
+            output.completes(&what).prints("Rolled back:");
             scene.is_settled("acme/side:v1", &what);
         } else if recorded {
             assert!(matches!(output.code, Some(0 | 6)), "{what}: {}", output.block());

@@ -1,6 +1,6 @@
 //! One run at a time: who holds a workload, how it is left, and who may go on.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{KINDS, Kind, Scene, side_by_side};
 use crate::support::api_server::{Effect, When};
@@ -73,7 +73,7 @@ fn an_interrupt_leaves_a_stopped_lock_and_two_commands_that_work() {
         running.signal(signal);
         let output = running.wait().ends_with(code);
         assert_eq!(scene.lock()["state"], "stopped", "{}", kind.typed);
-        let labels = ["To go on: kubectl inplace ", "To take back what was done: kubectl inplace "];
+        let labels = ["Resume: kubectl inplace ", "Roll back: kubectl inplace "];
         let printed = output.stdout.lines().filter_map(|line| labels.iter().find_map(|label| line.strip_prefix(label)));
         let printed: Vec<&str> = printed.collect();
         let verbs: Vec<Option<&str>> = printed.iter().map(|line| line.split(' ').next()).collect();
@@ -134,16 +134,49 @@ fn what_a_killed_run_holds_can_be_taken_over() {
 }
 
 #[test]
+fn who_follows_what_nobody_carries_on_is_told_how_it_is_ended() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let (scene, running) = stuck(kind);
+        let follow = || typed(&scene.server, &format!("follow {} --timeout 1s", kind.typed)).run();
+        follow().ends_with(5).omits("Resume:");
+        running.signal("KILL");
+        running.wait();
+        free(&scene);
+        let left = follow().ends_with(5);
+        left.says("no run is known to carry it on").says("Resume: kubectl inplace resume").says("Roll back: kubectl");
+        scene.run("abort", "").ends_with(0);
+    });
+}
+
+#[test]
 fn another_image_after_a_failure_goes_forward_and_undo_leads_to_the_beginning() {
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
         scene.run("apply", "side=acme/side:missing --pre-pull=never").ends_with(4).prints("abort");
         assert_eq!(scene.lock()["state"], "stopped", "{}", kind.typed);
+        let status = typed(&scene.server, &format!("status {}", kind.typed)).run();
+        let (abort, resume) = (status.stdout.find("Roll back: "), status.stdout.find("Resume: "));
+        assert!(abort.is_some() && abort < resume, "the same image would fail again\n{}", status.block());
         scene.apply("acme/side:v3").ends_with(0);
         scene.is_settled("acme/side:v3", kind.typed);
         scene.run("undo", "").ends_with(0);
         scene.is_settled("acme/side:v1", kind.typed);
     });
+}
+
+/// The order that a rollout began with is noted, and whoever resumes it keeps to it.
+#[test]
+fn a_resumed_rollout_keeps_its_order() {
+    let kind = KINDS[1];
+    for (order, taken) in [("--order name", ["w-0", "w-1", "w-2"]), ("", ["w-2", "w-1", "w-0"])] {
+        let scene = Scene::with(kind, |workload| workload.spec(&json!({"podManagementPolicy": "Parallel"})));
+        scene.run("apply", &format!("side=acme/side:v2 --canary 1 {order}")).ends_with(0).prints("Paused");
+        scene.run("resume", "").ends_with(0);
+        let pods = scene.server.writes().into_iter().filter(|write| write.path.contains("/pods/"));
+        let pods: Vec<String> = pods.filter_map(|write| write.path.rsplit('/').next().map(str::to_owned)).collect();
+        assert_eq!(pods, taken, "{order}");
+        scene.is_settled("acme/side:v2", order);
+    }
 }
 
 /// What a person types first: `undo` of a rollout that failed takes it back, template and pods.
@@ -152,26 +185,34 @@ fn undo_after_a_failure_takes_it_back() {
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
         scene.run("apply", "side=acme/side:missing --pre-pull=never").ends_with(4);
-        scene.run("undo", "--dry-run").ends_with(0).says("left in the middle");
+        scene.run("undo", "--dry-run").ends_with(0).says("did not finish and is rolled back");
         assert_eq!(scene.lock()["state"], "stopped", "{}: a dry run changes nothing", kind.typed);
-        scene.run("undo", "").ends_with(0).says("left in the middle").prints("Taken back:");
+        scene.run("undo", "").ends_with(0).says("did not finish and is rolled back").prints("Rolled back:");
         scene.is_settled("acme/side:v1", kind.typed);
     });
 }
 
 #[test]
-fn another_template_ends_it_with_code_6_and_leaves_nothing_of_it() {
+fn another_template_ends_it_with_code_6_and_replaces_no_pod_unasked() {
     side_by_side(KINDS.to_vec(), |kind| {
         let (scene, running) = stuck(kind);
         scene.server.edit(kind.plural, "w", |owner| {
             owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:foreign".into();
         });
         let output = running.wait().ends_with(6);
-        output.prints("changed by somebody else").omits("abort");
+        let output = output.prints("changed by another client");
         free(&scene);
         assert_eq!(scene.lock(), Value::Null, "{}", kind.typed);
-        assert_eq!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
-        assert_eq!(scene.owner()["spec"]["paused"], Value::Null, "{}", kind.typed);
+        if scene.spec.get("updateStrategy").is_some() {
+            // --yes is no word for it that the controller replaces pods.
+            output.says("To finish it in place:").says("To let it roll out, which replaces every pod:");
+            assert_ne!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
+            let resumed = scene.run("resume", "--take-over").ends_with(0);
+            resumed.says("updateStrategy");
+        } else {
+            output.omits("abort");
+            assert_eq!(scene.owner()["spec"]["paused"], Value::Null, "{}", kind.typed);
+        }
         if kind.plural != "replicasets" {
             clock::eventually("their rollout", || {
                 images(&scene.server, "side").iter().all(|image| image == "acme/side:foreign").then_some(())

@@ -65,13 +65,13 @@ fn they_come_into_the_pods_and_undo_leaves_them_there() {
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = Scene::new(kind);
         let wanted = scene.manifest(&json!([gpu()]));
-        scene.apply_manifest(&wanted, "").ends_with(0).prints("spec.tolerations   (none) -> gpu op=Exists");
+        scene.apply_manifest(&wanted, "").ends_with(0).prints("toleration gpu op=Exists   <none>   gpu op=Exists");
         scene.tolerates(&json!([gpu()]), 3, "forward");
         scene.apply_manifest(&wanted, "").ends_with(0).prints("No changes.");
         scene.apply_manifest(&scene.manifest(&json!([])), "").ends_with(3).prints("TolerationRemoved");
         scene.tolerates(&json!([gpu()]), 3, "refused");
 
-        scene.run("undo", "").ends_with(0).prints("(only in pods made later: those that run stay as they are)");
+        scene.run("undo", "").ends_with(0).prints("new pods only");
         scene.tolerates(&Value::Null, 3, "undone");
         typed(&scene.server, &format!("status {}", scene.kind.typed)).run().ends_with(0);
 
@@ -88,7 +88,7 @@ fn a_rollout_that_is_taken_back_leaves_them_in_the_pods_that_it_came_to() {
         let mut wanted = scene.manifest(&json!([gpu()]));
         wanted["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:missing".into();
         let output = scene.apply_manifest(&wanted, "--on-failure=undo --pre-pull=never").ends_with(4);
-        output.prints("Taken back:").says("pods that have the toleration gpu op=Exists keep it");
+        output.prints("Rolled back:").says("pods that have the toleration gpu op=Exists keep it");
         scene.tolerates(&Value::Null, 1, "taken back");
     });
 }

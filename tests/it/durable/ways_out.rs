@@ -177,7 +177,7 @@ fn from_every_state_the_first_printed_command_leads_out_and_every_pod_is_kept() 
         }
         deed.is_done(&scene);
         let typed = led_out(&scene, &what);
-        let is_taken_back = matches!(deed, Deed::Revert) && kind.plural != "deployments";
+        let is_taken_back = matches!(deed, Deed::Revert);
         scene.is_settled(if is_taken_back { "acme/side:v1" } else { "acme/side:v2" }, &what);
         assert!(typed.len() <= 3, "{what}: {typed:?}");
     });
@@ -208,13 +208,114 @@ fn a_rollout_that_a_foreign_template_has_overtaken_says_so_and_ends() {
                 owner["spec"]["template"]["spec"]["containers"][index]["image"] = format!("acme/{container}:v9").into();
             });
             let status = typed(&scene.server, &format!("status {}", KINDS[0].typed)).run();
-            status.prints("somebody else has set another template since").prints("Abort: ").omits("Resume: ");
+            let status = status.prints("another client has set another template since").omits("Resume: ");
+            status.prints("End it, changing no image: kubectl inplace abort");
             let output = scene.run(verb, "").ends_with(6).omits("GONE").omits("To go on").omits("will be set");
-            let output = output.prints("somebody else has changed it: no pod is updated");
-            output.prints("changed by somebody else, and its controller replaces its pods");
+            let output = output.prints("another client has changed it or lets it roll out: no pod is updated");
+            output.prints("changed by another client, and its controller replaces its pods");
             let owner = scene.server.object("deployments", "w").unwrap_or_default();
             assert!(owner["metadata"]["annotations"][LOCK].is_null(), "{verb}: its lock is gone");
             typed(&scene.server, &format!("status {}", KINDS[0].typed)).run().omits("rollout in progress");
         }
     }
+}
+
+/// Somebody sets the template back while the rollout is left behind: nothing is promised that no run does.
+#[test]
+fn a_template_that_was_set_back_is_neither_pending_nor_resumed() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = killed_at(kind, Write { verb: "patch", plural: "pods", nth: 0 });
+        let owner = |text: &str| typed(&scene.server, &format!("{text} {}", kind.typed)).run();
+        owner("status").prints("Resume: kubectl").prints("pending");
+        set_image(&scene, "acme/side:v1");
+        let status = owner("status").prints("its template is again what it was before").prints("Roll back: kubectl");
+        status.omits("Resume: ").omits("pending");
+        for more in ["", "--dry-run"] {
+            let refused = scene.run("resume", more).ends_with(6).omits("will be set").omits("to update");
+            refused.says("so there is nothing to resume").says("Roll back: kubectl inplace abort");
+        }
+    });
+}
+
+/// Somebody lifts the pause before the ReplicaSet has the new template: its controller replaces the pods, and to go back
+/// would replace them once more.
+#[test]
+fn an_abort_of_what_was_resumed_too_early_replaces_no_pod() {
+    let scene = killed_at(KINDS[0], Write { verb: "patch", plural: "replicasets", nth: 0 });
+    scene.server.edit("deployments", "w", |owner| {
+        drop(owner["spec"].as_object_mut().and_then(|spec| spec.remove("paused")));
+    });
+    let replaced = || {
+        let is_new = |pod: &Value| pod["spec"]["containers"][1]["image"] == "acme/side:v2";
+        scene.server.objects("pods").iter().all(is_new).then_some(())
+    };
+    crate::support::clock::eventually("its pods are replaced", replaced);
+    let pods = super::uids(&scene.server);
+    let status = typed(&scene.server, "status deploy/w").run().prints("another client has resumed it");
+    status.prints("End it, changing no image: kubectl inplace abort").omits("Resume: ");
+    for verb in ["resume", "abort"] {
+        scene.run(verb, "--dry-run").prints("another client has changed it or lets it roll out: no pod is updated");
+    }
+    let ended = scene.run("abort", "").ends_with(6).says("no pod to update").omits("Taken back");
+    ended.prints("it was resumed by another client before its pods were updated");
+    assert_eq!(super::uids(&scene.server), pods);
+    assert_eq!(scene.owner()["spec"]["template"]["spec"]["containers"][1]["image"], "acme/side:v2");
+    assert_eq!(scene.lock(), Value::Null);
+}
+
+fn status(scene: &Scene) -> Output {
+    typed(&scene.server, &format!("status {}", scene.kind.typed)).run().ends_with(0)
+}
+
+/// Lock, copies and notes are gone: what the objects say is told, with a command that leads out.
+#[test]
+fn where_nothing_tells_of_the_rollout_status_names_a_way_out() {
+    let second_pod = Write { verb: "patch", plural: "pods", nth: 1 };
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = killed_at(kind, second_pod);
+        let applied = json!({"spec": {"updateStrategy": scene.spec["updateStrategy"]}}).to_string();
+        annotate(&scene, kind.plural, LAST_APPLIED, Some(&applied));
+        Deed::UnlockAll.is_done(&scene);
+        for pod in scene.server.objects("pods") {
+            let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+            // A server drops a map that is empty.
+            scene.server.edit("pods", name, |pod| {
+                drop(pod["metadata"].as_object_mut().and_then(|pod| pod.remove("annotations")));
+            });
+        }
+        let told = status(&scene);
+        if ["statefulsets", "daemonsets"].contains(&kind.plural) {
+            told.prints("its updateStrategy is OnDelete: any other one would replace them");
+            let told = scene.run("resume", "").ends_with(1);
+            told.says(&format!("To finish it in place: kubectl inplace resume {}/w ", scene.singular()));
+            scene.run("resume", "--take-over").ends_with(0);
+        } else {
+            let apply = format!("apply {}/w side=acme/side:v2", scene.singular());
+            told.prints(&format!("Bring the pods to the template, in place: kubectl inplace {apply}\n"));
+            typed(&scene.server, &format!("{apply} --yes --min-ready-seconds 0")).run().ends_with(0);
+        }
+        scene.is_settled("acme/side:v2", kind.typed);
+        status(&scene).omits("kubectl ");
+    });
+}
+
+/// Every pod is updated, and only the update strategy is not put back: kubectl's note of the last apply tells which.
+#[test]
+fn an_update_strategy_that_was_left_is_told_with_the_command_that_restores_it() {
+    side_by_side(vec![KINDS[1], KINDS[2]], |kind| {
+        let scene = Scene::new(kind);
+        let strategy = scene.spec["updateStrategy"].clone();
+        scene.server.edit(kind.plural, "w", |owner| owner["spec"]["updateStrategy"] = json!({"type": "OnDelete"}));
+        status(&scene).omits("OnDelete");
+        let applied = json!({"spec": {"updateStrategy": strategy}}).to_string();
+        annotate(&scene, kind.plural, LAST_APPLIED, Some(&applied));
+        let told = status(&scene).prints("its updateStrategy is OnDelete, and RollingUpdate was applied last");
+        told.prints(&format!(
+            "Restore the updateStrategy that was applied last: kubectl patch {}/w -p ",
+            scene.singular()
+        ));
+        let applied = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}}).to_string();
+        annotate(&scene, kind.plural, LAST_APPLIED, Some(&applied));
+        status(&scene).omits("OnDelete");
+    });
 }

@@ -118,6 +118,7 @@ fn container(name: &str, from: &str, to: Option<&str>, effect: Effect) -> Contai
         from: from.into(),
         to: to.map(str::to_owned),
         effect,
+        resize_restarts: false,
     }
 }
 
@@ -283,12 +284,19 @@ fn every_reason() -> WorkloadPlan {
         Reason::MetadataReadByContainer { list, container: container(), path: path() },
         Reason::ResourceRemoved { path: "spec.containers[side].resources.limits.cpu".into() },
         Reason::RequestAboveLimit { path: "spec.containers[side].resources.requests.cpu".into() },
-        Reason::ResizeRestartsContainer {
-            list,
-            container: container(),
-            path: "spec.containers[side].resources.limits.memory".into(),
-        },
         Reason::ResizeNotSupported { node: "node-a".into() },
+        Reason::NodeTooSmall {
+            node: "node-a".into(),
+            resource: "cpu".into(),
+            asked: "9".into(),
+            allocatable: "3900m".into(),
+        },
+        Reason::QuotaExceeded {
+            quota: "compute".into(),
+            resource: "requests.cpu".into(),
+            needed: "300m".into(),
+            left: "150m".into(),
+        },
         Reason::RestartRequested,
         Reason::ContainerNotFound {
             container: "sied".into(),
@@ -364,6 +372,7 @@ fn every_reason() -> WorkloadPlan {
             remedy: "add a label that nothing else selects to the pod template".into(),
         },
         Warning::LabelLeftOff { label: "serving".into(), pods: 2 },
+        Warning::LabelMissing { label: "serving=yes".into(), pods: vec!["web-0".into()] },
         Warning::GateLeftOff { gate: "example.com/serving".into(), pods: 1 },
         Warning::StartupProbeUnreliable { container: container(), kubelets: vec!["1.35".into(), "1.36".into()] },
         Warning::RestartInSeries { containers: vec!["app".into(), container()] },
@@ -395,6 +404,29 @@ fn every_reason() -> WorkloadPlan {
         Warning::PodsStayUnready { pod: "web-1".into(), pods: 2, container: container(), why: "ErrImagePull".into() },
         Warning::AvailabilityUsedUp { pod: "web-1".into(), down: 1, allowed: 1 },
         Warning::AutoscalerActive { autoscaler: "web".into() },
+        Warning::AutoscalerReadsRequests {
+            autoscaler: "web".into(),
+            resource: "cpu".into(),
+            container: Some(container()),
+            target: 70,
+            reads: 35,
+            from: "100m".into(),
+            to: "200m".into(),
+        },
+        Warning::VerticalAutoscalerActs { autoscaler: "web".into(), mode: "Auto".into() },
+        Warning::ResizeDeferred {
+            pods: 3,
+            nodes: vec!["node-a".into(), "node-b".into()],
+            resource: "memory".into(),
+            needed: "512Mi".into(),
+            free: "100Mi".into(),
+        },
+        Warning::MemoryLimitBelowUse { container: container(), pods: 2, limit: "64Mi".into(), used: "80Mi".into() },
+        Warning::RuntimeSizedAtStart {
+            container: container(),
+            resource: "memory".into(),
+            signs: vec!["-Xmx512m in JAVA_OPTS".into()],
+        },
         Warning::ManagedByArgoCd { application: "shop".into(), images: images() },
         Warning::ManagedByFlux { source: "kustomization/shop".into(), images: images() },
         Warning::ManagedByHelm { release: String::new(), images: vec![] },

@@ -47,6 +47,7 @@ pub(super) fn ended(result: EndResult) -> Rollout {
         EndResult::Complete | EndResult::Aborted => [PodPhase::Done, PodPhase::Done, PodPhase::Done],
         EndResult::Failed => [PodPhase::Done, crash(), PodPhase::Waiting],
         EndResult::Superseded => [PodPhase::Done, gone(), PodPhase::Waiting],
+        EndResult::Deferred => [PodPhase::Done, left(), left()],
         EndResult::NothingToDo
         | EndResult::Paused
         | EndResult::Error
@@ -59,12 +60,17 @@ pub(super) fn ended(result: EndResult) -> Rollout {
     rollout("ended", goal(&PODS, Mode::PodsOnly), vec![], outcome(result, &phases))
 }
 
+fn left() -> PodPhase {
+    let why = "Node didn't have enough resource: cpu, requested: 1200, used: 1270, capacity: 2000";
+    PodPhase::Left { why: Some(why.into()), node: "node-b".into() }
+}
+
 fn goal(pods: &[&str], mode: Mode) -> Goal {
     let side = ContainerGoal {
         from: Some("acme/side:1.27.1".into()),
         to: (mode != Mode::Follow).then(|| "acme/side:1.27.2".into()),
         restarts: true,
-        overrides: false,
+        ..ContainerGoal::default()
     };
     Goal {
         id: "20261105t101500-abcd".into(),
@@ -136,6 +142,7 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
             from: Some("acme/side:1.27.1".into()),
             to: Some("acme/side:1.27.2".into()),
             changed: true,
+            twice: false,
             down_seconds: matches!(phase, PodPhase::Done).then(|| i64::try_from(1 + index / 2).unwrap()),
             times: times(matches!(phase, PodPhase::Done), index),
         }],
@@ -284,6 +291,12 @@ fn every_phase() -> Rollout {
         PodPhase::Patched,
         PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None },
         PodPhase::Restarting { containers: Vec::new(), waiting: Some("PodInitializing".into()), until: None },
+        PodPhase::Resizing { why: None, deferred_by: None },
+        PodPhase::Resizing {
+            why: Some("Node didn't have enough resource: cpu".into()),
+            deferred_by: Some("node-b".into()),
+        },
+        left(),
         PodPhase::Starting,
         PodPhase::Settling { hold_seconds: 90 },
         PodPhase::Unverified { why: "nothing tells the containers apart".into() },
@@ -350,13 +363,15 @@ fn unplanned() -> Rollout {
     ends.pods[2].patched = false;
     let mut goal = goal(&PODS, Mode::PodsOnly);
     // A plain init container: its new image is used when the pod is next made.
-    let init = ContainerGoal { from: None, to: Some("acme/migrate:2".into()), restarts: false, overrides: false };
+    let init =
+        ContainerGoal { from: None, to: Some("acme/migrate:2".into()), restarts: false, ..ContainerGoal::default() };
     goal.pods[0].containers.insert("init-db".into(), init);
     ends.pods[0].containers.push(ContainerEnd {
         container: "init-db".into(),
         from: None,
         to: Some("acme/migrate:2".into()),
         changed: true,
+        twice: false,
         down_seconds: None,
         times: ContainerTimes::default(),
     });

@@ -16,7 +16,8 @@ use kubectl_inplace::engine::plan::{
     self, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings,
 };
 use kubectl_inplace::engine::pod::{Container, Pod};
-use kubectl_inplace::engine::target;
+use kubectl_inplace::engine::resize::{NodeRoom, ResizeFacts};
+use kubectl_inplace::engine::target::{self, Unnamed};
 use kubectl_inplace::engine::workload::Workload;
 use kubectl_inplace::manifest;
 use serde_json::Value;
@@ -115,6 +116,8 @@ impl Folder {
         // Nothing else selects the pods.
         live.surroundings.selecting = Some(Vec::new());
         live.surroundings.autoscalers = self.optional("autoscalers.yaml")?.unwrap_or_default();
+        live.surroundings.quotas = self.optional("quotas.yaml")?.unwrap_or_default();
+        live.surroundings.resize = Some(self.resize_facts()?);
         live.surroundings.now = match self.words("restart")?.as_deref() {
             Some([_, now]) => Some(now.clone()),
             Some(_) | None => self.text("now")?.map(|now| now.trim().to_owned()),
@@ -126,6 +129,20 @@ impl Folder {
         };
         self.kubelets(&mut live)?;
         Ok(live)
+    }
+
+    /// What is read because cpu or memory changes.
+    fn resize_facts(&mut self) -> Result<ResizeFacts, String> {
+        let room = self.optional("room.yaml")?.unwrap_or_default();
+        let (nodes, pods): (Vec<Value>, Vec<Value>) = room.into_iter().partition(|object| object["kind"] == "Node");
+        let pods: Vec<Pod> = pods.iter().filter_map(|pod| Pod::from_object(pod).ok()).collect();
+        let name = |node: &Value| node["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        Ok(ResizeFacts {
+            nodes: nodes.iter().map(|node| (name(node), NodeRoom::new(node, &pods))).collect(),
+            nodes_not_read: None,
+            vertical_autoscalers: self.optional("vertical-autoscalers.yaml")?.unwrap_or_default(),
+            metrics: self.optional("metrics.yaml")?.unwrap_or_default(),
+        })
     }
 
     /// Reads what the caller may not do besides reading: `apply` would have to.
@@ -247,7 +264,7 @@ impl Folder {
             [false, true, false] => {
                 let args = self.args()?;
                 let targets = &args.change.targets;
-                let request = target::parse(&targets.words, &targets.image, false, targets.all_containers);
+                let request = target::parse(&targets.words, &targets.image, Unnamed::None, targets.all_containers);
                 Ok(Desired::Images(request.map_err(|error| format!("images: {error}"))?.images))
             }
             [false, false, true] => {

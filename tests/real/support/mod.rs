@@ -14,6 +14,8 @@ mod process;
 mod proxy;
 mod random;
 pub(crate) mod samples;
+#[path = "../../support/schemas.rs"]
+mod schemas;
 mod watch;
 
 pub(crate) use alone::Alone;

@@ -73,6 +73,14 @@ impl Namespace {
         output.stdout
     }
 
+    /// Runs a command that the program has printed, as somebody would who pastes it; a failure fails the test.
+    pub(crate) fn paste(&self, line: &str) {
+        let mut shell = command("sh", "real-shell");
+        shell.args(["-c", line]);
+        let output = Running::start(shell).wait();
+        assert_eq!(output.code, 0, "{line}: {}", output.stderr);
+    }
+
     /// Returns the pods that a label selector selects, terminating ones too, by name.
     pub(crate) fn pods(&self, selector: &str) -> Vec<Value> {
         // The plain path, because it costs kubectl a third of what it takes to find out what `pods` are.

@@ -91,6 +91,18 @@ impl<'a> Owner<'a> {
         )
     }
 
+    /// Makes one of which every container has these fields besides.
+    pub(crate) fn with_fields_in_all(
+        (namespace, api): (&'a Namespace, &'a Api),
+        kind: Kind,
+        (replicas, containers): (usize, usize),
+        fields: &str,
+    ) -> Self {
+        let manifest = kind.manifest("web", replicas, containers, "");
+        let manifest = manifest.replace("/side:v1'}", &format!("/side:v1', {fields}}}"));
+        Self::of((namespace, api), kind, replicas, manifest)
+    }
+
     fn of((namespace, api): (&'a Namespace, &'a Api), kind: Kind, replicas: usize, manifest: String) -> Self {
         namespace.apply(&manifest);
         let mut owner = Self { namespace, api, kind, manifest, began: (Value::Null, Value::Null), before: Vec::new() };

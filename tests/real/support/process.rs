@@ -87,6 +87,7 @@ impl Running {
             .code()
             .or_else(|| status.signal().map(|signal| 128 + signal))
             .expect("a program ends by one of them");
+        super::schemas::assert_output(&self.stdout.text());
         Output { code, stdout: self.stdout.text(), stderr: self.stderr.text(), elapsed: ended - self.started, ended }
     }
 

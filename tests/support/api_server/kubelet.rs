@@ -217,9 +217,13 @@ fn image_of(pod: &Value, container: &str) -> Option<String> {
     found["image"].as_str().map(ToOwned::to_owned)
 }
 
+/// Where the fake kubelet keeps for itself what it does not tell.
+pub(super) const SEEN: &str = "seenByTheFake";
+
 /// Whether a spec that was not seen yet asks for other cpu or memory than a container has.
 fn asks_for_a_resize(pod: &Value) -> bool {
-    let is_new = pod["status"]["observedGeneration"] != pod["metadata"]["generation"];
+    let seen = [&pod["status"]["observedGeneration"], &pod["status"][SEEN]];
+    let is_new = seen.iter().all(|seen| **seen != pod["metadata"]["generation"]);
     let differs = |one: &Value| {
         let has = statuses(pod).find(|status| status["name"] == one["name"]).map(|status| &status["resources"]);
         has.is_some_and(|has| *has != one["resources"])

@@ -119,6 +119,11 @@ impl State {
         state
     }
 
+    /// Returns the minor version.
+    pub(crate) fn minor(&self) -> u32 {
+        self.version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0)
+    }
+
     /// Adds an object as it is, status included; what is missing of its metadata and the defaults are filled in.
     pub(crate) fn insert(&mut self, mut object: Value) {
         let text = |field: &str| object[field].as_str().unwrap_or_default().to_owned();

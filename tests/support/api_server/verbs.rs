@@ -186,7 +186,7 @@ fn patch_object(state: &mut State, call: &Call<'_>) -> Result<Answer, Answer> {
     defaults::fill(&mut next);
     if call.target.subresource == "resize" {
         next = resized(&live, &next);
-        validate::resize(resource, &live, &next, state.allocatable_milli_cpu)?;
+        validate::resize(resource, (&live, &next), state.allocatable_milli_cpu, state.minor())?;
     } else {
         validate::update(resource, &live, &next)?;
     }

@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::engine::change::{Change, diff};
 use crate::engine::kinds::WorkloadKind;
+use crate::engine::kubelet_version::KubeletVersion;
 
 fn template(resources: &Value) -> Value {
     json!({"spec": {"containers": [{"name": "app", "image": "app:1", "resources": resources}, {"name": "side", "image": "s:1"}]}})
@@ -126,15 +127,9 @@ fn what_a_pod_cannot_have_is_refused_with_its_reason() {
     let running = pod(&burstable, &burstable, &json!([]));
     assert_eq!(refused(&json!({"requests": {"cpu": "20m"}, "limits": {"cpu": "1"}}), &running), [""; 0]);
     assert_eq!(refused(&json!({"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}), &running), ["RequestAboveLimit"]);
-    let mut mute = running.clone();
+    let mut mute = running;
     mute.status.container_statuses[0].resources = None;
     assert_eq!(refused(&json!({"requests": {"cpu": "20m"}, "limits": {"cpu": "1"}}), &mute), ["ResizeNotSupported"]);
-    let mut restarts = running;
-    let policy =
-        crate::engine::pod::ResizePolicy { resource_name: "cpu".into(), restart_policy: "RestartContainer".into() };
-    restarts.spec.containers[0].resize_policy = vec![policy];
-    let more = json!({"requests": {"cpu": "20m"}, "limits": {"cpu": "1"}});
-    assert_eq!(refused(&more, &restarts), ["ResizeRestartsContainer"]);
     let (nothing, some) = (json!({}), json!({"requests": {"cpu": "10m"}}));
     let best_effort = pod(&nothing, &nothing, &json!([]));
     let (gained, _) = change(&nothing, &some);
@@ -169,4 +164,64 @@ fn a_pod_that_has_something_else_than_its_template_is_seen() {
         ["app limits.memory Some(\"64Mi\") Some(\"128Mi\")"],
         "what the template does not say is the server's"
     );
+}
+
+#[test]
+fn what_restarts_by_its_policy_is_told_for_the_template_and_for_each_pod() {
+    let before = |cpu: &str| {
+        let mut template = template(&json!({"requests": {"cpu": cpu, "memory": "1Mi"}}));
+        template["spec"]["containers"][0]["resizePolicy"] =
+            json!([{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]);
+        template
+    };
+    let change = diff(&before("10m"), &before("20m")).change.fields;
+    assert_eq!(change.rows()[0].effect, FieldEffect::Restarts("app".into()));
+    // The pod was made from a template with another policy.
+    let has = json!({"requests": {"cpu": "10m", "memory": "1Mi"}});
+    let quiet = pod(&has, &has, &json!([]));
+    assert!(change.restarting_in(&quiet).is_empty());
+    assert_eq!(change.left_in(&quiet).rows()[0].effect, FieldEffect::InPlace);
+    let mut restarts = quiet;
+    restarts.spec.containers[0].resize_policy =
+        vec![ResizePolicy { resource_name: "cpu".into(), restart_policy: "RestartContainer".into() }];
+    assert_eq!(change.restarting_in(&restarts), ["app".into()].into());
+    let asked = json!({"requests": {"cpu": "20m", "memory": "1Mi"}});
+    restarts.spec.containers[0].resources = serde_json::from_value(asked).unwrap();
+    assert!(change.restarting_in(&restarts).is_empty(), "it asks for it already");
+}
+
+/// From 1.36 on server and kubelets resize an init container that has done its work, too; before, only pods made later have it.
+#[test]
+fn a_plain_init_container_has_it_where_server_and_kubelets_do_it() {
+    let template = |cpu: &str| {
+        let resources = json!({"requests": {"cpu": cpu}});
+        let policy = json!([{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]);
+        json!({"spec": {"initContainers": [{"name": "init", "resources": resources, "resizePolicy": policy}]}})
+    };
+    let change = diff(&template("10m"), &template("20m")).change.fields;
+    let old = json!({"requests": {"cpu": "10m"}});
+    let mut pod = pod(&json!({}), &json!({}), &json!([]));
+    let init = json!({"name": "init", "image": "i:1", "resources": old});
+    pod.spec.init_containers = vec![serde_json::from_value(init).unwrap()];
+    let status = json!({"name": "init", "containerID": "c-2", "state": {"terminated": {"exitCode": 0}},
+        "resources": old, "allocatedResources": old["requests"]});
+    pod.status.init_container_statuses = vec![serde_json::from_value(status).unwrap()];
+    let version = |text: &str| text.parse::<KubeletVersion>().expect("it is a version");
+    for (versions, effect) in [
+        (vec!["v1.36.3"], FieldEffect::InPlace),
+        (vec!["v1.36.0", "v1.37.1"], FieldEffect::InPlace),
+        (vec!["v1.35.4"], FieldEffect::LaterPods),
+        (vec!["v1.36.3", "v1.35.9"], FieldEffect::LaterPods),
+        (vec![], FieldEffect::LaterPods),
+    ] {
+        let versions: Vec<KubeletVersion> = versions.into_iter().map(version).collect();
+        let change = change.clone().done_by(&versions);
+        assert_eq!(change.rows()[0].effect, effect, "{versions:?}");
+        assert_eq!(change.left_in(&pod).is_empty(), effect == FieldEffect::LaterPods, "{versions:?}");
+        assert!(change.restarting_in(&pod).is_empty(), "it does not run again for it");
+        let mut asked = pod.clone();
+        asked.spec.init_containers[0].resources = serde_json::from_value(json!({"requests": {"cpu": "20m"}})).unwrap();
+        let waits = change.progress_in(&asked) != FieldProgress::Done;
+        assert_eq!(waits, effect == FieldEffect::InPlace, "{versions:?}");
+    }
 }

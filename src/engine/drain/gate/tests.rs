@@ -74,7 +74,7 @@ fn a_gate_that_people_alone_have_set_serves_where_no_label_does() {
             None,
             Err("; readiness gate example.com/serving is not True now"),
         ),
-        (&[(GATE, "True", "", &[])], false, None, Err("; nothing tells who sets readiness gate example.com/serving")),
+        (&[(GATE, "True", "", &[])], false, None, Err("; it is not known who sets readiness gate example.com/serving")),
         (
             &[(GATE, "True", "", &["kubectl-patch", "balancer"])],
             false,

@@ -217,5 +217,5 @@ pub(super) fn tell(event: &Event) -> String {
 
 /// Found by this run, or by another one that has ended the rollout for it.
 fn is_of_the_template(why: &str) -> bool {
-    why.contains("its template was changed by somebody else") || why.contains("found it changed by somebody else")
+    why.contains("its template was changed by another client") || why.contains("found it changed by another client")
 }

@@ -152,7 +152,6 @@ impl Run {
             who: "jane".into(),
             field_manager: "kubectl-inplace".into(),
             keep_field_ownership: false,
-            release: scenario.release,
         };
         let partition = if scenario.on_delete { 0 } else { scenario.start + scenario.partition };
         Self {
@@ -218,7 +217,7 @@ impl Run {
         present.retain(|pod| !is_terminating(pod));
         let foreign = present.iter().find(|pod| !self.is_taken(pod));
         let taken_over = foreign.is_none() || fault == Some(Fault::LeavesPods);
-        let mut state = PodsState { done, present: pods.len(), taken_over, labels: Default::default() };
+        let mut state = PodsState { done, left: false, present: pods.len(), taken_over, labels: Default::default() };
         for pod in &pods {
             let label = super::fields::text(pod, &["metadata", "labels", "controller-revision-hash"]).to_owned();
             *state.labels.entry(label).or_default() += 1;

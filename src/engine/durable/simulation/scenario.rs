@@ -124,7 +124,6 @@ pub(super) struct Scenario {
     /// The template gains a toleration: where it goes back, pods keep it.
     pub(super) tolerations: bool,
     pub(super) annotated: bool,
-    pub(super) release: bool,
     /// The ReplicaSet controller reads the same caches as the Deployment controller.
     pub(super) shared: bool,
     /// The controllers' cache of pods is fresh when a rollout turns round.
@@ -160,7 +159,6 @@ impl Scenario {
             metadata: random.one_in(3),
             tolerations: Random::new(seed.rotate_left(7)).one_in(3),
             annotated: !random.one_in(3),
-            release: random.one_in(2),
             shared: !random.one_in(3),
             seen_at_turn: false,
             lag: random.below(4),

@@ -22,7 +22,7 @@ pub(super) fn warn(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mu
     unknown_kubelets(context, updated, warnings);
     let mut unreliable: BTreeMap<&ContainerName, BTreeSet<String>> = BTreeMap::new();
     for pod in updated {
-        let restarted: Vec<&Container> = pod.restarted().map(|(container, _)| container).collect();
+        let restarted: Vec<&Container> = pod.restarted().collect();
         let together: Vec<&&Container> =
             restarted.iter().filter(|container| !context.order.contains(&container.name)).collect();
         if together.len() > 1 {
@@ -60,8 +60,8 @@ fn unknown_kubelets(context: &Context<'_>, updated: &[Updated<'_>], warnings: &m
     }
     for Updated { plan, pod } in updated {
         let node = &pod.spec.node_name;
-        let sidecar = plan.restarted(pod).find(|(container, _)| container.is_sidecar());
-        if let Some((sidecar, _)) = sidecar
+        let sidecar = plan.restarted(pod).find(|container| container.is_sidecar());
+        if let Some(sidecar) = sidecar
             && !node.is_empty()
             && !context.live.kubelets.contains_key(node)
         {
@@ -76,7 +76,7 @@ fn unknown_kubelets(context: &Context<'_>, updated: &[Updated<'_>], warnings: &m
 
 /// Without the nodes it is not known what their kubelets do, where that differs by version.
 fn nodes_not_read(error: &str, updated: &[Updated<'_>]) -> Option<Warning> {
-    let mut restarted = updated.iter().flat_map(|pod| pod.restarted().map(|(container, _)| container));
+    let mut restarted = updated.iter().flat_map(Updated::restarted);
     let mut has_sidecar = restarted.clone().filter(|container| container.is_sidecar());
     let unknown = if has_sidecar.next().is_some() {
         "whether their kubelets restart a sidecar in place (1.32 and newer do)"

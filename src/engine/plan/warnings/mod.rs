@@ -8,6 +8,7 @@ mod traffic;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use images::of_the_reference;
+pub use traffic::missing_labels;
 
 use super::back_off::Held;
 use super::build::Context;
@@ -25,7 +26,7 @@ pub(super) struct Updated<'a> {
 }
 
 impl<'a> Updated<'a> {
-    fn restarted(&self) -> impl Iterator<Item = (&'a Container, &'a super::ImageChange)> + Clone {
+    fn restarted(&self) -> impl Iterator<Item = &'a Container> + Clone {
         self.plan.restarted(self.pod)
     }
 }
@@ -81,7 +82,7 @@ pub(super) fn warnings(
 fn held_back(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
     let mut held = Held::default();
     for updated in updated {
-        for (container, change) in updated.restarted() {
+        for (container, change) in updated.plan.restarted_by_image(updated.pod) {
             held.add(&container.name, context.back_off.seconds(updated.pod, &container.name, &change.to));
         }
     }

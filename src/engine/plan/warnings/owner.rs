@@ -10,6 +10,7 @@ use crate::engine::names::ContainerName;
 use crate::engine::plan::ContainerPlan;
 use crate::engine::plan::build::Context;
 use crate::engine::reason::Warning;
+use crate::engine::resize;
 
 pub(super) fn warn(
     context: &Context<'_>,
@@ -94,12 +95,9 @@ fn is_written_by(object: &Value, manager: &str) -> bool {
 /// A HorizontalPodAutoscaler that may really scale the workload: its bounds leave room.
 fn scales(autoscaler: &Value, live: &LiveWorkload) -> Option<Warning> {
     let target = autoscaler.pointer("/spec/scaleTargetRef")?;
-    let spec = live.workload.reference.kind.spec();
-    let text = |key: &str| target.get(key).and_then(Value::as_str).unwrap_or_default();
     let number = |key: &str| autoscaler.pointer(&format!("/spec/{key}")).and_then(Value::as_i64);
-    let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
-    let is_target = text("kind") == spec.kind && text("name") == live.workload.reference.name && group == spec.group;
     let has_room = number("minReplicas").unwrap_or(1) < number("maxReplicas").unwrap_or(1);
+    let is_target = resize::targets(target, &live.workload.reference);
     (is_target && has_room).then(|| Warning::AutoscalerActive { autoscaler: name_of(autoscaler) })
 }
 

@@ -8,10 +8,10 @@ use super::Updated;
 use crate::engine::drain::{self, Drain};
 use crate::engine::plan::build::Context;
 use crate::engine::plan::drains::{drain_of, left_off};
-use crate::engine::plan::{PodPlan, PodVerdict};
+use crate::engine::plan::{LiveWorkload, PodPlan, PodVerdict};
 use crate::engine::pod::{Container, ContainerPort, Pod};
 use crate::engine::reason::Warning;
-use crate::engine::record::Drained;
+use crate::engine::record::{Drained, UpdateRecord};
 
 pub(super) fn warn(
     context: &Context<'_>,
@@ -29,6 +29,7 @@ pub(super) fn warn(
     }
     warnings.extend(labels.into_iter().map(|(label, pods)| Warning::LabelLeftOff { label, pods }));
     warnings.extend(gates.into_iter().map(|(gate, pods)| Warning::GateLeftOff { gate, pods }));
+    warnings.extend(missing_labels(context.live, pods.iter().map(|(_, pod)| *pod)));
     no_probe(context, updated, warnings);
     if !context.drains {
         return;
@@ -41,11 +42,23 @@ pub(super) fn warn(
     }
 }
 
+/// Pods that lack a label by which Services find the others, and say nothing of it.
+pub fn missing_labels<'p>(live: &LiveWorkload, pods: impl Iterator<Item = &'p Pod>) -> Vec<Warning> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let unnoted = |pod: &&Pod| !pod.terminating && !pod.is_finished() && UpdateRecord::drained(pod).is_none();
+    for pod in pods.filter(unnoted).filter(|_| live.workload.reference.kind.has_template()) {
+        for label in drain::missing(live.workload.template(), &live.surroundings.services, pod) {
+            found.entry(label).or_default().push(pod.key.name.clone());
+        }
+    }
+    found.into_iter().map(|(label, pods)| Warning::LabelMissing { label, pods }).collect()
+}
+
 /// Containers that serve traffic, and tell nobody when they do not: the pod is not drained, and no probe turns it unready.
 fn no_probe(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
     let services = &context.live.surroundings.services;
     for updated in updated.iter().filter(|updated| updated.plan.drain.is_none()) {
-        let blind = updated.restarted().map(|(container, _)| container);
+        let blind = updated.restarted();
         for container in blind.filter(|container| container.readiness_probe.is_none()) {
             if services
                 .iter()

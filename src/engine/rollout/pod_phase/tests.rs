@@ -6,7 +6,7 @@ use super::*;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::{PodKey, WorkloadRef};
 use crate::engine::pod::{
-    Condition, ContainerState, OwnerReference, PodSpec, PodStatus, Probe, Running, Terminated, Waiting,
+    Condition, ContainerState, OwnerReference, PodSpec, PodStatus, Probe, ResizePolicy, Running, Terminated, Waiting,
 };
 use crate::engine::record::{ContainerRecord, UPDATE_ANNOTATION};
 use crate::engine::rollout::{Mode, Observation, Policy, RunState, World};
@@ -20,7 +20,12 @@ fn key() -> PodKey {
 }
 
 fn goal() -> Goal {
-    let wanted = ContainerGoal { from: Some(BEFORE.into()), to: Some(WANTED.into()), restarts: true, overrides: false };
+    let wanted = ContainerGoal {
+        from: Some(BEFORE.into()),
+        to: Some(WANTED.into()),
+        restarts: true,
+        ..ContainerGoal::default()
+    };
     Goal {
         id: "r".into(),
         workload: WorkloadRef { kind: WorkloadKind::StatefulSet, namespace: "prod".into(), name: "web".into() },
@@ -68,6 +73,7 @@ fn old_pod() -> Pod {
         }],
         terminating: false,
         image_set: BTreeMap::new(),
+        resized_at: BTreeMap::new(),
         gate_writers: BTreeMap::new(),
         spec: PodSpec {
             containers: vec![Container { name: "side".into(), image: BEFORE.into(), ..Container::default() }],
@@ -112,6 +118,7 @@ fn patched_pod() -> Pod {
         id: "r".into(),
         manager: "kubectl-inplace".into(),
         containers: [("side".into(), record)].into(),
+        resized: BTreeMap::new(),
         earlier: BTreeMap::new(),
         drained: None,
         later: BTreeMap::new(),
@@ -149,6 +156,7 @@ fn word(phase: &PodPhase) -> &'static str {
         PodPhase::Hook { .. } => "hook",
         PodPhase::Next { .. } => "next",
         PodPhase::Resizing { .. } => "resizing",
+        PodPhase::Left { .. } => "left",
         PodPhase::Patched => "patched",
         PodPhase::Restarting { .. } => "restarting",
         PodPhase::Starting => "starting",
@@ -218,6 +226,7 @@ fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_som
         id: "other".into(),
         manager: "kubectl-inplace".into(),
         containers: BTreeMap::new(),
+        resized: BTreeMap::new(),
         earlier: BTreeMap::new(),
         drained: None,
         later: BTreeMap::new(),
@@ -355,5 +364,80 @@ fn nothing_that_rests_on_time_is_decided_while_the_watch_is_lost() {
         assert_eq!(phase(&world, later), lost);
         world.observe(Observation::Relisted(world.pods().cloned().collect()));
         assert_eq!(phase(&world, later), live);
+    }
+}
+
+/// A pod whose container restarts for a resize of its memory: what it asks for, what it has, and which container it is.
+fn resized(asks: &str, has: &str, id: &str, noted: bool) -> Pod {
+    let memory = |value: &str| {
+        serde_json::from_value::<crate::engine::pod::Resources>(serde_json::json!({"requests": {"memory": value}}))
+            .unwrap()
+    };
+    let mut pod = with_status(old_pod(), running(id, "sha256:a"));
+    pod.spec.node_name = "node-1".into();
+    let policy = ResizePolicy { resource_name: "memory".into(), restart_policy: "RestartContainer".into() };
+    for container in &mut pod.spec.containers {
+        (container.resize_policy, container.resources) = (vec![policy.clone()], memory(asks));
+    }
+    for status in &mut pod.status.container_statuses {
+        (status.resources, status.allocated_resources) = (Some(memory(has)), Some(memory(has).requests));
+    }
+    if noted {
+        let change = serde_json::json!({"values": {"requests.memory": {"from": "1Mi", "to": "2Mi"}},
+            "restarting": ["requests.memory"], "containerID": "containerd://old"});
+        let note = serde_json::json!({"id": "r", "manager": "m", "containers": {},
+            "resized": {"side": change}, "later": {"side": {"from": BEFORE, "to": WANTED}}});
+        pod.annotations.insert(UPDATE_ANNOTATION.into(), note.to_string());
+    }
+    pod
+}
+
+fn resize_goal(image: Option<&str>) -> Goal {
+    let mut goal = goal();
+    let resources = serde_json::json!({"side": {"values": {"requests.memory": {"from": "1Mi", "to": "2Mi"}}}});
+    let to = image.map(str::to_owned);
+    for pod in &mut goal.pods {
+        let wanted = ContainerGoal { to: to.clone(), restarts: true, by_resize: true, ..ContainerGoal::default() };
+        pod.containers = [("side".into(), wanted)].into();
+        pod.fields.resources = serde_json::from_value(resources.clone()).unwrap();
+    }
+    goal
+}
+
+/// Of a request of memory no cgroup tells: the status shows the new one for the old container, too.
+#[test]
+fn a_container_that_restarts_for_its_resize_is_done_once_it_is_another_one() {
+    let phase = |goal: &Goal, pod: Pod, entry: &mut Entry| {
+        let mut world = World::default();
+        world.observe(Observation::Relisted(vec![pod]));
+        word(&phase_in(goal, &goal.pods[0], &world, entry, NOW).phase)
+    };
+    let (old, new) = ("containerd://old", "containerd://new");
+    let with_image = resize_goal(Some(WANTED));
+    for (what, goal, pod, expected) in [
+        ("before its turn", &resize_goal(None), resized("1Mi", "1Mi", old, false), "waiting"),
+        ("noted by a run that was killed", &resize_goal(None), resized("1Mi", "1Mi", old, true), "waiting"),
+        ("asked for", &resize_goal(None), resized("2Mi", "1Mi", old, true), "resizing"),
+        ("the old one shows it", &resize_goal(None), resized("2Mi", "2Mi", old, true), "restarting"),
+        ("another one has it", &resize_goal(None), resized("2Mi", "2Mi", new, true), "settling"),
+        ("its image comes after that", &with_image, resized("2Mi", "2Mi", old, true), "restarting"),
+        ("and then at once", &with_image, resized("2Mi", "2Mi", new, true), "next"),
+    ] {
+        assert_eq!(phase(goal, pod, &mut Entry::default()), expected, "{what}");
+    }
+    let mut noted = Entry { sent: Sent::Note, ..Entry::default() };
+    assert_eq!(phase(&resize_goal(None), resized("1Mi", "1Mi", old, true), &mut noted), "next", "its own note");
+    let mut lost = Entry { sent: Sent::Note, ..Entry::default() };
+    assert_eq!(
+        phase(&resize_goal(None), resized("1Mi", "1Mi", new, true), &mut lost),
+        "waiting",
+        "it is of another one"
+    );
+    // Until then it is up, and counts as such.
+    let goal = resize_goal(None);
+    for (asks, expected) in [("1Mi", false), ("2Mi", true)] {
+        let pod = resized(asks, "1Mi", old, true);
+        assert_eq!(steps::is_begun(&goal, &goal.pods[0], &pod), expected, "{asks}");
+        assert!(steps::takes_down(&goal.pods[0], &pod));
     }
 }

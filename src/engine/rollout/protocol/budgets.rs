@@ -49,6 +49,7 @@ impl Budgets {
         // A caller who never could read them was told so by the plan. One who could loses no safeguard by it.
         if let Answer::Refused { message, .. } = answer
             && self.read.last.is_none()
+            && self.forbidden.is_none()
         {
             self.forbidden = Some(Some(message.clone()));
             self.read.forget();
@@ -116,7 +117,8 @@ impl Budgets {
 
     /// Reads the budgets, unless they were read lately or are being read.
     pub(crate) fn read(&mut self, look: Look<'_>) -> Effects {
-        if !self.read.may_ask(look.now) || self.is_fresh(look.now) || !look.goal.policy.respects_budgets {
+        let is_wanted = look.goal.policy.respects_budgets && self.forbidden.is_none();
+        if !is_wanted || !self.read.may_ask(look.now) || self.is_fresh(look.now) {
             return Effects::default();
         }
         self.read.ask(look.now);
@@ -137,7 +139,7 @@ impl Budgets {
     /// Why no pod may be taken, if it is because of them.
     pub(crate) fn what_blocks(&self) -> Option<String> {
         let blocks =
-            self.blocks.as_ref().map(|blocks| format!("{blocks} (--disruption-budget=ignore goes without it)"));
+            self.blocks.as_ref().map(|blocks| format!("{blocks} (--disruption-budget=ignore updates it all the same)"));
         blocks.or_else(|| self.trouble())
     }
 

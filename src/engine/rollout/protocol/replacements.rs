@@ -138,7 +138,7 @@ fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
     if !is_anew || !is_ours || pod.terminating || pod.is_finished() {
         return BTreeMap::new();
     }
-    ContainerGoal::of_change(&owner.lock.directed(), pod)
+    ContainerGoal::of_change(&owner.lock.directed(), pod, &goal.id)
 }
 
 #[cfg(test)]

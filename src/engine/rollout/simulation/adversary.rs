@@ -9,6 +9,7 @@ use super::super::{Answer, Now, Stop};
 use super::drained::Way;
 use super::nature::{Fate, Nature};
 use super::random::Random;
+use super::resized::Resizing;
 
 /// What somebody does at some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(super) enum Deed {
     SameImage(usize),
     /// Another writer sets the image from before, once the pod was patched.
     Revert(usize),
+    /// Another writer sets other cpu.
+    OtherResize(usize),
     Delete(usize),
     Terminate(usize),
     /// Its controller lets go of it.
@@ -131,6 +134,8 @@ pub(super) struct Scenario {
     pub(super) pause_after: Option<u32>,
     /// The kubelet has used its events up.
     pub(super) events_run_out: bool,
+    /// cpu and memory change as well, or alone.
+    pub(super) resizes: Option<Resizing>,
 }
 
 impl Scenario {
@@ -193,6 +198,7 @@ impl Scenario {
             pause_after: None,
             // Of somebody else's image in the second of a start nothing else tells.
             events_run_out: random.one_in(3),
+            resizes: None,
         }
     }
 
@@ -200,7 +206,7 @@ impl Scenario {
     pub(super) fn featured(self) -> Self {
         let mut random = Random::named(self.seed, "features");
         let random = &mut random;
-        let draws: [(u64, Draw); 9] = [
+        let draws: [(u64, Draw); 10] = [
             (5, Self::held_back),
             (3, Self::drained),
             (2, |scenario| Self { drains_by: Way::Gate, ..scenario }),
@@ -210,8 +216,31 @@ impl Scenario {
             (3, Self::budgeted),
             (8, Self::pausing),
             (3, Self::going_on),
+            (4, Self::resized),
         ];
         draws.into_iter().fold(self, |scenario, (n, draw)| if random.one_in(n) { draw(scenario) } else { scenario })
+    }
+
+    /// cpu and memory change.
+    pub(super) fn resized(mut self) -> Self {
+        let mut random = Random::named(self.seed, "resized");
+        let resizes = Resizing::draw(&mut random, self.pods);
+        if resizes.alone {
+            // Nothing restarts, so that nothing has to come before it.
+            (self.pulls, self.hooks, self.drain_seconds, self.min_available) = (None, None, None, None);
+            self.container_order = &[];
+        }
+        let has_adversary = self.bad_answers || !self.deeds.is_empty();
+        if has_adversary && random.one_in(3) {
+            self.deeds.push((random.millis(0, 40_000), Deed::OtherResize(self.any_pod(&mut random))));
+        }
+        self.resizes = Some(resizes);
+        self
+    }
+
+    /// Whether no container changes its image.
+    pub(super) fn only_resizes(&self) -> bool {
+        self.resizes.is_some_and(|resizes| resizes.alone)
     }
 
     /// Nodes pull first.
@@ -466,6 +495,7 @@ impl Scenario {
             }
             Fate::Crashes { .. } => Some(EndResult::Failed),
         };
+        let dooms = |fate: &Fate| dooms(fate).filter(|_| !self.only_resizes());
         if self.goes_on {
             may.extend(self.fates.iter().filter_map(dooms));
         } else {
@@ -474,6 +504,7 @@ impl Scenario {
         if self.throttled.is_some() || self.refused.is_some() {
             may.push(EndResult::Failed);
         }
+        may.extend(self.resizes.into_iter().flat_map(Resizing::may_end));
         // A container may crash only after its pod, the last one, was rightly done.
         if may.is_empty() || self.fates.iter().any(|fate| matches!(fate, Fate::Crashes { .. })) {
             may.push(EndResult::Complete);
@@ -487,6 +518,7 @@ impl Scenario {
                 Deed::OtherImage(_)
                 | Deed::SameImage(_)
                 | Deed::Revert(_)
+                | Deed::OtherResize(_)
                 | Deed::Delete(_)
                 | Deed::Orphan(_)
                 | Deed::Terminate(_)
@@ -517,7 +549,9 @@ impl Scenario {
             may.push(EndResult::Paused);
         }
         let is_set_again = self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_)));
-        if is_set_again && self.fates.contains(&Fate::CreateHeals) {
+        // One that looks at a pod again, for its size as well.
+        let is_seen_again = is_set_again || self.resizes.is_some_and(|resizes| !resizes.alone);
+        if is_seen_again && self.fates.contains(&Fate::CreateHeals) {
             // The kubelet begins again with its tries.
             may.push(EndResult::Failed);
         }

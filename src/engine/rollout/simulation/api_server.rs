@@ -7,7 +7,7 @@ use json_patch::PatchOperation;
 use serde_json::{Value, json};
 
 use crate::engine::names::PodKey;
-use crate::engine::patch::PodPatch;
+use crate::engine::patch::{PodPart, PodPatch};
 use crate::engine::pod::{ImageSet, Pod};
 use crate::engine::rollout::{Now, Observation};
 
@@ -110,6 +110,13 @@ impl ApiServer {
             }
         }
         let mut after = Pod::from_object(&object).expect("a patched pod is a pod");
+        if patch.part == PodPart::Resize {
+            // Everything else in such a request is dropped without a word.
+            let resized = std::mem::replace(&mut after, before.clone()).spec.containers;
+            for (container, resized) in after.spec.containers.iter_mut().zip(resized) {
+                container.resources = resized.resources;
+            }
+        }
         after.image_set = before.image_set.clone();
         let changed = after.spec.containers.iter().zip(&before.spec.containers).filter(|(a, b)| a.image != b.image);
         for (container, _) in changed {

@@ -75,7 +75,7 @@ pub(super) fn drain_goal(scenario: &Scenario) -> Option<DrainGoal> {
         // As it is planned; its condition is read again when it goes off.
         Way::Gate => Drained::Gate(DrainedGate { gate: GATE.into(), reason: None, message: None }),
     };
-    scenario.drain_seconds.map(|_| DrainGoal { by, services: vec!["web".into()] })
+    scenario.drain_seconds.filter(|_| !scenario.only_resizes()).map(|_| DrainGoal { by, services: vec!["web".into()] })
 }
 
 /// What a patch is for, by what it does.
@@ -89,11 +89,20 @@ pub(super) fn sent_of(patch: &PodPatch) -> Sent {
         PatchOperation::Replace(replace) => replace.value.to_string().contains(text),
         _ => false,
     };
+    // The note of a resize is of the containers that run.
+    let looks_at_a_container = |operation: &PatchOperation| match operation {
+        PatchOperation::Test(test) => test.path.to_string().ends_with("/containerID"),
+        _ => false,
+    };
     let any = |text: &str| patch.operations.0.iter().any(|operation| says(operation, text));
-    if patch.part == PodPart::Status {
+    if patch.part == PodPart::Resize {
+        Sent::Resize
+    } else if patch.part == PodPart::Status {
         if any("False") { Sent::GateOff } else { Sent::GateOn }
     } else if patch.operations.0.iter().any(changes) {
         Sent::Images
+    } else if patch.operations.0.iter().any(looks_at_a_container) {
+        Sent::Note
     } else if any("drained") {
         Sent::Drain
     } else {

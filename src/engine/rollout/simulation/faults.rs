@@ -33,6 +33,8 @@ fn breaks(fault: Fault) -> Invariant {
         Fault::NeedsEvents => Invariant::WrongEnd,
         Fault::WaitsForFailed => Invariant::NeverSent,
         Fault::TakesBackOffForFailure => Invariant::WrongEnd,
+        Fault::TakesAskedForResized => Invariant::Resized,
+        Fault::IgnoresOtherSize => Invariant::OtherWriter,
         Fault::FreezesBudgets => Invariant::DisruptionBudget,
     }
 }

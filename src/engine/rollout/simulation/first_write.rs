@@ -133,6 +133,7 @@ impl Scenario {
             }],
             terminating: false,
             image_set: Default::default(),
+            resized_at: Default::default(),
             gate_writers: Default::default(),
             spec: PodSpec { node_name: node.into(), containers: vec![side], ..PodSpec::default() },
             status: PodStatus {
@@ -186,9 +187,13 @@ fn goal(scenario: &Scenario) -> Goal {
         who: "jane".into(),
         field_manager: "kubectl-inplace".into(),
         keep_field_ownership: false,
-        release: false,
     };
-    let wanted = ContainerGoal { from: Some(BEFORE.into()), to: Some(WANTED.into()), restarts: true, overrides: false };
+    let wanted = ContainerGoal {
+        from: Some(BEFORE.into()),
+        to: Some(WANTED.into()),
+        restarts: true,
+        ..ContainerGoal::default()
+    };
     let planned = scenario.pods.iter().enumerate().filter(|(_, (trouble, _))| *trouble != Trouble::Missing);
     let pods = planned.map(|(index, _)| PodGoal {
         key: pod_key(index, 0),

@@ -9,7 +9,8 @@ use crate::engine::record::UpdateRecord;
 
 use super::super::{ActionId, Answer, Now};
 use super::adversary::Scenario;
-use super::invariants::{Invariant, is_begun};
+use super::invariants::Invariant;
+use super::shown::is_begun;
 use super::{Due, Simulation, WANTED};
 
 /// What the commands have done.

@@ -4,8 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use json_patch::PatchOperation;
-
+use crate::engine::evidence::Baseline;
 use crate::engine::hook::HookPhase;
 use crate::engine::names::{ContainerName, PodKey};
 use crate::engine::outcome::EndResult;
@@ -23,7 +22,9 @@ use super::super::{
 use super::WANTED;
 use super::drained::sent_of;
 use super::kubelet::Kubelet;
-use super::nature::{DECISIVE, STARTUP_PERIOD};
+use super::nature::STARTUP_PERIOD;
+use super::resized::{self, is_resize};
+use super::shown::{containers_are_ready, is_begun, is_drained, is_told_for_good, is_unchanged, replaced};
 
 /// What may break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +58,8 @@ pub(super) enum Invariant {
     Order,
     /// A command around a pod is left out, or comes when it should not.
     Hook,
+    /// A pod is said to be resized, and its kubelet has not done it; or something restarts for it.
+    Resized,
     /// A pod to which nothing was sent is told as failed, or is left though there was a place for it.
     NeverSent,
 }
@@ -74,13 +77,17 @@ pub(super) struct Violation {
 pub(super) struct Invariants {
     pub(super) violations: Vec<Violation>,
     /// The last phase said of each pod by this run.
-    said: BTreeMap<PodKey, PodPhase>,
+    pub(super) said: BTreeMap<PodKey, PodPhase>,
     pub(super) done_ever: BTreeSet<PodKey>,
-    done_in_this_run: bool,
+    pub(super) done_in_this_run: bool,
     /// Patches that were carried out.
     pub(super) executed: BTreeSet<PodKey>,
     /// Of those: their images.
     pub(super) images: BTreeSet<PodKey>,
+    /// Pods that were resized.
+    pub(super) resized: BTreeSet<PodKey>,
+    /// Requests that only resize.
+    pub(super) resizing: BTreeSet<ActionId>,
     pub(super) outstanding: BTreeMap<ActionId, PodKey>,
     /// An answer was lost or said that something moved, and the pod was not read since.
     pub(super) unclear: BTreeSet<PodKey>,
@@ -121,8 +128,8 @@ pub(super) struct Truth<'a> {
 }
 
 impl Truth<'_> {
-    fn asks(&self, goal: &PodGoal, pod: &Pod) -> bool {
-        goal.containers.keys().all(|name| self.asks_of(goal, pod, name))
+    pub(super) fn asks(&self, goal: &PodGoal, pod: &Pod) -> bool {
+        resized::asks(self.goal, pod) && goal.containers.keys().all(|name| self.asks_of(goal, pod, name))
     }
 
     fn asks_of(&self, goal: &PodGoal, pod: &Pod, name: &ContainerName) -> bool {
@@ -134,6 +141,7 @@ impl Truth<'_> {
     fn is_new(&self, goal: &PodGoal, pod: &Pod) -> bool {
         let truth = self.kubelets.get(&pod.key).map(|kubelet| &kubelet.truth);
         self.asks(goal, pod)
+            && resized::is_done(self.goal, pod, self.kubelets.get(&pod.key))
             && goal.containers.iter().all(|(name, wanted)| {
                 let status = pod.container_status(name).map(|(_, _, status)| status);
                 let id = status.filter(|status| status.state.running.is_some());
@@ -148,12 +156,15 @@ impl Truth<'_> {
     }
 
     fn hold(&self, goal: &PodGoal, pod: &Pod, canary: bool) -> Duration {
+        if goal.containers.is_empty() {
+            return Duration::ZERO;
+        }
         let policy = &self.goal.policy;
         let containers = || goal.containers.keys().filter_map(|name| pod.container(name)).map(|(_, _, c)| c);
         let startup = containers().any(|container| container.startup_probe.is_some());
         let blind = containers().any(|container| container.readiness_probe.is_none());
         let base = u64::from(policy.owner_min_ready_seconds).max(if startup { STARTUP_PERIOD } else { 0 });
-        let ended_once = goal.containers.keys().any(|name| has_ended_once(pod, name));
+        let ended_once = goal.containers.keys().any(|name| has_ended_once(pod, name, &Baseline::of(pod, name)));
         let base = base.max(if ended_once { u64::from(RESTARTED_HOLD_SECONDS) } else { 0 });
         let canary = if blind && canary { u64::from(CANARY_HOLD_SECONDS) } else { 0 };
         Duration::from_secs(policy.min_ready_seconds_given.map_or(base.max(canary), u64::from))
@@ -170,6 +181,7 @@ impl Invariants {
         self.done_in_this_run = false;
         self.said.clear();
         self.outstanding.clear();
+        self.resizing.clear();
         self.unclear.clear();
         self.sends.clear();
         self.first_sent.clear();
@@ -191,9 +203,14 @@ impl Invariants {
                 self.ready.remove(&goal.key);
                 continue;
             };
-            failed |= truth.belongs(pod) && truth.asks(goal, pod) && self.has_failed(truth, goal, pod);
+            let says_no = self.has_failed(truth, goal, pod) || resized::is_infeasible(pod);
+            failed |= truth.belongs(pod) && truth.asks(goal, pod) && says_no;
             self.moved |= truth.belongs(pod) && self.is_moved(truth, goal, pod);
-            let ready = pod.is_ready() && truth.is_new(goal, pod);
+            // Of a resize a status from before the spec says nothing yet.
+            let lags = goal.fields.resizes()
+                && pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation)
+                && self.said.get(&goal.key) != Some(&PodPhase::Done);
+            let ready = (goal.containers.is_empty() || pod.is_ready()) && truth.is_new(goal, pod) && !lags;
             if !ready {
                 self.ready.remove(&goal.key);
                 continue;
@@ -245,6 +262,9 @@ impl Invariants {
         if ended == Some(EndResult::Complete) {
             self.judge_completion(truth);
         }
+        if ended == Some(EndResult::Deferred) {
+            self.judge_what_is_left(truth);
+        }
         if truth.goal.policy.goes_on_after_failure && matches!(ended, Some(EndResult::Failed | EndResult::TimedOut)) {
             self.judge_what_went_on(truth);
         }
@@ -269,6 +289,10 @@ impl Invariants {
             if matches!(phase, PodPhase::Unverified { .. }) {
                 self.unverified_since.entry(pod.clone()).or_insert(truth.now);
             }
+            if matches!(phase, PodPhase::Left { .. }) {
+                // Everything is done that takes it down, and others may follow.
+                self.done_ever.insert(pod.clone());
+            }
             if *phase != PodPhase::Done {
                 continue;
             }
@@ -280,7 +304,11 @@ impl Invariants {
             let held = truth.world.pod(pod).zip(self.ready.get(pod)).is_some_and(|(seen, (_, since))| {
                 *since + truth.hold(goal, seen, !self.done_in_this_run || truth.goal.mode == Mode::Follow) <= truth.now
             });
-            if !held || !truth.watch_is_live {
+            if truth.world.pod(pod).is_none_or(|seen| !resized::is_done(truth.goal, seen, truth.kubelets.get(pod))) {
+                self.broken(Invariant::Resized, truth.now, format!("{pod} is said to be done"));
+            }
+            // What a single look shows is enough where nothing has to hold.
+            if !held || !truth.watch_is_live && !goal.containers.is_empty() {
                 self.broken(Invariant::TooEarly, truth.now, format!("{pod} is said to be done"));
             }
             self.done_in_this_run = true;
@@ -313,6 +341,7 @@ impl Invariants {
             if sent == Sent::Images {
                 self.judge_order(goal, pod, patch, truth);
             }
+            self.judge_resize(goal, pod, sent, truth);
             let sends = self.sends.entry((key.clone(), sent, replaced(patch))).or_default();
             *sends = sends.saturating_add(1);
             let sends = *sends;
@@ -324,15 +353,22 @@ impl Invariants {
                 (Invariant::OtherWriter, self.moved),
                 (Invariant::AfterFailure, self.failed_at.is_some()),
                 (Invariant::Interrupt, self.stopped_at.is_some()),
-                (Invariant::PulledFirst, !truth.has_pulled),
+                (Invariant::PulledFirst, !truth.has_pulled && !is_resize(sent)),
                 (Invariant::Listed, is_drained(goal) && sent == Sent::Images && truth.listed.contains(key)),
             ] {
                 if is_broken {
                     self.broken(invariant, now, format!("{key} is patched, send {sends}"));
                 }
             }
-            self.judge_budget(pod, sent, &taken, truth);
-            taken.insert(key.clone());
+            if !is_resize(sent) {
+                self.judge_budget(pod, sent, &taken, truth);
+            }
+            // By a resize nothing goes down.
+            if is_resize(sent) {
+                self.resizing.insert(*id);
+            } else {
+                taken.insert(key.clone());
+            }
             self.outstanding.insert(*id, key.clone());
             // Until a patch of its images is stored it may have to wait for others.
             if sent == Sent::Images && !self.images.contains(key) {
@@ -346,7 +382,8 @@ impl Invariants {
     /// Counts the pods that are down, from the world and the truth, before this one is added.
     fn judge_budget(&mut self, pod: &Pod, sent: Sent, taken: &BTreeSet<PodKey>, truth: &Truth<'_>) {
         let max = usize::try_from(truth.goal.policy.max_unavailable).expect("small");
-        let patched = self.executed.iter().chain(self.outstanding.values()).chain(taken);
+        let outstanding = self.outstanding.iter().filter(|(id, _)| !self.resizing.contains(*id)).map(|(_, key)| key);
+        let patched = self.executed.iter().chain(outstanding).chain(taken);
         let in_hand: BTreeSet<&PodKey> = patched.filter(|key| !self.done_ever.contains(*key)).collect();
         let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(|key| truth.world.pod(key).is_some()).collect();
         let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(|key| **key != pod.key).collect();
@@ -473,12 +510,15 @@ impl Invariants {
         }
     }
 
-    fn is_failing(&self, said: Option<&PodPhase>) -> bool {
+    pub(super) fn is_failing(&self, said: Option<&PodPhase>) -> bool {
         matches!(said, Some(PodPhase::Failing(_)))
     }
 
     fn judge_deadline(&mut self, goal: &PodGoal, ended: Option<EndResult>, truth: &Truth<'_>) {
-        let is_given_up = truth.goal.policy.goes_on_after_failure && self.is_failing(self.said.get(&goal.key));
+        let said = self.said.get(&goal.key);
+        // Of another writer's since, it is not waited for either.
+        let is_left = self.is_failing(said) || matches!(said, Some(PodPhase::Gone { .. }));
+        let is_given_up = truth.goal.policy.goes_on_after_failure && is_left;
         // Until its patch is stored it may have to wait for others.
         let is_waiting = !self.images.contains(&goal.key);
         if ended.is_some()
@@ -512,7 +552,9 @@ impl Invariants {
             Some(name) => truth.asks_of(goal, pod, name),
             None => truth.asks(goal, pod),
         });
-        let by_us = self.executed.contains(pod) || self.sends.keys().any(|(key, _, _)| key == pod);
+        let by_us = self.executed.contains(pod)
+            || self.resized.contains(pod)
+            || self.sends.keys().any(|(key, _, _)| key == pod);
         let was_sent = by_us || asks || self.images.contains(pod);
         let command = &truth.goal.hooks.before_pod;
         // A run that goes on begins with the command again, as long as nothing of the pod was changed.
@@ -536,7 +578,7 @@ impl Invariants {
         let is_full = down >= usize::try_from(truth.goal.policy.max_unavailable).expect("small");
         let left: Vec<String> = others
             .iter()
-            .filter(|goal| said(goal) != Some(PodPhase::Done))
+            .filter(|goal| !matches!(said(goal), Some(PodPhase::Done | PodPhase::Left { .. })))
             .map(|goal| format!("{}: {:?}", goal.key, said(goal)))
             .collect();
         if !is_full && !left.is_empty() && truth.is_undisturbed {
@@ -546,50 +588,11 @@ impl Invariants {
 
     fn judge_completion(&mut self, truth: &Truth<'_>) {
         for goal in &truth.goal.pods {
-            let good = truth.world.pod(&goal.key).is_some_and(|pod| pod.is_ready() && truth.is_new(goal, pod));
+            let is_ready = |pod: &Pod| goal.containers.is_empty() || pod.is_ready();
+            let good = truth.world.pod(&goal.key).is_some_and(|pod| is_ready(pod) && truth.is_new(goal, pod));
             if !good {
                 self.broken(Invariant::WrongEnd, truth.now, format!("complete, but {} is not", goal.key));
             }
         }
     }
-}
-
-/// The pod's record is of an update of this rollout.
-pub(super) fn is_begun(goal: &Goal, pod: &Pod) -> bool {
-    UpdateRecord::of(pod).is_some_and(|record| record.id == goal.id && !record.containers.is_empty())
-}
-
-/// The paths of the images that a patch replaces.
-fn replaced(patch: &PodPatch) -> String {
-    let paths = patch.operations.0.iter().filter_map(|operation| match operation {
-        PatchOperation::Replace(replace) => Some(replace.path.to_string()).filter(|path| path.starts_with("/spec/")),
-        _ => None,
-    });
-    paths.collect::<Vec<_>>().join(" ")
-}
-
-fn containers_are_ready(pod: &Pod) -> bool {
-    pod.condition("ContainersReady").is_some_and(|condition| condition.status == "True")
-}
-
-fn is_drained(goal: &PodGoal) -> bool {
-    goal.drain.is_some()
-}
-
-/// Another writer's image and ours came before the kubelet looked: the right container is the one of before. It is
-/// rightly never said to be done.
-fn is_unchanged(goal: &PodGoal, pod: &Pod) -> bool {
-    let record = UpdateRecord::of(pod);
-    goal.containers.keys().any(|name| {
-        let before = record.as_ref().and_then(|record| record.container(pod, name)).map(|record| &record.container_id);
-        before.is_some() && before == pod.container_status(name).map(|(_, _, status)| &status.container_id)
-    })
-}
-
-fn is_told_for_good(goal: &PodGoal, pod: &Pod) -> bool {
-    pod.status
-        .container_statuses
-        .iter()
-        .filter(|status| goal.containers.contains_key(&status.name))
-        .any(|status| status.state.waiting.as_ref().is_some_and(|waiting| waiting.message.contains(DECISIVE)))
 }

@@ -15,6 +15,7 @@ use super::WANTED;
 use super::api_server::{ApiServer, timestamp};
 use super::nature::{DECISIVE, Fate, Nature, STARTUP_PERIOD, Stage};
 use super::random::Random;
+use super::resized::Sizes;
 
 /// When the pods' first containers began to run.
 const LONG_AGO: &str = "2026-02-01T00:00:00Z";
@@ -41,11 +42,12 @@ pub(super) struct Kubelet {
     nature: Nature,
     /// By wanted image: everything else starts well.
     fates: BTreeMap<String, Fate>,
-    random: Random,
+    pub(super) random: Random,
     containers: Vec<Runtime>,
     known: BTreeMap<ContainerName, String>,
     known_generation: Option<i64>,
     shown: Vec<ContainerStatus>,
+    shown_resize: Option<Condition>,
     to_kill: VecDeque<usize>,
     to_start: VecDeque<usize>,
     syncing: bool,
@@ -54,9 +56,11 @@ pub(super) struct Kubelet {
     /// Which image each container was made of: the truth.
     pub(super) truth: BTreeMap<String, String>,
     pub(super) events: PodEvents,
+    /// Of the container that is resized, where one is.
+    pub(super) sizes: Option<Sizes>,
 }
 
-type Later = Vec<(Now, Stage)>;
+pub(super) type Later = Vec<(Now, Stage)>;
 
 impl Kubelet {
     /// A pod that runs the images that its spec asks for, or crashes with them.
@@ -70,6 +74,7 @@ impl Kubelet {
             known: images.iter().map(|(name, image)| ((*name).into(), (*image).to_owned())).collect(),
             known_generation: Some(1),
             shown: Vec::new(),
+            shown_resize: None,
             to_kill: VecDeque::new(),
             to_start: VecDeque::new(),
             syncing: false,
@@ -77,6 +82,7 @@ impl Kubelet {
             made: 0,
             truth: BTreeMap::new(),
             events: PodEvents::default(),
+            sizes: None,
         };
         for (index, (name, _)) in images.iter().enumerate() {
             kubelet.containers.push(Runtime { name: (*name).into(), ..Runtime::default() });
@@ -123,6 +129,7 @@ impl Kubelet {
             Stage::Retry(index) => self.retry(index, now),
             Stage::BackOff(index) => self.back_off(index, api, now),
             Stage::Publish => self.publish(api, now),
+            Stage::Actuate => self.actuate(api, now),
             Stage::Probe { container, id, started, ready } => self.probe(container, &id, started, ready, api, now),
             Stage::Crash { container, id } => self.crash(container, &id, api, now),
             Stage::Sibling { ready } => {
@@ -197,6 +204,8 @@ impl Kubelet {
         let Some(pod) = api.pod(&self.key) else { return Vec::new() };
         self.known = pod.spec.containers.iter().map(|c| (c.name.clone(), c.image.clone())).collect();
         self.known_generation = pod.generation;
+        let pod = pod.clone();
+        let resizes = self.see_resize(&pod, now);
         self.publish(api, now);
         let changed = |runtime: &Runtime| self.known.get(&runtime.name) != Some(&runtime.made_of);
         let indices: VecDeque<usize> = self
@@ -207,7 +216,7 @@ impl Kubelet {
             .map(|(index, _)| index)
             .collect();
         if indices.is_empty() {
-            return Vec::new();
+            return resizes;
         }
         (self.syncing, self.to_start, self.to_kill) = (true, indices.clone(), indices);
         self.containers.iter_mut().for_each(|runtime| runtime.tries = 0);
@@ -216,7 +225,9 @@ impl Kubelet {
                 self.events.changed.insert(runtime.name.clone(), timestamp(now));
             }
         }
-        self.kill_next(now)
+        let mut later = self.kill_next(now);
+        later.extend(resizes);
+        later
     }
 
     fn kill_next(&mut self, now: Now) -> Later {
@@ -410,6 +421,11 @@ impl Kubelet {
     pub(super) fn publish(&mut self, api: &mut ApiServer, now: Now) -> Later {
         if !self.syncing {
             self.shown = self.containers.iter().map(|runtime| self.status(runtime)).collect();
+            if let (Some(sizes), Some(status)) = (&self.sizes, self.shown.get_mut(1)) {
+                status.resources = Some(sizes.actual.clone());
+                status.allocated_resources = Some(sizes.allocated.requests.clone());
+                self.shown_resize = sizes.condition.clone();
+            }
         }
         self.write(api, now)
     }
@@ -417,11 +433,13 @@ impl Kubelet {
     fn write(&mut self, api: &mut ApiServer, now: Now) -> Later {
         let runs = self.shown.iter().all(|status| status.ready);
         let observed = if self.nature.observes_generation { self.known_generation } else { None };
-        let shown = self.shown.clone();
+        let (shown, resize) = (self.shown.clone(), self.shown_resize.clone());
         api.change(&self.key, |pod| {
             pod.status.phase = "Running".into();
             pod.status.observed_generation = observed;
             pod.status.container_statuses = shown;
+            pod.status.conditions.retain(|known| !known.kind.starts_with("PodResize"));
+            pod.status.conditions.extend(resize);
             let is_true = |kind: &str| pod.condition(kind).is_some_and(|condition| condition.status == "True");
             let gates = pod.spec.readiness_gates.iter().all(|gate| is_true(&gate.condition_type));
             for (kind, holds) in [("ContainersReady", runs), ("Ready", runs && gates)] {

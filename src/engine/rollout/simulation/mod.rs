@@ -16,6 +16,8 @@ mod network;
 mod pulling;
 mod random;
 mod regressions;
+mod resized;
+mod shown;
 mod tests;
 
 use std::collections::BTreeMap;
@@ -27,7 +29,7 @@ use crate::engine::kinds::WorkloadKind;
 use crate::engine::names::{PodKey, WorkloadRef};
 use crate::engine::outcome::EndResult;
 use crate::engine::patch::PodPatch;
-use crate::engine::pod::{Container, OwnerReference, Pod, PodSpec, PodStatus, Probe};
+use crate::engine::pod::{Container, OwnerReference, Pod, PodSpec, PodStatus, Probe, Resources};
 use crate::engine::pre_pull::PrePull;
 
 use super::fault::Fault;
@@ -43,6 +45,7 @@ use kubelet::Kubelet;
 use nature::{Fate, STARTUP_PERIOD, Stage};
 use pulling::Nodes;
 use random::Random;
+use resized::Sizes;
 
 const BEFORE: &str = "registry.example/side:v1";
 const WANTED: &str = "registry.example/side:v2";
@@ -220,6 +223,7 @@ impl Simulation {
             images.push(("second", image));
         }
         let mut kubelet = Kubelet::new(key, self.scenario.nature, seed, &images, broken);
+        kubelet.sizes = self.scenario.resizes.map(|resizes| Sizes::new(resizes.of(key)));
         if let Some(fate) = self.scenario.fates.get(index) {
             kubelet.fate(WANTED, *fate);
         }
@@ -383,13 +387,14 @@ fn pod_key(index: usize, incarnation: u32) -> PodKey {
 
 fn goal(scenario: &Scenario) -> Goal {
     let from = (!scenario.follows).then(|| BEFORE.to_owned());
-    let wanted = ContainerGoal { from, to: Some(WANTED.into()), restarts: true, overrides: false };
+    let wanted = ContainerGoal { from, to: Some(WANTED.into()), restarts: true, ..ContainerGoal::default() };
     let names = if scenario.both_containers { vec!["side", "second"] } else { vec!["side"] };
-    let containers: BTreeMap<_, _> = names.into_iter().map(|name| (name.into(), wanted.clone())).collect();
+    let names = names.into_iter().filter(|_| !scenario.only_resizes());
+    let containers: BTreeMap<_, _> = names.map(|name| (name.into(), wanted.clone())).collect();
     let pods = (0..scenario.pods).map(|index| PodGoal {
         key: pod_key(index, 0),
         containers: containers.clone(),
-        fields: Default::default(),
+        fields: resized::fields(scenario),
         drain: drain_goal(scenario),
     });
     Goal {
@@ -412,6 +417,7 @@ fn goal(scenario: &Scenario) -> Goal {
             pause_after: scenario.pause_after,
             goes_on_after_failure: scenario.goes_on,
             drain_seconds: scenario.drain_seconds,
+            on_deferred: scenario.resizes.map(|resizes| resizes.on_deferred).unwrap_or_default(),
             ..Policy::default()
         },
         field_manager: "kubectl-inplace".into(),
@@ -434,6 +440,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         restart_policy: None,
         readiness_probe: probe(nature.readiness && index != 0),
         startup_probe: probe(nature.startup && index != 0),
+        resources: if index == 1 && scenario.resizes.is_some() { resized::before() } else { Resources::default() },
         ..Container::default()
     });
     let (readiness_gates, conditions) = gates(scenario);
@@ -452,10 +459,13 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         }],
         terminating: false,
         image_set: BTreeMap::new(),
+        resized_at: BTreeMap::new(),
         gate_writers: BTreeMap::new(),
         spec: PodSpec {
             restart_policy: "Always".into(),
             containers: containers.collect(),
+            // What no node runs has nothing to resize.
+            node_name: if scenario.resizes.is_some() { "node".into() } else { String::new() },
             readiness_gates,
             ..PodSpec::default()
         },

@@ -51,6 +51,8 @@ pub(super) enum Stage {
     Retry(usize),
     BackOff(usize),
     Publish,
+    /// The runtime resizes.
+    Actuate,
     Probe {
         container: usize,
         id: String,

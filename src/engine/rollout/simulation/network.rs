@@ -13,6 +13,7 @@ use super::api_server::Patched;
 use super::drained::sent_of;
 use super::invariants::Invariant;
 use super::nature::Stage;
+use super::resized::is_resize;
 use super::{BEFORE, Due, FOREIGN, Simulation, WANTED, pod_key};
 
 impl Simulation {
@@ -96,7 +97,7 @@ impl Simulation {
         }
     }
 
-    fn notify(&mut self, key: &PodKey) {
+    pub(super) fn notify(&mut self, key: &PodKey) {
         let now = self.now;
         let later = self.kubelets.get_mut(key).map(|kubelet| kubelet.notify(now));
         self.later(key, later.unwrap_or_default());
@@ -117,11 +118,16 @@ impl Simulation {
             if !goes_back {
                 self.judge_stored(before.as_ref(), key);
             }
+            if sent == Sent::Resize {
+                self.judge_resize(before.as_ref(), key);
+            }
             if sent == Sent::Images {
                 self.judge_traffic(key);
                 self.invariants.images.insert(key.clone());
             }
-            if in_flight && !goes_back {
+            if is_resize(sent) {
+                self.invariants.resized.insert(key.clone());
+            } else if in_flight && !goes_back {
                 self.invariants.executed.insert(key.clone());
             }
             self.notify(key);
@@ -236,6 +242,7 @@ impl Simulation {
         match deed {
             Deed::OtherImage(index) => self.set_image(&key(index), FOREIGN),
             Deed::SameImage(index) => self.set_image(&key(index), WANTED),
+            Deed::OtherResize(index) => self.resize_otherwise(&key(index)),
             Deed::Revert(index) => self.set_image(&key(index), BEFORE),
             Deed::Delete(index) => self.api.delete(&key(index)),
             Deed::Terminate(index) => {

@@ -8,7 +8,7 @@ use super::super::State;
 use super::super::managed_fields::{self, Writer};
 use super::super::validate::milli_cpu;
 use super::image::{self, Behaviour};
-use super::{Due, Kubelet, Step, changed_images, restartable, statuses};
+use super::{Due, Kubelet, SEEN, Step, changed_images, restartable, statuses};
 use crate::support::clock;
 
 /// Does one step; steps of a pod that is gone, or of an earlier start, do nothing.
@@ -29,8 +29,10 @@ pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
     }
     let mut pod = (*live).clone();
     let node = first_node(state);
-    let free_milli_cpu = state.free_milli_cpu;
-    let mut run = Run { kubelet: &mut state.kubelet, due, pod: &mut pod, now, started: Vec::new(), free_milli_cpu };
+    let room = Room { allocatable: state.allocatable_milli_cpu, free: state.free_milli_cpu };
+    let tells_generation = state.minor() >= 34;
+    let mut run =
+        Run { kubelet: &mut state.kubelet, due, pod: &mut pod, now, started: Vec::new(), room, tells_generation };
     let serial = state.store.revision();
     match &due.step {
         Step::Observe => run.observe(&node),
@@ -60,30 +62,58 @@ pub(super) fn run(state: &mut State, due: &Due, now: Instant) {
     }
 }
 
-/// Gives the containers what the spec asks for, or puts it off.
-fn resize(pod: &mut Value, free_milli_cpu: Option<u64>) {
-    let mut deferred = None;
+/// What a node has, and what a container may ask for now.
+#[derive(Clone, Copy)]
+struct Room {
+    allocatable: Option<u64>,
+    free: Option<u64>,
+}
+
+/// Gives the containers what the spec asks for, or puts it off. Returns those that restart for it, with their images.
+fn resize(pod: &mut Value, room: Room) -> Vec<(String, String)> {
+    let (mut pending, mut restarting) = (None, Vec::new());
     for (list, statuses) in [("containers", "containerStatuses"), ("initContainers", "initContainerStatuses")] {
         for container in pod["spec"][list].as_array().cloned().unwrap_or_default() {
             let asked = milli_cpu(&container["resources"]["requests"]["cpu"]);
-            if free_milli_cpu.is_some_and(|free| asked > free) {
-                deferred = Some(format!("Node didn't have enough resource: cpu, requested: {asked}"));
+            if let Some(most) = room.allocatable.filter(|most| asked > *most) {
+                let message = format!("Node didn't have enough capacity: cpu, requested: {asked}, capacity: {most}");
+                pending = Some(("Infeasible", message));
+                continue;
+            }
+            if room.free.is_some_and(|free| asked > free) {
+                pending = Some(("Deferred", format!("Node didn't have enough resource: cpu, requested: {asked}")));
                 continue;
             }
             for status in pod["status"][statuses].as_array_mut().into_iter().flatten() {
                 if status["name"] == container["name"] {
-                    status["resources"] = container["resources"].clone();
                     status["allocatedResources"] = container["resources"]["requests"].clone();
+                    if restarts(&container, &status["resources"]) && status["containerID"].is_string() {
+                        let text = |key: &str| container[key].as_str().unwrap_or_default().to_owned();
+                        restarting.push((text("name"), text("image")));
+                    } else {
+                        status["resources"] = container["resources"].clone();
+                    }
                 }
             }
         }
     }
     if let Some(conditions) = pod["status"]["conditions"].as_array_mut() {
         conditions.retain(|condition| condition["type"] != "PodResizePending");
-        conditions.extend(deferred.map(
-            |message| json!({"type": "PodResizePending", "status": "True", "reason": "Deferred", "message": message}),
-        ));
+        conditions.extend(pending.map(|(reason, message)| {
+            json!({"type": "PodResizePending", "status": "True", "reason": reason, "message": message})
+        }));
     }
+    restarting
+}
+
+/// Whether a container restarts for what it asks for and does not have, by its `resizePolicy`.
+fn restarts(container: &Value, has: &Value) -> bool {
+    let differs = |resource: &str| {
+        ["requests", "limits"].iter().any(|map| container["resources"][map][resource] != has[map][resource])
+    };
+    let policies = container["resizePolicy"].as_array().into_iter().flatten();
+    let mut restarting = policies.filter(|policy| policy["restartPolicy"] == "RestartContainer");
+    restarting.any(|policy| differs(policy["resourceName"].as_str().unwrap_or_default()))
 }
 
 /// The image is on the node now: the node's status lists it.
@@ -116,7 +146,9 @@ struct Run<'a> {
     /// Images that were pulled in this step.
     started: Vec<String>,
     /// What a container may ask for now.
-    free_milli_cpu: Option<u64>,
+    room: Room,
+    /// `observedGeneration`, which kubelets before 1.34 do not write.
+    tells_generation: bool,
 }
 
 impl Run<'_> {
@@ -133,8 +165,10 @@ impl Run<'_> {
         if self.pod["spec"]["nodeName"].as_str().is_none_or(str::is_empty) {
             self.pod["spec"]["nodeName"] = node.into();
         }
-        self.pod["status"]["observedGeneration"] = self.pod["metadata"]["generation"].clone();
         let generation = self.pod["metadata"]["generation"].clone();
+        let told = if self.tells_generation { "observedGeneration" } else { SEEN };
+        self.pod["status"][told] = generation;
+        let generation = self.pod["status"].get("observedGeneration").cloned().unwrap_or_default();
         for condition in self.pod["status"]["conditions"].as_array_mut().into_iter().flatten() {
             condition["observedGeneration"] = generation.clone();
         }
@@ -156,9 +190,11 @@ impl Run<'_> {
             self.pod["status"]["startTime"] = clock::now_text().into();
             self.pod["status"]["podIP"] = "10.0.0.1".into();
         }
-        resize(self.pod, self.free_milli_cpu);
-        let changes =
+        let resized = resize(self.pod, self.room);
+        let mut changes =
             self.kubelet.pods.get(&self.due.uid).map(|truth| changed_images(truth, self.pod)).unwrap_or_default();
+        let more = resized.into_iter().filter(|(name, _)| changes.iter().all(|(changed, _)| changed != name));
+        changes.extend(more.collect::<Vec<_>>());
         // The worker is busy with this from here on: what was planned for the containers before is void.
         for (name, _) in &changes {
             if let Some(truth) = self.kubelet.truth(&self.due.uid, name) {
@@ -265,8 +301,12 @@ impl Run<'_> {
         let (probe, startup) = (self.has_probe(name), !self.spec(name)["startupProbe"].is_null());
         let never = image::behaviour(image) == Behaviour::NeverReady;
         let image_id = image::image_id(image);
+        let resources = self.spec(name)["resources"].clone();
         let Some(status) = self.status(name) else { return };
         Self::bury(status, 143, "Error");
+        if status["allocatedResources"] == resources["requests"] {
+            status["resources"] = resources;
+        }
         let count = status["restartCount"].as_u64().unwrap_or(0);
         let ran_before = status["containerID"].is_string();
         // Another tag of the digest that is there already: the runtime goes on to name the old one.
@@ -390,7 +430,8 @@ fn set_conditions(pod: &mut Value) {
 
 fn set_condition(pod: &mut Value, kind: &str, problem: Option<(&str, String)>) {
     let value = if problem.is_none() { "True" } else { "False" };
-    let mut condition = json!({"type": kind, "observedGeneration": pod["status"]["observedGeneration"],
+    let generation = pod["status"].get("observedGeneration").cloned().unwrap_or_default();
+    let mut condition = json!({"type": kind, "observedGeneration": generation,
         "status": value, "lastProbeTime": null, "lastTransitionTime": clock::now_text()});
     if let Some((reason, message)) = problem {
         condition["reason"] = reason.into();

@@ -43,7 +43,7 @@ impl Drains {
         if !std::mem::replace(&mut self.left_said, true) {
             for pod in self.left(pods).filter_map(|position| look.world.pod(&pods.goal(position)?.key)) {
                 let Some(drained) = UpdateRecord::drained(pod) else { continue };
-                let why = format!("{drained} could not be put back in time; the next run does it");
+                let why = format!("{drained} could not be restored in time; the next run does it");
                 effects.say(Notice::Drain { pod: pod.key.clone(), why });
             }
         }

@@ -43,6 +43,8 @@ struct OfPod {
     restores: u8,
     switches: u8,
     switches_on: u8,
+    /// What this run has seen off by the pod's record, until it is on again.
+    off: Option<Drained>,
     /// Since when the pod is seen with its label or gate off.
     off_since: Option<Now>,
     /// Since when no slice lists it.
@@ -101,7 +103,7 @@ pub(crate) fn is_seen(pod: &Pod, sent: Sent) -> Option<bool> {
     let drained = UpdateRecord::drained(pod);
     let is_off = drained.as_ref().is_some_and(|drained| drained.is_off(pod));
     match sent {
-        Sent::Images | Sent::Resize => None,
+        Sent::Images | Sent::Note | Sent::Resize => None,
         Sent::Drain => Some(drained.is_some()),
         Sent::GateOff => Some(is_off),
         Sent::GateOn => Some(!is_off),
@@ -122,6 +124,18 @@ fn pause(goal: &Goal) -> Duration {
 fn too_many_tries(what: &str) -> Judged {
     let message = format!("the server did not {what} in {MAX_SENDS} tries, each after a fresh look at the pod");
     PodPhase::Failing(Failure { container: None, reason: "TooManyTries".into(), message, exit_code: None }).into()
+}
+
+/// Somebody has removed the note of what is off: nothing else may follow from a note that is not there.
+fn note_is_gone(off: &Drained, pod: &Pod) -> Judged {
+    let back = match off {
+        Drained::Label(label) => format!("kubectl label pod {} {}={}", pod.key.name, label.key, label.value),
+        Drained::Gate(gate) => format!("set its condition {} to True", gate.gate),
+    };
+    let message = format!(
+        "this run took {off} off the pod, and the note of it was removed by another client; restore it: {back}"
+    );
+    PodPhase::Failing(Failure { container: None, reason: "DrainNoteRemoved".into(), message, exit_code: None }).into()
 }
 
 fn draining_in(services: &[String]) -> Judged {
@@ -146,6 +160,14 @@ impl Drains {
         let of_pod = self.of(visit.position);
         if !drained.as_ref().is_some_and(|drained| drained.is_off(pod)) {
             (of_pod.off_since, of_pod.out_since) = (None, None);
+        }
+        of_pod.off = match &drained {
+            Some(drained) if drained.is_off(pod) => Some(drained.clone()),
+            Some(_) => None,
+            None => of_pod.off.take().filter(|off| off.is_off(pod)),
+        };
+        if let (Some(off), None, false) = (&of_pod.off, &drained, pod.terminating) {
+            return note_is_gone(off, pod);
         }
         let is_tired = |tries: u8| tries >= MAX_SENDS && entry.is_idle();
         match (judged.phase, &drained) {

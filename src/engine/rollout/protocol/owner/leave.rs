@@ -45,9 +45,13 @@ impl Owner {
             None => {}
         }
         let state = match result {
-            EndResult::Failed | EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated => {
-                LockState::Stopped
-            }
+            // What is left to the kubelets needs nothing of the owner any more.
+            EndResult::Deferred if self.end.is_some() => return (true, nothing()),
+            EndResult::Failed
+            | EndResult::TimedOut
+            | EndResult::Deferred
+            | EndResult::Interrupted
+            | EndResult::Terminated => LockState::Stopped,
             EndResult::Paused => LockState::Paused,
             // What the pods were changed by may be another run of the same rollout: the owner tells.
             EndResult::Superseded if self.end.is_some() => return (true, nothing()),

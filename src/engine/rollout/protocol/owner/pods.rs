@@ -8,7 +8,9 @@ use crate::engine::change::FieldProgress;
 use crate::engine::durable::{self, OwnerGoal, OwnerView, PodsState};
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::engine::names::PodKey;
+use crate::engine::patch::PodPart;
 use crate::engine::pod::Pod;
+use crate::engine::rollout::entry::Is;
 use crate::engine::rollout::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
 use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
@@ -49,10 +51,11 @@ impl Owner {
             return false;
         }
         let change = owner.lock.directed();
-        let mut containers = ContainerGoal::of_change(&change, pod);
+        let mut containers = ContainerGoal::of_change(&change, pod, &look.goal.id);
         let is_other = |revision: &&String| pod.labels.get(CONTROLLER_REVISION_HASH) != Some(revision);
         let is_to_be_labelled = self.revision.as_ref().is_some_and(|revision| is_other(&revision));
-        containers.retain(|_, container| container.from != container.to);
+        let is_resized = || change.fields.of_part(PodPart::Resize, pod) == FieldProgress::Done;
+        containers.retain(|_, container| container.from != container.to || container.by_resize && !is_resized());
         let drain = drain_like(look.goal, pod);
         let found = PodGoal { key: key.clone(), containers, fields: change.fields, drain };
         if found.containers.is_empty() && !is_to_be_labelled && found.fields.progress_in(pod) == FieldProgress::Done {
@@ -104,7 +107,7 @@ impl Owner {
                 }
             }
         }
-        PodsState { done, taken_over, present, labels }
+        PodsState { done, left: !pods.all(Is::Left).is_empty(), taken_over, present, labels }
     }
 
     /// Whether pods that have all that is wanted are to be labelled with a revision that is not known yet.

@@ -1,0 +1,56 @@
+//! Where manifests come from that are not read by name: URLs, and kustomizations.
+#![expect(clippy::disallowed_methods, reason = "runs kubectl kustomize")]
+
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+use super::Shell;
+use crate::cli::TargetArgs;
+use crate::cluster::connect::fetch;
+use crate::engine::mask;
+use crate::error::{CommandError, ErrorKind};
+use crate::manifest::{MAX_INPUT_BYTES, Origin};
+
+/// Lines of what kubectl says that are shown.
+const SHOWN_LINES: usize = 5;
+
+/// Reads what does not stand in a file: what -f names by URL, and what -k names.
+pub(super) async fn origins(args: &TargetArgs, shell: &Shell) -> Result<Vec<Origin>, CommandError> {
+    match &args.kustomize {
+        Some(folder) => Ok(vec![kustomization(folder).await?]),
+        None => of_names(&args.filename, shell).await,
+    }
+}
+
+/// The same for file names alone.
+pub(super) async fn of_names(names: &[String], shell: &Shell) -> Result<Vec<Origin>, CommandError> {
+    let mut origins = Vec::new();
+    for name in names {
+        origins.push(if fetch::is_url(name) {
+            let bytes = fetch::fetch(name, MAX_INPUT_BYTES, shell.environment()).await;
+            let bytes = bytes.map_err(|error| CommandError::new(ErrorKind::Manifest, error.to_string()))?;
+            Origin::Text { name: fetch::shown(name), bytes }
+        } else {
+            Origin::Name(name.clone())
+        });
+    }
+    Ok(origins)
+}
+
+/// Builds a kustomization with the kubectl that called this program, as far as it says so (`KUBECTL_PATH`, from 1.37 on).
+async fn kustomization(folder: &str) -> Result<Origin, CommandError> {
+    let kubectl = std::env::var_os("KUBECTL_PATH").filter(|path| !path.is_empty()).unwrap_or_else(|| "kubectl".into());
+    let error = |message: String| CommandError::new(ErrorKind::Manifest, message);
+    let output = Command::new(&kubectl).args(["kustomize", folder]).stdin(Stdio::null()).output().await;
+    let output = output.map_err(|why| {
+        error(format!("-k needs kubectl, and {} could not be run: {why}", kubectl.to_string_lossy()))
+            .hint("build it elsewhere and pipe it in: kustomize build DIRECTORY | kubectl inplace ... -f -")
+    })?;
+    if !output.status.success() {
+        let told = mask::text(&String::from_utf8_lossy(&output.stderr));
+        let told: Vec<&str> = told.lines().filter(|line| !line.trim().is_empty()).take(SHOWN_LINES).collect();
+        return Err(error(format!("kubectl kustomize {folder:?} failed: {}", told.join("; "))));
+    }
+    Ok(Origin::Text { name: format!("kustomization {folder}"), bytes: output.stdout })
+}

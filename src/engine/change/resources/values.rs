@@ -1,0 +1,162 @@
+//! The four values of a container that can be changed while it runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::engine::change::{ValueChange, is_plain};
+use crate::engine::pod::{Container, ContainerList, ContainerStatus, Resources};
+use crate::engine::quantity::Quantity;
+
+/// One of the four values of a container that can be changed in a running pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum ResourceField {
+    /// `requests.cpu`.
+    #[serde(rename = "requests.cpu")]
+    RequestsCpu,
+    /// `requests.memory`.
+    #[serde(rename = "requests.memory")]
+    RequestsMemory,
+    /// `limits.cpu`.
+    #[serde(rename = "limits.cpu")]
+    LimitsCpu,
+    /// `limits.memory`.
+    #[serde(rename = "limits.memory")]
+    LimitsMemory,
+}
+
+impl ResourceField {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::RequestsCpu, Self::RequestsMemory, Self::LimitsCpu, Self::LimitsMemory];
+
+    /// Returns `requests` or `limits`, and the resource's name.
+    pub fn parts(self) -> (&'static str, &'static str) {
+        match self {
+            Self::RequestsCpu => ("requests", "cpu"),
+            Self::RequestsMemory => ("requests", "memory"),
+            Self::LimitsCpu => ("limits", "cpu"),
+            Self::LimitsMemory => ("limits", "memory"),
+        }
+    }
+
+    /// Sets the value of a container, raw as the API has it; `None` where it has no place there.
+    pub fn set(self, container: &mut Value, to: Option<&str>) -> Option<()> {
+        let (map, resource) = self.parts();
+        let nothing = || Value::Object(serde_json::Map::new());
+        let resources = container.as_object_mut()?.entry("resources").or_insert_with(nothing).as_object_mut()?;
+        match to {
+            Some(to) => {
+                resources.entry(map).or_insert_with(nothing).as_object_mut()?.insert(resource.to_owned(), to.into());
+            }
+            None => {
+                if let Some(values) = resources.get_mut(map).and_then(Value::as_object_mut) {
+                    values.remove(resource);
+                    if values.is_empty() {
+                        resources.remove(map);
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Returns the value among those of a container.
+    pub fn of(self, resources: &Resources) -> Option<&String> {
+        let (map, resource) = self.parts();
+        resources.map(map).get(resource)
+    }
+
+    pub(super) fn of_value(self, container: &Value) -> Option<&Value> {
+        let (map, resource) = self.parts();
+        container.get("resources")?.get(map)?.get(resource).filter(|value| !value.is_null())
+    }
+
+    /// The smallest value that the kernel tells apart: below it the kubelet reports another one (`MinShares`,
+    /// `MinMilliCPULimit` in pkg/kubelet/cm/helpers_linux.go).
+    pub(super) fn least_told(self) -> Option<&'static str> {
+        match self {
+            Self::RequestsCpu => Some("2m"),
+            Self::LimitsCpu => Some("10m"),
+            Self::RequestsMemory | Self::LimitsMemory => None,
+        }
+    }
+}
+
+/// The values of one container that change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContainerResources {
+    /// Where the container stands.
+    #[serde(default, skip_serializing_if = "is_plain")]
+    pub list: ContainerList,
+    /// It is an init container that has done its work, and what it asks for counts only when the pod is next made: server or
+    /// kubelets are too old to resize it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_plain_init: bool,
+    /// Before and after, as the API writes quantities.
+    pub values: BTreeMap<ResourceField, ValueChange>,
+    /// Requests that the template does not have: the API server gives a pod that is made from it those of its limits
+    /// (`SetDefaults_Pod`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub implied: BTreeMap<ResourceField, ValueChange>,
+    /// Those whose change restarts the container: its `resizePolicy` says so.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub restarting: BTreeSet<ResourceField>,
+}
+
+impl ContainerResources {
+    pub(super) fn new(list: ContainerList) -> Self {
+        Self {
+            list,
+            is_plain_init: false,
+            values: BTreeMap::new(),
+            implied: BTreeMap::new(),
+            restarting: BTreeSet::new(),
+        }
+    }
+
+    /// What pods get of it.
+    pub(super) fn in_pods(&self) -> impl Iterator<Item = (ResourceField, &ValueChange)> + Clone {
+        self.values.iter().chain(&self.implied).map(|(field, value)| (*field, value))
+    }
+}
+
+/// One value of a container that runs.
+#[derive(Clone, Copy)]
+pub(super) struct InPod<'a> {
+    pub(super) list: ContainerList,
+    pub(super) container: &'a Container,
+    pub(super) status: Option<&'a ContainerStatus>,
+    pub(super) field: ResourceField,
+    pub(super) change: &'a ValueChange,
+}
+
+impl<'a> InPod<'a> {
+    /// What the pod asks for now.
+    pub(super) fn present(&self) -> Option<&'a String> {
+        self.field.of(&self.container.resources)
+    }
+
+    pub(super) fn is_asked(&self) -> bool {
+        is_same(self.present(), self.change.to.as_ref())
+    }
+
+    /// Whether the kubelet restarts the container for it.
+    pub(super) fn restarts(&self) -> bool {
+        self.container.is_long_lived(self.list)
+            && self.container.resize_policy.iter().any(|policy| policy.restarts(self.field.parts().1))
+    }
+}
+
+/// Returns whether two quantities are the same by value; what is none is compared as it is written.
+pub(super) fn is_same(a: Option<&String>, b: Option<&String>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => match (a.parse::<Quantity>(), b.parse::<Quantity>()) {
+            (Ok(a), Ok(b)) => a == b,
+            (Ok(_) | Err(_), Ok(_) | Err(_)) => a == b,
+        },
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}

@@ -1,0 +1,40 @@
+//! In which order pods are taken, by whoever takes them.
+
+use std::cmp::Ordering;
+
+use crate::engine::live::LiveWorkload;
+use crate::engine::pod::Pod;
+use crate::engine::policy::PodOrder;
+
+/// A pod, and how far back it goes for its state: what the rollout may heal goes first, and last what it cannot.
+#[derive(Clone, Copy)]
+pub(super) struct Ranked<'a> {
+    pod: &'a Pod,
+    rank: u8,
+}
+
+impl<'a> Ranked<'a> {
+    /// `is_stuck`: something keeps it from being ready that the rollout does not change.
+    pub(super) fn new(pod: &'a Pod, is_stuck: bool) -> Self {
+        let rank = match (pod.is_ready(), is_stuck) {
+            (_, true) => 2,
+            (true, false) => 1,
+            (false, false) => 0,
+        };
+        Self { pod, rank }
+    }
+}
+
+/// Compares two pods of a workload.
+pub(super) fn compare(live: &LiveWorkload, order: PodOrder, a: Ranked<'_>, b: Ranked<'_>) -> Ordering {
+    let by_owner = || live.workload.order(a.pod, b.pod);
+    let broken_first = || a.rank.cmp(&b.rank).then_with(by_owner);
+    let by_name = || a.pod.key.name.cmp(&b.pod.key.name);
+    match order {
+        _ if live.workload.is_ordered_ready() => by_owner(),
+        PodOrder::UnreadyFirst => broken_first(),
+        PodOrder::Name => by_name(),
+        PodOrder::Age => a.pod.created.cmp(&b.pod.created).then_with(by_name),
+        PodOrder::Node => a.pod.spec.node_name.cmp(&b.pod.spec.node_name).then_with(broken_first),
+    }
+}

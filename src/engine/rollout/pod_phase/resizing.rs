@@ -1,0 +1,121 @@
+//! Where a pod stands whose cpu and memory change: before, during and after its resize.
+
+use std::time::Duration;
+
+use crate::engine::change::{self, FieldProgress};
+use crate::engine::evidence::Baseline;
+use crate::engine::failure::Failure;
+use crate::engine::names::ContainerName;
+use crate::engine::patch::PodPart;
+use crate::engine::progress::PodPhase;
+use crate::engine::record::UpdateRecord;
+
+use super::super::Now;
+use super::super::entry::{Entry, Sent};
+use super::super::fault::Fault;
+use super::super::goal::Mode;
+use super::super::steps;
+use super::{Judged, PodJudge, Progress, decided, moved, next_resize};
+
+/// A kubelet that does not tell which resize it speaks of is given so long to look at the one that is asked for.
+const RESIZE_OF_BEFORE: Duration = Duration::from_secs(10);
+
+impl PodJudge<'_> {
+    /// What there is to say while the pod does not have the cpu and memory that are wanted.
+    pub(super) fn resize(self, entry: &mut Entry, others: &[(ContainerName, Progress)]) -> Option<Judged> {
+        let unbounded = self.look.has(Fault::RetriesForever);
+        let moved = moved(others);
+        let progress = match self.look.goal.mode {
+            // Whoever asked for it.
+            Mode::Follow => change::resizing(self.pod).unwrap_or(FieldProgress::Done),
+            Mode::Durable | Mode::PodsOnly => self.goal.fields.of_part(PodPart::Resize, self.pod),
+        };
+        let is_asked = matches!(progress, FieldProgress::Waiting { .. });
+        let progress =
+            if is_asked && self.look.has(Fault::TakesAskedForResized) { FieldProgress::Done } else { progress };
+        // What was done stays so while the kubelet has not seen the image that came after it.
+        let lags = matches!(&progress, FieldProgress::Waiting { why: None, deferred: false });
+        if progress == FieldProgress::Done || lags && entry.is_resized {
+            entry.is_resized = true;
+            return self.before_their_image(others);
+        }
+        entry.is_resized = false;
+        if !matches!(progress, FieldProgress::Failed { .. }) {
+            entry.resize_failing_since = None;
+        }
+        if let Some(moved) = moved {
+            return Some(moved.into());
+        }
+        let resizing = |why, deferred: bool| {
+            let deferred_by = deferred.then(|| self.pod.spec.node_name.clone());
+            Judged::from(PodPhase::Resizing { why, deferred_by })
+        };
+        match progress {
+            FieldProgress::Done => None,
+            FieldProgress::NotAsked => {
+                let is_noted = || !steps::lacks_note(self.look.goal, self.goal, self.pod);
+                // The note was one write, the resize is another.
+                if entry.sent == Sent::Note && is_noted() {
+                    entry.sends = 0;
+                }
+                let judged = decided(self.pod, &[(ContainerName::default(), Progress::NotAsked)], entry, unbounded)?;
+                Some(match (judged.phase, entry.sent) {
+                    (PodPhase::Patched, Sent::Note) => next_resize(self.goal).into(),
+                    (PodPhase::Patched, _) => resizing(None, false),
+                    (PodPhase::Waiting, Sent::Note) if is_noted() => next_resize(self.goal).into(),
+                    (phase, _) => Judged { phase, wake: judged.wake },
+                })
+            }
+            FieldProgress::Waiting { why, deferred } => {
+                // What restarts for it may fail, and then says more than the resize.
+                let failing = others.iter().find_map(|(name, progress)| match progress {
+                    Progress::Failing(failure) if self.restarts_by_resize(name) => Some(failure.clone()),
+                    _ => None,
+                });
+                Some(failing.map_or_else(|| resizing(why, deferred), |failure| PodPhase::Failing(failure).into()))
+            }
+            FieldProgress::Failed { message, .. } if self.may_be_of_before(entry).is_some() => {
+                let phase = PodPhase::Resizing { why: Some(message), deferred_by: None };
+                Some(Judged { phase, wake: self.may_be_of_before(entry) })
+            }
+            FieldProgress::Failed { reason, message } => {
+                Some(PodPhase::Failing(Failure { container: None, reason, message, exit_code: None }).into())
+            }
+        }
+    }
+
+    /// A kubelet before 1.34 does not tell which resize it speaks of. Returns until when it may be the one before.
+    fn may_be_of_before(self, entry: &mut Entry) -> Option<Now> {
+        let since = *entry.resize_failing_since.get_or_insert(self.look.now);
+        let until = since + RESIZE_OF_BEFORE;
+        (self.pod.status.observed_generation.is_none() && until > self.look.now).then_some(until)
+    }
+
+    /// What a container is measured against that restarts for its resize, and not for another image since.
+    pub(super) fn resize_baseline(self, name: &ContainerName) -> Option<Baseline> {
+        let record = UpdateRecord::of(self.pod).filter(|record| record.id == self.look.goal.id)?;
+        let baseline = record.resize_baseline(self.pod, name).filter(|_| self.restarts_by_resize(name))?;
+        Some(Baseline::Recorded(baseline))
+    }
+
+    pub(super) fn baseline(self, name: &ContainerName) -> Baseline {
+        self.resize_baseline(name).unwrap_or_else(|| Baseline::of(self.pod, name))
+    }
+
+    pub(super) fn restarts_by_resize(self, name: &ContainerName) -> bool {
+        self.goal.containers.get(name).is_some_and(|goal| goal.by_resize)
+    }
+
+    /// The containers that get another image once they have restarted for their resize, and have not.
+    pub(super) fn before_their_image(self, others: &[(ContainerName, Progress)]) -> Option<Judged> {
+        let record = UpdateRecord::of(self.pod).filter(|record| record.id == self.look.goal.id)?;
+        let is_before = |(name, progress): &&(ContainerName, Progress)| {
+            matches!(progress, Progress::NotAsked)
+                && self.restarts_by_resize(name)
+                && record.is_before_its_resize(self.pod, name)
+        };
+        let containers: Vec<_> = others.iter().filter(is_before).map(|(name, _)| name.clone()).collect();
+        let restarting = PodPhase::Restarting { containers: containers.clone(), waiting: None, until: None };
+        (!containers.is_empty()).then(|| restarting.into())
+    }
+}

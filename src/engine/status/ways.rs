@@ -1,0 +1,124 @@
+//! What leads on from a rollout that holds a workload: one list for whatever prints it, the one that helps most first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{Comparison, Condition, PodState, PodStatus};
+use crate::engine::change::Direction;
+use crate::engine::durable::holder::Life;
+use crate::engine::durable::lock::RolloutLock;
+use crate::engine::hook::HookPhase;
+use crate::engine::names::ContainerName;
+use crate::engine::plan::Hold;
+
+/// One command that leads on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// What it does.
+    pub deed: Deed,
+    /// What is printed before it, without a colon.
+    pub label: &'static str,
+    /// It needs `--take-over`.
+    pub take_over: bool,
+    /// The commands around each pod that the rollout began with: they are given again, or left out on purpose.
+    pub hooks: BTreeSet<HookPhase>,
+}
+
+/// What is done about a rollout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deed {
+    /// Only looks.
+    Follow,
+    /// On.
+    Resume,
+    /// Back.
+    Abort,
+    /// The pods get these images, which their template has already.
+    Apply(BTreeMap<ContainerName, String>),
+    /// The owner gets this update strategy.
+    Restore(Value),
+}
+
+impl Way {
+    fn new(deed: Deed, label: &'static str, hooks: &BTreeSet<HookPhase>) -> Self {
+        let hooks = if deed == Deed::Follow { BTreeSet::new() } else { hooks.clone() };
+        Self { deed, label, take_over: false, hooks }
+    }
+
+    fn taking_over(self) -> Self {
+        Self { take_over: true, ..self }
+    }
+
+    /// Returns what leads out where there is no lock that can be read.
+    pub fn without_lock(hooks: &BTreeSet<HookPhase>) -> [Self; 2] {
+        [
+            Self::new(Deed::Resume, "To finish it in place", hooks).taking_over(),
+            Self::new(Deed::Abort, "To roll it back in place", hooks).taking_over(),
+        ]
+    }
+}
+
+/// Returns what leads on from what holds a workload. `lock` is the rollout's, or a copy of it that is left.
+pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, life: Option<&Life>, pods: &[PodStatus]) -> Vec<Way> {
+    let none = BTreeSet::new();
+    let hooks = lock.map_or(&none, |lock| &lock.hooks);
+    let way = |deed, label| Way::new(deed, label, hooks);
+    let follow = || way(Deed::Follow, "Follow");
+    let is_back = lock.is_some_and(|lock| lock.direction == Direction::Back);
+    // The same image would fail again.
+    let abort_first = lock.is_some_and(|lock| has_failed(lock, pods));
+    let both = |resume: Way, abort: Way| match (is_back, abort_first) {
+        (true, _) => vec![abort],
+        (false, true) => vec![abort, resume],
+        (false, false) => vec![resume, abort],
+    };
+    match hold {
+        // Whoever takes over a run that is alive must mean it.
+        Hold::AtWork => vec![follow()],
+        Hold::PerhapsAtWork => {
+            let resume = way(Deed::Resume, "Resume, if its run is gone").taking_over();
+            let abort = way(Deed::Abort, "Roll back, if its run is gone").taking_over();
+            [follow()].into_iter().chain(both(resume, abort)).collect()
+        }
+        Hold::LeftBehind => {
+            let silent = matches!(life, Some(Life::Silent(_))).then(follow);
+            silent.into_iter().chain(both(way(Deed::Resume, "Resume"), way(Deed::Abort, "Roll back"))).collect()
+        }
+        Hold::SetBack => vec![way(Deed::Abort, "Roll back")],
+        Hold::Overtaken | Hold::LetGo => vec![way(Deed::Abort, "End it, changing no image")],
+        Hold::WithoutLock => Way::without_lock(hooks).into(),
+    }
+}
+
+/// Returns what leads on where no rollout holds a workload, but pods have drifted from its template, or its controller does
+/// not act on a later one.
+pub(super) fn ways_without_rollout(pods: &[PodStatus], is_at_rest: bool, strategy: Option<Value>) -> Vec<Way> {
+    let reports = || pods.iter().flat_map(|pod| &pod.containers);
+    let drifted = reports().filter(|report| report.comparison == Comparison::Drifted);
+    let images: BTreeMap<ContainerName, String> =
+        drifted.filter_map(|report| Some((report.container.clone(), report.asked.clone()?))).collect();
+    let none = BTreeSet::new();
+    // Somebody may be at it.
+    let is_at_rest = is_at_rest && pods.iter().all(|pod| pod.state != PodState::Updating);
+    let apply = (is_at_rest && !images.is_empty())
+        .then(|| Way::new(Deed::Apply(images), "Bring the pods to the template, in place", &none));
+    // Their images may be the same: it goes by the revision.
+    let is_older = pods.iter().any(|pod| pod.older_revision.is_some());
+    let label = if is_older {
+        "Restore the updateStrategy that was applied last, which replaces pods"
+    } else {
+        "Restore the updateStrategy that was applied last"
+    };
+    let restore = strategy.map(|strategy| Way::new(Deed::Restore(strategy), label, &none));
+    apply.into_iter().chain(restore).collect()
+}
+
+/// Whether a container with the image that the rollout brings has failed.
+fn has_failed(lock: &RolloutLock, pods: &[PodStatus]) -> bool {
+    let mut reports = pods.iter().flat_map(|pod| &pod.containers);
+    reports.any(|report| {
+        let is_brought = lock.change.images.get(&report.container).is_some_and(|image| image.to == report.image);
+        is_brought && matches!(report.condition, Condition::Failed(_))
+    })
+}

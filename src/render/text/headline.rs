@@ -1,0 +1,159 @@
+//! The first and the last words on a workload: what can be done, to how many pods, in what time; and what stays.
+
+use std::io::{self, Write};
+
+use crate::engine::plan::{Effect, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::policy::Policy;
+use crate::render::style::{Meaning, Style};
+use crate::render::{offline, words};
+
+/// Containers that keep running, at most so many by name.
+const NAMED_CONTAINERS: usize = 3;
+
+/// Writes the verdict, in one line.
+pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let name = words::workload(style, &plan.workload);
+    let namespace = match plan.workload.namespace.as_str() {
+        "" => String::new(),
+        namespace => format!("   (namespace {})", style.show(namespace)),
+    };
+    let (meaning, verdict) = match plan.verdict {
+        Verdict::NothingToDo => (Meaning::Ok, format!(": No changes. {}", nothing_to_do(plan, &name))),
+        // A refusal has a headline of its own.
+        Verdict::InPlace | Verdict::NotEligible => (Meaning::Heading, format!(" {}", can_be_done(plan))),
+    };
+    for line in words::wrapped(&format!("{name}{verdict}{namespace}"), 0, style) {
+        writeln!(out, "{}", style.paint(meaning, line.trim()))?;
+    }
+    Ok(())
+}
+
+fn can_be_done(plan: &WorkloadPlan) -> String {
+    let verb = if plan.restarts_the_same { "restarted" } else { "updated" };
+    let can = format!("can be {verb} in place");
+    if plan.is_offline() {
+        return format!("{can} (pods and nodes were not asked)");
+    }
+    if words::pods_not_listed(plan) {
+        return format!("{can}; its pods could not be listed");
+    }
+    format!("{can}: {}, {}, about {}", pods(plan), pace(plan), time(plan))
+}
+
+/// Returns `5 s`: how long it will take, as far as the cluster's history says.
+pub(super) fn time(plan: &WorkloadPlan) -> String {
+    words::whole_seconds(words::from_seconds(plan.estimate_seconds + 0.5).as_secs().max(1))
+}
+
+/// Returns `3 pods`, or `2 of 3 pods (1 up to date)`.
+pub(super) fn pods(plan: &WorkloadPlan) -> String {
+    let (all, update) = (plan.pods.len(), plan.count(PodVerdict::Update));
+    let others = [
+        (PodVerdict::InProgress, "in progress"),
+        (PodVerdict::AlreadyThere, "up to date"),
+        (PodVerdict::Blocked, "blocked"),
+        (PodVerdict::Skipped, "skipped"),
+    ];
+    let others =
+        others.map(|(verdict, word)| (plan.count(verdict), word)).into_iter().filter(|(number, _)| *number > 0);
+    let others: Vec<String> = others.map(|(number, word)| format!("{number} {word}")).collect();
+    if others.is_empty() {
+        words::count(all, "pod")
+    } else {
+        format!("{update} of {} ({})", words::count(all, "pod"), others.join(", "))
+    }
+}
+
+fn nothing_to_do(plan: &WorkloadPlan, name: &str) -> String {
+    if plan.is_offline() {
+        return offline::nothing(plan, name);
+    }
+    let skipped = plan.count(PodVerdict::Skipped) > 0;
+    match (plan.workload.kind.has_template(), skipped) {
+        (false, true) => "The pod is skipped.".into(),
+        (false, false) => "The pod has all of it already.".into(),
+        (true, true) => "Every pod that is not skipped has all of it already.".into(),
+        (true, false) => "Every pod has all of it already.".into(),
+    }
+}
+
+/// Writes what the plan keeps, and whether the server was asked.
+pub(super) fn promises(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if plan.is_offline() {
+        return Ok(());
+    }
+    let kept = kept(plan, style);
+    let kept = if kept.is_empty() { kept } else { format!("; {kept}") };
+    let pods = if plan.pods.len() == 1 { "The pod is not replaced" } else { "No pod is replaced" };
+    let mut text = format!("{pods}{kept}{}.", new_pods(plan));
+    if plan.checked_by_server {
+        text.push_str(" Server-side dry run succeeded.");
+    }
+    writeln!(out)?;
+    words::paragraph(&text, style, out)?;
+    if plan.checked_by_server {
+        return Ok(());
+    }
+    let why = if plan.missing_permissions.is_empty() { "--dry-run=client" } else { "you are not allowed to ask it" };
+    writeln!(out, "  {}", style.paint(Meaning::Waiting, &format!("Not validated by the server ({why}).")))
+}
+
+/// The containers that keep running.
+fn kept(plan: &WorkloadPlan, style: &Style) -> String {
+    let in_progress = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::InProgress);
+    let moving: Vec<_> = in_progress.flat_map(|pod| pod.changes.keys()).collect();
+    let stays = plan.containers.iter().filter(|container| {
+        container.effect == Effect::Unchanged && container.restarts() == 0 && !moving.contains(&&container.container)
+    });
+    let names: Vec<String> = stays.map(|container| style.show(container.container.as_str())).collect();
+    match names.len() {
+        0 => String::new(),
+        1 => format!("{} keeps running", names.concat()),
+        2..=NAMED_CONTAINERS => format!("{} keep running", names.join(", ")),
+        many => format!("{many} other containers keep running"),
+    }
+}
+
+/// What a pod gets that is created later.
+fn new_pods(plan: &WorkloadPlan) -> String {
+    let Some(durable) = &plan.durable else {
+        let is_alone = !plan.workload.kind.has_template() || plan.restarts_the_same;
+        return if is_alone { "" } else { "; the template stays as it is (pods only), and so does what new pods get" }
+            .to_owned();
+    };
+    match (&durable.outgoing, durable.revision) {
+        (Some(outgoing), Some(revision)) => {
+            format!("; new pods get the same (revision {} -> {revision})", outgoing.revision)
+        }
+        (_, _) => "; new pods get the same".to_owned(),
+    }
+}
+
+/// Returns how many pods go down at a time, and where it pauses.
+pub(super) fn pace(plan: &WorkloadPlan) -> String {
+    let allowed = plan.policy.max_unavailable.max(1);
+    let restarts = plan.containers.iter().any(|container| container.restarts() > 0);
+    if !restarts && plan.count(PodVerdict::InProgress) == 0 {
+        return format!("no pod goes down{}", pauses(&plan.policy, plan.count(PodVerdict::Update)));
+    }
+    // More than there are to update are never down.
+    let changing = plan.count(PodVerdict::Update) + plan.count(PodVerdict::InProgress);
+    let at_once = match u32::try_from(changing).map_or(allowed, |changing| allowed.min(changing)) {
+        0 | 1 => "one at a time".to_owned(),
+        many => format!("up to {many} at a time"),
+    };
+    format!("{at_once}{}", pauses(&plan.policy, changing))
+}
+
+/// When it pauses. What was asked for and does not happen is said, too.
+fn pauses(policy: &Policy, changing: usize) -> String {
+    let is_short = |pods: u32| usize::try_from(pods).is_ok_and(|pods| pods < changing);
+    let pods = |pods: u32| if pods == 1 { "pod".to_owned() } else { format!("{pods} pods") };
+    match (policy.canary, policy.pause_after) {
+        (Some(first), _) if is_short(first) => format!(", pauses after the first {}", pods(first)),
+        (Some(_), _) => ", no pause (--canary covers every pod)".to_owned(),
+        (None, Some(after)) if is_short(after) => format!(", pauses after every {}", pods(after)),
+        (None, Some(_)) => ", no pause (--pause-after covers every pod)".to_owned(),
+        (None, None) => String::new(),
+    }
+}

@@ -1,0 +1,156 @@
+//! The plan as a person reads it: the verdict first, then what changes, what differs from pod to pod, and what to type next.
+//!
+//! Promise: the plan goes to one writer (a result), its warnings to another. It says nothing that the plan does not.
+
+mod changes;
+mod headline;
+mod overview;
+mod pods;
+
+use std::io::{self, Write};
+
+use crate::engine::outcome::EndResult;
+use crate::engine::plan::{HistoryPlan, Plan, Verdict, WorkloadPlan};
+
+use super::style::{Meaning, Style};
+use super::wide::Detail;
+use super::{Guide, around, missing, refusal, replaced, words};
+
+/// Writes the plan. The next command is written only where there is something to carry out.
+///
+/// # Errors
+/// The writer's.
+pub(super) fn plan(
+    plan: &Plan,
+    guide: &Guide<'_>,
+    detail: Detail,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let many = plan.workloads.len() > 1;
+    if plan.workloads.is_empty() {
+        return writeln!(out, "No changes. The plan has no workload.");
+    }
+    if many {
+        overview::table(plan, style, out)?;
+    }
+    // What differs from the table's row is told below it.
+    let is_told = |workload: &&WorkloadPlan| {
+        let is_plain = workload.verdict != Verdict::NotEligible && workload.missing_permissions.is_empty();
+        !many || detail == Detail::Wide || !is_plain || overview::differs(workload, style)
+    };
+    for (index, workload) in plan.workloads.iter().filter(is_told).enumerate() {
+        if many || index > 0 {
+            writeln!(out)?;
+        }
+        self::workload(workload, guide, detail, style, out)?;
+    }
+    if many {
+        overview::total(plan, style, out)?;
+    }
+    if let Some(next) = guide.next.filter(|_| plan.result() == EndResult::Changes) {
+        writeln!(out, "Next: {}", style.whole(next))?;
+    }
+    Ok(())
+}
+
+/// Writes the plan's warnings, one a line as kubectl writes them.
+///
+/// # Errors
+/// The writer's.
+pub(super) fn warnings(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    for workload in &plan.workloads {
+        let name = words::workload(style, &workload.workload);
+        for warning in &workload.warnings {
+            let text = words::sentence(&style.show(&warning.sentence()));
+            writeln!(out, "{} {name}: {text} ({})", style.paint(Meaning::Waiting, "Warning:"), warning.code())?;
+        }
+    }
+    Ok(())
+}
+
+fn workload(
+    plan: &WorkloadPlan,
+    guide: &Guide<'_>,
+    detail: Detail,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if plan.verdict == Verdict::NotEligible {
+        return refused(plan, guide, detail, style, out);
+    }
+    headline::text(plan, style, out)?;
+    if plan.verdict == Verdict::InPlace || detail == Detail::Wide {
+        changes::text(plan, detail, style, out)?;
+    }
+    if !plan.is_offline() {
+        owner_steps(plan, detail, style, out)?;
+        restart(plan, style, out)?;
+        around::text(plan, style, out)?;
+        pods::text(plan, detail, style, out)?;
+    }
+    match plan.verdict {
+        Verdict::InPlace => {
+            headline::promises(plan, style, out)?;
+            missing::text(plan, style, out)
+        }
+        Verdict::NothingToDo | Verdict::NotEligible => Ok(()),
+    }
+}
+
+/// Nothing in it may read like consent: what the change would be, and to which pods, is for those who ask for more.
+fn refused(
+    plan: &WorkloadPlan,
+    guide: &Guide<'_>,
+    detail: Detail,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    refusal::text(plan, guide, style, out)?;
+    match detail {
+        Detail::Short => Ok(()),
+        Detail::Wide => {
+            changes::text(plan, detail, style, out)?;
+            pods::text(plan, detail, style, out)
+        }
+    }
+}
+
+/// What a restart with the same content means.
+fn restart(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if !plan.restarts_the_same || plan.verdict != Verdict::InPlace {
+        return Ok(());
+    }
+    writeln!(out)?;
+    words::paragraph(
+        "The containers restart with the image digest that they run now. Values from ConfigMaps, Secrets and the downward \
+         API in the environment are read again.",
+        style,
+        out,
+    )?;
+    if plan.workload.kind.has_template() {
+        let template =
+            "The template stays as it is: a new pod runs its tag, and a later rollout takes the pinned pods along.";
+        words::paragraph(template, style, out)?;
+    }
+    Ok(())
+}
+
+/// What happens to the owner, step by step.
+fn owner_steps(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let Some(durable) = plan.durable.as_ref().filter(|_| plan.verdict == Verdict::InPlace) else { return Ok(()) };
+    replaced::text(durable, style, out)?;
+    match detail {
+        Detail::Short => {}
+        Detail::Wide => {
+            writeln!(out, "\n  Steps:")?;
+            for (index, step) in durable.steps(plan.workload.kind).iter().enumerate() {
+                writeln!(out, "  {}. {}", index + 1, style.show(step))?;
+            }
+        }
+    }
+    if durable.history == HistoryPlan::Forget {
+        writeln!(out, "\n  The outgoing template is not kept: revisionHistoryLimit is 0.")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! Many workloads: one table of them all, before the details of those that need some.
+
+use std::io::{self, Write};
+
+use crate::engine::image::display_short;
+use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
+use crate::engine::reason::Warning;
+use crate::render::style::{Meaning, Style};
+use crate::render::table::{self, Column};
+use crate::render::{fields, offline, words};
+
+use super::{headline, pods};
+
+const LIVE: [Column; 6] = [
+    Column::short("WORKLOAD", 16),
+    Column::short("NAMESPACE", 9).goes(1),
+    Column::whole("PODS"),
+    Column::whole("VERDICT"),
+    Column::whole("TIME").goes(0),
+    Column::short("CHANGES", 12).goes(2),
+];
+
+const OFFLINE: [Column; 4] = [
+    Column::short("WORKLOAD", 16),
+    Column::short("NAMESPACE", 9).goes(0),
+    Column::whole("VERDICT"),
+    Column::short("CHANGES", 12).goes(1),
+];
+
+/// Writes a row for each workload, in the plan's order.
+pub(super) fn table(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
+    let row = |workload: &WorkloadPlan| {
+        let (meaning, verdict) = verdict(workload);
+        let name = words::workload(style, &workload.workload);
+        let namespace = match workload.workload.namespace.as_str() {
+            "" => "<none>".to_owned(),
+            namespace => style.show(namespace),
+        };
+        let changes = match workload.verdict {
+            Verdict::InPlace => changes(workload, style),
+            Verdict::NothingToDo | Verdict::NotEligible => "<none>".to_owned(),
+        };
+        if is_offline {
+            return (meaning, vec![name, namespace, verdict.into(), changes]);
+        }
+        let time = match workload.verdict {
+            Verdict::InPlace => headline::time(workload),
+            Verdict::NothingToDo | Verdict::NotEligible => "-".to_owned(),
+        };
+        let pods = if words::pods_not_listed(workload) { "-".into() } else { workload.pods.len().to_string() };
+        (meaning, vec![name, namespace, pods, verdict.into(), time, changes])
+    };
+    let rows: Vec<(Meaning, Vec<String>)> = plan.workloads.iter().map(row).collect();
+    table::write(if is_offline { &OFFLINE } else { &LIVE }, &rows, style, out)
+}
+
+fn verdict(plan: &WorkloadPlan) -> (Meaning, &'static str) {
+    let has = |warning: &Warning| plan.warnings.contains(warning);
+    match plan.verdict {
+        Verdict::InPlace => (Meaning::Waiting, "in place"),
+        Verdict::NothingToDo if has(&Warning::WorkloadAdded) => (Meaning::Quiet, "new"),
+        Verdict::NothingToDo if has(&Warning::WorkloadRemoved) => (Meaning::Quiet, "removed"),
+        Verdict::NothingToDo => (Meaning::Ok, "up to date"),
+        Verdict::NotEligible => (Meaning::Failing, "NOT in place"),
+    }
+}
+
+fn changes(plan: &WorkloadPlan, style: &Style) -> String {
+    let images = plan.containers.iter().filter_map(|container| {
+        let pair = display_short(&container.from, container.to.as_deref()?);
+        Some(words::version_change(style, &container.container, &pair))
+    });
+    images.chain(fields::lines(&plan.fields, style)).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether there is more to say of a workload that can be updated than its row does.
+pub(super) fn differs(plan: &WorkloadPlan, style: &Style) -> bool {
+    plan.verdict == Verdict::InPlace
+        && (pods::differ(plan, style) || plan.durable.as_ref().is_some_and(|durable| durable.replaced.is_some()))
+}
+
+/// Writes how many workloads come to what.
+pub(super) fn total(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
+    let order = if is_offline { "" } else { " (in the order shown)" };
+    let workloads = words::count(plan.workloads.len(), "workload");
+    writeln!(out)?;
+    for line in words::wrapped(&format!("Total: {workloads}: {}{order}.", offline::totals(plan)), 0, style) {
+        writeln!(out, "{line}")?;
+    }
+    let unasked = plan
+        .workloads
+        .iter()
+        .filter(|workload| {
+            workload.verdict == Verdict::InPlace && !workload.is_offline() && !workload.checked_by_server
+        })
+        .count();
+    if unasked > 0 {
+        let text = format!("Not validated by the server: {}.", words::count(unasked, "workload"));
+        writeln!(out, "{}", style.paint(Meaning::Waiting, &text))?;
+    }
+    Ok(())
+}

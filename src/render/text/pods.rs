@@ -1,0 +1,271 @@
+//! The lines of a plan's pods.
+//!
+//! Promise: a pod to which something else happens than to the others has a line of its own, whatever the detail.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use crate::engine::plan::{Effect, PodPlan, PodVerdict, WorkloadPlan};
+use crate::render::containers::{self, Row};
+use crate::render::style::{Meaning, Style};
+use crate::render::wide::{self, Detail};
+use crate::render::{fields, words};
+
+/// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
+const FIRST_PODS: usize = 10;
+/// How many of the last pods are shown when there are many.
+const LAST_PODS: usize = 3;
+/// More pods than these are many.
+const MANY_PODS: usize = 50;
+/// Longer names than this do not push the rest of the line aside.
+const NAME_COLUMNS: usize = 60;
+
+/// The order in which verdicts are listed and counted.
+const VERDICTS: [PodVerdict; 5] =
+    [PodVerdict::Update, PodVerdict::InProgress, PodVerdict::AlreadyThere, PodVerdict::Blocked, PodVerdict::Skipped];
+
+/// How the lines of pods are laid out, and which hints have been given.
+struct Pods<'a> {
+    plan: &'a WorkloadPlan,
+    style: &'a Style,
+    detail: Detail,
+    containers: Vec<Row<'a>>,
+    name_columns: usize,
+    node_columns: usize,
+}
+
+/// Writes the pods: all of them where more is asked for, else those that differ from the rest.
+pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = Pods::of(plan, detail, style);
+    let common = lines.common();
+    let is_shown = |pod: &&PodPlan| detail == Detail::Wide || common.is_none() || !is_plain(pod);
+    let shown: Vec<&PodPlan> = plan.pods.iter().filter(is_shown).collect();
+    if let Some(common) = common.filter(|_| detail == Detail::Short) {
+        lines.each(&common, out)?;
+    }
+    if shown.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    if shown.len() <= MANY_PODS {
+        for pod in &shown {
+            lines.pod(pod, out)?;
+        }
+    } else {
+        let mut left_out = 0;
+        for verdict in VERDICTS {
+            left_out += lines.some_of(&shown, verdict, out)?;
+        }
+        if left_out > 0 {
+            let pods = words::count(plan.pods.len(), "pod");
+            writeln!(out, "\n  {left_out} of {pods} are not shown; -o json has them all.")?;
+        }
+    }
+    let used = VERDICTS.into_iter().filter(|verdict| shown.iter().any(|pod| pod.verdict == *verdict));
+    let legend: Vec<String> = used.map(|verdict| format!("{} {}", symbol(verdict), meaning_of(verdict))).collect();
+    writeln!(out, "\n  {}", style.paint(Meaning::Quiet, &legend.join("   ")))
+}
+
+/// Returns whether some pods have lines of their own.
+pub(super) fn differ(plan: &WorkloadPlan, style: &Style) -> bool {
+    let lines = Pods::of(plan, Detail::Short, style);
+    lines.common().is_none_or(|common| !common.extra.is_empty()) || !plan.pods.iter().all(|pod| is_plain(&pod))
+}
+
+/// Whether nothing else is to be said of it than what the headline counts.
+fn is_plain(pod: &&PodPlan) -> bool {
+    matches!(pod.verdict, PodVerdict::Update | PodVerdict::AlreadyThere) && pod.reasons.is_empty()
+}
+
+/// What is done to every pod that is updated alike.
+struct Common {
+    /// The containers and fields.
+    changes: String,
+    /// Before it: pulls and drains.
+    extra: String,
+}
+
+impl<'a> Pods<'a> {
+    fn of(plan: &'a WorkloadPlan, detail: Detail, style: &'a Style) -> Self {
+        let columns = |text: &dyn Fn(&PodPlan) -> String| {
+            plan.pods.iter().map(|pod| text(pod).chars().count()).max().unwrap_or(0).min(NAME_COLUMNS)
+        };
+        Self {
+            plan,
+            style,
+            detail,
+            containers: containers::rows(plan),
+            name_columns: columns(&|pod| style.show(&pod.pod.name)),
+            node_columns: columns(&|pod| node(pod, style)),
+        }
+    }
+
+    /// Returns what is done to each pod that is updated; `None` where it is not the same.
+    fn common(&self) -> Option<Common> {
+        let mut texts = self.plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update);
+        let of = |pod| Common { changes: self.changes(pod), extra: format!("{}{}", self.pulls(pod), self.drains(pod)) };
+        let Some(first) = texts.next().map(of) else {
+            return Some(Common { changes: String::new(), extra: String::new() });
+        };
+        let is_same = |other: Common| other.changes == first.changes && other.extra == first.extra;
+        texts.map(of).all(is_same).then_some(first)
+    }
+
+    /// What is said once of all.
+    fn each(&self, common: &Common, out: &mut dyn Write) -> io::Result<()> {
+        if common.extra.is_empty() {
+            return Ok(());
+        }
+        writeln!(out)?;
+        words::paragraph(&format!("Each pod: {}", common.extra.trim().replace("   ", ", ")), self.style, out)
+    }
+
+    /// Writes the first and last pods of a verdict; returns how many are left out.
+    fn some_of(&mut self, pods: &[&PodPlan], verdict: PodVerdict, out: &mut dyn Write) -> io::Result<usize> {
+        let pods: Vec<&PodPlan> = pods.iter().filter(|pod| pod.verdict == verdict).copied().collect();
+        // A line that says "1 more" is no shorter than the pod's own.
+        let left_out = match pods.len().saturating_sub(FIRST_PODS + LAST_PODS) {
+            1 => 0,
+            many => many,
+        };
+        let (first, rest) = pods.split_at(FIRST_PODS.min(pods.len()));
+        for pod in first {
+            self.pod(pod, out)?;
+        }
+        if left_out > 0 {
+            writeln!(out, "  {} ... {left_out} more", symbol(verdict))?;
+        }
+        for pod in rest.iter().skip(left_out) {
+            self.pod(pod, out)?;
+        }
+        Ok(left_out)
+    }
+
+    fn pod(&mut self, pod: &PodPlan, out: &mut dyn Write) -> io::Result<()> {
+        let style = self.style;
+        let (name, node) = (style.show(&pod.pod.name), node(pod, style));
+        let mark = style.paint(meaning(pod.verdict), symbol(pod.verdict));
+        let mut texts = vec![];
+        match pod.verdict {
+            PodVerdict::Update => {
+                texts.push(format!("{}{}{}", self.changes(pod), self.pulls(pod), self.drains(pod)));
+            }
+            PodVerdict::InProgress if pod.changes.is_empty() && pod.left_off.is_some() => {
+                let off = pod.left_off.iter().map(|drained| style.show(&drained.to_string()));
+                texts.push(format!("gets {} back", off.collect::<String>()));
+            }
+            PodVerdict::InProgress => {
+                texts.push(format!("{}: already requested, {}", self.changes(pod), self.waiting(pod)));
+            }
+            PodVerdict::AlreadyThere => texts.push("up to date".into()),
+            PodVerdict::Blocked | PodVerdict::Skipped => {}
+        }
+        let reasons = pod
+            .reasons
+            .iter()
+            .map(|reason| format!("{}: {}", reason.code(), words::sentence(&style.show(&reason.sentence()))));
+        texts.extend(reasons);
+        let mut texts = texts.into_iter();
+        let first = texts.next().unwrap_or_else(|| meaning_of(pod.verdict).into());
+        writeln!(
+            out,
+            "  {mark} {name:name_columns$}   {node:node_columns$}   {first}",
+            name_columns = self.name_columns,
+            node_columns = self.node_columns
+        )?;
+        for text in texts {
+            writeln!(out, "      {text}")?;
+        }
+        match self.detail {
+            Detail::Short => Ok(()),
+            Detail::Wide => wide::pod(pod, style, out),
+        }
+    }
+
+    /// What the pod's node has to pull first.
+    fn pulls(&self, pod: &PodPlan) -> String {
+        let mine = self.plan.pulls.iter().filter(|pull| pull.node == pod.node);
+        let images: BTreeSet<&str> = mine.flat_map(|pull| &pull.images).map(|image| image.image.as_str()).collect();
+        let wanted = |image: &&str| pod.changes.values().any(|change| change.to == **image);
+        let images: Vec<String> = images.into_iter().filter(wanted).map(|image| self.style.show(image)).collect();
+        if images.is_empty() { String::new() } else { format!("   pulls {} first", images.join(", ")) }
+    }
+
+    /// How the pod is taken out of its Services first.
+    fn drains(&self, pod: &PodPlan) -> String {
+        let Some(drain) = &pod.drain else { return String::new() };
+        let services: Vec<String> =
+            drain.services.iter().map(|service| format!("svc/{}", self.style.show(service))).collect();
+        format!("   drains {} by {}", services.join(", "), self.style.show(&drain.by.to_string()))
+    }
+
+    /// Why the containers that are on their way do not run yet, as far as the pod's status says.
+    fn waiting(&self, pod: &PodPlan) -> String {
+        let reasons: BTreeSet<&str> =
+            pod.changes.values().filter_map(|change| change.evidence.waiting.as_deref()).collect();
+        if reasons.is_empty() {
+            return "not confirmed yet".into();
+        }
+        let reasons: Vec<String> = reasons.into_iter().map(|reason| self.style.show(reason)).collect();
+        format!("waiting: {}", reasons.join(", "))
+    }
+
+    /// The containers that change; with the image before where it is not the one that the plan names for all pods.
+    fn changes(&self, pod: &PodPlan) -> String {
+        let changes = pod.changes.iter().map(|(name, change)| {
+            let planned = self.containers.iter().find(|row| row.container == name.as_str());
+            let name = self.style.show(name.as_str());
+            let effect = match change.effect {
+                Effect::Unchanged | Effect::Restart => "",
+                Effect::NoEffectNow => " (no restart)",
+            };
+            match planned {
+                Some(planned) if planned.to.is_some_and(|to| to != change.to) => {
+                    format!(
+                        "{name}{effect} (from {} to {})",
+                        self.style.show(&change.from),
+                        self.style.show(&change.to)
+                    )
+                }
+                Some(planned) if planned.from == Some(change.from.as_str()) => format!("{name}{effect}"),
+                Some(_) | None if change.from == change.to => format!("{name}{effect}"),
+                Some(_) | None => format!("{name}{effect} (from {})", self.style.show(&change.from)),
+            }
+        });
+        let changes: Vec<String> = changes.chain(fields::names(&pod.fields, self.style)).collect();
+        changes.join(", ")
+    }
+}
+
+fn node(pod: &PodPlan, style: &Style) -> String {
+    if pod.node.is_empty() { "(no node)".into() } else { style.show(&pod.node) }
+}
+
+fn symbol(verdict: PodVerdict) -> &'static str {
+    match verdict {
+        PodVerdict::Update => "~",
+        PodVerdict::InProgress => ">",
+        PodVerdict::AlreadyThere => "=",
+        PodVerdict::Blocked => "!",
+        PodVerdict::Skipped => "-",
+    }
+}
+
+fn meaning_of(verdict: PodVerdict) -> &'static str {
+    match verdict {
+        PodVerdict::Update => "update in place",
+        PodVerdict::InProgress => "in progress",
+        PodVerdict::AlreadyThere => "up to date",
+        PodVerdict::Blocked => "blocked",
+        PodVerdict::Skipped => "skipped",
+    }
+}
+
+fn meaning(verdict: PodVerdict) -> Meaning {
+    match verdict {
+        PodVerdict::Update | PodVerdict::InProgress => Meaning::Waiting,
+        PodVerdict::AlreadyThere => Meaning::Ok,
+        PodVerdict::Blocked => Meaning::Failing,
+        PodVerdict::Skipped => Meaning::Quiet,
+    }
+}

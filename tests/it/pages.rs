@@ -1,0 +1,73 @@
+//! The pages as such: what they point to is there, and the README stays short.
+use std::path::Path;
+
+use crate::support::pages::pages;
+
+/// The heading's address within a page, as GitHub makes it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase().replace(' ', "-");
+    kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
+}
+
+/// The headings of a page; a comment of a shell is none.
+fn anchors(text: &str) -> Vec<String> {
+    let mut is_code = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        is_code ^= line.trim_start().starts_with("```");
+        if !is_code && line.starts_with('#') {
+            found.push(anchor(line.trim_start_matches('#').trim()));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let all = pages();
+    let (mut wrong, mut number) = (Vec::new(), 0);
+    for page in &all {
+        for link in page.text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("https://") {
+                continue;
+            }
+            number += 1;
+            let (file, heading) = link.split_once('#').map_or((link, None), |(file, heading)| (file, Some(heading)));
+            let target = match file {
+                "" => root.join(&page.path),
+                file => root.join(&page.path).parent().expect("a page is in a folder").join(file),
+            };
+            let Ok(target) = target.canonicalize() else {
+                wrong.push(format!("{}: there is no {link}", page.path));
+                continue;
+            };
+            let target =
+                target.strip_prefix(root.canonicalize().expect("it is there")).unwrap_or(&target).to_path_buf();
+            let page_there = all.iter().find(|other| Path::new(&other.path) == target);
+            let has = |heading: &str| page_there.is_some_and(|page| anchors(&page.text).iter().any(|it| it == heading));
+            if heading.is_some_and(|heading| !has(heading)) {
+                wrong.push(format!("{}: {link} has no such heading", page.path));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(number > 100, "{number} links");
+}
+
+#[test]
+fn the_readme_is_short_and_says_how_to_see_it_and_how_to_test_it() {
+    let readme = pages().into_iter().find(|page| page.path == "README.md").expect("there is one").text;
+    assert!(readme.len() <= 10_000, "{} bytes: the long form belongs into docs", readme.len());
+    for command in ["\n```\nexamples/demo\n```\n", "\n```\ntests/run\n```\n"] {
+        assert!(readme.contains(command), "{command}");
+    }
+    for page in pages().iter().filter(|page| page.path.starts_with("docs/")) {
+        let in_reference = page.path == "docs/architecture.md" || page.path.starts_with("docs/schemas");
+        assert!(
+            readme.contains(&format!("]({})", page.path)) || in_reference,
+            "the README does not name {}",
+            page.path
+        );
+    }
+}

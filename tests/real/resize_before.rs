@@ -1,0 +1,139 @@
+//! What is said before cpu or memory is touched, against what the server and the kubelet do then.
+
+use serde_json::{Value, json};
+
+use crate::support::{Api, Kind, Namespace, Owner, is_ready, name, poll, samples};
+
+const RESOURCES: &str = "resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {memory: 64Mi}}";
+
+fn inplace(namespace: &Namespace, arguments: &[&str], code: i32) -> String {
+    let output = namespace.inplace(arguments);
+    assert_eq!(output.code, code, "{output:#?}");
+    output.stdout + &output.stderr
+}
+
+fn resources(owner: &Owner<'_>) -> Value {
+    owner.object()["spec"]["template"]["spec"]["containers"][0]["resources"].clone()
+}
+
+/// A dry run of each pod passes, the template is taken, and the third pod is refused: so all of them are reckoned together.
+#[test]
+fn a_quota_is_found_before_the_template_is_written() {
+    let namespace = Namespace::new("resize-quota");
+    let api = Api::open();
+    let owner = Owner::with_fields((&namespace, &api), Kind::Deployment, (3, 1), RESOURCES);
+    let quota = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: compute}, spec: {hard: {requests.cpu: 60m}}}";
+    namespace.apply(quota);
+    let path = format!("/api/v1/namespaces/{}/resourcequotas/compute", namespace.name());
+    poll(|| (api.get(&path)["status"]["used"]["requests.cpu"] == "30m").then_some(())).expect("it is counted");
+    let (before, reference) = (resources(&owner), owner.reference());
+    let refused = inplace(&namespace, &["apply", &reference, "--requests", "cpu=25m", "--yes"], 3);
+    let told = "QuotaExceeded: the pods together ask for 45m more requests.cpu, and resourcequota/compute has 30m left";
+    assert!(refused.contains(told), "{refused}");
+    assert_eq!(resources(&owner), before);
+    // The server's own view of the same.
+    let pods = owner.pods();
+    let patch = json!([{"op": "add", "path": "/spec/containers/0/resources/requests/cpu", "value": "25m"}]);
+    let resize = |pod: &Value| format!("/api/v1/namespaces/{}/pods/{}/resize", namespace.name(), name(pod));
+    let dry: Vec<u16> = pods.iter().map(|pod| api.dry_run_patch(&resize(pod), &patch).0).collect();
+    assert_eq!(dry, [200, 200, 200]);
+    let answers = pods.iter().map(|pod| api.request("PATCH", &resize(pod), "application/json-patch+json", &patch));
+    let answers: Vec<(u16, Value)> = answers.collect();
+    assert_eq!(answers.iter().map(|(status, _)| *status).collect::<Vec<_>>(), [200, 200, 403]);
+    let message = answers[2].1["message"].as_str().unwrap_or_default();
+    assert!(
+        message.contains("exceeded quota: compute, requested: requests.cpu=15m, used: requests.cpu=60m"),
+        "{message}"
+    );
+    // What fits to the last millicore is done.
+    namespace.kubectl(&["delete", "resourcequota", "compute"]);
+    namespace.apply(&quota.replace("60m", "75m"));
+    poll(|| (api.get(&path)["status"]["used"]["requests.cpu"] == "60m").then_some(())).expect("it is counted");
+    inplace(&namespace, &["apply", &reference, "--requests", "cpu=25m", "--yes"], 0);
+    owner.wait_settled();
+}
+
+/// The template takes what no pod may have: the dry run of a pod finds it.
+#[test]
+fn a_limit_range_is_found_before_the_template_is_written() {
+    let namespace = Namespace::new("resize-limit-range");
+    let api = Api::open();
+    let owner = Owner::with_fields((&namespace, &api), Kind::StatefulSet, (2, 1), RESOURCES);
+    namespace.apply(
+        "{apiVersion: v1, kind: LimitRange, metadata: {name: sizes}, spec: {limits: [\
+         {type: Container, min: {cpu: 5m}, max: {memory: 128Mi}, maxLimitRequestRatio: {memory: 6}}]}}",
+    );
+    let (before, reference) = (resources(&owner), owner.reference());
+    for (requests, limits, words) in [
+        ("memory=64Mi", "memory=256Mi", "maximum memory usage per Container is 128Mi, but limit is 256Mi"),
+        ("cpu=4m", "memory=64Mi", "minimum cpu usage per Container is 5m, but request is 4m"),
+        (
+            "memory=16Mi",
+            "memory=100Mi",
+            "memory max limit to request ratio per Container is 6, but provided ratio is 6.250000",
+        ),
+    ] {
+        let asked = ["apply", &reference, "--requests", requests, "--limits", limits, "--yes"];
+        // The informer of the admission plugin may be a moment late.
+        let refused = poll(|| {
+            let output = namespace.inplace(&["plan", &reference, "--requests", requests, "--limits", limits]);
+            output.stdout.contains(words).then(|| inplace(&namespace, &asked, 3))
+        });
+        let refused = refused.unwrap_or_else(|| panic!("never {words}"));
+        assert!(refused.contains("AdmissionRefused") && refused.contains(words), "{refused}");
+        assert!(refused.contains("hint: ask for what the namespace's LimitRange allows"), "{refused}");
+        assert_eq!(resources(&owner), before);
+    }
+}
+
+/// What the plan says of the node's room is what its kubelet says afterwards.
+#[test]
+fn the_room_on_a_node_is_reckoned_as_its_kubelet_does() {
+    let namespace = Namespace::new("resize-room");
+    let api = Api::open();
+    let resources = "resources: {requests: {memory: 16Mi}}";
+    namespace.apply(&samples::with_app_fields(&samples::pod("p"), resources));
+    let path = format!("/api/v1/namespaces/{}/pods/p", namespace.name());
+    poll(|| is_ready(&api.get(&path)).then_some(())).expect("it is ready");
+    let allocatable = api.get("/api/v1/nodes/node-1")["status"]["allocatable"]["memory"].clone();
+    let mebibytes: u64 = allocatable.as_str().and_then(|text| text.strip_suffix("Ki")?.parse().ok()).expect("in Ki");
+    let mebibytes = mebibytes / 1024 - 1;
+    // Others come and go on the node meanwhile: until what was planned is what the kubelet met.
+    let same = poll(|| {
+        let asked = format!("memory={mebibytes}Mi");
+        let plan = inplace(&namespace, &["plan", "pod/p", "-c", "app", "--requests", &asked], 0);
+        let free: u64 = plan.split("node node-1 has ").nth(1)?.split("Mi memory left").next()?.parse().ok()?;
+        inplace(&namespace, &["apply", "pod/p", "-c", "app", "--requests", &asked, "--yes", "--timeout", "3s"], 5);
+        let conditions = api.get(&path)["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let pending = conditions.iter().find(|condition| condition["type"] == "PodResizePending")?.clone();
+        let message = pending["message"].as_str()?;
+        let used: u64 = message.split("used: ").nth(1)?.split(',').next()?.parse().ok()?;
+        let capacity: u64 = message.split("capacity: ").nth(1)?.trim().parse().ok()?;
+        inplace(&namespace, &["apply", "pod/p", "-c", "app", "--requests", "memory=16Mi", "--yes"], 0);
+        // The kubelet leaves the pod's own 16Mi out of what is used.
+        (free == (capacity - used) / 1024 / 1024 - 16).then_some(())
+    });
+    same.expect("the plan and the kubelet say the same");
+}
+
+/// The percentage that an autoscaler aims at, and a setting that is read at the start, are named; nothing is done.
+#[test]
+fn autoscalers_and_settings_are_named() {
+    let namespace = Namespace::new("resize-named");
+    let api = Api::open();
+    let fields = "resources: {requests: {cpu: 10m}, limits: {memory: 64Mi}}, env: [{name: LIMIT, valueFrom: {resourceFieldRef: {resource: limits.memory}}}]";
+    let owner = Owner::with_fields((&namespace, &api), Kind::Deployment, (1, 1), fields);
+    namespace.apply(
+        "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web}, spec: {\
+         scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 1, maxReplicas: 2, metrics: [\
+         {type: ContainerResource, containerResource: {name: cpu, container: c1, target: {type: Utilization, averageUtilization: 70}}}]}}",
+    );
+    let asked = ["plan", &owner.reference(), "--requests", "cpu=20m", "--limits", "memory=128Mi"];
+    let plan = inplace(&namespace, &asked, 0);
+    for words in [
+        "aims at 70 % of the cpu that container c1 requests, 10m before and 20m then: 70 % becomes 35 %",
+        "has read LIMIT (limits.memory) when it started",
+    ] {
+        assert!(plan.contains(words), "{words}: {plan}");
+    }
+}
