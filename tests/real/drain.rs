@@ -157,7 +157,7 @@ fn an_interrupt_puts_the_label_back_within_five_seconds() {
     let namespace = service("drain-interrupt");
     let before = namespace.pods("app=web");
     let mut running = namespace.inplace_spawn(&[APPLY.as_slice(), &["--pods-only", "--drain-seconds", "30"]].concat());
-    running.wait_for("out of its Services");
+    running.wait_for("removed from its Services");
     let asked = Instant::now();
     running.signal("INT");
     let output = running.wait();
@@ -174,7 +174,7 @@ fn what_a_killed_run_took_off_is_put_back_by_resume() {
         let mut arguments = [APPLY.as_slice(), &["--drain-seconds", "20"]].concat();
         arguments.extend(mode);
         let mut running = namespace.inplace_spawn(&arguments);
-        running.wait_for("out of its Services");
+        running.wait_for("removed from its Services");
         running.signal("KILL");
         assert_eq!(running.wait().code, 137);
         let off = namespace.pods("app=web").iter().filter(|pod| pod["metadata"]["labels"]["serving"].is_null()).count();

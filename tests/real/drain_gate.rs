@@ -152,7 +152,7 @@ fn an_interrupt_turns_the_gate_on_again() {
     let namespace = gated("gate-interrupt", "kubectl-patch");
     let before = namespace.pods("app=web");
     let mut running = namespace.inplace_spawn(&[APPLY.as_slice(), &["--pods-only", "--drain-seconds", "30"]].concat());
-    running.wait_for("out of its Services");
+    running.wait_for("removed from its Services");
     let asked = Instant::now();
     running.signal("INT");
     let output = running.wait();
@@ -224,7 +224,7 @@ fn a_durable_rollout_that_was_killed_with_the_gate_off_is_finished_or_taken_back
         let namespace = gated(&format!("gate-durable-{then}"), "kubectl-patch");
         let before = namespace.pods("app=web");
         let mut running = namespace.inplace_spawn(&[APPLY.as_slice(), &["--drain-seconds", "20"]].concat());
-        running.wait_for("out of its Services");
+        running.wait_for("removed from its Services");
         running.signal("KILL");
         assert_eq!(running.wait().code, 137);
         let off = namespace.pods("app=web").iter().filter(|pod| status_of(pod, GATE) == Some("False".into())).count();

@@ -64,7 +64,11 @@ fn a_rollout_that_went_well_proves_its_times() {
     assert_eq!(output.code, 0, "{output:#?}");
     let summary = line(&output, "summary");
     let proof = &summary["proof"];
-    assert_eq!(proof["restartedAsPlanned"], serde_json::json!([{"container": "side", "pods": 2}]), "{summary:#}");
+    assert_eq!(
+        proof["restartedAsPlanned"],
+        serde_json::json!([{"container": "side", "pods": 2, "restarts": 2}]),
+        "{summary:#}"
+    );
     assert_eq!((&proof["restartedNotPlanned"], &proof["replaced"]), (&serde_json::json!([]), &serde_json::json!([])));
     let times = &proof["times"][0];
     assert_eq!((&times["downSeconds"]["pods"], &times["readySeconds"]["pods"]), (&2.into(), &2.into()), "{summary:#}");

@@ -26,7 +26,7 @@ fn a_plan_changes_nothing_and_tells_each_pod() {
     let namespace = Namespace::new("plan-words");
     namespace.apply(&samples::deployment("web", 2));
     let before = namespace.wait_ready("app=web", 2);
-    let text = namespace.inplace(&["plan", "deployment/web", "side=:v2"]);
+    let text = namespace.inplace(&["plan", "deployment/web", "side=:v2", "-o", "wide"]);
     assert_eq!(text.code, 0, "{text:#?}");
     let json = namespace.inplace(&["plan", "deployment/web", "side=:v2", "-o", "json", "--detailed-exitcode"]);
     assert_eq!(json.code, 2, "{json:#?}");

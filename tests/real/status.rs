@@ -31,7 +31,7 @@ fn what_runs_is_told_from_what_is_asked() {
         namespace.wait_ready(selector, count);
     }
     let output = namespace.inplace(&["status"]);
-    assert_eq!((output.code, output.stdout.lines().count()), (0, 3), "nothing to say: {output:#?}");
+    assert_eq!((output.code, output.stdout.lines().count()), (0, 4), "nothing to say: {output:#?}");
     for (name, expected) in [("web", vec!["ready"; 2]), ("log", vec!["ready"]), ("alone", vec!["ready"])] {
         assert_eq!(states(&status(&namespace, &[]), name), expected, "{name}");
     }

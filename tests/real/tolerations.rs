@@ -79,7 +79,7 @@ fn there_and_back(kind: Kind, name: &str) {
     let count = owner.before.len();
 
     let told = case.apply(&wanted, 0);
-    assert!(told.contains("spec.tolerations   (none) -> gpu:NoSchedule op=Exists"), "{told}");
+    assert!(told.contains("toleration gpu:NoSchedule op=Exists   <none>   gpu:NoSchedule op=Exists"), "{told}");
     case.settles(&owner.before, true, count);
     case.is_settled_for(&wanted);
 
@@ -92,7 +92,7 @@ fn there_and_back(kind: Kind, name: &str) {
 
     let undo = namespace.inplace(&["undo", &owner.reference(), "--yes", "--min-ready-seconds", "0"]);
     assert_eq!(undo.code, 0, "{undo:#?}");
-    assert!(undo.stdout.contains("-> (none) (only in pods created later: running pods stay as they are)"), "{undo:#?}");
+    assert!(undo.stdout.contains("new pods only"), "{undo:#?}");
     case.settles(&after, false, count);
     case.is_settled_for(&plain);
 

@@ -149,7 +149,9 @@ impl Asks<'_> {
         if self.others().count() >= self.allowed() && !self.look.has(Fault::IgnoresBudget) {
             return Some(Why::Full);
         }
-        (self.state.pods.before_the_pause(self.look.goal) == Some(0)).then_some(Why::Pause)
+        let pauses =
+            !self.state.pods.is_taken(self.position) && self.state.pods.before_the_pause(self.look.goal) == Some(0);
+        pauses.then_some(Why::Pause)
     }
 
     /// Counts the pods that are down or missing. Pods that only hold a place still run: they give way to one of them.

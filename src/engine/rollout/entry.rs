@@ -284,8 +284,11 @@ impl Entry {
         if !matches!(phase, PodPhase::Waiting | PodPhase::Next { .. } | PodPhase::Draining { .. }) {
             self.release(now);
         }
-        if matches!(stage, Stage::Done | Stage::Left) {
-            // A pod that stops being ready later gets a deadline of its own.
+        // A pod that is resized and waits for its image has no deadline of its own, and one that stops being ready later gets
+        // another.
+        let is_only_resized = self.request == Request::Idle && matches!(self.sent, Sent::Note | Sent::Resize);
+        let waits = phase == PodPhase::Waiting && is_only_resized;
+        if waits || matches!(stage, Stage::Done | Stage::Left) {
             self.started = None;
         }
         let is_new = self.phase.as_ref() != Some(&phase);

@@ -245,11 +245,17 @@ impl<'a> PodJudge<'a> {
                 entry.proven.insert(name.clone(), (container.image.clone(), baseline));
                 Progress::Runs
             }
+            // The kubelet has not begun the resize, and what was to restart has again what it has.
+            Proof::Old if goal.is_only_resized() => match self.let_be(name, entry) {
+                LetBe::Yes => Progress::Runs,
+                LetBe::At(at) => Progress::MayFail(at),
+                LetBe::Unknown => Progress::Restarting(None),
+            },
             Proof::Old => Progress::Restarting(None),
             // The resize is done, and another container has what it asked for.
             Proof::Unverified(_) if is_of_resize => Progress::Runs,
             Proof::Unverified(why) => {
-                let let_be = let_be::of(look, pod, name, entry.since.as_ref());
+                let let_be = self.let_be(name, entry);
                 match self.by_restart(name, entry) {
                     _ if let_be == LetBe::Yes => {}
                     Some(rests_on) => drop(entry.by_restart.insert(name.clone(), Some(rests_on))),

@@ -114,12 +114,16 @@ impl Pods {
         self.all(Is::Done).iter().filter(|position| self.goals.get(**position).is_some_and(|pod| pod.proves()))
     }
 
+    /// Returns whether this run has taken the pod on: it needs no place before the next pause any more.
+    pub(super) fn is_taken(&self, position: usize) -> bool {
+        self.entry(position).is_some_and(|entry| entry.taken != Taken::No)
+    }
+
     /// How many more pods may be taken before the next pause; `None` is no limit.
     pub(super) fn before_the_pause(&self, goal: &Goal) -> Option<usize> {
-        let by_this_run = |position: usize| self.entry(position).is_some_and(|entry| entry.taken != Taken::No);
         // The first pods are those of the rollout, whichever run took them; every so many pods are this run's.
         let is_begun = |position: usize| {
-            by_this_run(position)
+            self.is_taken(position)
                 || goal.policy.canary.is_some()
                     && [Is::Done, Is::InHand].iter().any(|is| self.all(*is).contains(&position))
         };
@@ -132,6 +136,7 @@ impl Pods {
     pub(super) fn pauses_now(&self, goal: &Goal) -> bool {
         self.all(Is::InHand).is_subset(self.all(Is::Failed))
             && !self.all(Is::Waiting).is_empty()
+            && !self.all(Is::Waiting).iter().any(|position| self.is_taken(*position))
             && self.before_the_pause(goal) == Some(0)
     }
 
@@ -294,6 +299,7 @@ impl Pods {
     /// The note of a resize is on its way.
     pub(super) fn sent_note(&mut self, position: usize) {
         if let Some(entry) = self.entries.get_mut(position) {
+            entry.taken = entry.taken.max(Taken::Hook);
             entry.sends = entry.sends.saturating_add(1);
         }
         self.sent(position, Sent::Note);

@@ -90,7 +90,9 @@ impl Invariants {
             // Killed before anything was stored: nothing has happened.
             Some(EndResult::Aborted) | None => false,
             Some(EndResult::Superseded) if self.may_be_nothing() => {
-                return self.check(at(owner, &["spec", "paused"]).is_null(), || "it is paused".into());
+                // Unpaused it would replace the pods of another template, and that is refused.
+                let is_held = self.has_pods_of_another(api, owner);
+                return self.check(is_held || at(owner, &["spec", "paused"]).is_null(), || "it is paused".into());
             }
             other => return self.broken(format!("the history says {other:?}")),
         };
@@ -113,6 +115,12 @@ impl Invariants {
         let pods = self.pods(api, &wanted, forward);
         let count = if self.scenario.kind == WorkloadKind::DaemonSet { nodes } else { replicas(owner) };
         self.check(i64::try_from(pods).ok() == Some(count), || format!("{pods} pods, not {count}"));
+    }
+
+    /// Whether a ReplicaSet of another template than the owner's has pods.
+    fn has_pods_of_another(&self, api: &ApiServer, owner: &Value) -> bool {
+        let sets = api.list(Kind::ReplicaSet);
+        sets.iter().any(|set| replicas(set) > 0 && !same(&template_of(set), template(owner)))
     }
 
     fn first_was_killed(&self) -> bool {

@@ -14,6 +14,7 @@ use super::super::Now;
 use super::super::entry::{Entry, Sent};
 use super::super::fault::Fault;
 use super::super::goal::Mode;
+use super::super::let_be::{self, LetBe};
 use super::super::steps;
 use super::{Judged, PodJudge, Progress, decided, moved, next_resize};
 
@@ -37,7 +38,7 @@ impl PodJudge<'_> {
         let lags = matches!(&progress, FieldProgress::Waiting { why: None, deferred: false });
         if progress == FieldProgress::Done || lags && entry.is_resized {
             entry.is_resized = true;
-            return self.before_their_image(others);
+            return self.before_their_image(entry, others);
         }
         entry.is_resized = false;
         if !matches!(progress, FieldProgress::Failed { .. }) {
@@ -106,16 +107,23 @@ impl PodJudge<'_> {
         self.goal.containers.get(name).is_some_and(|goal| goal.by_resize)
     }
 
+    /// Whether the kubelet has let a container be.
+    pub(super) fn let_be(self, name: &ContainerName, entry: &Entry) -> LetBe {
+        let_be::of(self.look, self.pod, name, entry.since.as_ref())
+    }
+
     /// The containers that get another image once they have restarted for their resize, and have not.
-    pub(super) fn before_their_image(self, others: &[(ContainerName, Progress)]) -> Option<Judged> {
+    pub(super) fn before_their_image(self, entry: &Entry, others: &[(ContainerName, Progress)]) -> Option<Judged> {
         let record = UpdateRecord::of(self.pod).filter(|record| record.id == self.look.goal.id)?;
         let is_before = |(name, progress): &&(ContainerName, Progress)| {
             matches!(progress, Progress::NotAsked)
                 && self.restarts_by_resize(name)
                 && record.is_before_its_resize(self.pod, name)
+                && self.let_be(name, entry) != LetBe::Yes
         };
         let containers: Vec<_> = others.iter().filter(is_before).map(|(name, _)| name.clone()).collect();
         let restarting = PodPhase::Restarting { containers: containers.clone(), waiting: None, until: None };
-        (!containers.is_empty()).then(|| restarting.into())
+        let wake = containers.iter().filter_map(|name| self.let_be(name, entry).until()).min();
+        (!containers.is_empty()).then_some(Judged { phase: restarting, wake })
     }
 }
