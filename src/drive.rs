@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 use crate::cluster::error::ClusterError;
 use crate::cluster::{self, Cluster, Nodes, PodScope, WatchedPods};
-use crate::engine::events::PodEvents;
-use crate::engine::live::LiveWorkload;
+use crate::engine::k8s::events::PodEvents;
+use crate::engine::plan::live::LiveWorkload;
 use crate::engine::report::Outcome;
 use crate::engine::rollout::{self, Action, ActionId, Answer, Goal, Mode, Observation, RunState, Stop, Watch, World};
 use crate::hook::{self, HookLine, HookRunner, Tell};

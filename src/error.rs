@@ -6,9 +6,9 @@ use std::io;
 
 use crate::cluster::error::ClusterError;
 use crate::drive::DriveError;
-use crate::engine::names::WorkloadRef;
-use crate::engine::reason::Reason;
-use crate::engine::target::TargetError;
+use crate::engine::change::reason::Reason;
+use crate::engine::change::target::TargetError;
+use crate::engine::k8s::names::WorkloadRef;
 use crate::manifest::ManifestError;
 
 /// Whose doing it was.

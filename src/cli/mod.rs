@@ -26,8 +26,8 @@ pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 pub use targets::{ChangeArgs, TargetArgs};
 pub use typed::{Typed, root};
 
+use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::permissions::ClusterCommand;
 use crate::render::{HashFormat, OutputFormat};
 
 /// Change the image of running containers without replacing their pods.

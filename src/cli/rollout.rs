@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{DryRun, FIELD_MANAGER, TargetArgs, text_or_json};
-use crate::engine::drain::DrainBy;
 use crate::engine::plan::PodOrder;
-use crate::engine::policy::OnDeferred;
-use crate::engine::pre_pull::PrePull;
+use crate::engine::rollout::drain::DrainBy;
+use crate::engine::rollout::pre_pull::PrePull;
+use crate::engine::state::policy::OnDeferred;
 use crate::render::OutputFormat;
 
 /// Headings of flags.

@@ -3,7 +3,7 @@
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::engine::api_schema::Validation;
+use crate::engine::value::api_schema::Validation;
 
 /// The heading of the flags that say what changes.
 pub(super) const WHAT: &str = "Workloads and changes";

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
-use crate::engine::api_schema::Validation;
+use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::WorkloadKind;
+use crate::engine::merge::strategic_merge;
 use crate::engine::plan::{Desired, LAST_APPLIED};
-use crate::engine::strategic_merge;
-use crate::engine::workload::Workload;
+use crate::engine::value::api_schema::Validation;
 
 impl Cluster {
     /// Returns the object as `kubectl apply` of the manifest would leave it.

@@ -14,12 +14,12 @@ use futures::stream::FuturesUnordered;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::EVENTS;
-use crate::engine::events::Event;
-use crate::engine::failure_report::{
+use crate::engine::k8s::events::Event;
+use crate::engine::k8s::names::{ContainerName, PodKey};
+use crate::engine::report::failure_report::{
     self, FailedPod, FailureReport, Findings, Instance, MOST_BYTES, MOST_LINES, Moment,
 };
-use crate::engine::names::{ContainerName, PodKey};
-use crate::engine::proof;
+use crate::engine::report::proof;
 use crate::engine::report::{Outcome, PodEnd};
 
 /// How long everything may take.

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription, Verb};
-use crate::engine::durable::ObjectKind;
+use crate::engine::k8s::names::PodKey;
 use crate::engine::kinds::{KindSpec, PODS, WorkloadKind};
-use crate::engine::names::PodKey;
+use crate::engine::state::durable::ObjectKind;
 
 /// Objects asked for at once; longer lists come in pages (kubectl's `--chunk-size`).
 const PAGE: usize = 500;

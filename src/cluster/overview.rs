@@ -10,12 +10,12 @@ use super::error::ClusterError;
 use super::objects::CONTROLLER_REVISIONS;
 use super::send::ListedPod;
 use super::snapshot::{denied, holder, read_workload, revisions};
+use crate::engine::k8s::names::{PodKey, Uid, WorkloadRef};
+use crate::engine::k8s::pod::Pod;
+use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{PODS, WorkloadKind};
-use crate::engine::names::{PodKey, Uid, WorkloadRef};
 use crate::engine::plan::{Denied, LiveWorkload, Surroundings};
-use crate::engine::pod::Pod;
-use crate::engine::selector;
-use crate::engine::workload::Workload;
+use crate::engine::value::selector;
 
 /// What a namespace, or all of them, has.
 #[derive(Debug, Clone, PartialEq, Default)]

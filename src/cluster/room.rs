@@ -8,10 +8,10 @@ use super::error::ClusterError;
 use super::objects::{NODES, POD_METRICS, VERTICAL_AUTOSCALERS};
 use super::send::ListedPod;
 use crate::engine::change::FieldChanges;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::kinds::PODS;
 use crate::engine::plan::LiveWorkload;
-use crate::engine::pod::Pod;
-use crate::engine::resize::{NodeRoom, ResizeFacts};
+use crate::engine::plan::resize::{NodeRoom, ResizeFacts};
 
 /// The pods of so many nodes are read, those of each by themselves: a cluster may have very many.
 const NODES_AT_MOST: usize = 32;

@@ -6,14 +6,14 @@ use serde_json::Value;
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::PatchKind;
-use crate::engine::durable::ObjectWrite;
-use crate::engine::durable::holder::ProcessState;
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::{Pod, PodSpec, PodStatus};
 use crate::engine::kinds::PODS;
-use crate::engine::names::PodKey;
-use crate::engine::patch::{PodPart, PodPatch};
-use crate::engine::pod::{Pod, PodSpec, PodStatus};
-use crate::engine::pre_pull::{is_left_behind, process_of};
 use crate::engine::rollout::Answer;
+use crate::engine::rollout::patch::{PodPart, PodPatch};
+use crate::engine::rollout::pre_pull::{is_left_behind, process_of};
+use crate::engine::state::durable::ObjectWrite;
+use crate::engine::state::durable::holder::ProcessState;
 use crate::process;
 
 /// Writes a JSON patch with the strings spelled as Go's `encoding/json` spells those of the objects that the server holds:

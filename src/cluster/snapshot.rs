@@ -9,15 +9,15 @@ use super::error::ClusterError;
 use super::objects::{CONTROLLER_REVISIONS, NODES};
 use super::send::{ListedPod, read_pod};
 use super::watch::PodScope;
-use crate::engine::durable::OwnerView;
-use crate::engine::durable::holder::ProcessState;
-use crate::engine::durable::lock::RolloutLock;
+use crate::engine::k8s::names::{Uid, WorkloadRef};
+use crate::engine::k8s::pod::{Container, Pod};
+use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{PODS, REPLICA_SETS, RevisionLabel, Revisions, WorkloadKind, deployment_revision};
-use crate::engine::kubelet_version::KubeletVersion;
-use crate::engine::names::{Uid, WorkloadRef};
 use crate::engine::plan::{self, Denied, LiveWorkload, Revision, Surroundings};
-use crate::engine::pod::{Container, Pod};
-use crate::engine::workload::Workload;
+use crate::engine::state::durable::OwnerView;
+use crate::engine::state::durable::holder::ProcessState;
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::value::kubelet_version::KubeletVersion;
 use crate::process;
 
 /// Which pods' nodes are read, for the versions of their kubelets.

@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use super::Cluster;
 use super::error::{ClusterError, RequestDescription, Verb};
-use crate::engine::pod::{Pod, PodSpec, PodStatus};
+use crate::engine::k8s::pod::{Pod, PodSpec, PodStatus};
 use crate::engine::rollout::Observation;
 
 /// Which pods are watched, all in one namespace.

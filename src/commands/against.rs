@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::{Shell, plan, planning, sources};
 use crate::cli::{GlobalArgs, PlanArgs, TargetArgs};
-use crate::engine::api_schema::{Scope, Validation};
-use crate::engine::outcome::EndResult;
 use crate::engine::plan::offline::{self, Written};
+use crate::engine::state::outcome::EndResult;
+use crate::engine::value::api_schema::{Scope, Validation};
 use crate::error::{CommandError, ErrorKind};
 use crate::manifest::{self, Origin, Packed};
 

@@ -8,8 +8,8 @@ use super::saved::Reread;
 use super::{Shell, approve, plan, planning, saved};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs};
 use crate::cluster::Nodes;
-use crate::engine::outcome::EndResult;
 use crate::engine::plan::Plan;
+use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::{Meaning, OutputFormat};
 

@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 
 use super::Shell;
 use crate::cluster::Cluster;
-use crate::engine::names::ContainerName;
+use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::{Plan, PodVerdict, Verdict};
 use crate::error::{CommandError, ErrorKind};
 

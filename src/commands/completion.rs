@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Shell, complete};
 use crate::cli::{CompletionArgs, CompletionShell};
-use crate::engine::outcome::EndResult;
+use crate::engine::state::outcome::EndResult;
 use crate::error::{CommandError, ErrorKind};
 
 pub(super) fn run(args: &CompletionArgs, shell: &Shell) -> Result<EndResult, CommandError> {

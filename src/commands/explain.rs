@@ -2,8 +2,8 @@
 
 use super::Shell;
 use crate::cli::ExplainArgs;
-use crate::engine::outcome::EndResult;
-use crate::engine::reason::{self, Explanation, ReasonCode, ReportCode, WarningCode};
+use crate::engine::change::reason::{self, Explanation, ReasonCode, ReportCode, WarningCode};
+use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 
 /// The text is broken at so many columns.

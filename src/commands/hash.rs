@@ -9,14 +9,14 @@ use super::Shell;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, HashArgs, TargetArgs};
 use crate::cluster::Cluster;
-use crate::engine::hash_comparison::{self, ASSUMED_KUBELET, HashComparison, Kubelet};
+use crate::engine::change::new_images;
+use crate::engine::change::target::{self, Images};
+use crate::engine::k8s::hash_comparison::{self, ASSUMED_KUBELET, HashComparison, Kubelet};
+use crate::engine::k8s::names::WorkloadRef;
+use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::kubelet_version::KubeletVersion;
-use crate::engine::names::WorkloadRef;
-use crate::engine::new_images;
-use crate::engine::outcome::EndResult;
-use crate::engine::target::{self, Images};
-use crate::engine::workload::Workload;
+use crate::engine::state::outcome::EndResult;
+use crate::engine::value::kubelet_version::KubeletVersion;
 use crate::error::CommandError;
 use crate::manifest::Packed;
 use crate::render::{self, HashFormat};
@@ -226,8 +226,8 @@ fn notes(objects: &[HashComparison], is_live: bool, shell: &Shell) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::api_schema::Scope;
-    use crate::engine::target::Unnamed;
+    use crate::engine::change::target::Unnamed;
+    use crate::engine::value::api_schema::Scope;
     use crate::manifest;
     use crate::manifest::Origin;
 

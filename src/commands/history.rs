@@ -6,8 +6,8 @@ use super::Shell;
 use super::targets;
 use crate::cli::{GlobalArgs, HistoryArgs, TargetArgs};
 use crate::cluster::Nodes;
-use crate::engine::outcome::EndResult;
-use crate::engine::updates::{WorkloadUpdates, updates};
+use crate::engine::plan::updates::{WorkloadUpdates, updates};
+use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render;
 

@@ -42,7 +42,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command, Typed, resolved, root};
 use crate::engine::change::Direction;
-use crate::engine::outcome::{DiffResult, EndResult, Ending};
+use crate::engine::state::outcome::{DiffResult, EndResult, Ending};
 use crate::error::CommandError;
 
 /// Parses the arguments, runs the command, and returns how it ended.

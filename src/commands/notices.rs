@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::cluster::connect::ServerNotice;
-use crate::engine::duration;
+use crate::engine::value::duration;
 use crate::render::{Meaning, Style};
 
 /// How soon: a person waits for a page to open or for a busy server.

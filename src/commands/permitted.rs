@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use super::Shell;
 use crate::cluster::Cluster;
+use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::k8s::names::WorkloadRef;
+use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::names::WorkloadRef;
-use crate::engine::permissions::{Asked, ClusterCommand, Deed};
 use crate::engine::plan::{Denied, Verdict, WorkloadPlan};
-use crate::engine::reason::{Reason, Warning};
 use crate::engine::rollout::{Goal, Mode};
 use crate::error::{CommandError, ErrorKind};
 

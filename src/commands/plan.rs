@@ -7,9 +7,9 @@ use super::planning::Planned;
 use super::{Shell, planning, saved};
 use crate::cli::{GlobalArgs, PlanArgs};
 use crate::cluster::Nodes;
-use crate::engine::outcome::EndResult;
+use crate::engine::change::reason::Warning;
 use crate::engine::plan::Plan;
-use crate::engine::reason::Warning;
+use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::{self, Guide, OutputFormat};
 

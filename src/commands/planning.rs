@@ -12,24 +12,24 @@ use super::targets::{self, Wish};
 use crate::cli::{ChangeArgs, DisruptionBudget, FollowPolicyArgs, GlobalArgs, PolicyArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
-use crate::engine::drain::DrainBy;
-use crate::engine::duration;
-use crate::engine::hook::{HookPhase, Hooks};
-use crate::engine::int_or_percent::IntOrPercent;
+use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::k8s::metadata::MetadataMap;
+use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId};
+use crate::engine::k8s::permissions::ClusterCommand;
+use crate::engine::k8s::pod::{Pod, PodSpec};
+use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::PODS;
-use crate::engine::metadata::MetadataMap;
-use crate::engine::names::{ContainerName, PodKey, RolloutId};
-use crate::engine::outcome::EndResult;
-use crate::engine::patch::{NewImage, PodPatch, patches};
-use crate::engine::permissions::ClusterCommand;
 use crate::engine::plan::{
     self, ContainerOrderError, Denied, LiveWorkload, Options, Plan, PodVerdict, Subset, Verdict, WorkloadPlan, offline,
 };
-use crate::engine::pod::{Pod, PodSpec};
-use crate::engine::pre_pull::Lacking;
-use crate::engine::reason::{Reason, Warning};
+use crate::engine::rollout::drain::DrainBy;
+use crate::engine::rollout::patch::{NewImage, PodPatch, patches};
+use crate::engine::rollout::pre_pull::Lacking;
+use crate::engine::state::hook::{HookPhase, Hooks};
+use crate::engine::state::outcome::EndResult;
 use crate::engine::status::status;
-use crate::engine::workload::Workload;
+use crate::engine::value::duration;
+use crate::engine::value::int_or_percent::IntOrPercent;
 use crate::error::CommandError;
 use crate::render::Meaning;
 

@@ -6,11 +6,13 @@ use super::Shell;
 use super::rolling::Rolling;
 use crate::cli::DryRun;
 use crate::cluster::error::ClusterError;
-use crate::engine::durable::lock::RolloutLock;
-use crate::engine::durable::{ObjectWrite, OwnLock, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase};
-use crate::engine::patch::{NewImage, PodPatch, patches};
 use crate::engine::plan::{self, LiveWorkload};
+use crate::engine::rollout::patch::{NewImage, PodPatch, patches};
 use crate::engine::rollout::{Goal, PodGoal};
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::durable::{
+    ObjectWrite, OwnLock, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase,
+};
 use crate::error::CommandError;
 use crate::render::{self, OutputFormat, Preview};
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::cluster::Cluster;
-use crate::engine::patch::NewImage;
 use crate::engine::plan::LiveWorkload;
-use crate::engine::pre_pull::{Lacking, NodeImages, PrePull, Pull, lacking};
 use crate::engine::rollout::PodGoal;
+use crate::engine::rollout::patch::NewImage;
+use crate::engine::rollout::pre_pull::{Lacking, NodeImages, PrePull, Pull, lacking};
 
 /// Asks the nodes of the pods that change.
 pub(super) async fn find(pods: &[PodGoal], live: &LiveWorkload, mode: PrePull, cluster: &Cluster) -> Lacking {

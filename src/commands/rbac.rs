@@ -4,10 +4,10 @@ use std::io;
 
 use super::Shell;
 use crate::cli::{GlobalArgs, RbacArgs};
+use crate::engine::k8s::permissions::{self, AccessAnswer, Asked};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::outcome::EndResult;
-use crate::engine::permissions::{self, AccessAnswer, Asked};
-use crate::engine::shell_words::quoted;
+use crate::engine::state::outcome::EndResult;
+use crate::engine::value::shell_words::quoted;
 use crate::error::CommandError;
 use crate::render::{self, Meaning, OutputFormat, Role};
 

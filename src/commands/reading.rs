@@ -8,9 +8,9 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use super::targets::Wish;
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes, drops_template, merged_here};
+use crate::engine::change::target::Images;
+use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::{self, Desired, LiveWorkload, RestartError, UndoError};
-use crate::engine::target::Images;
-use crate::engine::workload::Workload;
 use crate::error::CommandError;
 
 /// Workloads that are read at once.

@@ -6,9 +6,9 @@ use super::targets::{self, Wish};
 use super::{Shell, approve, plan};
 use crate::cli::{DryRun, GlobalArgs, RestartArgs};
 use crate::cluster::Nodes;
-use crate::engine::names::ContainerName;
-use crate::engine::outcome::EndResult;
+use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::Options;
+use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::OutputFormat;
 

@@ -10,9 +10,9 @@ use super::planning::Planned;
 use super::{Shell, private_file};
 use crate::cli::GlobalArgs;
 use crate::cluster::Nodes;
-use crate::engine::outcome::EndResult;
-use crate::engine::permissions::ClusterCommand;
+use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::plan::{Plan, SavedPlan};
+use crate::engine::state::outcome::EndResult;
 use crate::error::{CommandError, ErrorKind};
 
 /// A saved plan of ten thousand pods is a few MiB.

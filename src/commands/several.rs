@@ -13,10 +13,10 @@ use super::Shell;
 use super::rolling::Rolling;
 use crate::cli::OnFailure;
 use crate::drive::Session;
-use crate::engine::outcome::EndResult;
 use crate::engine::plan::LiveWorkload;
 use crate::engine::report::WorkloadEnd;
 use crate::engine::rollout::{Goal, Stop};
+use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::{self, Meaning};
 

@@ -11,9 +11,9 @@ use super::notices::Notices;
 use crate::cli::{GlobalArgs, Typed};
 use crate::cluster::Cluster;
 use crate::cluster::connect::{ConnectOptions, Environment, REQUEST_TIMEOUT};
-use crate::engine::duration;
-use crate::engine::names::RolloutId;
-use crate::engine::outcome::EndResult;
+use crate::engine::k8s::names::RolloutId;
+use crate::engine::state::outcome::EndResult;
+use crate::engine::value::duration;
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, ColorChoice, Listener, Meaning, OutputFormat, SharedScreen, Terminal};
 

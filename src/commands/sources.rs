@@ -8,7 +8,7 @@ use tokio::process::Command;
 use super::Shell;
 use crate::cli::TargetArgs;
 use crate::cluster::connect::fetch;
-use crate::engine::mask;
+use crate::engine::k8s::mask;
 use crate::error::{CommandError, ErrorKind};
 use crate::manifest::{MAX_INPUT_BYTES, Origin};
 

@@ -7,9 +7,9 @@ use super::{Shell, approve, plan, resume};
 use crate::cli::{DryRun, GlobalArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
-use crate::engine::outcome::EndResult;
+use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::{LiveWorkload, is_left_behind, undone};
-use crate::engine::workload::Workload;
+use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::OutputFormat;
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Shell;
 use crate::cli::{GlobalArgs, VersionArgs};
 use crate::cluster::connect::platform;
-use crate::engine::outcome::EndResult;
+use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::OutputFormat;
 

@@ -5,13 +5,13 @@ use std::io;
 use std::time::Duration;
 
 use crate::cluster::Cluster;
-use crate::engine::failure_report::{FailureReport, Moment};
-use crate::engine::hook::HookPhase;
-use crate::engine::names::PodKey;
-use crate::engine::outcome::EndResult;
-use crate::engine::progress::PodPhase;
+use crate::engine::k8s::names::PodKey;
+use crate::engine::report::failure_report::{FailureReport, Moment};
+use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
+use crate::engine::state::hook::HookPhase;
+use crate::engine::state::outcome::EndResult;
 use crate::render::{Listener, NextSteps};
 
 /// Passes everything on but the end.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::engine::api_schema::{Fault, Problem, Step};
+use crate::engine::value::api_schema::{Fault, Problem, Step};
 
 use super::error::Place;
 use super::locate::At;

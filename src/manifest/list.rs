@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::engine::api_schema::type_name;
+use crate::engine::value::api_schema::type_name;
 
 use super::MAX_DEPTH;
 use super::error::{ManifestError, Place};

@@ -50,7 +50,7 @@ use std::thread;
 
 use packed::Packer;
 
-use crate::engine::api_schema::Scope;
+use crate::engine::value::api_schema::Scope;
 
 pub use error::{EncodingProblem, Format, ManifestError, Place};
 pub use finding::{Finding, Findings};

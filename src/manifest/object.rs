@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::engine::api_schema::type_name;
+use crate::engine::value::api_schema::type_name;
 
 use super::error::{ManifestError, Place};
 use super::packed::Packed;

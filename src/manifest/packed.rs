@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::engine::api_schema::{self, Scope};
+use crate::engine::value::api_schema::{self, Scope};
 
 use super::error::{ManifestError, Place};
 use super::finding::{Finding, Findings};

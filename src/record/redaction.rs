@@ -1,11 +1,11 @@
 //! What must not stand in a recording.
 
-use crate::engine::pre_pull::NO_COMMAND;
+use crate::engine::rollout::pre_pull::NO_COMMAND;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::engine::mask;
+use crate::engine::k8s::mask;
 
 /// What stands in place of a text, before its number.
 const PLACEHOLDER: &str = "redacted-";

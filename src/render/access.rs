@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::escape;
 use super::style::{Meaning, Style};
-use crate::engine::outcome::EndResult;
-use crate::engine::permissions::{self, AccessAnswer, Need, Permission, RoleRule};
+use crate::engine::k8s::permissions::{self, AccessAnswer, Need, Permission, RoleRule};
 use crate::engine::plan::PLAN_API_VERSION;
+use crate::engine::state::outcome::EndResult;
 
 /// The version of roles.
 const RBAC: &str = "rbac.authorization.k8s.io/v1";

@@ -3,9 +3,9 @@
 
 use std::io::{self, Write};
 
-use crate::engine::events::Event;
-use crate::engine::failure::Failure;
-use crate::engine::failure_report::{FailedPod, FailureReport, Instance, Log};
+use crate::engine::k8s::events::Event;
+use crate::engine::k8s::failure::Failure;
+use crate::engine::report::failure_report::{FailedPod, FailureReport, Instance, Log};
 
 use super::run::Run;
 use super::style::{Meaning, Style};

@@ -5,9 +5,11 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::engine::hash_comparison::{ASSUMED_KUBELET, ContainerComparison, HashComparison, Hashed, Kubelet, Restart};
+use crate::engine::k8s::hash_comparison::{
+    ASSUMED_KUBELET, ContainerComparison, HashComparison, Hashed, Kubelet, Restart,
+};
+use crate::engine::k8s::pod::ContainerList;
 use crate::engine::plan::PLAN_API_VERSION;
-use crate::engine::pod::ContainerList;
 
 use super::escape;
 use super::style::{Meaning, Style};
@@ -199,10 +201,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::engine::hash_comparison::{compare, pod_of};
+    use crate::engine::k8s::hash_comparison::{compare, pod_of};
+    use crate::engine::k8s::names::WorkloadRef;
     use crate::engine::kinds::WorkloadKind;
-    use crate::engine::kubelet_version::KubeletVersion;
-    use crate::engine::names::WorkloadRef;
+    use crate::engine::value::kubelet_version::KubeletVersion;
 
     fn object(after: Option<&str>, kubelet: Kubelet) -> HashComparison {
         let pod = |image: &str| {

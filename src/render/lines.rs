@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::engine::durable::OwnerStep;
-use crate::engine::failure_report::FailureReport;
-use crate::engine::hook::HookPhase;
-use crate::engine::names::PodKey;
-use crate::engine::progress::{PodPhase, Stage};
+use crate::engine::k8s::names::PodKey;
+use crate::engine::report::failure_report::FailureReport;
+use crate::engine::report::progress::{PodPhase, Stage};
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::{Goal, Mode};
+use crate::engine::state::durable::OwnerStep;
+use crate::engine::state::hook::HookPhase;
 
 use super::run::{NextSteps, Run};
 use super::style::{Meaning, Style};

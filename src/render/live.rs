@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::engine::failure_report::FailureReport;
-use crate::engine::hook::HookPhase;
-use crate::engine::names::PodKey;
-use crate::engine::progress::{PodPhase, Stage};
+use crate::engine::k8s::names::PodKey;
+use crate::engine::report::failure_report::FailureReport;
+use crate::engine::report::progress::{PodPhase, Stage};
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
+use crate::engine::state::hook::HookPhase;
 
 use super::lines::{self, Narrator};
 use super::run::NextSteps;

@@ -47,13 +47,13 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use crate::engine::failure_report::FailureReport;
-use crate::engine::hook::HookPhase;
-use crate::engine::names::PodKey;
+use crate::engine::k8s::names::PodKey;
 use crate::engine::plan::Plan;
+use crate::engine::report::failure_report::FailureReport;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
-use crate::engine::shell_words::connected;
+use crate::engine::state::hook::HookPhase;
+use crate::engine::value::shell_words::connected;
 
 pub use access::{Role, access_json, access_table, role_json, role_yaml};
 pub use diff::{diff, yaml};

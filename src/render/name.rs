@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use crate::engine::names::WorkloadRef;
+use crate::engine::change::reason::Reason;
+use crate::engine::k8s::names::WorkloadRef;
 use crate::engine::plan::{Plan, PodVerdict, Verdict};
-use crate::engine::reason::Reason;
 
 use super::style::{Meaning, Style};
 use super::words;

@@ -3,8 +3,8 @@
 //!
 //! Promise: it claims nothing about pods, nodes or the server, which nobody has asked.
 
+use crate::engine::change::reason::Warning;
 use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
-use crate::engine::reason::Warning;
 
 /// Why there is nothing to do: also for a workload that one side does not have.
 pub(super) fn nothing(plan: &WorkloadPlan, name: &str) -> String {

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use crate::engine::change::{Direction, FieldChanges};
-use crate::engine::durable::OwnerStep;
-use crate::engine::durable::lock::RolloutLock;
-use crate::engine::names::ContainerName;
+use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::{PLAN_API_VERSION, TemplateStand};
 use crate::engine::rollout::{ContainerGoal, Goal, PodGoal};
+use crate::engine::state::durable::OwnerStep;
+use crate::engine::state::durable::lock::RolloutLock;
 
 use super::style::{Meaning, Style};
 use super::{OutputFormat, escape, fields, words};

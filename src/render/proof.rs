@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::engine::proof::{ContainerProof, Proof, Spread};
+use crate::engine::report::proof::{ContainerProof, Proof, Spread};
 
 use super::style::Style;
 use super::words;

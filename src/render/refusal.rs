@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use crate::engine::names::PodKey;
+use crate::engine::change::reason::{self, Reason};
+use crate::engine::k8s::names::PodKey;
 use crate::engine::plan::{PodVerdict, WorkloadPlan};
-use crate::engine::reason::{self, Reason};
 
 use super::style::{Meaning, Style};
 use super::{Guide, words};

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use crate::engine::change::TemplateImage;
-use crate::engine::durable::lock::RolloutLock;
-use crate::engine::image::display_short;
-use crate::engine::names::ContainerName;
+use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::DurablePlan;
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::value::image::display_short;
 
 use super::style::{Meaning, Style};
 use super::words;

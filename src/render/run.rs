@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::names::{PodKey, WorkloadRef};
-use crate::engine::outcome::EndResult;
-use crate::engine::progress::PodPhase;
+use crate::engine::k8s::names::{PodKey, WorkloadRef};
 use crate::engine::report::Outcome;
+use crate::engine::report::progress::PodPhase;
 use crate::engine::rollout::{Goal, Mode, PodGoal};
+use crate::engine::state::outcome::EndResult;
 
 /// The commands to name at the end. The caller knows the command line; what it does not give is not mentioned.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::engine::names::ContainerName;
-use crate::engine::outcome::EndResult;
-use crate::engine::progress::{PodPhase, Stage};
-use crate::engine::proof::Proof;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::report::proof::Proof;
 use crate::engine::report::{ContainerEnd, NewPods, Outcome, PodEnd};
 use crate::engine::rollout::Mode;
+use crate::engine::state::outcome::EndResult;
 
 use super::run::Run;
 use super::style::{Meaning, Style};

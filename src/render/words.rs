@@ -6,16 +6,16 @@ use std::time::Duration;
 use unicode_width::UnicodeWidthStr;
 
 use crate::engine::change::Direction;
-use crate::engine::duration;
-use crate::engine::failure::Failure;
-use crate::engine::hook::HookPhase;
-use crate::engine::image::ImagePair;
-use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
-use crate::engine::outcome::EndResult;
+use crate::engine::change::reason::Reason;
+use crate::engine::k8s::failure::Failure;
+use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::plan::WorkloadPlan;
-use crate::engine::progress::PodPhase;
-use crate::engine::reason::Reason;
+use crate::engine::report::progress::PodPhase;
 use crate::engine::rollout::PodGoal;
+use crate::engine::state::hook::HookPhase;
+use crate::engine::state::outcome::EndResult;
+use crate::engine::value::duration;
+use crate::engine::value::image::ImagePair;
 
 use super::fields;
 use super::style::{Meaning, Style};

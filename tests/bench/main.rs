@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use futures::StreamExt;
 use kubectl_inplace::cluster::connect::{ConnectOptions, Environment};
 use kubectl_inplace::cluster::{Cluster, PodScope};
-use kubectl_inplace::engine::pod::Pod;
+use kubectl_inplace::engine::k8s::pod::Pod;
 use kubectl_inplace::engine::rollout::Observation;
 use support::{Namespace, registry, samples};
 

@@ -248,7 +248,10 @@ fn names_of_kinds() -> Vec<String> {
 /// Elsewhere these name something else than a kind of workload.
 const NO_KIND: &[(&str, &[&str])] = &[
     // Types of the API, of which the kinds are some.
-    ("src/engine/api_schema/", &["\"Deployment\"", "\"StatefulSet\"", "\"DaemonSet\"", "\"ReplicaSet\"", "\"Pod\""]),
+    (
+        "src/engine/value/api_schema/",
+        &["\"Deployment\"", "\"StatefulSet\"", "\"DaemonSet\"", "\"ReplicaSet\"", "\"Pod\""],
+    ),
 ];
 
 #[test]

@@ -4,9 +4,9 @@
 //! namespace, managed fields; of pods the service account and its token volume, priority and the tolerations of node taints.
 #![expect(clippy::disallowed_methods, reason = "test vectors are read from their file")]
 
-use kubectl_inplace::engine::defaults::Defaults;
 use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::strategic_merge::{Schema, apply, three_way};
+use kubectl_inplace::engine::merge::defaults::Defaults;
+use kubectl_inplace::engine::merge::strategic_merge::{Schema, apply, three_way};
 use serde_json::Value;
 
 /// The tables of a kind as in a manifest.

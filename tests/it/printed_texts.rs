@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use kubectl_inplace::cli::Cli;
-use kubectl_inplace::engine::reason::all_explanations;
+use kubectl_inplace::engine::change::reason::all_explanations;
 
 use crate::support::pages::pages;
 

@@ -7,10 +7,10 @@ use std::process::Stdio;
 use futures::stream::{self, StreamExt};
 use kubectl_inplace::cluster::Cluster;
 use kubectl_inplace::cluster::connect::{ConnectOptions, Environment};
-use kubectl_inplace::engine::api_schema::Validation;
+use kubectl_inplace::engine::k8s::workload::Workload;
 use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::plan::Desired;
-use kubectl_inplace::engine::workload::Workload;
+use kubectl_inplace::engine::value::api_schema::Validation;
 use serde_json::{Value, json};
 
 use crate::support::{Api, Namespace, Random, command, kubeconfig};

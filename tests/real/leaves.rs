@@ -1,12 +1,12 @@
 //! Every single field that the server's own OpenAPI gives a pod template: a change of it is refused, and named.
 
 use kubectl_inplace::engine::change;
-use kubectl_inplace::engine::defaults::Defaults;
+use kubectl_inplace::engine::change::reason::Reason;
+use kubectl_inplace::engine::k8s::names::WorkloadRef;
 use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::names::WorkloadRef;
+use kubectl_inplace::engine::merge::defaults::Defaults;
 use kubectl_inplace::engine::plan::offline::build;
 use kubectl_inplace::engine::plan::{Options, Verdict};
-use kubectl_inplace::engine::reason::Reason;
 use serde_json::{Value, json};
 
 use crate::support::{Api, Leaf, OpenApi};

@@ -1,16 +1,16 @@
 //! What pre-pull pods and drained labels do on a real cluster: the ground that both stand on.
 
-use kubectl_inplace::engine::budget::{CountedPod, limits};
 use kubectl_inplace::engine::change::MetadataChange;
-use kubectl_inplace::engine::drain::{Drain, Surroundings, drain, serving_in};
-use kubectl_inplace::engine::names::RolloutId;
-use kubectl_inplace::engine::patch::{PodPatch, drain_patch, restore_patch};
-use kubectl_inplace::engine::pod::Pod;
-use kubectl_inplace::engine::pre_pull::{
+use kubectl_inplace::engine::k8s::budget::{CountedPod, limits};
+use kubectl_inplace::engine::k8s::names::RolloutId;
+use kubectl_inplace::engine::k8s::pod::Pod;
+use kubectl_inplace::engine::k8s::restart::{is_pinned, pinned_image};
+use kubectl_inplace::engine::rollout::drain::{Drain, Surroundings, drain, serving_in};
+use kubectl_inplace::engine::rollout::patch::{PodPatch, drain_patch, restore_patch};
+use kubectl_inplace::engine::rollout::pre_pull::{
     ImagePull, ImageState, NodeImages, Pull, PullState, Requests, judge, pull_pod, pull_selector,
 };
-use kubectl_inplace::engine::record::UpdateRecord;
-use kubectl_inplace::engine::restart::{is_pinned, pinned_image};
+use kubectl_inplace::engine::state::record::UpdateRecord;
 use serde_json::{Value, json};
 
 use crate::support::{Namespace, container_status, name, registry, restarted, samples};

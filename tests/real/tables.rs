@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 
-use kubectl_inplace::engine::api_schema;
-use kubectl_inplace::engine::defaults::{Defaults, Handling};
 use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::strategic_merge::{ListMerge, Schema};
+use kubectl_inplace::engine::merge::defaults::{Defaults, Handling};
+use kubectl_inplace::engine::merge::strategic_merge::{ListMerge, Schema};
+use kubectl_inplace::engine::value::api_schema;
 use serde_json::{Map, Value, json};
 
 use crate::support::{Api, Leaf, OpenApi, Step};
@@ -70,7 +70,7 @@ fn types_are_the_servers() {
     }
     let table = lines.into_values().map(|line| line + "\n").collect::<String>();
     if std::env::var("UPDATE").is_ok_and(|value| value == "1") {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/engine/api_schema/fields.txt");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/engine/value/api_schema/fields.txt");
         std::fs::write(path, &table).expect("the table can be written");
         return;
     }

@@ -34,7 +34,7 @@ use super::{
     warnings::Warnings,
 };
 use crate::cluster::error::{ClusterError, of_transport};
-use crate::engine::address;
+use crate::engine::value::address;
 
 /// How long before its end a credential is replaced.
 const AHEAD: SignedDuration = SignedDuration::from_secs(60);

@@ -9,7 +9,7 @@ use http::HeaderMap;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::ServerNotice;
-use crate::engine::mask;
+use crate::engine::k8s::mask;
 
 /// Remembers which warnings were told, and tells the others.
 #[derive(Clone)]

@@ -10,8 +10,8 @@ use clap::{CommandFactory, Parser};
 use super::{NO_FILES, NO_FILES_NO_BLANK};
 use crate::cli::Cli;
 use crate::commands::Shell;
+use crate::engine::change::reason::{ReasonCode, WarningCode};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::reason::{ReasonCode, WarningCode};
 
 /// How long a person who pressed the tabulator waits for names.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -17,8 +17,8 @@ use std::pin::pin;
 use futures::future::{self, Either};
 use tokio::process::Command;
 
-use crate::engine::outcome::{DiffResult, EndResult};
-use crate::engine::workload_diff::WorkloadDiff;
+use crate::engine::plan::workload_diff::WorkloadDiff;
+use crate::engine::state::outcome::{DiffResult, EndResult};
 use crate::error::{CommandError, ErrorKind};
 use crate::render;
 
@@ -167,8 +167,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::engine::k8s::names::WorkloadRef;
     use crate::engine::kinds::WorkloadKind;
-    use crate::engine::names::WorkloadRef;
 
     fn diff() -> WorkloadDiff {
         WorkloadDiff {

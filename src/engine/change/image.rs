@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Claimed, container_mut, in_both, is_plain};
-use crate::engine::image::{ImageError, ImageReference};
-use crate::engine::json_path::element;
-use crate::engine::names::ContainerName;
-use crate::engine::pod::ContainerList;
-use crate::engine::reason::Reason;
+use crate::engine::change::reason::Reason;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::ContainerList;
+use crate::engine::value::image::{ImageError, ImageReference};
+use crate::engine::value::json_path::element;
 
 /// One container's image in the template, before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

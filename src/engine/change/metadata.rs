@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Claimed, Containers, Direction, FieldChange, FieldEffect, FieldProgress, Row, once_there};
-use crate::engine::metadata::{MetadataMap, RESTARTED_AT};
-use crate::engine::operations::Operations;
-use crate::engine::pod::Pod;
-use crate::engine::reason::{Reason, Warning};
-use crate::engine::selector;
-use crate::engine::workload::Workload;
+use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::k8s::metadata::{MetadataMap, RESTARTED_AT};
+use crate::engine::k8s::operations::Operations;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::k8s::workload::Workload;
+use crate::engine::value::selector;
 
 /// One value, before and after; absent is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

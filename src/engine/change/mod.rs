@@ -8,9 +8,14 @@
 //!
 //! A path that no kind claims is left to [`template::diff`], and with it to the refusal of what cannot be done in place.
 
+pub mod asked_resources;
 mod image;
 mod metadata;
+pub mod new_images;
+pub mod reason;
 mod resources;
+pub mod target;
+pub mod template;
 mod tolerations;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,15 +24,15 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::kubelet_version::KubeletVersion;
-use super::metadata::RESTARTED_AT;
-use super::names::ContainerName;
-use super::operations::{Operations, PodPart};
-use super::pod::{Container, ContainerList, Pod};
-use super::qos;
-use super::reason::{Reason, Warning};
-use super::template::{self, TemplateDiff, by_key};
-use super::workload::Workload;
+use self::reason::{Reason, Warning};
+use self::template::{TemplateDiff, by_key};
+use crate::engine::k8s::metadata::RESTARTED_AT;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::operations::{Operations, PodPart};
+use crate::engine::k8s::pod::{Container, ContainerList, Pod};
+use crate::engine::k8s::workload::Workload;
+use crate::engine::value::kubelet_version::KubeletVersion;
+use crate::engine::value::qos;
 
 pub use image::TemplateImage;
 pub use metadata::{MetadataChange, ValueChange};

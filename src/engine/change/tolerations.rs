@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Claimed, Containers, Direction, FieldChange, FieldEffect, FieldProgress, Row, once_there};
-use crate::engine::operations::Operations;
-use crate::engine::pod::{Pod, Toleration};
-use crate::engine::reason::{Reason, Warning};
-use crate::engine::workload::Workload;
+use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::k8s::operations::Operations;
+use crate::engine::k8s::pod::{Pod, Toleration};
+use crate::engine::k8s::workload::Workload;
 
 const PATH: &str = "spec.tolerations";
 

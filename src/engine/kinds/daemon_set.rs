@@ -6,8 +6,8 @@ use super::{
     CONTROLLER_REVISION_HASH, FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, RevisionLabel,
     Revisions, Rounding, TemplateGeneration, Unavailability, is_on_delete, max_unavailable, status, unordered,
 };
-use crate::engine::defaults::Defaults;
-use crate::engine::strategic_merge::Schema;
+use crate::engine::merge::defaults::Defaults;
+use crate::engine::merge::strategic_merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "DaemonSet",

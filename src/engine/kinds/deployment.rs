@@ -6,9 +6,9 @@ use super::{
     FixedFields, HoldsBy, KindSpec, POD_TEMPLATE_HASH, PodOrder, PodOwnership, REPLICA_SETS, Replicas, Revisions,
     Rounding, Unavailability, status, unordered,
 };
-use crate::engine::defaults::Defaults;
-use crate::engine::int_or_percent::IntOrPercent;
-use crate::engine::strategic_merge::Schema;
+use crate::engine::merge::defaults::Defaults;
+use crate::engine::merge::strategic_merge::Schema;
+use crate::engine::value::int_or_percent::IntOrPercent;
 
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
 

@@ -20,9 +20,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::defaults::Defaults;
-use super::int_or_percent::IntOrPercent;
-use super::strategic_merge::Schema;
+use crate::engine::merge::defaults::Defaults;
+use crate::engine::merge::strategic_merge::Schema;
+use crate::engine::value::int_or_percent::IntOrPercent;
 
 pub use holds_by::{HoldsBy, Release};
 

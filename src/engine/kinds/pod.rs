@@ -4,8 +4,8 @@ use super::{
     FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, Revisions, Unavailability, never_rolls_out,
     unordered,
 };
-use crate::engine::defaults::Defaults;
-use crate::engine::strategic_merge::Schema;
+use crate::engine::merge::defaults::Defaults;
+use crate::engine::merge::strategic_merge::Schema;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "Pod",

@@ -14,14 +14,14 @@ use super::durable::{holder, is_stale};
 use super::policy::policy_of;
 use super::resume::Start;
 use crate::engine::change::{self, Change, Direction, TemplateImage, same};
-use crate::engine::durable::history;
-use crate::engine::durable::lock::{HistoryStep, Outgoing, RolloutLock};
-use crate::engine::durable::{deployment, revisions, stateful_set, template_of_revision};
+use crate::engine::k8s::names::{ContainerName, RolloutId, Uid};
+use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
-use crate::engine::live::{LAST_APPLIED, LiveWorkload, Options};
-use crate::engine::names::{ContainerName, RolloutId, Uid};
-use crate::engine::pod::{ContainerList, Pod};
-use crate::engine::record::UpdateRecord;
+use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload, Options};
+use crate::engine::state::durable::history;
+use crate::engine::state::durable::lock::{HistoryStep, Outgoing, RolloutLock};
+use crate::engine::state::durable::{deployment, revisions, stateful_set, template_of_revision};
+use crate::engine::state::record::UpdateRecord;
 
 /// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
 pub fn copied(live: &LiveWorkload) -> Option<RolloutLock> {

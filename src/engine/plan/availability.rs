@@ -6,11 +6,11 @@
 
 use super::build::Context;
 use super::{PodPlan, PodVerdict};
-use crate::engine::budget::{self, BudgetLimit, CountedPod};
-use crate::engine::failure;
-use crate::engine::names::ContainerName;
-use crate::engine::pod::Pod;
-use crate::engine::reason::{Reason, Warning};
+use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::k8s::budget::{self, BudgetLimit, CountedPod};
+use crate::engine::k8s::failure;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::rollout::Policy;
 
 /// Returns the budgets that never allow a pod of the plan to be down.

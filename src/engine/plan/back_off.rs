@@ -12,14 +12,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::engine::durable::history::{self, HistoryEntry};
-use crate::engine::live::LiveWorkload;
-use crate::engine::names::ContainerName;
-use crate::engine::outcome::EndResult;
-use crate::engine::pod::Pod;
-use crate::engine::reason::Warning;
-use crate::engine::record::UpdateRecord;
+use crate::engine::change::reason::Warning;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::plan::live::LiveWorkload;
 use crate::engine::rollout::Goal;
+use crate::engine::state::durable::history::{self, HistoryEntry};
+use crate::engine::state::outcome::EndResult;
+use crate::engine::state::record::UpdateRecord;
 
 /// The kubelet forgets a back-off after so many seconds (`MaxContainerBackOff` twice, kubelet.go).
 const FORGETS_SECONDS: i64 = 600;
@@ -147,9 +147,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::engine::k8s::workload::Workload;
     use crate::engine::kinds::WorkloadKind;
-    use crate::engine::live::Surroundings;
-    use crate::engine::workload::Workload;
+    use crate::engine::plan::live::Surroundings;
 
     const NOW: &str = "2026-03-01T10:20:00Z";
 

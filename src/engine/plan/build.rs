@@ -18,16 +18,16 @@ use super::wanted::{Known, Wanted};
 use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::change::FieldChanges;
-use crate::engine::drain::DrainBy;
-use crate::engine::durable::stateful_set;
+use crate::engine::change::reason::Reason;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::{Container, ContainerList, Pod};
 use crate::engine::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
-use crate::engine::kubelet_version::KubeletVersion;
-use crate::engine::live::{Desired, LiveWorkload, Options, Subset};
-use crate::engine::names::ContainerName;
-use crate::engine::pod::{Container, ContainerList, Pod};
-use crate::engine::reason::Reason;
+use crate::engine::plan::live::{Desired, LiveWorkload, Options, Subset};
+use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::{Goal, PodGoal};
-use crate::engine::suggest;
+use crate::engine::state::durable::stateful_set;
+use crate::engine::value::kubelet_version::KubeletVersion;
+use crate::engine::value::suggest;
 
 /// What every part of a plan is made from.
 pub(super) struct Context<'a> {

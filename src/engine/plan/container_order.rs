@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{Plan, Verdict, WorkloadPlan};
-use crate::engine::names::ContainerName;
-use crate::engine::suggest;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::value::suggest;
 
 /// Why an order of containers fits no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,10 +2,10 @@
 
 use super::LiveWorkload;
 use crate::engine::change::FieldChanges;
-use crate::engine::drain::{Drain, Surroundings, drain};
-use crate::engine::pod::Pod;
-use crate::engine::record::{Drained, UpdateRecord};
+use crate::engine::k8s::pod::Pod;
 use crate::engine::rollout::DrainGoal;
+use crate::engine::rollout::drain::{Drain, Surroundings, drain};
+use crate::engine::state::record::{Drained, UpdateRecord};
 
 /// Says whether a pod of the workload can be drained; `None` where not enough could be read to tell.
 pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -> Option<Drain> {

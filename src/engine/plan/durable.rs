@@ -9,16 +9,16 @@ use super::adopt;
 use super::build::Context;
 use super::resume::sides;
 use super::{Verdict, WorkloadPlan};
+use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::change::{Change, Direction, TemplateImage, same};
-use crate::engine::durable::holder::Life;
-use crate::engine::durable::lock::{LockState, Outgoing, RolloutLock};
-use crate::engine::durable::{deployment, history, revisions, stateful_set};
+use crate::engine::k8s::names::{ContainerName, Uid};
+use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{HoldsBy, Revisions, WorkloadKind};
-use crate::engine::live::LiveWorkload;
-use crate::engine::names::{ContainerName, Uid};
-use crate::engine::pod::{ContainerList, Pod};
-use crate::engine::reason::{Reason, Warning};
-use crate::engine::workload::Workload;
+use crate::engine::plan::live::LiveWorkload;
+use crate::engine::state::durable::holder::Life;
+use crate::engine::state::durable::lock::{LockState, Outgoing, RolloutLock};
+use crate::engine::state::durable::{deployment, history, revisions, stateful_set};
 
 /// The owner's part of a durable rollout.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

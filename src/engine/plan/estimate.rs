@@ -7,11 +7,11 @@
 use super::build::Context;
 use super::durable::DurablePlan;
 use super::{PodPlan, PodVerdict};
-use crate::engine::drain::DEFAULT_DRAIN_SECONDS;
+use crate::engine::k8s::pod::{Container, Pod};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::pod::{Container, Pod};
-use crate::engine::record::Drained;
+use crate::engine::rollout::drain::DEFAULT_DRAIN_SECONDS;
 use crate::engine::rollout::{CANARY_HOLD_SECONDS, Policy};
+use crate::engine::state::record::Drained;
 
 /// From the patch to a container that runs, where it ends at once when it is asked to and its image is on the node.
 const RESTART_SECONDS: f64 = 0.4;

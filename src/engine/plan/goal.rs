@@ -6,15 +6,15 @@ use super::policy::policy;
 use super::revision::CurrentRevision;
 use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::engine::change::FieldChanges;
-use crate::engine::durable::lock::RolloutLock;
-use crate::engine::hook::Hooks;
-use crate::engine::live::{LiveWorkload, Options};
-use crate::engine::names::{ContainerName, PodKey, RolloutId};
-use crate::engine::pod::{Container, ContainerList, Pod};
-use crate::engine::pre_pull::PrePull;
-use crate::engine::record::UpdateRecord;
+use crate::engine::change::target::Images;
+use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId};
+use crate::engine::k8s::pod::{Container, ContainerList, Pod};
+use crate::engine::plan::live::{LiveWorkload, Options};
+use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal};
-use crate::engine::target::Images;
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::hook::Hooks;
+use crate::engine::state::record::UpdateRecord;
 
 impl WorkloadPlan {
     /// Returns the goal: exactly the pods and images that the plan shows, in its order.

@@ -9,10 +9,12 @@ mod drains;
 mod durable;
 mod estimate;
 mod goal;
+pub mod live;
 pub mod offline;
 mod order;
 mod pods;
 mod policy;
+pub mod resize;
 mod resized;
 mod restart;
 mod resume;
@@ -23,28 +25,30 @@ mod saved;
 #[cfg(test)]
 mod tests;
 mod undo;
+pub mod updates;
 mod wanted;
 mod warnings;
+pub mod workload_diff;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::change::{FieldChanges, FieldProgress};
-use crate::engine::hook::Hooks;
-use crate::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
-use crate::engine::outcome::EndResult;
-use crate::engine::patch::PodPart;
-use crate::engine::pod::{ContainerList, Pod};
-use crate::engine::pre_pull::{self, PrePull, Pull};
-use crate::engine::reason::{Reason, Warning};
-use crate::engine::record::Drained;
+use crate::engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
+use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::rollout::patch::PodPart;
+use crate::engine::rollout::pre_pull::{self, PrePull, Pull};
 use crate::engine::rollout::{DrainGoal, Policy};
+use crate::engine::state::hook::Hooks;
+use crate::engine::state::outcome::EndResult;
+use crate::engine::state::record::Drained;
 
-pub use super::live::{
+pub use crate::engine::plan::live::{
     ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Purpose, Revision, Subset, Surroundings,
 };
-pub use super::policy::PodOrder;
+pub use crate::engine::state::policy::PodOrder;
 pub use adopt::{copied, strategy_to_restore};
 pub use back_off::held_back;
 pub use build::{build, server_lacks};

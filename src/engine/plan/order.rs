@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use crate::engine::live::LiveWorkload;
-use crate::engine::pod::Pod;
-use crate::engine::policy::PodOrder;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::plan::live::LiveWorkload;
+use crate::engine::state::policy::PodOrder;
 
 /// A pod, and how far back it goes for its state: what the rollout may heal goes first, and last what it cannot.
 #[derive(Clone, Copy)]

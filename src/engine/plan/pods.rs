@@ -7,13 +7,13 @@ use serde_json::json;
 use super::build::Context;
 use super::{ChangeEvidence, Effect, ImageChange, PodPlan, PodVerdict};
 use super::{drains, durable};
+use crate::engine::change::reason::Reason;
 use crate::engine::change::{Containers, FieldChanges, FieldProgress};
-use crate::engine::container_hash::{HashEra, container_hash};
-use crate::engine::evidence::{Baseline, Proof};
-use crate::engine::names::ContainerName;
-use crate::engine::pod::{Container, ContainerList, Pod};
-use crate::engine::reason::Reason;
-use crate::engine::record::UpdateRecord;
+use crate::engine::k8s::container_hash::{HashEra, container_hash};
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::{Container, ContainerList, Pod};
+use crate::engine::state::evidence::{Baseline, Proof};
+use crate::engine::state::record::UpdateRecord;
 
 /// The first kubelet that restarts a sidecar whose image changes (kubernetes#126525).
 const SIDECARS_RESTART: (u32, u32) = (1, 32);

@@ -1,10 +1,10 @@
 //! How fast and how careful.
 
-use crate::engine::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
-use crate::engine::int_or_percent::IntOrPercent;
-use crate::engine::live::{LiveWorkload, Options};
-use crate::engine::policy::{OnDeferred, Policy};
-use crate::engine::workload::OwnerUnavailable;
+use crate::engine::k8s::workload::OwnerUnavailable;
+use crate::engine::plan::live::{LiveWorkload, Options};
+use crate::engine::rollout::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
+use crate::engine::state::policy::{OnDeferred, Policy};
+use crate::engine::value::int_or_percent::IntOrPercent;
 
 /// Returns the policy that the owner and a person's choices give.
 pub fn policy_of(live: &LiveWorkload, options: &Options) -> Policy {

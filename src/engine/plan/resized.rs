@@ -2,9 +2,9 @@
 
 use super::build::Context;
 use super::{PodPlan, PodVerdict};
-use crate::engine::pod::Pod;
-use crate::engine::reason::{Reason, Warning};
-use crate::engine::resize::{self, ResizeFacts, Resized};
+use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::k8s::pod::Pod;
+use crate::engine::plan::resize::{self, ResizeFacts, Resized};
 
 /// Looks at what was read because of it.
 pub(super) fn look(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> (Vec<Reason>, Vec<Warning>) {

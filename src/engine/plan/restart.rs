@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Effect;
 use super::pods::effect;
 use super::wanted::Known;
-use crate::engine::evidence::{Baseline, Proof};
-use crate::engine::live::{ByPod, Desired, LiveWorkload, Purpose};
-use crate::engine::names::ContainerName;
-use crate::engine::pod::{Container, ContainerStatus, Pod};
-use crate::engine::reason::Reason;
-use crate::engine::restart::pinned_image;
+use crate::engine::change::reason::Reason;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::{Container, ContainerStatus, Pod};
+use crate::engine::k8s::restart::pinned_image;
+use crate::engine::plan::live::{ByPod, Desired, LiveWorkload, Purpose};
+use crate::engine::state::evidence::{Baseline, Proof};
 
 /// Why it is not clear what is to be restarted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

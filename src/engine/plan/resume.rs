@@ -10,19 +10,19 @@ use super::durable::{HistoryPlan, is_set_back, is_stale, life};
 use super::resumed_pods::{Resumed, put_back_goal};
 use super::{DurablePlan, WorkloadPlan};
 use crate::engine::change::{Change, Direction};
-use crate::engine::durable::history::{self, HistoryEntry};
-use crate::engine::durable::holder::{Holder, Process, beat_of};
-use crate::engine::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
-use crate::engine::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
-use crate::engine::hook::Hooks;
-use crate::engine::live::LiveWorkload;
-use crate::engine::names::RolloutId;
-use crate::engine::outcome::EndResult;
-use crate::engine::pod::Pod;
-use crate::engine::pre_pull::PrePull;
-use crate::engine::record::TakenOver;
+use crate::engine::k8s::names::RolloutId;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::k8s::workload::Workload;
+use crate::engine::plan::live::LiveWorkload;
+use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{Goal, Mode, PodGoal, Policy};
-use crate::engine::workload::Workload;
+use crate::engine::state::durable::history::{self, HistoryEntry};
+use crate::engine::state::durable::holder::{Holder, Process, beat_of};
+use crate::engine::state::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
+use crate::engine::state::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
+use crate::engine::state::hook::Hooks;
+use crate::engine::state::outcome::EndResult;
+use crate::engine::state::record::TakenOver;
 
 /// Who begins a run, when, and how it is to leave things.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

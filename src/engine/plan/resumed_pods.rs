@@ -10,14 +10,14 @@ use super::durable::is_below_partition;
 use super::order::{self, Ranked};
 use super::pods::{effect, is_in_progress};
 use crate::engine::change::{Direction, FieldChanges, FieldProgress};
-use crate::engine::durable::lock::RolloutLock;
-use crate::engine::evidence::Baseline;
-use crate::engine::failure;
-use crate::engine::live::LiveWorkload;
-use crate::engine::names::{ContainerName, Uid};
-use crate::engine::pod::Pod;
-use crate::engine::record::UpdateRecord;
+use crate::engine::k8s::failure;
+use crate::engine::k8s::names::{ContainerName, Uid};
+use crate::engine::k8s::pod::Pod;
+use crate::engine::plan::live::LiveWorkload;
 use crate::engine::rollout::{ContainerGoal, PodGoal};
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::evidence::Baseline;
+use crate::engine::state::record::UpdateRecord;
 
 /// The rollout whose pods are looked for.
 pub(super) struct Resumed<'a> {

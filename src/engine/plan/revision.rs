@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use crate::engine::k8s::pod::Pod;
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, RevisionLabel, Revisions};
-use crate::engine::live::{LiveWorkload, Revision};
-use crate::engine::pod::Pod;
+use crate::engine::plan::live::{LiveWorkload, Revision};
 
 /// The owner's current revision.
 pub(in crate::engine) struct CurrentRevision<'a> {

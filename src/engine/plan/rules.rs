@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use crate::engine::change::reason::Reason;
+use crate::engine::change::template;
 use crate::engine::change::{Difference, Direction};
-use crate::engine::reason::Reason;
-use crate::engine::template;
-use crate::engine::workload::Workload;
+use crate::engine::k8s::workload::Workload;
 
 /// Returns why the difference cannot be brought into running pods; all reasons at once.
 ///

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{LiveWorkload, PLAN_API_VERSION, Plan, PodVerdict, Verdict, WorkloadPlan};
-use crate::engine::names::{ContainerName, PodKey, WorkloadRef};
-use crate::engine::outcome::EndResult;
-use crate::engine::pod::{ContainerList, Pod};
-use crate::engine::reason::Reason;
-use crate::engine::template;
+use crate::engine::change::reason::Reason;
+use crate::engine::change::template;
+use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
+use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::state::outcome::EndResult;
 
 /// The kind of the document.
 const KIND: &str = "SavedPlan";
@@ -221,10 +221,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::engine::change::target;
+    use crate::engine::k8s::workload::Workload;
     use crate::engine::kinds::WorkloadKind;
     use crate::engine::plan::{Desired, Options, Surroundings, build};
-    use crate::engine::target;
-    use crate::engine::workload::Workload;
 
     fn live() -> LiveWorkload {
         let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": "a:1"}, {"name": "side", "image": "s:1"}]}});

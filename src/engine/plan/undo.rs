@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::engine::change::reason::Reason;
 use crate::engine::change::{Change, ResourcesChange, Row, TemplateImage};
-use crate::engine::durable::history::{self, HistoryEntry};
-use crate::engine::durable::lock::RolloutLock;
-use crate::engine::image::repo_digest;
-use crate::engine::live::{ByPod, Desired, LiveWorkload, Purpose};
-use crate::engine::names::{ContainerName, RolloutId};
-use crate::engine::outcome::EndResult;
-use crate::engine::pod::{ContainerList, Pod};
-use crate::engine::reason::Reason;
-use crate::engine::record::UpdateRecord;
-use crate::engine::updates::{Update, updates};
+use crate::engine::k8s::names::{ContainerName, RolloutId};
+use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::plan::live::{ByPod, Desired, LiveWorkload, Purpose};
+use crate::engine::plan::updates::{Update, updates};
+use crate::engine::state::durable::history::{self, HistoryEntry};
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::outcome::EndResult;
+use crate::engine::state::record::UpdateRecord;
+use crate::engine::value::image::repo_digest;
 
 /// Why there is nothing to go back to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

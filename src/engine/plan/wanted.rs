@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::rules;
+use crate::engine::change::reason::Reason;
+use crate::engine::change::target::Images;
+use crate::engine::change::template;
 use crate::engine::change::{self, Difference, Direction, FieldChanges};
+use crate::engine::k8s::metadata::MetadataMap;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::{Container, ContainerList, Pod};
+use crate::engine::k8s::restart;
 use crate::engine::kinds::{self, WorkloadKind};
-use crate::engine::kubelet_version::KubeletVersion;
-use crate::engine::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
-use crate::engine::metadata::MetadataMap;
-use crate::engine::names::ContainerName;
-use crate::engine::pod::{Container, ContainerList, Pod};
-use crate::engine::reason::Reason;
-use crate::engine::record::{OWN_PREFIX, UpdateRecord};
-use crate::engine::restart;
-use crate::engine::target::Images;
-use crate::engine::template;
+use crate::engine::plan::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
+use crate::engine::state::record::{OWN_PREFIX, UpdateRecord};
+use crate::engine::value::kubelet_version::KubeletVersion;
 
 /// The manager under which the controllers of workloads make pods.
 const CONTROLLER_MANAGER: &str = "kube-controller-manager";

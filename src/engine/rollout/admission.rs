@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::drain::is_ready_but_for_our_gate;
-use crate::engine::names::PodKey;
-use crate::engine::pod::Pod;
-use crate::engine::progress::PodPhase;
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::report::progress::PodPhase;
+use crate::engine::rollout::drain::is_ready_but_for_our_gate;
 
 use super::entry::{Entry, Is, Request, Sent};
 use super::fault::Fault;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::engine::evidence::Baseline;
-use crate::engine::failure::Failure;
-use crate::engine::names::ContainerName;
-use crate::engine::pod::{ContainerList, Pod};
-use crate::engine::progress::{PodPhase, Stage};
+use crate::engine::k8s::failure::Failure;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::state::evidence::Baseline;
 
 use super::let_be::Since;
 use super::{Answer, Now};

@@ -7,11 +7,11 @@
 //! [`super::admission`] decides for the pod that would go first; what could never show that it works goes before no write.
 
 use crate::engine::change::Direction;
-use crate::engine::durable::lock::RolloutLock;
-use crate::engine::durable::{OwnLock, OwnerGoal, OwnerView};
-use crate::engine::names::PodKey;
-use crate::engine::pod::Pod;
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::durable::{OwnLock, OwnerGoal, OwnerView};
 
 use super::admission::{Admission, Why};
 use super::entry::Is;

@@ -2,11 +2,11 @@
 //!
 //! It counts as down for good: where that is as many pods as may be down, the rollout ends.
 
-use crate::engine::failure::Failure;
-use crate::engine::hook::HookPhase;
-use crate::engine::outcome::EndResult;
-use crate::engine::pod::Pod;
-use crate::engine::progress::{PodPhase, Stage};
+use crate::engine::k8s::failure::Failure;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::state::hook::HookPhase;
+use crate::engine::state::outcome::EndResult;
 
 use super::entry::{Entry, Is};
 use super::look::{Look, Visit};

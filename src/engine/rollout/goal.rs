@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::change::{Change, FieldChanges};
-use crate::engine::durable::OwnerGoal;
-use crate::engine::durable::holder::Process;
-use crate::engine::hook::Hooks;
-use crate::engine::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
-use crate::engine::pod::Pod;
-use crate::engine::policy::Policy;
-use crate::engine::pre_pull::{PrePull, Pull};
-use crate::engine::record::{Drained, UpdateRecord};
+use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
+use crate::engine::k8s::pod::Pod;
+use crate::engine::rollout::pre_pull::{PrePull, Pull};
+use crate::engine::state::durable::OwnerGoal;
+use crate::engine::state::durable::holder::Process;
+use crate::engine::state::hook::Hooks;
+use crate::engine::state::policy::Policy;
+use crate::engine::state::record::{Drained, UpdateRecord};
 
 /// What is wanted of one workload's pods: made by the plan, or by `follow` from the live pods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

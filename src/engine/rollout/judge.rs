@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::engine::failure;
-use crate::engine::names::ContainerName;
-use crate::engine::pod::Pod;
-use crate::engine::policy::DEFAULT_TIMEOUT_SECONDS;
-use crate::engine::progress::PodPhase;
+use crate::engine::k8s::failure;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
+use crate::engine::report::progress::PodPhase;
+use crate::engine::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
 use super::entry::{Entry, Request, Seen, Sent};
 use super::goal::{Mode, PodGoal};

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::engine::evidence;
-use crate::engine::names::ContainerName;
-use crate::engine::pod::{ContainerList, Pod};
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::state::evidence;
 
 use super::Now;
 use super::look::Look;

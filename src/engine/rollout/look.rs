@@ -6,7 +6,7 @@ use super::Now;
 use super::fault::{Fault, Faults};
 use super::goal::{Goal, PodGoal};
 use super::world::{Watch, World};
-use crate::engine::pod::Pod;
+use crate::engine::k8s::pod::Pod;
 
 /// One look at the world.
 #[derive(Clone, Copy)]

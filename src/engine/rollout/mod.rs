@@ -16,6 +16,7 @@
 //! | `verdict`, `standing` | whether it is over, and how |
 
 mod admission;
+pub mod drain;
 mod entry;
 mod fault;
 mod first_write;
@@ -24,9 +25,11 @@ mod goal;
 mod judge;
 mod let_be;
 mod look;
+pub mod patch;
 mod pod_phase;
 mod pods;
 mod polled;
+pub mod pre_pull;
 mod protocol;
 mod schedule;
 #[cfg(test)]
@@ -38,7 +41,7 @@ mod turn;
 mod verdict;
 mod world;
 
-pub use super::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECONDS, Policy, RESTARTED_HOLD_SECONDS};
+pub use crate::engine::state::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECONDS, Policy, RESTARTED_HOLD_SECONDS};
 pub use goal::{ContainerGoal, DrainGoal, Goal, Mode, PodGoal};
 pub use protocol::pulls::{delete_pull_pod, pull_pods_of};
 pub use state::RunState;

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::engine::hook::HookPhase;
-use crate::engine::names::PodKey;
-use crate::engine::patch::NewImage;
-use crate::engine::pod::Pod;
-use crate::engine::progress::PodPhase;
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
+use crate::engine::report::progress::PodPhase;
+use crate::engine::rollout::patch::NewImage;
+use crate::engine::state::hook::HookPhase;
 
 use super::entry::{Entry, Is, Request, Sent, Taken};
 use super::goal::{Goal, Mode, PodGoal};

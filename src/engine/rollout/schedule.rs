@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::engine::patch::{ImageStep, NewImage, PodPatch, note_patch, resize_patch, step_patch};
-use crate::engine::pod::Pod;
-use crate::engine::progress::PodPhase;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
+use crate::engine::report::progress::PodPhase;
+use crate::engine::rollout::patch::{ImageStep, NewImage, PodPatch, note_patch, resize_patch, step_patch};
 
 use super::admission::{self, Admission, Why};
 use super::entry::{Is, Request};

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::engine::names::ContainerName;
-use crate::engine::pod::Pod;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::report::{Standing, StandingImage};
 
 use super::look::Look;

@@ -4,10 +4,10 @@
 //! ones before it are done from their containers. Without an order a pod has one step with all of its containers.
 
 use crate::engine::change::{Direction, FieldProgress};
-use crate::engine::names::ContainerName;
-use crate::engine::patch::{NewImage, PodPart};
-use crate::engine::pod::Pod;
-use crate::engine::record::{ContainerRecord, UpdateRecord};
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::rollout::patch::{NewImage, PodPart};
+use crate::engine::state::record::{ContainerRecord, UpdateRecord};
 
 use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};

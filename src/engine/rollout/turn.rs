@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::durable::ObjectWrite;
-use crate::engine::hook::{HookEnd, HookRun};
-use crate::engine::names::{PodKey, WorkloadRef};
-use crate::engine::outcome::EndResult;
-use crate::engine::patch::PodPatch;
+use crate::engine::k8s::names::{PodKey, WorkloadRef};
 use crate::engine::report::{Notice, Outcome};
+use crate::engine::rollout::patch::PodPatch;
+use crate::engine::state::durable::ObjectWrite;
+use crate::engine::state::hook::{HookEnd, HookRun};
+use crate::engine::state::outcome::EndResult;
 
 use super::entry::Is;
 use super::fault::Fault;

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::engine::change::Direction;
-use crate::engine::evidence::Baseline;
-use crate::engine::names::ContainerName;
-use crate::engine::outcome::EndResult;
-use crate::engine::pod::{ContainerList, Pod};
-use crate::engine::progress::PodPhase;
-use crate::engine::record::UpdateRecord;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd};
+use crate::engine::state::evidence::Baseline;
+use crate::engine::state::outcome::EndResult;
+use crate::engine::state::record::UpdateRecord;
 
 use super::entry::{Entry, Is};
 use super::fault::Fault;
@@ -21,7 +21,7 @@ use super::protocol::owner;
 use super::state::RunState;
 use super::world::{Watch, World};
 use super::{Now, SIGN_OF_LIFE_SECONDS, given_up, standing};
-use crate::engine::policy::{DEFAULT_TIMEOUT_SECONDS, OnDeferred};
+use crate::engine::state::policy::{DEFAULT_TIMEOUT_SECONDS, OnDeferred};
 
 /// After an interrupt, answers that are outstanding are waited for this long.
 pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);

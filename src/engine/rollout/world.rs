@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::engine::durable::OwnerView;
-use crate::engine::events::PodEvents;
-use crate::engine::names::PodKey;
-use crate::engine::pod::Pod;
+use crate::engine::k8s::events::PodEvents;
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::state::durable::OwnerView;
 
 /// What the shell has seen happen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,12 +1,12 @@
 //! One container of one pod: how it does, and how what it asks for compares with the template.
 
 use super::Asked;
-use crate::engine::evidence::{self, Baseline, Proof};
-use crate::engine::failure::{self, Failure, Urgency};
-use crate::engine::image::ImageReference;
-use crate::engine::names::ContainerName;
-use crate::engine::pod::{Container, ContainerList, ContainerStatus, Pod, Terminated, Waiting};
-use crate::engine::record::UpdateRecord;
+use crate::engine::k8s::failure::{self, Failure, Urgency};
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, Pod, Terminated, Waiting};
+use crate::engine::state::evidence::{self, Baseline, Proof};
+use crate::engine::state::record::UpdateRecord;
+use crate::engine::value::image::ImageReference;
 
 /// One container, as one look shows it.
 #[derive(Debug, Clone, PartialEq)]

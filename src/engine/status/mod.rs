@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::change::{self, Direction, FieldChanges, FieldProgress, Row};
-use super::durable::holder::Life;
-use super::durable::lock::RolloutLock;
-use super::kinds::WorkloadKind;
-use super::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
-use super::plan::{CurrentRevision, Hold, LiveWorkload, hold, present, strategy_to_restore};
-use super::pod::{ContainerList, Pod};
-use super::record::{UPDATE_ANNOTATION, UpdateRecord};
+use crate::engine::change::{self, Direction, FieldChanges, FieldProgress, Row};
+use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
+use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::kinds::WorkloadKind;
+use crate::engine::plan::{CurrentRevision, Hold, LiveWorkload, hold, present, strategy_to_restore};
+use crate::engine::state::durable::holder::Life;
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 
 pub use container::{Comparison, Condition, ContainerReport};
 pub use owner::{Held, OwnerState};

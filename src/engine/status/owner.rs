@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::engine::durable::lock::RolloutLock;
-use crate::engine::mask;
-use crate::engine::workload::Workload;
+use crate::engine::k8s::mask;
+use crate::engine::k8s::workload::Workload;
+use crate::engine::state::durable::lock::RolloutLock;
 
 /// Whether a rollout of this program's holds a workload.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
+use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::{Denied, Revision, Surroundings};
-use crate::engine::workload::Workload;
+use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
 
 const CREATED: &str = "2026-03-01T09:00:00Z";
 const SET: &str = "2026-03-01T10:00:00Z";

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::{Comparison, Condition, PodState, PodStatus};
 use crate::engine::change::Direction;
-use crate::engine::durable::holder::Life;
-use crate::engine::durable::lock::RolloutLock;
-use crate::engine::hook::HookPhase;
-use crate::engine::names::ContainerName;
+use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::Hold;
+use crate::engine::state::durable::holder::Life;
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::hook::HookPhase;
 
 /// One command that leads on.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{object, outcome};
-use crate::engine::api_schema::Scope;
+use crate::engine::value::api_schema::Scope;
 use crate::manifest::{MAX_INPUT_BYTES, MAX_KEPT_BYTES, MAX_OBJECT_MEMORY, MAX_OBJECTS, ManifestError, parse, read};
 
 /// Bounds one answer, without optimisation and on a busy machine.

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::engine::api_schema::Scope;
+use crate::engine::value::api_schema::Scope;
 use crate::manifest::pattern::Pattern;
 use crate::manifest::{MAX_INPUT_BYTES, read};
 

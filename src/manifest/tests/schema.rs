@@ -1,7 +1,7 @@
 //! Manifests that are not of the API's types: each is refused with its line, its path and what was expected.
 
 use super::standard_input;
-use crate::engine::api_schema::Scope;
+use crate::engine::value::api_schema::Scope;
 use crate::manifest::{ManifestError, read};
 
 const WEB: &str = "\

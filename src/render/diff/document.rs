@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::engine::workload_diff::Step;
+use crate::engine::plan::workload_diff::Step;
 use crate::render::escape;
 
 /// A line without its line break.

@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::engine::change::TemplateImage;
-use crate::engine::durable::lock::Outgoing;
-use crate::engine::names::ContainerName;
+use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::{DurablePlan, HistoryPlan, WorkloadPlan};
+use crate::engine::state::durable::lock::Outgoing;
 
 use super::super::fields::{self, FieldView};
 

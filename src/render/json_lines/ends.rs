@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{Phase, PodName, seconds};
-use crate::engine::durable::OwnerStep;
-use crate::engine::events::Event;
-use crate::engine::failure_report::{FailedPod, FailureReport, Instance};
-use crate::engine::names::ContainerName;
-use crate::engine::proof::{self, ContainerProof};
+use crate::engine::k8s::events::Event;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::report::failure_report::{FailedPod, FailureReport, Instance};
+use crate::engine::report::proof::{self, ContainerProof};
+use crate::engine::state::durable::OwnerStep;
 use crate::render::json::WorkloadName;
 
 /// A step on the owner, and when it was done.

@@ -1,8 +1,8 @@
 //! The cells of a status table: what they say of a pod and of each of its containers.
 
 use crate::engine::change::FieldProgress;
-use crate::engine::names::RolloutId;
-use crate::engine::pod::{ContainerList, Waiting};
+use crate::engine::k8s::names::RolloutId;
+use crate::engine::k8s::pod::{ContainerList, Waiting};
 use crate::engine::status::{Comparison, Condition, ContainerReport, PodState, PodStatus};
 use crate::render::style::Style;
 use crate::render::table::Column;

@@ -9,11 +9,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::engine::change::{FieldProgress, Row};
-use crate::engine::durable::holder::{Holder, Life};
-use crate::engine::durable::lock::RolloutLock;
-use crate::engine::names::RolloutId;
+use crate::engine::k8s::names::RolloutId;
+use crate::engine::k8s::pod::Waiting;
 use crate::engine::plan::PLAN_API_VERSION;
-use crate::engine::pod::Waiting;
+use crate::engine::state::durable::holder::{Holder, Life};
+use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::status::{
     Condition, ContainerReport, Held, OwnerState, PodState, PodStatus, TemplateContainer, WorkloadStatus,
 };

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::engine::failure::Failure;
+use crate::engine::k8s::failure::Failure;
+use crate::engine::k8s::names::{PodKey, WorkloadRef};
+use crate::engine::k8s::pod::{ContainerList, Waiting};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::names::{PodKey, WorkloadRef};
-use crate::engine::pod::{ContainerList, Waiting};
 use crate::engine::status::{Comparison, Condition, ContainerReport, Deed, TemplateContainer, Way};
 
 const AT: &str = "2026-03-01T10:00:00Z";

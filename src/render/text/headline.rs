@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::engine::plan::{Effect, PodVerdict, Verdict, WorkloadPlan};
-use crate::engine::policy::Policy;
+use crate::engine::state::policy::Policy;
 use crate::render::style::{Meaning, Style};
 use crate::render::{offline, words};
 

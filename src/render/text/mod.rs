@@ -9,8 +9,8 @@ mod pods;
 
 use std::io::{self, Write};
 
-use crate::engine::outcome::EndResult;
 use crate::engine::plan::{HistoryPlan, Plan, Verdict, WorkloadPlan};
+use crate::engine::state::outcome::EndResult;
 
 use super::style::{Meaning, Style};
 use super::wide::Detail;

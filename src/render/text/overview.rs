@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::engine::image::display_short;
+use crate::engine::change::reason::Warning;
 use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
-use crate::engine::reason::Warning;
+use crate::engine::value::image::display_short;
 use crate::render::style::{Meaning, Style};
 use crate::render::table::{self, Column};
 use crate::render::{fields, offline, words};

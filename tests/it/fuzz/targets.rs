@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
-use kubectl_inplace::engine::durable::history::{self, HISTORY_ANNOTATION};
-use kubectl_inplace::engine::durable::lock::{ROLLOUT_ANNOTATION, RolloutLock};
-use kubectl_inplace::engine::image::{ImageArgument, ImageReference, display_short, same_image};
-use kubectl_inplace::engine::int_or_percent::IntOrPercent;
-use kubectl_inplace::engine::patch::taken_over_patch;
-use kubectl_inplace::engine::pod::Pod;
-use kubectl_inplace::engine::quantity::Quantity;
-use kubectl_inplace::engine::record::{TakenOver, UPDATE_ANNOTATION, UpdateRecord};
-use kubectl_inplace::engine::{duration, suggest};
+use kubectl_inplace::engine::k8s::pod::Pod;
+use kubectl_inplace::engine::rollout::patch::taken_over_patch;
+use kubectl_inplace::engine::state::durable::history::{self, HISTORY_ANNOTATION};
+use kubectl_inplace::engine::state::durable::lock::{ROLLOUT_ANNOTATION, RolloutLock};
+use kubectl_inplace::engine::state::record::{TakenOver, UPDATE_ANNOTATION, UpdateRecord};
+use kubectl_inplace::engine::value::image::{ImageArgument, ImageReference, display_short, same_image};
+use kubectl_inplace::engine::value::int_or_percent::IntOrPercent;
+use kubectl_inplace::engine::value::quantity::Quantity;
+use kubectl_inplace::engine::value::{duration, suggest};
 use kubectl_inplace::manifest;
 use serde_json::{Value, json};
 

@@ -1,17 +1,17 @@
 //! Plans that every format is fed.
 
 use kubectl_inplace::engine::change::FieldChanges;
+use kubectl_inplace::engine::change::reason::{Reason, Warning};
 use kubectl_inplace::engine::change::{Change, TemplateImage};
-use kubectl_inplace::engine::durable::lock::Outgoing;
+use kubectl_inplace::engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
+use kubectl_inplace::engine::k8s::pod::ContainerList;
 use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use kubectl_inplace::engine::plan::{
     ChangeEvidence, ContainerPlan, DurablePlan, Effect, HistoryPlan, ImageChange, Plan, PodPlan, PodVerdict, Verdict,
     WorkloadPlan,
 };
-use kubectl_inplace::engine::pod::ContainerList;
-use kubectl_inplace::engine::reason::{Reason, Warning};
 use kubectl_inplace::engine::rollout::Policy;
+use kubectl_inplace::engine::state::durable::lock::Outgoing;
 
 pub(super) struct Sample {
     pub(super) name: &'static str,
@@ -144,7 +144,7 @@ fn in_place() -> WorkloadPlan {
         replicas: 3,
         durable: None,
         pulls: Vec::new(),
-        pre_pull: kubectl_inplace::engine::pre_pull::PrePull::Never,
+        pre_pull: kubectl_inplace::engine::rollout::pre_pull::PrePull::Never,
         hooks: Default::default(),
         restarts_the_same: false,
         pods_only: true,

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use kubectl_inplace::engine::events::Event;
-use kubectl_inplace::engine::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
-use kubectl_inplace::engine::progress::PodPhase;
+use kubectl_inplace::engine::k8s::events::Event;
+use kubectl_inplace::engine::report::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
+use kubectl_inplace::engine::report::progress::PodPhase;
 use kubectl_inplace::render::{JsonLines, Lines, Listener};
 
 use super::plans::{HOSTILE, key, workload};

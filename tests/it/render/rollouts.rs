@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use kubectl_inplace::engine::durable::OwnerStep;
-use kubectl_inplace::engine::failure::Failure;
-use kubectl_inplace::engine::outcome::EndResult;
-use kubectl_inplace::engine::progress::PodPhase;
+use kubectl_inplace::engine::k8s::failure::Failure;
+use kubectl_inplace::engine::report::progress::PodPhase;
 use kubectl_inplace::engine::report::{
     ContainerEnd, ContainerTimes, NewPods, Notice, Outcome, PodEnd, Standing, StandingImage,
 };
 use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
+use kubectl_inplace::engine::state::durable::OwnerStep;
+use kubectl_inplace::engine::state::outcome::EndResult;
 
 use super::plans::{HOSTILE, key, policy, workload};
 
@@ -93,7 +93,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         owner: None,
         pulls: Vec::new(),
         process: None,
-        pre_pull: kubectl_inplace::engine::pre_pull::PrePull::Never,
+        pre_pull: kubectl_inplace::engine::rollout::pre_pull::PrePull::Never,
     }
 }
 

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
-use kubectl_inplace::engine::duration;
-use kubectl_inplace::engine::hook::Hooks;
-use kubectl_inplace::engine::int_or_percent::IntOrPercent;
+use kubectl_inplace::engine::change::target::{self, Unnamed};
+use kubectl_inplace::engine::k8s::names::Uid;
+use kubectl_inplace::engine::k8s::pod::{Container, Pod};
+use kubectl_inplace::engine::k8s::workload::Workload;
 use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::kubelet_version::KubeletVersion;
-use kubectl_inplace::engine::names::Uid;
+use kubectl_inplace::engine::plan::resize::{NodeRoom, ResizeFacts};
 use kubectl_inplace::engine::plan::{
     self, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings,
 };
-use kubectl_inplace::engine::pod::{Container, Pod};
-use kubectl_inplace::engine::resize::{NodeRoom, ResizeFacts};
-use kubectl_inplace::engine::target::{self, Unnamed};
-use kubectl_inplace::engine::workload::Workload;
+use kubectl_inplace::engine::state::hook::Hooks;
+use kubectl_inplace::engine::value::duration;
+use kubectl_inplace::engine::value::int_or_percent::IntOrPercent;
+use kubectl_inplace::engine::value::kubelet_version::KubeletVersion;
 use kubectl_inplace::manifest;
 use serde_json::Value;
 

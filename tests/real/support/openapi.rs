@@ -117,7 +117,7 @@ impl OpenApi {
         })
     }
 
-    /// Adds a type and those of its fields, as `engine/api_schema` writes them: one line each.
+    /// Adds a type and those of its fields, as `engine/value/api_schema` writes them: one line each.
     pub(crate) fn describe(&self, name: &str, lines: &mut BTreeMap<String, String>) {
         let short = name.rsplit('.').next().unwrap_or_default().to_owned();
         if lines.contains_key(&short) {

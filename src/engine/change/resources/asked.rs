@@ -1,8 +1,8 @@
 //! What is asked for, as those look at it who give it: the server, the node.
 
 use super::{ContainerResources, ResourceField, ResourcesChange};
-use crate::engine::pod::{Container, ContainerList, Pod};
-use crate::engine::quantity::Quantity;
+use crate::engine::k8s::pod::{Container, ContainerList, Pod};
+use crate::engine::value::quantity::Quantity;
 
 fn quantity(text: Option<&String>) -> Option<Quantity> {
     text?.parse().ok()

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::engine::change::{Change, diff};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::kubelet_version::KubeletVersion;
+use crate::engine::value::kubelet_version::KubeletVersion;
 
 fn template(resources: &Value) -> Value {
     json!({"spec": {"containers": [{"name": "app", "image": "app:1", "resources": resources}, {"name": "side", "image": "s:1"}]}})

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::change::{ValueChange, is_plain};
-use crate::engine::pod::{Container, ContainerList, ContainerStatus, Resources};
-use crate::engine::quantity::Quantity;
+use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, Resources};
+use crate::engine::value::quantity::Quantity;
 
 /// One of the four values of a container that can be changed in a running pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::engine::json_path;
+use crate::engine::change::template;
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::template;
+use crate::engine::value::json_path;
 
 /// Changed paths outside the template, sorted.
 #[derive(Debug, Default, PartialEq, Eq)]

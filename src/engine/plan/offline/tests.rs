@@ -341,7 +341,7 @@ fn workloads_pair_by_kind_namespace_and_name() {
     let config_map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}});
     let verdicts = |old: &[Value], new: &[Value], namespace: Option<&str>| {
         let plan = compare(old, new, namespace, &Options::default()).unwrap();
-        assert_eq!(plan.result(), crate::engine::outcome::EndResult::NothingToDo);
+        assert_eq!(plan.result(), crate::engine::state::outcome::EndResult::NothingToDo);
         let said =
             |plan: &WorkloadPlan| (plan.workload.namespace.clone(), plan.workload.name.clone(), codes(plan).join(","));
         plan.workloads.iter().map(said).collect::<Vec<_>>()

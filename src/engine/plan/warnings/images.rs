@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Updated;
-use crate::engine::image::ImageReference;
-use crate::engine::names::ContainerName;
+use crate::engine::change::reason::Warning;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::{Container, Pod};
 use crate::engine::plan::build::Context;
 use crate::engine::plan::{Effect, ImageChange, PodPlan, PodVerdict};
-use crate::engine::pod::{Container, Pod};
-use crate::engine::reason::Warning;
+use crate::engine::value::image::ImageReference;
 
 /// Tags that are pushed again as a habit.
 const MOVING_TAGS: [&str; 12] = [

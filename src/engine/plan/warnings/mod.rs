@@ -14,10 +14,10 @@ use super::back_off::Held;
 use super::build::Context;
 use super::wanted::{is_pinned, outside_template};
 use super::{ContainerPlan, PodPlan, PodVerdict};
-use crate::engine::live::{Desired, LiveWorkload};
-use crate::engine::names::ContainerName;
-use crate::engine::pod::{Container, Pod};
-use crate::engine::reason::Warning;
+use crate::engine::change::reason::Warning;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::{Container, Pod};
+use crate::engine::plan::live::{Desired, LiveWorkload};
 
 /// A pod that would be patched.
 pub(super) struct Updated<'a> {

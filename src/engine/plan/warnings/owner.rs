@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Updated;
-use crate::engine::live::LiveWorkload;
-use crate::engine::names::ContainerName;
+use crate::engine::change::reason::Warning;
+use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::ContainerPlan;
 use crate::engine::plan::build::Context;
-use crate::engine::reason::Warning;
-use crate::engine::resize;
+use crate::engine::plan::live::LiveWorkload;
+use crate::engine::plan::resize;
 
 pub(super) fn warn(
     context: &Context<'_>,

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Updated;
-use crate::engine::drain::{self, Drain};
+use crate::engine::change::reason::Warning;
+use crate::engine::k8s::pod::{Container, ContainerPort, Pod};
 use crate::engine::plan::build::Context;
 use crate::engine::plan::drains::{drain_of, left_off};
 use crate::engine::plan::{LiveWorkload, PodPlan, PodVerdict};
-use crate::engine::pod::{Container, ContainerPort, Pod};
-use crate::engine::reason::Warning;
-use crate::engine::record::{Drained, UpdateRecord};
+use crate::engine::rollout::drain::{self, Drain};
+use crate::engine::state::record::{Drained, UpdateRecord};
 
 pub(super) fn warn(
     context: &Context<'_>,

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crate::engine::change::{self, FieldProgress};
-use crate::engine::evidence::Baseline;
-use crate::engine::failure::Failure;
-use crate::engine::names::ContainerName;
-use crate::engine::patch::PodPart;
-use crate::engine::progress::PodPhase;
-use crate::engine::record::UpdateRecord;
+use crate::engine::k8s::failure::Failure;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::report::progress::PodPhase;
+use crate::engine::rollout::patch::PodPart;
+use crate::engine::state::evidence::Baseline;
+use crate::engine::state::record::UpdateRecord;
 
 use super::super::Now;
 use super::super::entry::{Entry, Sent};

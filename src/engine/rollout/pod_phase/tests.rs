@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::engine::kinds::WorkloadKind;
-use crate::engine::names::{PodKey, WorkloadRef};
-use crate::engine::pod::{
+use crate::engine::k8s::names::{PodKey, WorkloadRef};
+use crate::engine::k8s::pod::{
     Condition, ContainerState, OwnerReference, PodSpec, PodStatus, Probe, ResizePolicy, Running, Terminated, Waiting,
 };
-use crate::engine::record::{ContainerRecord, UPDATE_ANNOTATION};
+use crate::engine::kinds::WorkloadKind;
 use crate::engine::rollout::{Mode, Observation, Policy, RunState, World};
+use crate::engine::state::record::{ContainerRecord, UPDATE_ANNOTATION};
 
 const BEFORE: &str = "registry.example/side:v1";
 const WANTED: &str = "registry.example/side:v2";
@@ -52,7 +52,7 @@ fn goal() -> Goal {
         owner: None,
         pulls: Vec::new(),
         process: None,
-        pre_pull: crate::engine::pre_pull::PrePull::Never,
+        pre_pull: crate::engine::rollout::pre_pull::PrePull::Never,
     }
 }
 
@@ -370,7 +370,7 @@ fn nothing_that_rests_on_time_is_decided_while_the_watch_is_lost() {
 /// A pod whose container restarts for a resize of its memory: what it asks for, what it has, and which container it is.
 fn resized(asks: &str, has: &str, id: &str, noted: bool) -> Pod {
     let memory = |value: &str| {
-        serde_json::from_value::<crate::engine::pod::Resources>(serde_json::json!({"requests": {"memory": value}}))
+        serde_json::from_value::<crate::engine::k8s::pod::Resources>(serde_json::json!({"requests": {"memory": value}}))
             .unwrap()
     };
     let mut pod = with_status(old_pod(), running(id, "sha256:a"));

@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::engine::budget::{BudgetLimit, CountedPod, blocking, limits};
-use crate::engine::names::PodKey;
-use crate::engine::pod::Pod;
+use crate::engine::k8s::budget::{BudgetLimit, CountedPod, blocking, limits};
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
 use crate::engine::rollout::entry::{BACK_OFF, Is};
 use crate::engine::rollout::fault::Fault;

@@ -7,14 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::failure::Failure;
-use crate::engine::hook::{HookEnd, HookPhase, HookResult, HookRun};
-use crate::engine::names::PodKey;
-use crate::engine::patch::after_pod_patch;
-use crate::engine::pod::Pod;
-use crate::engine::progress::{PodPhase, Stage};
-use crate::engine::record::UpdateRecord;
+use crate::engine::k8s::failure::Failure;
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
+use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::rollout::patch::after_pod_patch;
+use crate::engine::state::hook::{HookEnd, HookPhase, HookResult, HookRun};
+use crate::engine::state::record::UpdateRecord;
 
 use crate::engine::rollout::entry::{Entry, Is, MAX_SENDS, Sent};
 use crate::engine::rollout::fault::Fault;

@@ -9,9 +9,9 @@ pub(super) mod pulls;
 pub(super) mod replacements;
 mod taken_over;
 
-use crate::engine::hook::HookPhase;
-use crate::engine::names::PodKey;
+use crate::engine::k8s::names::PodKey;
 use crate::engine::report::Notice;
+use crate::engine::state::hook::HookPhase;
 
 use super::turn::Action;
 

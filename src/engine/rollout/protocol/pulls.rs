@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::engine::durable::{ObjectKey, ObjectKind, ObjectWrite};
-use crate::engine::failure;
+use crate::engine::k8s::failure;
+use crate::engine::k8s::names::WorkloadRef;
 use crate::engine::kinds::PODS;
-use crate::engine::names::WorkloadRef;
-use crate::engine::outcome::EndResult;
-use crate::engine::pre_pull::{
+use crate::engine::report::Notice;
+use crate::engine::rollout::pre_pull::{
     ImageState, PROCESS_ANNOTATION, PrePull, Pull, PullState, PulledImage, Requests, is_pull_pod, judge, moving_tags,
     pull_pod, pull_pod_name,
 };
-use crate::engine::report::Notice;
+use crate::engine::state::durable::{ObjectKey, ObjectKind, ObjectWrite};
+use crate::engine::state::outcome::EndResult;
 
 use crate::engine::rollout::fault::Fault;
 use crate::engine::rollout::goal::{Goal, Mode};
@@ -170,7 +170,11 @@ fn workload_label(workload: &WorkloadRef) -> String {
 
 /// Returns the selector of every pull pod of a workload, whatever run made it.
 pub fn pull_pods_of(workload: &WorkloadRef) -> String {
-    format!("{},{PULL_WORKLOAD_LABEL}={}", crate::engine::pre_pull::pull_selector(None), workload_label(workload))
+    format!(
+        "{},{PULL_WORKLOAD_LABEL}={}",
+        crate::engine::rollout::pre_pull::pull_selector(None),
+        workload_label(workload)
+    )
 }
 
 /// Returns the delete of a pull pod: this very one. `None` for a pod that only carries the labels of one.

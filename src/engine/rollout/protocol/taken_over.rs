@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::engine::durable::OwnerGoal;
-use crate::engine::names::PodKey;
-use crate::engine::patch::taken_over_patch;
-use crate::engine::pod::Pod;
-use crate::engine::record::UpdateRecord;
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::rollout::patch::taken_over_patch;
+use crate::engine::state::durable::OwnerGoal;
+use crate::engine::state::record::UpdateRecord;
 
 use crate::engine::rollout::entry::{BACK_OFF, MAX_SENDS};
 use crate::engine::rollout::goal::Goal;

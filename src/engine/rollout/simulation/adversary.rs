@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::engine::hook::HookPhase;
-use crate::engine::outcome::EndResult;
+use crate::engine::state::hook::HookPhase;
+use crate::engine::state::outcome::EndResult;
 
 use super::super::{Answer, Now, Stop};
 use super::drained::Way;

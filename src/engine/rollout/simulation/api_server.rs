@@ -6,9 +6,9 @@ use std::rc::Rc;
 use json_patch::PatchOperation;
 use serde_json::{Value, json};
 
-use crate::engine::names::PodKey;
-use crate::engine::patch::{PodPart, PodPatch};
-use crate::engine::pod::{ImageSet, Pod};
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::{ImageSet, Pod};
+use crate::engine::rollout::patch::{PodPart, PodPatch};
 use crate::engine::rollout::{Now, Observation};
 
 /// What became of a patch.

@@ -3,7 +3,7 @@
 use super::super::{Mode, turn};
 use super::adversary::Scenario;
 use super::{BEFORE, Goal, Now, Observation, Pod, RunState, World, goal, pod, pod_key};
-use crate::engine::pod::{Condition, ContainerState, ContainerStatus, Running};
+use crate::engine::k8s::pod::{Condition, ContainerState, ContainerStatus, Running};
 
 pub(super) fn ready_pod(scenario: &Scenario, index: usize, version: u64, ready: bool) -> Pod {
     let mut pod = pod(&pod_key(index, 0), &[("app", "registry.example/app:v1"), ("side", BEFORE)], scenario);

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use json_patch::PatchOperation;
 use serde_json::json;
 
-use crate::engine::names::PodKey;
-use crate::engine::outcome::EndResult;
-use crate::engine::patch::{PodPart, PodPatch};
-use crate::engine::pod::{Condition, Pod, ReadinessGate};
-use crate::engine::record::{Drained, DrainedGate, DrainedLabel, UpdateRecord};
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::{Condition, Pod, ReadinessGate};
+use crate::engine::rollout::patch::{PodPart, PodPatch};
+use crate::engine::state::outcome::EndResult;
+use crate::engine::state::record::{Drained, DrainedGate, DrainedLabel, UpdateRecord};
 
 use super::super::entry::Sent;
 use super::super::{ActionId, Answer, DrainGoal, Observation};

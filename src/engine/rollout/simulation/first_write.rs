@@ -10,14 +10,14 @@ use super::super::{
 };
 use super::random::Random;
 use super::{BEFORE, WANTED, pod_key};
-use crate::engine::durable::lock::ROLLOUT_ANNOTATION;
-use crate::engine::durable::{ObjectWrite, OwnerGoal, OwnerView};
+use crate::engine::k8s::names::WorkloadRef;
+use crate::engine::k8s::pod::{Condition, Container, OwnerReference, Pod, PodSpec, PodStatus};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::names::WorkloadRef;
-use crate::engine::outcome::EndResult;
-use crate::engine::pod::{Condition, Container, OwnerReference, Pod, PodSpec, PodStatus};
-use crate::engine::pre_pull::PrePull;
 use crate::engine::report::{Notice, Outcome};
+use crate::engine::rollout::pre_pull::PrePull;
+use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
+use crate::engine::state::durable::{ObjectWrite, OwnerGoal, OwnerView};
+use crate::engine::state::outcome::EndResult;
 
 const SEEDS: u64 = 400;
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::hook::{HookEnd, HookPhase, HookResult, HookRun, Hooks};
-use crate::engine::names::PodKey;
-use crate::engine::outcome::EndResult;
-use crate::engine::record::UpdateRecord;
+use crate::engine::k8s::names::PodKey;
+use crate::engine::state::hook::{HookEnd, HookPhase, HookResult, HookRun, Hooks};
+use crate::engine::state::outcome::EndResult;
+use crate::engine::state::record::UpdateRecord;
 
 use super::super::{ActionId, Answer, Now};
 use super::adversary::Scenario;

@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::engine::evidence::Baseline;
-use crate::engine::hook::HookPhase;
-use crate::engine::names::{ContainerName, PodKey};
-use crate::engine::outcome::EndResult;
-use crate::engine::patch::PodPatch;
-use crate::engine::pod::{ContainerStatus, Pod};
-use crate::engine::progress::PodPhase;
-use crate::engine::record::UpdateRecord;
+use crate::engine::k8s::names::{ContainerName, PodKey};
+use crate::engine::k8s::pod::{ContainerStatus, Pod};
 use crate::engine::report::Notice;
+use crate::engine::report::progress::PodPhase;
+use crate::engine::rollout::patch::PodPatch;
+use crate::engine::state::evidence::Baseline;
+use crate::engine::state::hook::HookPhase;
+use crate::engine::state::outcome::EndResult;
+use crate::engine::state::record::UpdateRecord;
 
 use super::super::entry::{MAX_SENDS, Sent};
 use super::super::pod_phase::has_ended_once;

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use crate::engine::events::PodEvents;
-use crate::engine::names::{ContainerName, PodKey};
-use crate::engine::pod::{Condition, ContainerState, ContainerStatus, Running, Terminated, Waiting};
+use crate::engine::k8s::events::PodEvents;
+use crate::engine::k8s::names::{ContainerName, PodKey};
+use crate::engine::k8s::pod::{Condition, ContainerState, ContainerStatus, Running, Terminated, Waiting};
 
 use super::super::Now;
 use super::WANTED;

@@ -23,14 +23,14 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::engine::durable::ObjectWrite;
-use crate::engine::hook::HookEnd;
+use crate::engine::k8s::names::{PodKey, WorkloadRef};
+use crate::engine::k8s::pod::{Container, OwnerReference, Pod, PodSpec, PodStatus, Probe, Resources};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::names::{PodKey, WorkloadRef};
-use crate::engine::outcome::EndResult;
-use crate::engine::patch::PodPatch;
-use crate::engine::pod::{Container, OwnerReference, Pod, PodSpec, PodStatus, Probe, Resources};
-use crate::engine::pre_pull::PrePull;
+use crate::engine::rollout::patch::PodPatch;
+use crate::engine::rollout::pre_pull::PrePull;
+use crate::engine::state::durable::ObjectWrite;
+use crate::engine::state::hook::HookEnd;
+use crate::engine::state::outcome::EndResult;
 
 use super::fault::Fault;
 use super::{

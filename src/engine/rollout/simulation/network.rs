@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::engine::names::PodKey;
-use crate::engine::patch::PodPatch;
-use crate::engine::pod::Pod;
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::rollout::patch::PodPatch;
 
 use super::super::entry::Sent;
 use super::super::{Action, ActionId, Answer, Observation, Watch, turn};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::engine::durable::ObjectWrite;
-use crate::engine::pre_pull::{ImagePull, Pull, Requests, pull_pod};
+use crate::engine::rollout::pre_pull::{ImagePull, Pull, Requests, pull_pod};
+use crate::engine::state::durable::ObjectWrite;
 
 use super::super::{ActionId, Answer, Now, Observation};
 use super::adversary::Scenario;

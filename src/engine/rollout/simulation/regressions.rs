@@ -12,8 +12,8 @@ use super::cost::ready_pod;
 use super::drained::sent_of;
 use super::nature::Fate;
 use super::{EndResult, Goal, Now, Observation, RunState, WANTED, World, goal, pod_key, simulate};
-use crate::engine::hook::HookPhase;
-use crate::engine::pod::{ContainerState, Running, Waiting};
+use crate::engine::k8s::pod::{ContainerState, Running, Waiting};
+use crate::engine::state::hook::HookPhase;
 
 /// Ready pods in the order of the goal, two at once, no canary.
 fn story(pods: usize) -> (Scenario, Goal, World, RunState) {

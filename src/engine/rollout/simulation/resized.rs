@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::engine::change::{ContainerResources, FieldChanges, ResourceField, ResourcesChange, ValueChange};
-use crate::engine::hook::HookPhase;
-use crate::engine::names::PodKey;
-use crate::engine::outcome::EndResult;
-use crate::engine::pod::{Condition, Container, ContainerList, Pod, Resources};
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::{Condition, Container, ContainerList, Pod, Resources};
+use crate::engine::state::hook::HookPhase;
+use crate::engine::state::outcome::EndResult;
 
-use crate::engine::policy::OnDeferred;
+use crate::engine::state::policy::OnDeferred;
 
 use super::super::entry::Sent;
 use super::super::{Goal, Now, PodGoal};

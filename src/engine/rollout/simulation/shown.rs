@@ -2,9 +2,9 @@
 
 use json_patch::PatchOperation;
 
-use crate::engine::patch::PodPatch;
-use crate::engine::pod::Pod;
-use crate::engine::record::UpdateRecord;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::rollout::patch::PodPatch;
+use crate::engine::state::record::UpdateRecord;
 
 use super::super::{Goal, PodGoal};
 use super::nature::DECISIVE;

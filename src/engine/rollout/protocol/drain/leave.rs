@@ -1,12 +1,12 @@
 //! The end of a run with drains: whatever is off is put back first, so far as the server lets it.
 
-use crate::engine::record::UpdateRecord;
 use crate::engine::report::Notice;
 use crate::engine::rollout::Now;
 use crate::engine::rollout::entry::{Is, Request, Sent};
 use crate::engine::rollout::goal::Mode;
 use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
+use crate::engine::state::record::UpdateRecord;
 
 use super::{Drains, Effects, LEAVE_WITHIN};
 

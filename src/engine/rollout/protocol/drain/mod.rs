@@ -11,11 +11,11 @@ mod slices;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::engine::failure::Failure;
-use crate::engine::pod::Pod;
-use crate::engine::progress::PodPhase;
-use crate::engine::record::{Drained, UpdateRecord};
+use crate::engine::k8s::failure::Failure;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::report::Notice;
+use crate::engine::report::progress::PodPhase;
+use crate::engine::state::record::{Drained, UpdateRecord};
 
 use crate::engine::rollout::Now;
 use crate::engine::rollout::entry::{Entry, MAX_SENDS, Sent};

@@ -1,13 +1,13 @@
 //! The requests of a drain: what takes a pod out, step by step, and what puts it back.
 
-use crate::engine::patch::{PodPart, PodPatch, drain_patch, gate_off_patch, restore_patch};
-use crate::engine::progress::PodPhase;
-use crate::engine::record::UpdateRecord;
+use crate::engine::report::progress::PodPhase;
 use crate::engine::rollout::Action;
 use crate::engine::rollout::entry::{MAX_SENDS, Sent};
 use crate::engine::rollout::fault::Fault;
 use crate::engine::rollout::look::Look;
+use crate::engine::rollout::patch::{PodPart, PodPatch, drain_patch, gate_off_patch, restore_patch};
 use crate::engine::rollout::pods::Pods;
+use crate::engine::state::record::UpdateRecord;
 
 use super::super::by_another;
 use super::{Asker, Drains, Effects, wanted};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::drain::serving_in;
-use crate::engine::names::Uid;
+use crate::engine::k8s::names::Uid;
+use crate::engine::rollout::drain::serving_in;
 use crate::engine::rollout::entry::Is;
 use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;

@@ -4,16 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::engine::durable;
-use crate::engine::durable::OwnerStep;
-use crate::engine::durable::history;
-use crate::engine::durable::lock::{LockState, RolloutLock};
-use crate::engine::durable::stateful_set;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::ContainerList;
 use crate::engine::kinds::HoldsBy;
-use crate::engine::names::ContainerName;
-use crate::engine::outcome::EndResult;
-use crate::engine::pod::ContainerList;
-use crate::engine::record::UpdateRecord;
 use crate::engine::report::NewPods;
 use crate::engine::rollout::Now;
 use crate::engine::rollout::entry::Is;
@@ -21,6 +14,13 @@ use crate::engine::rollout::first_write;
 use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::verdict::STOP_WITHIN;
+use crate::engine::state::durable;
+use crate::engine::state::durable::OwnerStep;
+use crate::engine::state::durable::history;
+use crate::engine::state::durable::lock::{LockState, RolloutLock};
+use crate::engine::state::durable::stateful_set;
+use crate::engine::state::outcome::EndResult;
+use crate::engine::state::record::UpdateRecord;
 
 use super::super::{Effects, taken_over};
 use super::{End, Owner, WATCHFUL};

@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::engine::change::Direction;
-use crate::engine::durable::{
-    self, Cleanup, Fence, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, Stored, ThisRun, owner_phase,
-};
-use crate::engine::names::PodKey;
-use crate::engine::outcome::EndResult;
+use crate::engine::k8s::names::PodKey;
 use crate::engine::report::Notice;
 use crate::engine::rollout::goal::Goal;
 use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::polled::PolledRead;
 use crate::engine::rollout::{Action, Answer, DEFAULT_TIMEOUT_SECONDS, Now, first_write};
+use crate::engine::state::durable::{
+    self, Cleanup, Fence, ObjectWrite, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, Stored, ThisRun, owner_phase,
+};
+use crate::engine::state::outcome::EndResult;
 
 use super::taken_over::TakenOver;
 use super::{Asker, Effects};

@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::engine::change::FieldProgress;
-use crate::engine::durable::{self, OwnerGoal, OwnerView, PodsState};
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
-use crate::engine::names::PodKey;
-use crate::engine::patch::PodPart;
-use crate::engine::pod::Pod;
 use crate::engine::rollout::entry::Is;
 use crate::engine::rollout::goal::{ContainerGoal, DrainGoal, Goal, PodGoal};
 use crate::engine::rollout::look::Look;
+use crate::engine::rollout::patch::PodPart;
 use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::world::World;
+use crate::engine::state::durable::{self, OwnerGoal, OwnerView, PodsState};
 
 use super::super::taken_over;
 use super::Owner;

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::engine::durable::OwnerGoal;
-use crate::engine::failure::LASTING_SECONDS;
+use crate::engine::k8s::failure::LASTING_SECONDS;
+use crate::engine::k8s::names::WorkloadRef;
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::names::WorkloadRef;
 use crate::engine::rollout::{Mode, Observation, Policy, RunState, World};
+use crate::engine::state::durable::OwnerGoal;
 
 const WANTED: &str = "acme/side:v2";
 
@@ -34,7 +34,7 @@ fn goal(direction: &str, goes_on: bool) -> Goal {
         owner: Some(Box::new(owner)),
         pulls: Vec::new(),
         process: None,
-        pre_pull: crate::engine::pre_pull::PrePull::Never,
+        pre_pull: crate::engine::rollout::pre_pull::PrePull::Never,
     }
 }
 

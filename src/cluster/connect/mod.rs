@@ -1,0 +1,309 @@
+//! From flags, kubeconfig and environment to a client for one API server.
+//!
+//! Promise: what kubectl would connect to, and as whom, with kubectl's rules (client-go `tools/clientcmd`, `rest`,
+//! `plugin/pkg/client/auth/exec`), but a credential plugin is run once, every repeated request is bounded and told, and
+//! no credential is ever printed. The client returned sends every request through
+//! the module `transport`.
+//!
+//! Not done here: deciding what to ask. Nothing is sent to the server by [`connect`].
+
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "builds the client; reads the process environment"
+)]
+
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
+
+use http::HeaderValue;
+use kube::{Client, Config};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::error::ClusterError;
+use crate::engine::value::address;
+
+mod certificate;
+mod credential_plugin;
+mod credential_policy;
+pub mod fetch;
+mod kubeconfig;
+mod overrides;
+mod proxy;
+mod retry;
+mod server_clock;
+pub(in crate::cluster) mod stack;
+mod transport;
+mod warnings;
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod tests;
+
+pub use credential_plugin::CredentialPluginError;
+pub use kubeconfig::KubeconfigError;
+
+use credential_plugin::CredentialPlugin;
+use kubeconfig::Selected;
+use server_clock::ServerClock;
+use transport::{Limits, Transport};
+use warnings::Warnings;
+
+/// How long one request may take where nobody says: the server itself gives none more than a minute (kube-apiserver
+/// `--request-timeout`), so what has not come by then never comes.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(65);
+
+/// The connection flags, as kubectl has them; empty means not given.
+#[derive(Default, Clone)]
+pub struct ConnectOptions {
+    /// `--kubeconfig`: one file, which must exist.
+    pub kubeconfig: Option<String>,
+    /// `--context`.
+    pub context: Option<String>,
+    /// `--cluster`.
+    pub cluster: Option<String>,
+    /// `--user`.
+    pub user: Option<String>,
+    /// `--namespace`.
+    pub namespace: Option<String>,
+    /// `--server`.
+    pub server: Option<String>,
+    /// `--token`; beats every other credential but client certificates.
+    pub token: Option<String>,
+    /// `--certificate-authority`: a PEM file.
+    pub certificate_authority: Option<String>,
+    /// `--client-certificate`: a PEM file.
+    pub client_certificate: Option<String>,
+    /// `--client-key`: a PEM file.
+    pub client_key: Option<String>,
+    /// `--insecure-skip-tls-verify`.
+    pub insecure_skip_tls_verify: bool,
+    /// `--tls-server-name`.
+    pub tls_server_name: Option<String>,
+    /// `--as`.
+    pub as_user: Option<String>,
+    /// `--as-group`.
+    pub as_group: Vec<String>,
+    /// `--as-uid`.
+    pub as_uid: Option<String>,
+    /// `--as-user-extra`, each `key=value`.
+    pub as_user_extra: Vec<String>,
+    /// `--request-timeout`: one request with its repetitions; `None` is no limit. Watches and followed logs have none.
+    /// Whoever gives none takes [`REQUEST_TIMEOUT`].
+    pub request_timeout: Option<Duration>,
+    /// `--disable-compression`.
+    pub disable_compression: bool,
+    /// Whether standard input was read (`-f -`): a credential plugin then may not ask anything.
+    pub standard_input_was_read: bool,
+    /// Whether standard input is a terminal, where a credential plugin may ask.
+    pub standard_input_is_terminal: bool,
+    /// Where to tell what a person should hear; told nowhere if `None`.
+    pub notices: Option<UnboundedSender<ServerNotice>>,
+}
+
+/// What a person should hear while requests are made. Texts are unescaped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerNotice {
+    /// The server, or the kubeconfig, has a warning; told once per text.
+    Warning(String),
+    /// The server has not answered for a while; told once until it has.
+    Silent {
+        /// Host and port.
+        server: String,
+        /// For how long.
+        after: Duration,
+    },
+    /// A request is repeated after a pause.
+    Retrying {
+        /// The pause.
+        after: Duration,
+        /// Why, as a sentence fragment.
+        why: String,
+    },
+    /// A credential plugin that may ask questions writes to standard error, such as a code to enter.
+    CredentialPlugin(String),
+}
+
+/// What the environment says about connecting; tests build it by hand.
+#[derive(Default, Clone)]
+pub struct Environment {
+    /// `KUBECONFIG`.
+    pub kubeconfig: Option<OsString>,
+    /// `KUBERC`: another place for kubectl's preferences, or `off`.
+    pub kuberc: Option<OsString>,
+    /// The home folder.
+    pub home: Option<PathBuf>,
+    /// `PATH`.
+    pub path: Option<OsString>,
+    /// `HTTPS_PROXY` or `https_proxy`.
+    pub https_proxy: Option<String>,
+    /// `HTTP_PROXY` or `http_proxy`: only for servers without TLS.
+    pub http_proxy: Option<String>,
+    /// `NO_PROXY` or `no_proxy`.
+    pub no_proxy: Option<String>,
+    /// `KUBERNETES_SERVICE_HOST`: set within a pod.
+    pub service_host: Option<String>,
+    /// `KUBERNETES_SERVICE_PORT`: set within a pod.
+    pub service_port: Option<String>,
+    /// Where the service account's files are; `None` is where the kubelet mounts them.
+    pub service_account: Option<PathBuf>,
+}
+
+impl Environment {
+    /// Reads the environment of this process.
+    pub fn of_process() -> Self {
+        let text =
+            |names: &[&str]| names.iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty());
+        Self {
+            kubeconfig: std::env::var_os("KUBECONFIG"),
+            kuberc: std::env::var_os("KUBERC"),
+            home: std::env::home_dir(),
+            path: std::env::var_os("PATH"),
+            https_proxy: text(&["HTTPS_PROXY", "https_proxy"]),
+            http_proxy: text(&["HTTP_PROXY", "http_proxy"]),
+            no_proxy: text(&["NO_PROXY", "no_proxy"]),
+            service_host: text(&["KUBERNETES_SERVICE_HOST"]),
+            service_port: text(&["KUBERNETES_SERVICE_PORT"]),
+            service_account: None,
+        }
+    }
+}
+
+/// A client for one API server, and what a person knows it by.
+#[derive(Clone)]
+pub struct Connection {
+    client: Client,
+    namespace: String,
+    context: Option<String>,
+    server: String,
+    warnings: Warnings,
+    clock: ServerClock,
+}
+
+impl Connection {
+    /// Gives the client; for the modules of [`crate::cluster`] alone.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Gives the namespace: of the flag, else of the context, else `default`.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// Gives the context's name, if a context was used.
+    pub fn context(&self) -> Option<&str> {
+        self.context.as_deref()
+    }
+
+    /// Gives the server's address, as a person would check it before saying yes.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// Gives the server's time by its newest answer; `None` until it has told it.
+    pub fn now(&self) -> Option<jiff::Timestamp> {
+        self.clock.now()
+    }
+
+    /// Lists the warnings the server has sent so far, each once.
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.told()
+    }
+}
+
+/// Makes a client for the server that flags, kubeconfig and environment name.
+///
+/// Runs the credential plugin, if the user has one; asks the server nothing.
+///
+/// # Errors
+///
+/// [`ClusterError::Kubeconfig`], [`ClusterError::CredentialPlugin`] or [`ClusterError::NotSent`].
+pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Connection, ClusterError> {
+    connect_with(options, environment, Limits::new(options.request_timeout)).await
+}
+
+async fn connect_with(
+    options: &ConnectOptions,
+    environment: &Environment,
+    limits: Limits,
+) -> Result<Connection, ClusterError> {
+    let warnings = Warnings::new(options.notices.clone());
+    let mut selected = kubeconfig::select(options, environment)?;
+    for warning in selected.warnings.drain(..) {
+        warnings.tell_once(warning);
+    }
+    overrides::apply(&mut selected, options)?;
+    let plugin = credential_plugin(&mut selected, options, environment)?;
+    let config = config(&selected, environment)?;
+    let server = address::without_credentials(config.cluster_url.to_string().trim_end_matches('/'));
+    let namespace = config.default_namespace.clone();
+    let clock = ServerClock::default();
+    let transport = Transport::start(config, plugin, limits, (warnings.clone(), clock.clone())).await?;
+    let transport = Arc::new(transport);
+    let service = tower::service_fn(move |request| {
+        let transport = Arc::clone(&transport);
+        async move { transport.call(request).await.map_err(tower::BoxError::from) }
+    });
+    let client = Client::new(service, namespace.clone());
+    Ok(Connection { client, namespace, context: selected.context, server, warnings, clock })
+}
+
+/// Takes the credential plugin out of the user, so that kube does not run it as well.
+fn credential_plugin(
+    selected: &mut Selected,
+    options: &ConnectOptions,
+    environment: &Environment,
+) -> Result<Option<CredentialPlugin>, ClusterError> {
+    let Some(exec) = selected.user.exec.take() else { return Ok(None) };
+    // In client-go too, a token that is given beats the plugin.
+    if selected.user.token.is_some() || selected.user.token_file.is_some() {
+        return Ok(None);
+    }
+    credential_policy::check(exec.command.as_deref().unwrap_or_default(), environment)?;
+    Ok(Some(CredentialPlugin::new(exec, &selected.cluster, options)?))
+}
+
+/// Builds kube's configuration from nothing, since kube's own reading of a kubeconfig also evaluates the proxy
+/// variables, and fails on values that client-go takes.
+fn config(selected: &Selected, environment: &Environment) -> Result<Config, ClusterError> {
+    let cluster = &selected.cluster;
+    let uri = kubeconfig::server_uri(selected)?;
+    let mut config = Config::new(uri);
+    config.connect_timeout = Some(stack::CONNECT_TIMEOUT);
+    config.default_namespace = selected.namespace.clone();
+    config.accept_invalid_certs = cluster.insecure_skip_tls_verify.unwrap_or(false);
+    config.root_cert = certificate::authorities(cluster)?;
+    config.root_cert_file = selected.rotating_authority.clone();
+    config.tls_server_name = cluster.tls_server_name.clone().filter(|name| !name.is_empty());
+    config.disable_compression = cluster.disable_compression.unwrap_or(false);
+    config.proxy_url = proxy::of(&config.cluster_url, cluster.proxy_url.as_deref(), environment)?;
+    config.auth_info = selected.user.clone();
+    config.default_retry = false;
+    name_the_client(&mut config);
+    Ok(config)
+}
+
+/// Names this program in kubectl's form: name/version (os/architecture).
+fn name_the_client(config: &mut Config) {
+    let name = format!("{}/{} ({})", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), platform());
+    if let Ok(name) = HeaderValue::from_str(&name) {
+        config.headers.push((http::header::USER_AGENT, name));
+    }
+}
+
+/// Returns operating system and architecture in Go's words, which are krew's and kubectl's, too.
+pub fn platform() -> String {
+    let os = match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    let architecture = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" => "386",
+        "powerpc64" => "ppc64le",
+        other => other,
+    };
+    format!("{os}/{architecture}")
+}

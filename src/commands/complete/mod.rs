@@ -1,0 +1,112 @@
+//! Answers kubectl's completion requests (kubectl `pkg/cmd/plugin/plugin_completion.go`).
+//!
+//! kubectl runs `kubectl_complete-inplace` with the words after the plugin's name; the last one is being typed. The answer
+//! is one candidate a line, with a description after a tab, and a last line with a directive.
+
+mod names;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::CommandFactory;
+use clap_complete::engine;
+
+use super::Shell;
+use crate::cli::Cli;
+use crate::engine::state::outcome::EndResult;
+
+/// The name under which kubectl looks for the completion of this plugin.
+pub(super) const HELPER: &str = "kubectl_complete-inplace";
+
+/// What the helper's script calls.
+const HIDDEN_COMMAND: &str = "__complete";
+
+/// cobra's directives: offer nothing else, or let the shell complete file names.
+const NO_FILES: &str = ":4";
+const NO_FILES_NO_BLANK: &str = ":6";
+const FILES: &str = ":0";
+
+/// Flags whose value is a file.
+const FILE_FLAGS: [&str; 7] = [
+    "-f",
+    "--filename",
+    "--against",
+    "--kubeconfig",
+    "--certificate-authority",
+    "--client-certificate",
+    "--client-key",
+];
+
+/// Returns the words to complete, where this process was started under the helper's name or as `__complete`: the command
+/// line would take flags among them for its own.
+pub(super) fn asked_for(arguments: &[String]) -> Option<Vec<String>> {
+    let (program, words) = arguments.split_first()?;
+    if Path::new(program).file_stem().is_some_and(|name| name == HELPER) {
+        return Some(words.to_vec());
+    }
+    let (first, words) = words.split_first()?;
+    (first == HIDDEN_COMMAND).then(|| words.to_vec())
+}
+
+/// Prints the candidates. Whatever goes wrong is silence: a shell is waiting.
+pub(super) async fn answer(words: Vec<String>, shell: &mut Shell) -> EndResult {
+    let text = match names::wanted(&words) {
+        Some(wanted) => names::candidates(&wanted, &words, shell).await,
+        None => candidates(words),
+    };
+    drop(shell.print(&text));
+    EndResult::Complete
+}
+
+/// Candidates without a cluster: commands, flags and their values.
+fn candidates(words: Vec<String>) -> String {
+    let is_file_flag = |word: &String| FILE_FLAGS.contains(&word.as_str());
+    let typing_file = words.len().checked_sub(2).and_then(|before| words.get(before)).is_some_and(is_file_flag);
+    if typing_file {
+        return format!("{FILES}\n");
+    }
+    let mut all: Vec<OsString> = vec!["kubectl-inplace".into()];
+    all.extend(words.into_iter().map(OsString::from));
+    if all.len() == 1 {
+        all.push(OsString::new());
+    }
+    let last = all.len() - 1;
+    let found = engine::complete(&mut Cli::command(), all, last, None).unwrap_or_default();
+    let mut text = String::new();
+    for candidate in found.into_iter().filter(|candidate| !candidate.is_hide_set()) {
+        text.push_str(&candidate.get_value().to_string_lossy());
+        if let Some(help) = candidate.get_help() {
+            text.push('\t');
+            text.push_str(help.to_string().lines().next().unwrap_or_default());
+        }
+        text.push('\n');
+    }
+    text.push_str(NO_FILES);
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complete(line: &str) -> String {
+        candidates(line.split(' ').map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn commands_flags_and_values_are_offered() {
+        assert!(complete("pl").starts_with("plan\tSay what would happen"));
+        assert!(complete("plan --detailed").starts_with("--detailed-exitcode\t"));
+        assert!(complete("plan -o j").contains("json"));
+        assert!(complete("completion z").contains("zsh"));
+        assert!(!complete("").contains("__complete"));
+        assert!(complete("pl").ends_with(":4\n"));
+    }
+
+    #[test]
+    fn a_file_is_left_to_the_shell() {
+        assert_eq!(complete("plan -f we"), ":0\n");
+        assert_eq!(complete("plan --kubeconfig "), ":0\n");
+    }
+}

@@ -1,0 +1,125 @@
+//! `diff`: shows the change as a diff, and changes nothing.
+
+mod external;
+
+use std::io;
+
+use clap::CommandFactory;
+
+use super::{Shell, targets};
+use crate::cli::{Cli, DiffArgs, GlobalArgs};
+use crate::cluster::Cluster;
+use crate::engine::change::reason::Warning;
+use crate::engine::k8s::workload::Workload;
+use crate::engine::plan::Desired;
+use crate::engine::plan::workload_diff::{self, WorkloadDiff};
+use crate::engine::state::outcome::{DiffResult, EndResult};
+use crate::error::{CommandError, ErrorKind};
+use crate::render::{self, Meaning};
+
+use targets::Wish;
+
+pub(super) async fn run(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> DiffResult {
+    match compare(args, global, shell).await {
+        Ok(result) => match shell.finish(EndResult::Complete) {
+            EndResult::Complete => result,
+            _ => DiffResult::Failed,
+        },
+        // Whoever closed the pipe had seen a difference by then.
+        Err(error) if error.closed_pipe => DiffResult::Different,
+        Err(error) => {
+            shell.tell_error(&error);
+            DiffResult::Failed
+        }
+    }
+}
+
+/// Returns whether arguments that could not be parsed were meant for `diff`.
+pub(super) fn is_asked_for(arguments: &[String]) -> bool {
+    let matches = Cli::command().ignore_errors(true).try_get_matches_from(arguments);
+    matches.is_ok_and(|matches| matches.subcommand_name() == Some("diff"))
+}
+
+async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<DiffResult, CommandError> {
+    let asked = targets::read_change(&args.change, shell).await?;
+    let cluster = shell.connect(global).await?;
+    let mut diffs: Vec<WorkloadDiff> = Vec::new();
+    let mut failed = false;
+    let found = targets::find_or_new(asked, &args.change.targets, global, &cluster).await?;
+    targets::refuse_ambiguous(&found.workloads)?;
+    let new: Vec<WorkloadDiff> =
+        found.to_create().map(|(reference, manifest)| workload_diff::added(reference, manifest)).collect();
+    for (workload, wish) in found.workloads {
+        match difference(&workload, wish, &args.field_manager, &cluster, shell).await {
+            Ok(diff) => diffs.push(diff),
+            // The others are shown all the same.
+            Err(error) => {
+                shell.tell_error(&error);
+                failed = true;
+            }
+        }
+    }
+    diffs.extend(new);
+    let shown = match external::Program::of_environment() {
+        Some(program) => external::run(&program, &diffs).await?,
+        None => {
+            let context = usize::try_from(args.context_lines).unwrap_or(usize::MAX);
+            render::diff(&diffs, context, &shell.terminal.stdout, &mut io::stdout().lock())?;
+            if diffs.iter().all(WorkloadDiff::is_empty) { DiffResult::Same } else { DiffResult::Different }
+        }
+    };
+    Ok(if failed { DiffResult::Failed } else { shown })
+}
+
+async fn difference(
+    workload: &Workload,
+    wish: Wish,
+    field_manager: &str,
+    cluster: &Cluster,
+    shell: &Shell,
+) -> Result<WorkloadDiff, CommandError> {
+    let desired = match wish {
+        Wish::Images(images) => workload_diff::with_images(workload, &images)
+            .map_err(|reasons| CommandError::reasons(&workload.reference, &reasons))?,
+        Wish::Undo { .. } | Wish::Restart { .. } => workload.object.clone(),
+        Wish::Manifest { object, validation } => {
+            match cluster.desired(workload, &object, (field_manager, validation)).await? {
+                Desired::Object { object, removals_unseen } => {
+                    if removals_unseen {
+                        let warning = Warning::RemovalsUnseen.sentence();
+                        shell.say(Meaning::Waiting, "Warning:", &format!("{}: {warning}", workload.reference));
+                    }
+                    object
+                }
+                Desired::Refused { message } => {
+                    let message = format!("{}: the server would not store it: {message}", workload.reference);
+                    return Err(CommandError::new(ErrorKind::Cluster, message));
+                }
+                // A manifest gives no images by hand, and takes nothing back.
+                Desired::Images(_) | Desired::Before { .. } | Desired::ByPod(_) | Desired::Unknown { .. } => {
+                    workload.object.clone()
+                }
+            }
+        }
+    };
+    Ok(workload_diff::build(workload, &desired))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_arguments_of_diff_are_known_as_such() {
+        for (line, expected) in [
+            ("x diff --nonsense", true),
+            ("x -n prod diff -C many", true),
+            ("x --context diff plan --nonsense", false),
+            ("x plan diff --nonsense", false),
+            ("x --nonsense", false),
+        ] {
+            let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(is_asked_for(&arguments), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,529 @@
+//! Commands that are printed for a person to copy.
+//!
+//! Promise: a printed command leads to the same server as the same user, and keeps every safeguard of the run that it
+//! follows: flags are carried on from what was typed, and [`CARRY`] says of each what becomes of it. Secrets are left out.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use clap::{Command, CommandFactory};
+
+use crate::cli::{Cli, Typed, root};
+use crate::engine::change::{Direction, same};
+use crate::engine::k8s::mask;
+use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
+use crate::engine::k8s::workload::Workload;
+use crate::engine::kinds::Release;
+use crate::engine::plan::WayBack;
+use crate::engine::rollout::drain::DrainBy;
+use crate::engine::rollout::pre_pull::PrePull;
+use crate::engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
+use crate::engine::state::hook::HookPhase;
+use crate::engine::status::{Deed, Way};
+use crate::engine::value::shell_words::{connected, quoted};
+use crate::engine::value::{address, duration};
+
+/// What becomes of a flag in the commands that are printed after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Carry {
+    /// Who asks whom: in every command, in kubectl's too.
+    Connection,
+    /// How fast and how careful: in every command that has the flag.
+    Safeguard,
+    /// What is done: only in a command that does the same.
+    Task,
+    /// Of this run alone.
+    Never,
+}
+
+/// Every flag, and what becomes of it. A flag that is not here fails a test.
+const CARRY: &[(Carry, &[&str])] = &[
+    (
+        Carry::Connection,
+        &[
+            "kubeconfig",
+            "kuberc",
+            "context",
+            "cluster",
+            "user",
+            "server",
+            "token",
+            "certificate_authority",
+            "client_certificate",
+            "client_key",
+            "insecure_skip_tls_verify",
+            "tls_server_name",
+            "as_user",
+            "as_group",
+            "as_uid",
+            "as_user_extra",
+            "request_timeout",
+            "disable_compression",
+            "warnings_as_errors",
+        ],
+    ),
+    (
+        Carry::Safeguard,
+        &[
+            "max_unavailable",
+            "min_ready_seconds",
+            "timeout",
+            "total_timeout",
+            "pause_after",
+            "disruption_budget",
+            "pre_pull",
+            "drain",
+            "drain_seconds",
+            "container_order",
+            "before_pod",
+            "after_pod",
+            "no_hooks",
+            "on_failure",
+            "deferred",
+            "keep_field_ownership",
+            "parallel_workloads",
+            "field_manager",
+        ],
+    ),
+    (
+        Carry::Task,
+        &[
+            "words",
+            "image",
+            "all_containers",
+            "filename",
+            "kustomize",
+            "recursive",
+            "validate",
+            "selector",
+            "all",
+            "all_namespaces",
+            "namespace",
+            "container",
+            "requests",
+            "limits",
+            "plan",
+            "to",
+            "pin_digest",
+            "pods_only",
+            "take_over",
+            "canary",
+            "partition",
+            "pods",
+            "node",
+            "order",
+            "reason",
+        ],
+    ),
+    (
+        Carry::Never,
+        &[
+            "help",
+            "color",
+            "quiet",
+            "verbosity",
+            "output",
+            "detailed_exitcode",
+            "exit_code",
+            // What kubectl alone understands.
+            "cache_dir",
+            "log_flush_frequency",
+            "match_server_version",
+            "profile",
+            "profile_output",
+            "vmodule",
+            "out",
+            "against",
+            "yes",
+            "dry_run",
+            // The file is made anew by each run.
+            "record",
+        ],
+    ),
+];
+
+fn carry(id: &str) -> Option<Carry> {
+    CARRY.iter().find(|(_, ids)| ids.contains(&id)).map(|(carry, _)| *carry)
+}
+
+/// A command line to copy; its words are quoted when it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Printed {
+    words: Vec<String>,
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// The commands of this program that are printed after a rollout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    /// The images by hand.
+    Apply,
+    /// The same images again.
+    Restart,
+    /// On with what was interrupted.
+    Resume,
+    /// Back from what was interrupted.
+    Abort,
+    /// Back from what is complete.
+    Undo,
+    /// Only looks.
+    Follow,
+}
+
+impl Verb {
+    /// Returns the command that goes on in a direction.
+    pub(super) fn of(direction: Direction) -> Self {
+        match direction {
+            Direction::Forward => Self::Resume,
+            Direction::Back => Self::Abort,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Apply => "apply",
+            Self::Restart => "restart",
+            Self::Resume => "resume",
+            Self::Abort => "abort",
+            Self::Undo => "undo",
+            Self::Follow => "follow",
+        }
+    }
+}
+
+/// Where the manifest is read from that came on standard input, or through a pipe that is gone.
+const MANIFEST: &str = "manifest.yaml";
+
+/// What was typed, and the namespace that it led to: every command that is printed is made from it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Typing {
+    typed: Vec<Typed>,
+    namespace: String,
+}
+
+impl Typing {
+    pub(super) fn new(typed: &[Typed], namespace: &str) -> Self {
+        Self { typed: typed.to_vec(), namespace: namespace.to_owned() }
+    }
+
+    /// The same without a `--timeout` that was too short, where one was typed: what follows it is not bound by it again.
+    pub(super) fn with_more_time(&self) -> Option<Self> {
+        let is_short = |typed: &Typed| typed.id == "timeout" && is_shorter_than_usual(typed);
+        let others = || self.typed.iter().filter(|typed| !is_short(typed)).cloned().collect();
+        self.typed.iter().any(is_short).then(|| Self { typed: others(), namespace: self.namespace.clone() })
+    }
+
+    /// Returns the command that does what was planned.
+    pub(super) fn apply_planned(&self) -> String {
+        self.the_same(&[])
+    }
+
+    /// Returns the command that goes on with pods alone: pods that are done are no canaries any more. A saved plan no
+    /// longer fits then, and its images are named; `None` where pods get different ones.
+    pub(super) fn go_on(&self, goal: &Goal) -> Option<String> {
+        if !self.is_saved_plan() {
+            return Some(self.the_same(&["canary", "take_over"]));
+        }
+        let images = |pod: &PodGoal| {
+            let images = pod.containers.iter().map(|(name, container)| Some((name.clone(), container.to.clone()?)));
+            images.collect::<Option<BTreeMap<_, _>>>()
+        };
+        let first = images(goal.pods.first()?)?;
+        let is_same = goal.pods.iter().all(|pod| images(pod).as_ref() == Some(&first) && pod.fields.is_empty());
+        let task = task(vec![goal.workload.to_string()], &first);
+        is_same.then(|| self.about(Verb::Apply, task, &goal.workload, Some(goal), false).to_string())
+    }
+
+    /// The same again, as an `apply`, but for these flags.
+    fn the_same(&self, but: &[&str]) -> String {
+        let is_pipe = |name: &str| name == "-" || name.starts_with("/dev/fd/") || name.starts_with("/proc/");
+        let mut from_a_pipe = false;
+        let typed = self.typed.iter().filter(|typed| !but.contains(&typed.id.as_str())).map(|typed| {
+            let mut typed = typed.clone();
+            for name in typed.values.iter_mut().filter(|name| typed.id == "filename" && is_pipe(name)) {
+                from_a_pipe = true;
+                MANIFEST.clone_into(name);
+            }
+            typed
+        });
+        let typed: Vec<Typed> = typed.collect();
+        let carried = [Carry::Task, Carry::Safeguard, Carry::Connection];
+        let command = command(Verb::Apply, Vec::new(), &typed, &carried);
+        if from_a_pipe {
+            format!("save the manifest, which came through a pipe, as {MANIFEST}; then: {command}")
+        } else {
+            command.to_string()
+        }
+    }
+
+    /// Returns the command that carries out a saved plan, which has its own safeguards.
+    pub(super) fn apply_saved(&self, file: &Path) -> String {
+        let task = vec!["--plan".to_owned(), file.to_string_lossy().into_owned()];
+        command(Verb::Apply, task, &self.typed, &[Carry::Connection]).to_string()
+    }
+
+    /// Returns the command that does something with a workload, with the safeguards of this run.
+    pub(super) fn of_workload(&self, verb: Verb, workload: &WorkloadRef, goal: Option<&Goal>) -> Printed {
+        let goes_back = verb == Verb::Undo;
+        self.about(verb, vec![workload.to_string()], workload, goal, goes_back)
+    }
+
+    fn about(
+        &self,
+        verb: Verb,
+        mut task: Vec<String>,
+        workload: &WorkloadRef,
+        goal: Option<&Goal>,
+        goes_back: bool,
+    ) -> Printed {
+        task.extend(self.place(workload));
+        let mut typed = self.typed.clone();
+        let planned = goal.map(|goal| of_goal(goal, self.is_saved_plan())).unwrap_or_default();
+        for known in planned {
+            if !typed.iter().any(|typed| typed.id == known.id) {
+                typed.push(known);
+            }
+        }
+        // What was changed last goes back first; `abort` knows that.
+        for order in typed.iter_mut().filter(|typed| goes_back && typed.id == "container_order") {
+            let changed = goal.and_then(|goal| goal.pods.first()).map(|pod| pod.containers.keys());
+            let listed = std::mem::take(&mut order.values);
+            let changed = changed.into_iter().flatten().map(|name| name.as_str().to_owned());
+            order.values = changed.filter(|name| !listed.contains(name)).collect();
+            order.values.extend(listed.into_iter().rev());
+        }
+        command(verb, task, &typed, &[Carry::Safeguard, Carry::Connection])
+    }
+
+    fn is_saved_plan(&self) -> bool {
+        self.typed.iter().any(|typed| typed.id == "plan")
+    }
+
+    /// Returns the command that restarts the pods that were not restarted yet.
+    pub(super) fn restart_pods(&self, workload: &WorkloadRef, containers: &[&str], pods: &[&str]) -> Printed {
+        let task = [workload.to_string(), "-c".into(), containers.join(","), "--pods".into(), pods.join(",")];
+        self.about(Verb::Restart, task.into(), workload, None, false)
+    }
+
+    fn place(&self, workload: &WorkloadRef) -> Vec<String> {
+        let is_typed = self.typed.iter().any(|typed| typed.id == "namespace");
+        if workload.namespace != "default" || self.namespace != workload.namespace || is_typed {
+            vec!["-n".into(), workload.namespace.clone()]
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Returns the command that puts images back: one for the workload where all of its pods were changed, or one for each
+    /// group of pods that came from other images; `None` where that would be no command for a person.
+    pub(super) fn images_back(&self, goal: &Goal, back: &[WayBack]) -> Option<String> {
+        let workload = &goal.workload;
+        let command = |targets: Vec<String>, images: &BTreeMap<ContainerName, String>| {
+            self.about(Verb::Apply, task(targets, images), workload, Some(goal), true).to_string()
+        };
+        let pods: usize = back.iter().map(|(pods, _)| pods.len()).sum();
+        let are_all = u32::try_from(pods).is_ok_and(|pods| pods >= goal.replicas);
+        if let ([(_, images)], true) = (back, are_all) {
+            return Some(command(vec![workload.to_string()], images));
+        }
+        if back.len() > MOST_GROUPS || pods > MOST_PODS {
+            return None;
+        }
+        let targets = |pods: &[PodKey]| pods.iter().map(ToString::to_string).collect();
+        Some(back.iter().map(|(pods, images)| command(targets(pods), images)).collect::<Vec<_>>().join(" && "))
+    }
+
+    /// Returns what is held back of a workload by what a rollout that was superseded has set, and the commands to choose
+    /// from: those that keep the pods first. Nothing where nothing waits.
+    pub(super) fn held_back(&self, found: &Workload, goal: &Goal) -> Vec<(String, String)> {
+        let Some(owner) = &goal.owner else { return Vec::new() };
+        let workload = &goal.workload;
+        let (held, start) = match workload.kind.holds_by().release(&found.object, owner.lock.strategy.as_ref()) {
+            Some(Release::Remove(_)) => {
+                ("is paused", self.kubectl(&["rollout", "resume", &workload.to_string()], Vec::new(), workload))
+            }
+            Some(Release::Restore(_, before)) => {
+                ("has the update strategy of this rollout", self.restore(&before, workload))
+            }
+            None => return Vec::new(),
+        };
+        let is_ours = [&owner.before, &owner.after].into_iter().any(|template| same(found.template(), template));
+        let whose = if is_ours { "its template" } else { "another client's template" };
+        let ways = self.ways(&Way::without_lock(&owner.lock.hooks), workload, Some(goal));
+        let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out"));
+        let start = ("To let it roll out, which replaces every pod:".to_owned(), start.to_string());
+        [note].into_iter().chain(ways).chain([start]).collect()
+    }
+
+    /// Returns kubectl's command that gives an owner an update strategy.
+    fn restore(&self, strategy: &serde_json::Value, workload: &WorkloadRef) -> Printed {
+        let spec = serde_json::json!({"spec": {"updateStrategy": strategy}});
+        self.kubectl(&["patch", &workload.to_string()], vec!["-p".into(), spec.to_string()], workload)
+    }
+
+    /// Returns what leads on from a rollout: what is printed before each command, and the command. One that began with
+    /// commands around each pod is refused without them, unless that is meant.
+    pub(super) fn ways(&self, ways: &[Way], workload: &WorkloadRef, goal: Option<&Goal>) -> Vec<(String, String)> {
+        let mut shown = Vec::new();
+        for way in ways {
+            let verb = |verb| self.of_workload(verb, workload, goal);
+            let command = match &way.deed {
+                Deed::Follow => verb(Verb::Follow),
+                Deed::Resume => verb(Verb::Resume),
+                Deed::Abort => verb(Verb::Abort),
+                Deed::Apply(images) => {
+                    let images = images.iter().map(|(container, image)| format!("{container}={image}"));
+                    let task = std::iter::once(workload.to_string()).chain(images).collect();
+                    self.about(Verb::Apply, task, workload, goal, false)
+                }
+                Deed::Restore(strategy) => self.restore(strategy, workload),
+            };
+            let take_over = if way.take_over { " --take-over" } else { "" };
+            let command = format!("{command}{take_over}");
+            let is_given = |phase: &&HookPhase| {
+                let is_known = goal.is_some_and(|goal| goal.hooks.command(**phase).is_some());
+                is_known || self.typed.iter().any(|typed| typed.id == "no_hooks" || typed.id == hook_id(**phase))
+            };
+            let missing: Vec<HookPhase> = way.hooks.iter().filter(|phase| !is_given(phase)).copied().collect();
+            let label = way.label;
+            shown.push((format!("{label}:"), format!("{command}{}", given_again(&missing))));
+            if !missing.is_empty() {
+                let flags: Vec<&str> = missing.iter().map(|phase| phase.flag()).collect();
+                shown.push((format!("{label}, without {}:", flags.join(" and ")), format!("{command} --no-hooks")));
+            }
+        }
+        shown
+    }
+
+    /// Returns the command that finishes in place what a rollout whose lock is gone has begun; `None` where images alone do
+    /// not say it.
+    pub(super) fn finish(&self, goal: &Goal) -> Option<String> {
+        let change = goal.owner.as_ref()?.lock.directed();
+        let images = change.images.iter().map(|(container, image)| format!("{container}={}", image.to));
+        let task = std::iter::once(goal.workload.to_string()).chain(images).collect();
+        change.fields.is_empty().then(|| self.about(Verb::Apply, task, &goal.workload, Some(goal), false).to_string())
+    }
+
+    /// Returns kubectl's command that watches a rollout of the owner's controller.
+    pub(super) fn rollout_status(&self, workload: &WorkloadRef) -> String {
+        self.kubectl(&["rollout", "status"], vec![workload.to_string()], workload).to_string()
+    }
+
+    fn kubectl(&self, words: &[&str], more: Vec<String>, workload: &WorkloadRef) -> Printed {
+        let words = ["kubectl"].iter().chain(words).map(|word| (*word).to_owned()).chain(more);
+        let place = ["-n".to_owned(), workload.namespace.clone()];
+        Printed { words: words.chain(place).chain(self.connection_words()).collect() }
+    }
+
+    fn connection_words(&self) -> Vec<String> {
+        let root = root();
+        let known = root.find_subcommand(Verb::Apply.word());
+        known.map(|known| flags(known, &self.typed, &[Carry::Connection])).unwrap_or_default()
+    }
+
+    /// Adds the flags that name server and user to the command that a hint ends with, after a colon.
+    pub(super) fn connected(&self, text: &str) -> String {
+        connected(text, &self.connection())
+    }
+
+    /// Returns the flags that name server and user, as they follow a command.
+    pub(super) fn connection(&self) -> String {
+        self.connection_words().iter().map(|word| format!(" {}", quoted(word))).collect()
+    }
+}
+
+/// Groups of pods that a printed way back may name, and pods in them: more is no command to copy.
+const MOST_GROUPS: usize = 3;
+pub(super) const MOST_PODS: usize = 20;
+
+/// What a rollout has that may not have been typed: a saved plan has its safeguards inside; the commands around each pod
+/// stand in no lock.
+fn of_goal(goal: &Goal, all: bool) -> Vec<Typed> {
+    let hooks = goal.hooks.phases();
+    let hooks = hooks.filter_map(|phase| Some(Typed::new(hook_id(phase), [goal.hooks.command(phase)?])));
+    let policy = &goal.policy;
+    let number = |id: &str, value: Option<String>| value.map(|value| Typed::new(id, [value]));
+    let seconds = |value: Option<u64>| value.map(|seconds| format!("{seconds}s"));
+    let order = policy.container_order.iter().map(ContainerName::as_str);
+    let more = [
+        number("max_unavailable", Some(policy.max_unavailable.to_string())),
+        number("min_ready_seconds", policy.min_ready_seconds_given.map(|seconds| seconds.to_string())),
+        number("timeout", seconds(policy.timeout_given)),
+        number("total_timeout", seconds(policy.total_timeout)),
+        number("pause_after", policy.pause_after.map(|pods| pods.to_string())),
+        (goal.pre_pull != PrePull::default()).then(|| Typed::new("pre_pull", [goal.pre_pull.word()])),
+        match policy.drain_seconds {
+            None => Some(Typed::new("drain", [DrainBy::None.word()])),
+            Some(seconds) => Some(Typed::new("drain_seconds", [seconds.to_string()])),
+        },
+        (!policy.container_order.is_empty()).then(|| Typed::new("container_order", order)),
+    ];
+    hooks.chain(more.into_iter().flatten().filter(|_| all)).collect()
+}
+
+fn hook_id(phase: HookPhase) -> &'static str {
+    match phase {
+        HookPhase::Before => "before_pod",
+        HookPhase::After => "after_pod",
+    }
+}
+
+/// The flags of commands that are stored nowhere: whoever copies the line has to fill them in.
+pub(super) fn given_again(missing: &[HookPhase]) -> String {
+    missing.iter().map(|phase| format!(" {} COMMAND", phase.flag())).collect()
+}
+
+fn is_shorter_than_usual(timeout: &Typed) -> bool {
+    let given = timeout.values.first().and_then(|value| duration::parse(value).ok());
+    given.is_some_and(|given| given.as_secs() < DEFAULT_TIMEOUT_SECONDS)
+}
+
+/// The words of an `apply` of pods alone.
+fn task(targets: Vec<String>, images: &BTreeMap<ContainerName, String>) -> Vec<String> {
+    let images = images.iter().map(|(container, image)| format!("{container}={image}"));
+    targets.into_iter().chain(images).chain(["--pods-only".to_owned()]).collect()
+}
+
+/// Returns a command of this program: its task, and of what was typed the flags that it has and that are carried on.
+fn command(verb: Verb, task: Vec<String>, typed: &[Typed], carried: &[Carry]) -> Printed {
+    let root = root();
+    let known = root.find_subcommand(verb.word());
+    let words = ["kubectl", "inplace", verb.word()].map(str::to_owned);
+    let flags = known.map(|known| flags(known, typed, carried)).unwrap_or_default();
+    Printed { words: words.into_iter().chain(task).chain(flags).collect() }
+}
+
+fn flags(command: &Command, typed: &[Typed], carried: &[Carry]) -> Vec<String> {
+    let is_carried = |typed: &&Typed| carry(&typed.id).is_none_or(|carry| carried.contains(&carry));
+    let mut kept: Vec<&Typed> = typed.iter().filter(is_carried).collect();
+    // The task first, then how, then where.
+    kept.sort_by_key(|typed| carried.iter().position(|known| Some(*known) == carry(&typed.id)));
+    kept.into_iter().filter_map(|typed| without_secrets(typed).words(command)).flatten().collect()
+}
+
+fn without_secrets(typed: &Typed) -> Typed {
+    let shown = |value: &String| match typed.id.as_str() {
+        "token" => "...".to_owned(),
+        "before_pod" | "after_pod" => mask::text(value),
+        _ => address::without_credentials(value),
+    };
+    Typed { id: typed.id.clone(), values: typed.values.iter().map(shown).collect() }
+}
+
+/// Returns the command whose help fits a usage error: the first word typed that is one. A flag's value that is spelled
+/// as a command leads to that command's help, which costs nobody anything.
+pub(super) fn command_of(arguments: &[String]) -> String {
+    let root = Cli::command();
+    let typed = arguments.iter().skip(1).find_map(|word| root.find_subcommand(word));
+    let name = typed.filter(|command| !command.is_hide_set()).map(|command| format!(" {}", command.get_name()));
+    format!("kubectl inplace{}", name.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;

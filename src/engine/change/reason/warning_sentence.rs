@@ -1,0 +1,214 @@
+//! What each warning says.
+
+use super::Warning;
+use crate::engine::k8s::names::ContainerName;
+
+impl Warning {
+    /// Returns one sentence, without a full stop.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::NotRead { what } => what.clone(),
+            Self::TemplateKeepsImage => {
+                "the owner's template stays as it is: a pod made later (scaling, eviction, a lost node) gets what the template says".into()
+            }
+            Self::ContainerInjected { container } => {
+                format!("container {container} is not in the template; pods made later get what its injector says")
+            }
+            Self::ContainerFilesLost { container } => {
+                format!("container {container} asks for ephemeral-storage: files outside its volumes are lost when it restarts")
+            }
+            Self::ConfigurationReread { container, sources } => {
+                format!("container {container} reads {} again when it restarts", sources.join(", "))
+            }
+            Self::MetadataReadOnRestart { container, path, restarts: true } => {
+                format!("container {container} has {path} in its environment and gets the new value, since it restarts")
+            }
+            Self::MetadataReadOnRestart { container, path, restarts: false } => {
+                format!("init container {container} has {path} in its environment; it has run already and does not see the new value")
+            }
+            Self::ChecksumChanges { key } => {
+                format!("the annotation {key} changes without a restart; it usually stands there to make new pods")
+            }
+            Self::NoReadinessProbe { container } => {
+                format!("container {container} has no readiness probe: traffic may reach it while it is down")
+            }
+            Self::TrafficWhileDown { services, why, remedy } => {
+                let services: Vec<String> = services.iter().map(|service| format!("service/{service}")).collect();
+                format!(
+                    "{} may send traffic to a container that is down, since the pods cannot be taken out first: {why}; to make it possible, {remedy}",
+                    services.join(", ")
+                )
+            }
+            Self::LabelLeftOff { label, pods } => {
+                format!(
+                    "an earlier run took label {label} off {} and did not put it back: no Service that selects it sends traffic there until it is",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
+            }
+            Self::LabelMissing { label, pods } => format!(
+                "{} without label {label}, which the template has and a Service selects, so that no traffic reaches {}: {}",
+                if pods.len() == 1 { "1 pod is" } else { "several pods are" },
+                if pods.len() == 1 { "it" } else { "them" },
+                pods.join(", ")
+            ),
+            Self::GateLeftOff { gate, pods } => {
+                format!(
+                    "an earlier run turned readiness gate {gate} off for {} and did not turn it on again: a pod is not ready until it is",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
+            }
+            Self::StartupProbeUnreliable { container, kubelets } => {
+                format!(
+                    "kubelet {} may show {container} as ready before its startup probe ran; ready must hold for one period of it",
+                    kubelets.join(", ")
+                )
+            }
+            Self::RestartInSeries { containers } => {
+                let names: Vec<&str> = containers.iter().map(ContainerName::as_str).collect();
+                format!("{} of a pod are stopped one after the other before the first starts again", names.join(", "))
+            }
+            Self::SlowStop { container, seconds, pre_stop: true } => {
+                format!("container {container} has a preStop hook; stopping it may take up to {seconds} s")
+            }
+            Self::SlowStop { container, seconds, pre_stop: false } => {
+                format!("stopping container {container} may take up to {seconds} s (terminationGracePeriodSeconds)")
+            }
+            Self::RepositoryChanges { container, from, to } => {
+                format!("the image of {container} comes from another repository: {from} before, {to} now")
+            }
+            Self::MutableTag { container, image } => {
+                format!("the tag of {image} ({container}) may be pushed again; nodes may then run different content")
+            }
+            Self::StaleImageStays { container, image } => {
+                format!("a node that has {image} ({container}) already does not look for a newer one (imagePullPolicy IfNotPresent)")
+            }
+            Self::PullNeedsRegistry { container, registry } => {
+                format!("{registry} must answer when {container} restarts (imagePullPolicy Always), else it stays down")
+            }
+            Self::ImageNeverPulled { container, image } => {
+                format!("each node must have {image} already (imagePullPolicy Never), else {container} stays down")
+            }
+            Self::SameDigest { container, image } => {
+                format!("{image} is what {container} runs already, under another name: it restarts with the same content")
+            }
+            Self::RestartBacksOff { container, pods, seconds } => {
+                format!(
+                    "{container} of {} had this image a moment ago: the kubelet holds its start back for about {seconds} s (CrashLoopBackOff, though nothing has crashed)",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
+            }
+            Self::PodsDiffer { container, images } => {
+                format!("the pods run different images of {container} now: {}", images.join(", "))
+            }
+            Self::PodsDrifted { container, template, images, pods } => {
+                format!(
+                    "{} {} for {container}, which this change does not touch; the template says {template}",
+                    if *pods == 1 { "1 pod runs".to_owned() } else { format!("{pods} pods run") },
+                    images.join(", ")
+                )
+            }
+            Self::PodsOfOldRevision { pods, current } => {
+                format!(
+                    "{} of an older revision than {current}: only what is shown here changes in {}",
+                    if *pods == 1 { "1 pod is".to_owned() } else { format!("{pods} pods are") },
+                    if *pods == 1 { "it" } else { "them" }
+                )
+            }
+            Self::OrderWaits { pod, allowed } => {
+                format!(
+                    "pod/{pod} is not ready, and its turn comes later: it counts as down, and {allowed} may be, so no pod is taken until it is ready"
+                )
+            }
+            Self::DisruptionBudgetAllowsNone { budget, pods, why } => {
+                format!(
+                    "poddisruptionbudget/{budget} allows none of {} to be down now: {why}; a pod that is ready is taken down only when it allows one",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
+            }
+            Self::PodsNotScheduled { pod, pods, why } => {
+                let pods =
+                    if *pods == 1 { format!("pod/{pod} is") } else { format!("{pods} pods, among them pod/{pod}, are") };
+                let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+                format!("{pods} not scheduled{why}: the update cannot be confirmed, nor its time estimated, before a node runs each pod")
+            }
+            Self::PodsStayUnready { pod, pods, container, why } => {
+                let pods =
+                    if *pods == 1 { format!("pod/{pod} is") } else { format!("{pods} pods, among them pod/{pod}, are") };
+                format!("{pods} not ready because of container {container} ({why}), which does not change: the update cannot be confirmed there, and comes there last")
+            }
+            Self::AvailabilityUsedUp { pod, down, allowed } => {
+                let first = if pod.is_empty() { String::new() } else { format!(", among them pod/{pod}") };
+                format!(
+                    "{} down or missing{first}, and {allowed} may be (maxUnavailable): no pod is taken down until there are fewer",
+                    if *down == 1 { "1 pod is".to_owned() } else { format!("{down} pods are") }
+                )
+            }
+            Self::PullQuotaExceeded { quota, left, needed } => {
+                format!(
+                    "resourcequota/{quota} allows {left} more pods, and {needed} would pull the images first: without them a missing image shows only once a container has been stopped"
+                )
+            }
+            Self::AutoscalerActive { autoscaler } => {
+                format!("horizontalpodautoscaler/{autoscaler} may scale meanwhile; its new pods get the template's image")
+            }
+            Self::AutoscalerReadsRequests { autoscaler, resource, container, target, reads, from, to } => {
+                let whose = container.as_ref().map_or("a pod".to_owned(), |container| format!("container {container}"));
+                let scale = if reads < target { "in" } else { "out" };
+                format!(
+                    "horizontalpodautoscaler/{autoscaler} aims at {target} % of the {resource} that {whose} requests, {from} before and {to} then: {target} % becomes {reads} %, and it may scale {scale}"
+                )
+            }
+            Self::VerticalAutoscalerActs { autoscaler, mode } => {
+                format!("verticalpodautoscaler/{autoscaler} sets cpu and memory of these pods (updateMode {mode}): it may set this back")
+            }
+            Self::ResizeDeferred { pods, nodes, resource, needed, free } => {
+                let node = nodes.first().map_or("", String::as_str);
+                let others = match nodes.len().saturating_sub(1) {
+                    0 => String::new(),
+                    1 => ", and another node lacks room as well".to_owned(),
+                    others => format!(", and {others} other nodes lack room as well"),
+                };
+                format!(
+                    "the resize of {} would be put off until there is room: node {node} has {free} {resource} left, and a pod needs {needed} more{others}",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
+            }
+            Self::MemoryLimitBelowUse { container, pods, limit, used } => {
+                format!(
+                    "container {container} of {} uses {used} of memory, and the limit would be {limit}: the kubelet does not lower it below what is used",
+                    if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
+                )
+            }
+            Self::RuntimeSizedAtStart { container, resource, signs } => {
+                format!(
+                    "what runs in {container} has read {} when it started, and does not notice other {resource} before it restarts",
+                    signs.join(", ")
+                )
+            }
+            Self::ManagedByArgoCd { application, images } => managed("Argo CD", "sync", application, images),
+            Self::ManagedByFlux { source, images } => managed("Flux", "reconciliation", source, images),
+            Self::ManagedByHelm { release, images } => managed("Helm", "upgrade", release, images),
+            Self::ImageFieldOwned { container, manager } => {
+                format!("the image of {container} is applied by {manager}; its next apply of another value reports a conflict")
+            }
+            Self::OutsideTemplate { paths } => {
+                format!("the manifest also changes {}, which is outside the template and is not touched", paths.join(", "))
+            }
+            Self::RemovalsUnseen => {
+                "the object was never applied: fields that the manifest leaves out are not seen as removed".into()
+            }
+            Self::HistoryEvicted { name, revision } => {
+                format!("revision {revision} (replicaset/{name}) leaves the history at the first step, even if the rollout is rolled back (revisionHistoryLimit 1)")
+            }
+            Self::ServerWarning { message } => format!("the server says: {message}"),
+            Self::WorkloadAdded => "the workload is new: kubectl apply creates it, and there is nothing to do in place".into(),
+            Self::WorkloadRemoved => "the workload is removed: the newer manifests do not have it".into(),
+        }
+    }
+}
+
+fn managed(tool: &str, next: &str, name: &str, images: &[String]) -> String {
+    let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
+    let what = if images.is_empty() { "the change".to_owned() } else { images.join(", ") };
+    format!("{tool}{name} makes this object: commit {what} at its source, or later pods and the next {next} go back")
+}

@@ -1,0 +1,395 @@
+//! What a reason says: one sentence, one hint.
+
+use super::Reason;
+use super::class::without_go_values;
+use crate::engine::k8s::names::{ContainerName, WorkloadRef};
+use crate::engine::kinds::WorkloadKind;
+use crate::engine::value::shell_words::quoted;
+
+/// Returns how the API lets a running pod's field change, though this program does not do it.
+///
+/// Upstream: `ValidatePodUpdate` and `ValidatePodResize` in `pkg/apis/core/validation/validation.go`.
+fn changes_otherwise(path: &str) -> Option<&'static str> {
+    if path.starts_with("spec.tolerations") {
+        Some("kubectl patch can change their order in a running pod, which means nothing")
+    } else if path.starts_with("spec.schedulingGates") {
+        Some("kubectl patch can take gates away from a pod that waits for them")
+    } else if path == "spec.resources" || path.starts_with("spec.resources.") {
+        Some("from Kubernetes 1.36 on kubectl patch --subresource resize can change it in a running pod")
+    } else if path == "spec.activeDeadlineSeconds" {
+        Some("kubectl patch can set or shorten it in a running pod")
+    } else {
+        None
+    }
+}
+
+/// Words of the admission plugin LimitRanger.
+const LIMIT_RANGES: [&str; 4] = [" usage per Container ", " usage per Pod ", "ratio per Container ", "ratio per Pod "];
+
+impl Reason {
+    /// Returns one sentence, without a full stop.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::PermissionMissing { verb, resource, message, .. } if message.is_empty() => {
+                format!("you may not {verb} {resource}")
+            }
+            Self::PermissionMissing { verb, resource, message, .. } => {
+                format!("you may not {verb} {resource}: {message}")
+            }
+            Self::TemplateFieldNotInPlace { path } if changes_otherwise(path).is_some() => {
+                format!("{path} is not changed in a running pod by this program")
+            }
+            Self::TemplateFieldNotInPlace { path } => format!("{path} cannot change in a running pod"),
+            Self::VolumeClaimTemplateChanges { path } => format!("{path} cannot change: the claims exist already"),
+            Self::ContainerAdded { container, .. } => format!("container {container} would be added"),
+            Self::ContainerRemoved { container, .. } => format!("container {container} would be removed"),
+            Self::ContainerRenamed { container, to, .. } => format!("container {container} would be renamed to {to}"),
+            Self::QosClassChanges { from, to } => {
+                format!("the pod's quality of service class would change from {from} to {to}")
+            }
+            Self::SelectorLabelChanges { key } => format!("the owner selects its pods by the label {key}"),
+            Self::TolerationRemoved { toleration } => {
+                format!("a running pod cannot lose the toleration {toleration}: it only takes more of them")
+            }
+            Self::MetadataKeyReserved { path } => format!("{path} belongs to a controller, or is fixed in a pod"),
+            Self::MetadataReadByContainer { container, path, .. } => {
+                format!(
+                    "container {container} has {path} in its environment and does not restart, so it would keep the value from before"
+                )
+            }
+            Self::ResourceRemoved { path } => format!("{path} cannot be removed from a running pod"),
+            Self::RequestAboveLimit { path } => format!("{path} would be above the container's limit"),
+            Self::ResizeNotSupported { node } => {
+                format!("node {node} does not report what its containers have, so they cannot be resized")
+            }
+            Self::RestartRequested => {
+                "the annotation of kubectl rollout restart changes: it asks for new pods, not for a new annotation"
+                    .into()
+            }
+            Self::ContainerNotFound { container, known, .. } => {
+                let known = known.iter().map(ContainerName::as_str).collect::<Vec<_>>().join(", ");
+                format!("there is no container {container}; there are {known}")
+            }
+            Self::ContainerNotInPod { container, .. } => format!("this pod has no container {container}"),
+            Self::ImageMalformed { container, image, why, .. } => {
+                format!("the image {image:?} for container {container} is no image reference: {why}")
+            }
+            Self::ImageWhitespace { container, image, .. } => {
+                format!(
+                    "the image {image:?} for container {container} has whitespace around it, which a pod does not take"
+                )
+            }
+            Self::DigestUnknown { container, why, .. } => {
+                format!("the digest of container {container} is not known: {why}")
+            }
+            Self::PodTerminating => "the pod is being deleted; its kubelet ignores a changed image".into(),
+            Self::PodFinished { phase } => format!("the pod has ended ({phase}); nothing is started in it any more"),
+            Self::MirrorPod => {
+                "this is the mirror of a static pod; its kubelet runs the file on the node, not this object".into()
+            }
+            Self::RestartPolicyNotAlways { policy } => {
+                format!("restartPolicy is {policy}: if the new image does not start, the pod ends for good")
+            }
+            Self::SidecarNeedsNewerKubelet { container, kubelet } => {
+                format!(
+                    "the node's kubelet {kubelet} does not restart the sidecar {container} when its image changes (1.32 does)"
+                )
+            }
+            Self::SidecarStartupPending { container } => {
+                format!(
+                    "the startup probe of the sidecar {container} has not passed; until then the kubelet ignores a changed image"
+                )
+            }
+            Self::OrphanPod => "the selector matches this pod, but the workload does not control it".into(),
+            Self::PodOfOldRevision { revision, current } => {
+                format!(
+                    "the pod was made from revision {revision} of the template, and the manifest changes {current}: it would differ in more than this change"
+                )
+            }
+            Self::NoPods => "there is no pod to update".into(),
+            Self::OwnerRollingOut { status } => format!("its controller is replacing pods now: {status}"),
+            Self::OwnerNotObserved => "its controller has not seen its present spec yet".into(),
+            Self::OwnerPaused { replaces_pods: false } => {
+                "it is paused (spec.paused), so its pods shall stay as they are".into()
+            }
+            Self::OwnerPaused { replaces_pods: true } => {
+                "its rollouts are paused, and its pods do not have its template: kubectl rollout resume would replace them".into()
+            }
+            Self::OwnerIsControlled { kind, name } => {
+                format!("{kind} {name} controls it and decides its template: what is changed here would be set back")
+            }
+            Self::PodIsControlled { kind, name, .. } => {
+                format!("{kind} {name} controls this pod: a replacement pod gets the image of its template, not this one")
+            }
+            Self::RolloutHeld { id, who, since, state, run, is_at_work: _ } => {
+                let rollout = if id.is_empty() { String::new() } else { format!(", rollout {id}") };
+                let since = if since.is_empty() { String::new() } else { format!(" since {since}") };
+                let state = if state.is_empty() { String::new() } else { format!(" ({state})") };
+                let run = if run.is_empty() { String::new() } else { format!(": {run}") };
+                format!("{who} holds it{since}{rollout}{state}{run}")
+            }
+            Self::PodNotFound { pod, .. } => format!("it has no pod {pod}"),
+            Self::SubsetNotDurable => {
+                "only some of its pods are chosen, and its controller would replace the others once its update strategy is back".into()
+            }
+            Self::OwnerTerminating => "it is being deleted, and its pods with it".into(),
+            Self::NoUnavailabilityAllowed { .. } => {
+                "the owner lets no pod be down (maxUnavailable 0), and a restart in place takes one down".into()
+            }
+            Self::DisruptionBudgetBlocks { budget, why, pods } => {
+                let of = if *pods == 1 { "this pod".to_owned() } else { format!("any of {pods} pods") };
+                format!("poddisruptionbudget/{budget} never allows {of} to be down: {why}")
+            }
+            Self::ReplicaSetOfOldRevision { deployment } => {
+                format!("it is an old revision of deployment/{deployment}, which has a newer ReplicaSet")
+            }
+            Self::NodeTooSmall { node, resource, asked, allocatable } => {
+                format!("a pod would ask for {asked} {resource}, and node {node} has {allocatable} for all pods together")
+            }
+            Self::QuotaExceeded { quota, resource, needed, left } => {
+                format!("the pods together ask for {needed} more {resource}, and resourcequota/{quota} has {left} left")
+            }
+            Self::AdmissionRefused { message } => format!("the server refuses the change: {}", without_go_values(message)),
+            Self::AdmissionRewrites { container, image, .. } => {
+                format!("an admission webhook would replace the image of {container} with {image}")
+            }
+            Self::OwnerFieldImmutable { path } => format!("{path} cannot change once the object exists"),
+            Self::ManifestsNotMergeable { message } => format!("the manifests cannot be merged: {message}"),
+            Self::PlanStale { moved, .. } => moved.clone(),
+            Self::ServerTooOld { server, needs } => {
+                format!("the API server is Kubernetes {server}, and this needs {needs} or newer")
+            }
+        }
+    }
+
+    /// Returns what to do about it, without a full stop, where the object is of this kind: nothing replaces a pod that was
+    /// made by hand.
+    pub fn hint_for(&self, workload: &WorkloadRef) -> String {
+        let hint = self.hint_for_kind(workload.kind);
+        let namespace = quoted(&workload.namespace);
+        // A command of the hint's is of this workload.
+        match self {
+            Self::OwnerPaused { replaces_pods: true } => hint,
+            Self::OwnerRollingOut { .. } | Self::OwnerPaused { .. } if workload.kind.has_kubectl_rollout() => {
+                format!("{hint} {workload} -n {namespace}")
+            }
+            Self::OwnerRollingOut { .. } | Self::OwnerPaused { .. } => {
+                hint.split_once(": kubectl rollout").map_or(hint.clone(), |(what, _)| what.to_owned())
+            }
+            Self::PodNotFound { suggestion: None, .. } => format!("{hint} -n {namespace}"),
+            _ => hint,
+        }
+    }
+
+    fn hint_for_kind(&self, kind: WorkloadKind) -> String {
+        if kind.has_template() {
+            return self.hint();
+        }
+        let anew = "delete the pod and create it again from the manifest";
+        if let Self::TemplateFieldNotInPlace { path } = self {
+            let how = changes_otherwise(path).unwrap_or(anew);
+            return format!("{how}, or leave it out of this change");
+        }
+        if let Self::ContainerAdded { .. } | Self::ContainerRemoved { .. } | Self::ContainerRenamed { .. } = self {
+            return format!("{anew}, or leave it out of this change");
+        }
+        if let Self::TolerationRemoved { .. } = self {
+            return format!("keep it beside those that are added, or {anew}");
+        }
+        if let Self::QosClassChanges { .. } = self {
+            return format!("choose resources of the same class, or {anew}");
+        }
+        self.hint()
+    }
+
+    /// Returns what to do about it, without a full stop.
+    pub fn hint(&self) -> String {
+        let hint = match self {
+            Self::TemplateFieldNotInPlace { .. }
+            | Self::ContainerAdded { .. }
+            | Self::ContainerRemoved { .. }
+            | Self::ContainerRenamed { .. } => {
+                "apply it with kubectl apply, which replaces the pods, or leave it out of this change"
+            }
+            Self::VolumeClaimTemplateChanges { .. } => {
+                "leave it out of this change; only re-creating the StatefulSet changes it"
+            }
+            Self::QosClassChanges { .. } => {
+                "choose resources of the same class, or apply it with kubectl apply, which replaces the pods"
+            }
+            Self::SelectorLabelChanges { .. } => {
+                "leave the label as it is; a workload with other labels is another workload"
+            }
+            Self::TolerationRemoved { .. } => {
+                "keep it beside those that are added, or apply it with kubectl apply, which replaces the pods"
+            }
+            Self::MetadataKeyReserved { .. } => "leave the key out of the manifest",
+            Self::MetadataReadByContainer { container, .. } => {
+                return format!("change the image of {container} in the same update, so that it restarts");
+            }
+            Self::ResourceRemoved { .. } => {
+                "give it a value instead, or apply it with kubectl apply, which replaces the pods"
+            }
+            Self::RequestAboveLimit { .. } => "raise the limit with it, or ask for less",
+            Self::ResizeNotSupported { .. } => {
+                "resize in place needs Kubernetes 1.33 or newer on the node; apply it with kubectl apply, which replaces the pods"
+            }
+            Self::RestartRequested => "leave the annotation out; for new pods use kubectl rollout restart",
+            Self::ContainerNotFound { suggestion: Some(suggestion), .. } => {
+                return format!("did you mean {suggestion}?");
+            }
+            Self::ContainerNotFound { suggestion: None, .. } => "name one of them",
+            Self::ContainerNotInPod { .. } => {
+                "the pod was made from another template, or without its injector; delete it, and its owner re-creates it"
+            }
+            Self::ImageMalformed { .. } => "write it as registry/repository:tag or @sha256:digest",
+            Self::ImageWhitespace { .. } => "remove the whitespace",
+            Self::DigestUnknown { .. } => {
+                "wait until the container runs; of an image that was built or loaded on its node nothing can be pinned"
+            }
+            Self::PodTerminating => "wait until it is gone; an owner's replacement has the template's image",
+            Self::PodFinished { .. } => "delete it: its owner re-creates it; without an owner, re-create it yourself",
+            Self::MirrorPod => "change the manifest on the node",
+            Self::RestartPolicyNotAlways { .. } => "re-create the pod instead",
+            Self::SidecarNeedsNewerKubelet { .. } => "replace the pod, or upgrade the node",
+            Self::SidecarStartupPending { .. } => "wait until the sidecar has started",
+            Self::OrphanPod => "name the pod itself if you mean it",
+            Self::PodOfOldRevision { .. } => {
+                "finish the owner's rollout first, or change the image alone: CONTAINER=IMAGE"
+            }
+            Self::NoPods => "change the template, for new pods, with kubectl set image",
+            Self::OwnerRollingOut { .. } => "wait for it: kubectl rollout status",
+            Self::OwnerNotObserved => "plan again in a moment",
+            Self::OwnerPaused { replaces_pods: true } => {
+                "finish the change in place (kubectl inplace resume TYPE/NAME --take-over), or restore the template that the pods have (kubectl inplace abort TYPE/NAME --take-over)"
+            }
+            Self::OwnerPaused { replaces_pods: false } => {
+                "name the pods, or resume its rollouts: kubectl rollout resume"
+            }
+            Self::OwnerIsControlled { .. } => "change it there; or change only the pods: --pods-only",
+            Self::PodIsControlled { workload: Some(workload), .. } => {
+                return format!(
+                    "name {workload} to update its template and pods in place, or say --pods-only to update this pod alone"
+                );
+            }
+            Self::PodIsControlled { workload: None, .. } => "to update this pod alone, say --pods-only",
+            Self::RolloutHeld { id, .. } if id.is_empty() => {
+                "finish it in place (kubectl inplace resume TYPE/NAME --take-over), or roll it back (kubectl inplace abort TYPE/NAME --take-over)"
+            }
+            // Nothing takes the place of one that has ended halfway: its owner is as it left it.
+            Self::RolloutHeld { is_at_work: false, .. } => {
+                "resume it (kubectl inplace resume), or roll it back (kubectl inplace abort)"
+            }
+            Self::RolloutHeld { .. } => {
+                "watch it (kubectl inplace follow); once its run has ended, resume it (kubectl inplace resume) or roll it back (kubectl inplace abort); or put yours in its place (--take-over)"
+            }
+            Self::PodNotFound { suggestion: Some(suggestion), .. } => return format!("did you mean {suggestion}?"),
+            Self::PodNotFound { suggestion: None, .. } => "see its pods: kubectl get pods",
+            Self::SubsetNotDurable => "choose all pods, or say --pods-only; a first few and then the rest: --canary",
+            Self::OwnerTerminating => "wait until it is gone",
+            Self::NoUnavailabilityAllowed { .. } => "say how many may be down: --max-unavailable 1",
+            Self::DisruptionBudgetBlocks { .. } => {
+                "give the budget room (kubectl edit pdb), run more replicas, or do without it: --disruption-budget=ignore"
+            }
+            Self::ReplicaSetOfOldRevision { deployment } => return format!("name deployment/{deployment}"),
+            Self::PermissionMissing { verb, resource, namespace, .. } => {
+                let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
+                return format!("check it with: kubectl auth can-i {verb} {resource}{place}");
+            }
+            Self::NodeTooSmall { .. } => "ask for less, or let a node that is large enough run the pods",
+            Self::QuotaExceeded { .. } => {
+                "raise the quota, ask for less, or free something first: kubectl describe resourcequota"
+            }
+            Self::AdmissionRefused { message } if message.contains("exceeded quota: ") => {
+                "raise the quota, ask for less, or free something first: kubectl describe resourcequota"
+            }
+            Self::AdmissionRefused { message } if LIMIT_RANGES.iter().any(|words| message.contains(words)) => {
+                "ask for what the namespace's LimitRange allows: kubectl describe limitrange"
+            }
+            Self::AdmissionRefused { .. } => "fix what the API server or the admission webhook reports",
+            Self::AdmissionRewrites { .. } => "ask for the image in that form",
+            Self::OwnerFieldImmutable { .. } => {
+                "leave it out of this change; only re-creating the object changes it (kubectl delete --cascade=orphan keeps its pods)"
+            }
+            Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
+            Self::PlanStale { .. } => "plan again, and save the new plan",
+            Self::ServerTooOld { .. } => {
+                "upgrade the control plane, or make the change with kubectl (kubectl set image, kubectl set resources)"
+            }
+        };
+        hint.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::k8s::pod::ContainerList;
+
+    fn of(kind: WorkloadKind) -> WorkloadRef {
+        WorkloadRef { kind, namespace: "shop".into(), name: "web".into() }
+    }
+
+    #[test]
+    fn a_command_of_a_hint_is_of_the_workload() {
+        let hint = |reason: Reason| reason.hint_for(&of(WorkloadKind::Deployment));
+        let rolling = hint(Reason::OwnerRollingOut { status: String::new() });
+        assert_eq!(rolling, "wait for it: kubectl rollout status deployment/web -n shop");
+        assert!(
+            hint(Reason::OwnerPaused { replaces_pods: false })
+                .ends_with(": kubectl rollout resume deployment/web -n shop")
+        );
+        // kubectl knows no rollout of it.
+        let paused = Reason::OwnerPaused { replaces_pods: false }.hint_for(&of(WorkloadKind::ReplicaSet));
+        assert_eq!(paused, "name the pods, or resume its rollouts");
+    }
+
+    fn field(path: &str) -> Reason {
+        Reason::TemplateFieldNotInPlace { path: path.into() }
+    }
+
+    #[test]
+    fn a_field_that_the_api_lets_change_is_not_said_to_be_fixed() {
+        for (path, is_fixed, hint) in [
+            ("spec.tolerations (order)", false, "change their order"),
+            ("spec.activeDeadlineSeconds", false, "set or shorten"),
+            ("spec.schedulingGates[wait]", false, "take gates away"),
+            ("spec.resources.requests.cpu", false, "--subresource resize"),
+            ("spec.resourcesClaims", true, "create it again"),
+            ("spec.containers[app].resources.limits.storage", true, "create it again"),
+            ("spec.containers[app].resizePolicy", true, "create it again"),
+            ("spec.volumes[resources]", true, "create it again"),
+            ("spec.nodeSelector", true, "create it again"),
+        ] {
+            let reason = field(path);
+            assert_eq!(reason.sentence().contains("cannot change in a running pod"), is_fixed, "{path}");
+            let told = reason.hint_for(&of(WorkloadKind::Pod));
+            assert!(told.contains(hint) && told.ends_with("leave it out of this change"), "{path}: {told}");
+            assert!(reason.hint_for(&of(WorkloadKind::Deployment)).contains("which replaces the pods"), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_neither_patch_nor_manifest_because_it_may_be_of_either() {
+        let sentence = Reason::AdmissionRefused { message: "no".into() }.sentence();
+        assert_eq!(sentence, "the server refuses the change: no");
+    }
+
+    #[test]
+    fn nobody_replaces_a_pod_that_was_made_by_hand() {
+        let (list, container) = (ContainerList::Containers, ContainerName::from("app"));
+        for reason in [
+            field("spec.hostNetwork"),
+            Reason::ContainerAdded { list, container: container.clone() },
+            Reason::ContainerRemoved { list, container: container.clone() },
+            Reason::ContainerRenamed { list, container, to: "web".into() },
+            Reason::QosClassChanges { from: "Burstable".into(), to: "BestEffort".into() },
+            Reason::TolerationRemoved { toleration: "gpu op=Exists".into() },
+        ] {
+            let hint = reason.hint_for(&of(WorkloadKind::Pod));
+            assert!(hint.contains("delete the pod and create it again") && !hint.contains("replaces"), "{hint}");
+            assert_eq!(reason.hint_for(&of(WorkloadKind::DaemonSet)), reason.hint());
+        }
+        assert_eq!(Reason::NoPods.hint_for(&of(WorkloadKind::Pod)), Reason::NoPods.hint());
+    }
+}

@@ -1,0 +1,343 @@
+//! What a person named: workloads and images, read from the words of the command line in `kubectl set image`'s grammar.
+
+use std::collections::BTreeMap;
+
+use crate::engine::change::asked_resources::AskedResources;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::kinds::WorkloadKind;
+use crate::engine::value::image::{ImageArgument, ImageError};
+use crate::engine::value::suggest;
+
+/// What the words of a command name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Request {
+    /// Workloads by kind and name, in the order given.
+    pub named: Vec<(WorkloadKind, String)>,
+    /// Kinds whose objects a selector picks.
+    pub selected: Vec<WorkloadKind>,
+    /// The wanted images.
+    pub images: Images,
+}
+
+/// What a person wants of containers: images, cpu and memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Images {
+    /// Of single containers.
+    pub by_container: BTreeMap<ContainerName, ImageArgument>,
+    /// `'*=IMAGE'`: of every container that is not named.
+    pub all: Option<ImageArgument>,
+    /// cpu and memory.
+    pub resources: AskedResources,
+}
+
+impl Images {
+    /// Returns whether nothing was given.
+    pub fn is_empty(&self) -> bool {
+        self.by_container.is_empty() && self.all.is_none() && self.resources.is_empty()
+    }
+}
+
+/// Which workloads a command is about where no name is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unnamed {
+    /// None: names are required.
+    None,
+    /// Those of a selector, or all that there are: a name beside it is wrong.
+    Picked,
+    /// All of a type that stands alone.
+    OfType,
+}
+
+/// What is wrong with the words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    /// Not a kind that this program knows.
+    #[error("{word:?} is not a kind that can be updated in place; there are {}{}", known(), suggested(word, suggestion.as_deref()))]
+    UnknownKind {
+        /// As written.
+        word: String,
+        /// What may have been meant.
+        suggestion: Option<String>,
+    },
+    /// A kind without a name.
+    #[error("{word} was given without a name: write {word}/NAME, or give -l SELECTOR or --all")]
+    NameMissing {
+        /// As written.
+        word: String,
+    },
+    /// `TYPE/NAME` beside `TYPE NAME`.
+    #[error(
+        "{word:?} is not TYPE/NAME as the other words are: write all targets as TYPE/NAME, or one TYPE and its names"
+    )]
+    MixedForms {
+        /// The word that differs.
+        word: String,
+    },
+    /// A name beside a selector.
+    #[error("-l and --all cannot be combined with a name ({word})")]
+    NameAndSelector {
+        /// The name.
+        word: String,
+    },
+    /// A part of `TYPE/NAME` is empty, or there is a second slash.
+    #[error("{word:?} is not of the form TYPE/NAME")]
+    Malformed {
+        /// As written.
+        word: String,
+    },
+    /// An image without its container.
+    #[error("{word:?} is neither TYPE/NAME nor CONTAINER=IMAGE; did you mean {suggestion}?")]
+    EqualsMissing {
+        /// As written.
+        word: String,
+        /// What may have been meant.
+        suggestion: String,
+    },
+    /// A tag without its colon: as an image it would be another repository.
+    #[error(
+        "{container}={image} is a repository called {image:?}; did you mean {container}=:{image}, the tag? Say {container}={image}:latest for the repository"
+    )]
+    TagWithoutColon {
+        /// The container.
+        container: String,
+        /// As written.
+        image: String,
+    },
+    /// The image is no reference.
+    #[error("the image for container {container} is no image reference: {source}")]
+    Image {
+        /// The container.
+        container: String,
+        /// What is wrong.
+        source: ImageError,
+    },
+    /// One container twice.
+    #[error("two images were given for container {container}")]
+    ImageTwice {
+        /// The container.
+        container: String,
+    },
+    /// `*` without `--all-containers`.
+    #[error("'*' stands for every container of the pod, injected ones too; say --all-containers if you mean it")]
+    AllContainers,
+    /// No container before the equals sign, or no equals sign.
+    #[error("{word:?} is not of the form CONTAINER=IMAGE")]
+    NotAnImage {
+        /// As written.
+        word: String,
+    },
+}
+
+fn known() -> String {
+    WorkloadKind::ALL.map(|kind| kind.spec().singular).join(", ")
+}
+
+fn suggested(word: &str, suggestion: Option<&str>) -> String {
+    match suggestion {
+        Some(kind) => format!(" (did you mean {kind}?)"),
+        // A name without its type.
+        None => {
+            let [first, ..] = WorkloadKind::ALL;
+            format!(" (did you mean {}/{word}?)", first.spec().singular)
+        }
+    }
+}
+
+/// Reads the words after the command and the values of `--image`.
+///
+/// A word with an equals sign is an image, any other a target: names and kinds have none.
+///
+/// # Errors
+/// The first word that does not fit.
+pub fn parse(
+    words: &[String],
+    image_flags: &[String],
+    unnamed: Unnamed,
+    all_containers: bool,
+) -> Result<Request, TargetError> {
+    let (images, targets): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.contains('='));
+    if let Some(word) = targets.iter().find(|word| word.contains([':', '@'])) {
+        return Err(equals_missing(word));
+    }
+    let mut request = Request::default();
+    for word in images.into_iter().chain(image_flags) {
+        image(word, all_containers, &mut request.images)?;
+    }
+    let picks = unnamed == Unnamed::Picked;
+    match targets.split_first() {
+        None if picks => request.selected.extend(WorkloadKind::written_by_users()),
+        None => {}
+        Some((first, _)) if first.contains('/') => {
+            for word in targets {
+                let (kind, name) =
+                    word.split_once('/').ok_or_else(|| TargetError::MixedForms { word: word.clone() })?;
+                if kind.is_empty() || name.is_empty() || name.contains('/') {
+                    return Err(TargetError::Malformed { word: word.clone() });
+                }
+                request.named.push((self::kind(kind)?, name.to_owned()));
+            }
+        }
+        Some((first, names)) => {
+            let kinds = first.split(',').map(kind).collect::<Result<Vec<_>, _>>()?;
+            match names.first() {
+                Some(word) if picks => return Err(TargetError::NameAndSelector { word: (*word).clone() }),
+                None if unnamed == Unnamed::None => return Err(TargetError::NameMissing { word: (*first).clone() }),
+                Some(_) | None => {}
+            }
+            if let Some(word) = names.iter().find(|name| name.contains('/')) {
+                return Err(TargetError::MixedForms { word: (*word).clone() });
+            }
+            if names.is_empty() {
+                request.selected = kinds;
+            } else {
+                request.named =
+                    names.iter().flat_map(|name| kinds.iter().map(|kind| (*kind, (*name).clone()))).collect();
+            }
+        }
+    }
+    if picks && let Some((_, name)) = request.named.first() {
+        return Err(TargetError::NameAndSelector { word: name.clone() });
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    request.named.retain(|target| seen.insert(target.clone()));
+    Ok(request)
+}
+
+/// No kind and no name has a colon or an at sign: `side:v2`, `acme/side:v2`, `:v2`.
+fn equals_missing(word: &str) -> TargetError {
+    let suggestion = match word.find([':', '@']).map(|at| word.split_at(at)) {
+        Some((container, rest)) if !container.is_empty() && !container.contains(['/', '.']) => {
+            format!("{container}={rest}")
+        }
+        Some(_) | None => format!("CONTAINER={word}"),
+    };
+    TargetError::EqualsMissing { word: word.to_owned(), suggestion }
+}
+
+/// Whether an image is written as tags are: a version, and nothing that belongs to a reference.
+fn is_like_a_tag(image: &str) -> bool {
+    let version = image.strip_prefix(['v', 'V']).unwrap_or(image);
+    !image.contains(['/', ':', '@']) && version.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn kind(word: &str) -> Result<WorkloadKind, TargetError> {
+    WorkloadKind::from_word(word).ok_or_else(|| {
+        let words = WorkloadKind::ALL.into_iter().flat_map(|kind| {
+            let spec = kind.spec();
+            [spec.singular, spec.plural].into_iter().chain(spec.short_names.iter().copied())
+        });
+        TargetError::UnknownKind { word: word.to_owned(), suggestion: suggest::closest(word, words).map(str::to_owned) }
+    })
+}
+
+fn image(word: &str, all_containers: bool, images: &mut Images) -> Result<(), TargetError> {
+    let malformed = || TargetError::NotAnImage { word: word.to_owned() };
+    let (container, image) = word.split_once('=').ok_or_else(malformed)?;
+    if container.is_empty() {
+        return Err(malformed());
+    }
+    if is_like_a_tag(image) {
+        return Err(TargetError::TagWithoutColon { container: container.to_owned(), image: image.to_owned() });
+    }
+    let image =
+        ImageArgument::parse(image).map_err(|source| TargetError::Image { container: container.to_owned(), source })?;
+    let twice = || TargetError::ImageTwice { container: container.to_owned() };
+    if container == "*" {
+        if !all_containers {
+            return Err(TargetError::AllContainers);
+        }
+        return match images.all.replace(image) {
+            None => Ok(()),
+            Some(_) => Err(twice()),
+        };
+    }
+    match images.by_container.insert(container.into(), image) {
+        None => Ok(()),
+        Some(_) => Err(twice()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_grammar_is_that_of_kubectl_set_image() {
+        use WorkloadKind::{DaemonSet, Deployment, Pod};
+        let named = |line| parse(&words(line), &[], Unnamed::None, false).map(|request| request.named);
+        let one = |kind, name: &str| (kind, name.to_owned());
+        assert_eq!(named("deploy/web side=a:1"), Ok(vec![one(Deployment, "web")]));
+        assert_eq!(named("deploy/web side=a:1 ds/log"), Ok(vec![one(Deployment, "web"), one(DaemonSet, "log")]));
+        assert_eq!(named("deploy web api web side=a:1"), Ok(vec![one(Deployment, "web"), one(Deployment, "api")]));
+        assert_eq!(named("deploy,ds web"), Ok(vec![one(Deployment, "web"), one(DaemonSet, "web")]));
+        assert_eq!(named("pod/web-0"), Ok(vec![one(Pod, "web-0")]));
+        assert!(matches!(named("deploy/web api"), Err(TargetError::MixedForms { .. })));
+        assert!(matches!(named("deploy web ds/api"), Err(TargetError::MixedForms { .. })));
+        assert!(matches!(named("deploy/"), Err(TargetError::Malformed { .. })));
+        assert!(matches!(named("deploy/a/b"), Err(TargetError::Malformed { .. })));
+        assert!(matches!(named("deploy"), Err(TargetError::NameMissing { .. })));
+        assert_eq!(
+            named("deploymnt/web").unwrap_err().to_string(),
+            "\"deploymnt\" is not a kind that can be updated in place; there are deployment, statefulset, daemonset, replicaset, pod (did you mean deployment?)"
+        );
+    }
+
+    #[test]
+    fn what_lacks_a_sign_is_told_with_the_sign() {
+        let told = |line| parse(&words(line), &[], Unnamed::None, false).unwrap_err().to_string();
+        for (line, expected) in [
+            ("web side=:v2", "(did you mean deployment/web?)"),
+            ("deploy/web side:v2", "did you mean side=:v2?"),
+            ("deploy/web side@sha256:00", "did you mean side=@sha256:00?"),
+            ("deploy/web acme/side:v2", "did you mean CONTAINER=acme/side:v2?"),
+            ("deploy/web :v2", "did you mean CONTAINER=:v2?"),
+            ("deploy/web side=v2", "did you mean side=:v2, the tag?"),
+            ("deploy/web side=1.27.2", "did you mean side=:1.27.2, the tag?"),
+        ] {
+            assert!(told(line).contains(expected), "{line}: {}", told(line));
+        }
+        for line in
+            ["deploy/web side=v2:latest", "deploy/web side=nginx", "deploy/web side=vault", "deploy/web side=acme/2048"]
+        {
+            assert!(parse(&words(line), &[], Unnamed::None, false).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_selector_takes_kinds_without_names() {
+        let request = parse(&words("deploy,sts side=a:1"), &[], Unnamed::Picked, false).unwrap();
+        assert_eq!(request.selected, [WorkloadKind::Deployment, WorkloadKind::StatefulSet]);
+        let request = parse(&words("deploy,sts"), &[], Unnamed::OfType, false).unwrap();
+        assert_eq!(request.selected, [WorkloadKind::Deployment, WorkloadKind::StatefulSet]);
+        let request = parse(&words("side=a:1"), &[], Unnamed::Picked, false).unwrap();
+        let all: Vec<WorkloadKind> = WorkloadKind::written_by_users().collect();
+        assert_eq!((request.selected, request.images.by_container.len()), (all, 1));
+        assert!(matches!(
+            parse(&words("deploy web"), &[], Unnamed::Picked, false),
+            Err(TargetError::NameAndSelector { .. })
+        ));
+        assert!(matches!(
+            parse(&words("deploy/web"), &[], Unnamed::Picked, false),
+            Err(TargetError::NameAndSelector { .. })
+        ));
+    }
+
+    #[test]
+    fn an_image_is_checked_before_anything_is_read() {
+        let images = |line, flags: &[&str], all| {
+            parse(&words(line), &flags.iter().map(|flag| (*flag).to_owned()).collect::<Vec<_>>(), Unnamed::None, all)
+        };
+        assert_eq!(images("deploy/web side=a:1", &["app=:2"], false).unwrap().images.by_container.len(), 2);
+        assert!(images("deploy/web *=a:1", &[], true).unwrap().images.all.is_some());
+        assert_eq!(images("deploy/web *=a:1", &[], false), Err(TargetError::AllContainers));
+        assert!(matches!(images("deploy/web side=", &[], false), Err(TargetError::Image { .. })));
+        assert!(matches!(images("deploy/web side=UPPER/Case:1", &[], false), Err(TargetError::Image { .. })));
+        assert!(matches!(images("deploy/web =a:1", &[], false), Err(TargetError::NotAnImage { .. })));
+        assert!(matches!(images("deploy/web", &["side"], false), Err(TargetError::NotAnImage { .. })));
+        assert!(matches!(images("deploy/web side=a:1 side=a:2", &[], false), Err(TargetError::ImageTwice { .. })));
+    }
+}

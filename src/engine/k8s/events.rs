@@ -1,0 +1,201 @@
+//! Events of the API as this program reads them, and what the kubelet's and the controllers' say.
+//!
+//! They are hints: they may be missing, late, merged, or forbidden to read. Nothing is decided from them here.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::engine::k8s::mask;
+use crate::engine::k8s::names::{ContainerName, Uid};
+use crate::engine::value::duration;
+use crate::engine::value::image;
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// The object that it is about.
+    pub uid: Uid,
+    /// The container, where it is about one.
+    pub container: Option<ContainerName>,
+    /// `Normal` or `Warning`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// CamelCase, such as `BackOff`.
+    pub reason: String,
+    /// Sentence, without credentials.
+    pub message: String,
+    /// When it happened last (RFC 3339).
+    pub time: String,
+    /// How often.
+    pub count: i64,
+}
+
+impl Event {
+    /// Reads an event as the API serves it (core/v1); what is missing is empty.
+    pub fn of(object: &Value) -> Self {
+        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let number = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
+        let times = ["/series/lastObservedTime", "/lastTimestamp", "/eventTime", "/metadata/creationTimestamp"];
+        let path = text("/involvedObject/fieldPath");
+        let container = path.split_once('{').and_then(|(_, rest)| rest.strip_suffix('}'));
+        Self {
+            uid: text("/involvedObject/uid").into(),
+            container: container.map(ContainerName::from),
+            kind: text("/type").to_owned(),
+            reason: text("/reason").to_owned(),
+            message: mask::text(text("/message")),
+            time: times.into_iter().map(text).find(|time| !time.is_empty()).unwrap_or_default().to_owned(),
+            count: number("/series/count").or_else(|| number("/count")).unwrap_or(1).max(1),
+        }
+    }
+}
+
+/// What the kubelet's events tell of one pod's containers: when it happened last (RFC 3339, whole seconds).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodEvents {
+    /// A container is stopped, since its definition changed.
+    pub changed: BTreeMap<ContainerName, String>,
+    /// An image is on the node, and a container is made of it next.
+    pub pulled: BTreeMap<ContainerName, BTreeMap<String, String>>,
+}
+
+impl PodEvents {
+    /// Reads the events of a pod (kubelet `kuberuntime_manager.go`: `Container X definition changed, will be restarted`,
+    /// `Init container X definition changed`; `image_manager.go`: [`image_of`]).
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut read = Self::default();
+        for event in events {
+            let Some(container) = event.container.clone() else { continue };
+            let known = match (event.reason.as_str(), image_of(&event.message)) {
+                ("Killing", _) if event.message.contains("definition changed") => {
+                    read.changed.entry(container).or_default()
+                }
+                ("Pulled", Some(image)) => {
+                    read.pulled.entry(container).or_default().entry(image.to_owned()).or_default()
+                }
+                _ => continue,
+            };
+            if *known < event.time {
+                known.clone_from(&event.time);
+            }
+        }
+        read
+    }
+
+    /// Returns when a container's definition changed.
+    pub fn changed_at(&self, name: &ContainerName) -> Option<&str> {
+        self.changed.get(name).map(String::as_str)
+    }
+
+    /// Returns when a container was about to be made of an image.
+    pub fn pulled_at(&self, name: &ContainerName, image: &str) -> Option<&str> {
+        let is_it = |(pulled, _): &(&String, &String)| image::is_same(pulled, image);
+        self.pulled.get(name)?.iter().filter(is_it).map(|(_, at)| at.as_str()).max()
+    }
+}
+
+/// Returns the newest events, oldest first, at most so many.
+pub fn newest(mut events: Vec<Event>, most: usize) -> Vec<Event> {
+    // Whole seconds and microseconds stand side by side: only as times are they in order.
+    events.sort_by_cached_key(|event| event.time.parse::<jiff::Timestamp>().ok());
+    events.split_off(events.len().saturating_sub(most))
+}
+
+/// Returns how long a pull took, from the kubelet's words (`pkg/kubelet/images/image_manager.go`):
+/// `Successfully pulled image "x" in 1.2s (1.5s including waiting). Image size: 1 bytes.`
+pub fn pull_seconds(message: &str) -> Option<f64> {
+    let (_, rest) = message.strip_prefix("Successfully pulled image ")?.split_once("\" in ")?;
+    let word = rest.split(' ').next()?.trim_end_matches(['.', ',']);
+    Some(duration::parse(word).ok()?.as_secs_f64())
+}
+
+/// Returns the image that a message of the kubelet names in quotes.
+pub fn image_of(message: &str) -> Option<&str> {
+    message.split_once("mage \"")?.1.split_once('"').map(|(image, _)| image)
+}
+
+/// Returns the pod that a controller says that it deleted: `Deleted pod: web-x` (ReplicaSet, DaemonSet:
+/// `controller_utils.go`), `delete Pod web-1 in StatefulSet web successful` (StatefulSet: `stateful_pod_control.go`).
+pub fn deleted_pod(event: &Event) -> Option<&str> {
+    if event.reason != "SuccessfulDelete" {
+        return None;
+    }
+    let named = event.message.strip_prefix("Deleted pod: ");
+    named.or_else(|| event.message.strip_prefix("delete Pod ")?.split(' ').next()).map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_pull_takes_as_long_as_the_kubelet_says() {
+        for (message, seconds) in [
+            ("Successfully pulled image \"r/a:1\" in 1.2s (1.5s including waiting). Image size: 9 bytes.", Some(1.2)),
+            ("Successfully pulled image \"r/a:1\" in 350ms (350ms including waiting)", Some(0.35)),
+            ("Successfully pulled image \"r/a:1\" in 1m2.5s", Some(62.5)),
+            ("Successfully pulled image \"r/a:1\" in 2s.", Some(2.0)),
+            ("Container image \"r/a:1\" already present on machine", None),
+            ("Successfully pulled image \"r/a:1\" in no time", None),
+            ("", None),
+        ] {
+            assert_eq!(pull_seconds(message), seconds, "{message}");
+        }
+        assert_eq!(image_of("Container image \"r/a:1\" already present on machine"), Some("r/a:1"));
+        assert_eq!(image_of("Successfully pulled image \"r/a:1\" in 2s"), Some("r/a:1"));
+        assert_eq!(image_of("Back-off"), None);
+    }
+
+    #[test]
+    fn the_newest_events_come_in_order_of_time() {
+        let event = |time: &str, series: Value| {
+            Event::of(&json!({"involvedObject": {"uid": "u", "fieldPath": "spec.containers{side}"}, "type": "Normal",
+                "reason": "Pulled", "message": "m", "lastTimestamp": time, "count": 3, "series": series}))
+        };
+        let events = vec![
+            event("2026-01-01T00:00:02Z", Value::Null),
+            event("2026-01-01T00:00:01Z", json!({"lastObservedTime": "2026-01-01T00:00:03.000001Z", "count": 7})),
+            event("2026-01-01T00:00:00Z", Value::Null),
+        ];
+        let newest = newest(events, 2);
+        let told: Vec<(&str, i64)> = newest.iter().map(|event| (event.time.as_str(), event.count)).collect();
+        assert_eq!(told, [("2026-01-01T00:00:02Z", 3), ("2026-01-01T00:00:03.000001Z", 7)]);
+        assert_eq!(newest[0].container, Some("side".into()));
+        assert_eq!(Event::of(&json!({})).count, 1);
+    }
+
+    #[test]
+    fn the_kubelets_events_of_a_pod_are_read_by_container_and_image() {
+        let event = |reason: &str, message: &str, time: &str| {
+            Event::of(&json!({"involvedObject": {"uid": "u", "fieldPath": "spec.containers{side}"}, "type": "Normal",
+                "reason": reason, "message": message, "lastTimestamp": time}))
+        };
+        let read = PodEvents::of(&[
+            event("Killing", "Container side definition changed, will be restarted", "2026-01-01T00:00:03Z"),
+            event("Killing", "Container side definition changed, will be restarted", "2026-01-01T00:00:01Z"),
+            event("Killing", "Stopping container side", "2026-01-01T00:00:09Z"),
+            event("Pulled", "Container image \"nginx:2\" already present on machine", "2026-01-01T00:00:05Z"),
+            event("Pulled", "Successfully pulled image \"nginx:1\" in 2s", "2026-01-01T00:00:06Z"),
+            event("Failed", "Failed to pull image \"nginx:3\": not found", "2026-01-01T00:00:07Z"),
+        ]);
+        let side = ContainerName::from("side");
+        assert_eq!(read.changed_at(&side), Some("2026-01-01T00:00:03Z"));
+        assert_eq!(read.changed_at(&"app".into()), None);
+        assert_eq!(read.pulled_at(&side, "docker.io/library/nginx:2"), Some("2026-01-01T00:00:05Z"));
+        assert_eq!(read.pulled_at(&side, "nginx:3"), None);
+    }
+
+    #[test]
+    fn a_controller_says_which_pod_it_deleted() {
+        let event = |message: &str| Event::of(&json!({"reason": "SuccessfulDelete", "message": message}));
+        assert_eq!(deleted_pod(&event("Deleted pod: web-1")), Some("web-1"));
+        assert_eq!(deleted_pod(&event("delete Pod web-1 in StatefulSet web successful")), Some("web-1"));
+        assert_eq!(deleted_pod(&event("delete Claim x")), None);
+    }
+}

@@ -1,0 +1,312 @@
+//! When a container has failed, and why : pure judgement over one container's status.
+//!
+//! A failure that is not certain yet has an [`Urgency`]: it counts only once it has lasted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::{ContainerList, ContainerStatus, Pod, Terminated, Waiting};
+use crate::engine::value::image;
+
+/// Why a container, and with it the rollout, has failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    /// The container; absent when the pod as a whole is meant.
+    pub container: Option<ContainerName>,
+    /// CamelCase, the kubelet's where it has one.
+    pub reason: String,
+    /// The kubelet's, the runtime's, the registry's or the server's words.
+    pub message: String,
+    /// Of the container that ended.
+    pub exit_code: Option<i64>,
+}
+
+/// How long a failure must show before it counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Urgency {
+    /// At once: nothing but another patch heals it.
+    AtOnce,
+    /// Only when it is still there after [`LASTING_SECONDS`]: the kubelet tries again by itself.
+    IfItLasts,
+    /// Only when it is still there after [`ENDED_SECONDS`]: the kubelet says CrashLoopBackOff by then, if it looks again.
+    IfItStaysEnded,
+}
+
+impl Urgency {
+    /// Returns how long the failure must have shown, in seconds.
+    pub fn patience_seconds(self) -> u64 {
+        match self {
+            Self::AtOnce => 0,
+            Self::IfItLasts => LASTING_SECONDS,
+            Self::IfItStaysEnded => ENDED_SECONDS,
+        }
+    }
+}
+
+/// Seconds after which a reason that the kubelet may heal by itself counts as failed.
+pub const LASTING_SECONDS: u64 = 10;
+
+/// Seconds after which a container that has ended and is not started again counts as failed: the kubelet's own
+/// CrashLoopBackOff was seen up to 15 s after the end.
+pub const ENDED_SECONDS: u64 = 20;
+
+/// Seconds for which a waiting reason that was there before the patch may still be shown: the kubelet's record of
+/// the last failed start is replaced by the next attempt, which back-off delays by about ten seconds.
+pub const STALE_REASON_SECONDS: u64 = 30;
+
+/// A waiting reason of the kubelet (`pkg/kubelet/images/types.go`, `pkg/kubelet/container/sync_result.go`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WaitingKind {
+    /// Heals only by another patch.
+    Fatal,
+    /// A pull that was answered by somebody; the message decides.
+    Pull,
+    /// A pull that is being tried again.
+    PullBackOff,
+    /// A container that does not start, or does not stay.
+    Start,
+    /// Has no new container to look at and may heal by itself.
+    Lasting,
+    /// On its way.
+    Neutral,
+}
+
+/// Returns whether a waiting reason says that the image is not there: no container was made of it.
+pub fn is_pull(reason: &str) -> bool {
+    match kind(reason) {
+        WaitingKind::Pull | WaitingKind::PullBackOff => true,
+        WaitingKind::Fatal => matches!(reason, "InvalidImageName" | "ErrImageNeverPull"),
+        WaitingKind::Start | WaitingKind::Lasting | WaitingKind::Neutral => false,
+    }
+}
+
+fn kind(reason: &str) -> WaitingKind {
+    match reason {
+        "InvalidImageName" | "ErrImageNeverPull" | "CreateContainerConfigError" => WaitingKind::Fatal,
+        "ErrImagePull" | "RegistryUnavailable" | "SignatureValidationFailed" => WaitingKind::Pull,
+        "ImagePullBackOff" => WaitingKind::PullBackOff,
+        "CrashLoopBackOff" | "RunContainerError" | "PostStartHookError" | "StartError" | "ContainerCannotRun" => {
+            WaitingKind::Start
+        }
+        "CreateContainerError" | "PreCreateHookError" | "PreStartHookError" | "ImageInspectError" => {
+            WaitingKind::Lasting
+        }
+        // Another runtime's or a later kubelet's reason is no verdict: the deadline is.
+        _ => WaitingKind::Neutral,
+    }
+}
+
+/// Judges the status of a container whose image was changed.
+///
+/// `is_new` tells of an ended container, by its id and start, whether it came after the change, where that is known. `old_image` and
+/// `old_waiting` are what the record noted: a reason that belongs to the image before is not this update's.
+pub fn judge(
+    status: &ContainerStatus,
+    is_new: impl Fn(&Terminated) -> Option<bool>,
+    old_image: Option<&str>,
+    wanted: &str,
+) -> Option<(Failure, Urgency)> {
+    let Some(waiting) = &status.state.waiting else { return ended_for_long(status, is_new) };
+    if names_only(&waiting.message, old_image, wanted) {
+        return None;
+    }
+    let ended = status
+        .state
+        .terminated
+        .as_ref()
+        .or(status.last_state.terminated.as_ref())
+        .filter(|ended| is_new(ended) != Some(false));
+    let fail = |ended: Option<&Terminated>, urgency| Some((failure(status, waiting, ended), urgency));
+    match kind(&waiting.reason) {
+        WaitingKind::Fatal | WaitingKind::PullBackOff => fail(None, Urgency::AtOnce),
+        WaitingKind::Pull if is_final_answer(&waiting.message) => fail(None, Urgency::AtOnce),
+        // The kubelet may show CrashLoopBackOff for a container that never ran.
+        WaitingKind::Start if ended.is_some() => fail(ended, Urgency::AtOnce),
+        WaitingKind::Lasting => fail(None, Urgency::IfItLasts),
+        WaitingKind::Pull | WaitingKind::Start | WaitingKind::Neutral => None,
+    }
+}
+
+/// Returns the container that keeps a pod from being ready, and why, whatever becomes of those that change: it cannot be made,
+/// by its own image or configuration. One that crashes may only wait for another one.
+pub fn stuck(pod: &Pod, changes: impl Fn(&ContainerName) -> bool) -> Option<(&ContainerName, &str)> {
+    let mut others = pod.statuses(ContainerList::Containers).iter().filter(|status| !changes(&status.name));
+    others.find_map(|status| {
+        let reason = status.state.waiting.as_ref()?.reason.as_str();
+        let is_stuck = match kind(reason) {
+            WaitingKind::Fatal | WaitingKind::Pull | WaitingKind::PullBackOff | WaitingKind::Lasting => true,
+            WaitingKind::Start | WaitingKind::Neutral => false,
+        };
+        is_stuck.then_some((&status.name, reason))
+    })
+}
+
+/// Returns what the kubelet calls it and about when its back-off ends (RFC 3339), of a container that it holds: so long after
+/// the last end as its message says (`doBackOff`, "back-off 10s restarting failed container=...").
+pub fn back_off(status: &ContainerStatus) -> Option<(String, String)> {
+    let waiting = status.state.waiting.as_ref().filter(|waiting| waiting.reason == "CrashLoopBackOff")?;
+    let length = waiting.message.strip_prefix("back-off ")?.split_whitespace().next()?;
+    let length = crate::engine::value::duration::parse(length).ok()?;
+    let ended = status.last_state.terminated.as_ref()?.finished_at.as_deref()?;
+    let until = ended.parse::<jiff::Timestamp>().ok()?.checked_add(length).ok()?;
+    Some((waiting.reason.clone(), until.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()))
+}
+
+/// A container that has ended and is not started again is in back-off, whatever the kubelet calls it: it may go on showing the
+/// end itself, and CrashLoopBackOff only when it looks at the pod once more (`pkg/kubelet/kuberuntime`, `doBackOff`).
+fn ended_for_long(
+    status: &ContainerStatus,
+    is_new: impl Fn(&Terminated) -> Option<bool>,
+) -> Option<(Failure, Urgency)> {
+    let ended = status.state.terminated.as_ref().filter(|ended| is_new(ended) == Some(true))?;
+    let message =
+        if ended.message.is_empty() { "the container ended and is not started again" } else { &ended.message };
+    let failure = Failure {
+        container: Some(status.name.clone()),
+        reason: if ended.reason.is_empty() { "Error".into() } else { ended.reason.clone() },
+        message: message.to_owned(),
+        exit_code: Some(ended.exit_code),
+    };
+    Some((failure, Urgency::IfItStaysEnded))
+}
+
+fn failure(status: &ContainerStatus, waiting: &Waiting, ended: Option<&Terminated>) -> Failure {
+    let said =
+        |ended: &Terminated| if ended.message.is_empty() { waiting.message.clone() } else { ended.message.clone() };
+    Failure {
+        container: Some(status.name.clone()),
+        reason: waiting.reason.clone(),
+        message: ended.map_or_else(|| waiting.message.clone(), said),
+        exit_code: ended.map(|ended| ended.exit_code),
+    }
+}
+
+/// Whether a registry's answer will be the same next time: not found, unauthorized, denied.
+///
+/// The words are containerd's, CRI-O's and Docker's; a registry that cannot be reached says none of them.
+pub(in crate::engine) fn is_final_answer(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let answers = [
+        "not found",
+        "manifest unknown",
+        "name unknown",
+        "unauthorized",
+        "authentication required",
+        "denied",
+        "403 forbidden",
+        "no match for platform",
+    ];
+    answers.iter().any(|answer| message.contains(answer))
+}
+
+/// Whether a message speaks of the image before and not of the wanted one.
+fn names_only(message: &str, old_image: Option<&str>, wanted: &str) -> bool {
+    let names = |image: &str| {
+        // One image's name may be the beginning of another's: `side:v1` and `side:v1-again`.
+        message.match_indices(image).any(|(at, _)| {
+            let after = message.get(at + image.len()..).and_then(|rest| rest.chars().next());
+            after.is_none_or(|next| !(next.is_ascii_alphanumeric() || matches!(next, '-' | '_' | '@')) && next != '.')
+        })
+    };
+    // The kubelet's own words name the image as the pod asked for it (`EnsureImageExists`, pkg/kubelet/images).
+    // containerd's name it in full.
+    let quoted = |words: &str| message.split_once(words).and_then(|(_, rest)| rest.split('"').next());
+    let pulled = quoted("Back-off pulling image \"").or_else(|| quoted("failed to pull and unpack image \""));
+    let is_of_another = pulled.is_some_and(|pulled| !image::is_same(pulled, wanted));
+    (is_of_another || old_image.is_some_and(|old| old != wanted && names(old))) && !names(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::k8s::pod::ContainerState;
+
+    fn waiting(reason: &str, message: &str) -> ContainerStatus {
+        let waiting = Waiting { reason: reason.into(), message: message.into() };
+        ContainerStatus {
+            name: "side".into(),
+            state: ContainerState { waiting: Some(waiting), ..Default::default() },
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn a_waiting_reason_fails_when_nothing_will_heal_it() {
+        let cases = [
+            ("InvalidImageName", "couldn't parse image name", Some(Urgency::AtOnce)),
+            (
+                "ErrImageNeverPull",
+                "Container image \"a\" is not present with pull policy of Never",
+                Some(Urgency::AtOnce),
+            ),
+            ("CreateContainerConfigError", "configmap \"c\" not found", Some(Urgency::AtOnce)),
+            ("ErrImagePull", "failed to resolve reference \"r/side:v9\": r/side:v9: not found", Some(Urgency::AtOnce)),
+            ("ErrImagePull", "401 Unauthorized", Some(Urgency::AtOnce)),
+            ("ErrImagePull", "pull access denied, repository does not exist", Some(Urgency::AtOnce)),
+            ("ErrImagePull", "dial tcp 127.0.0.1:1: connect: connection refused", None),
+            ("RegistryUnavailable", "registry is unavailable", None),
+            ("ImagePullBackOff", "Back-off pulling image \"r/side:v9\"", Some(Urgency::AtOnce)),
+            // Of an image that somebody asked for before.
+            ("ImagePullBackOff", "Back-off pulling image \"r/side:nope\": ErrImagePull: not found", None),
+            ("CreateContainerError", "context deadline exceeded", Some(Urgency::IfItLasts)),
+            ("CrashLoopBackOff", "back-off 10s", None),
+            ("ContainerCreating", "", None),
+            ("PodInitializing", "", None),
+            ("SomethingNew", "", None),
+        ];
+        for (reason, message, expected) in cases {
+            let judged =
+                judge(&waiting(reason, message), |_| Some(true), None, "r/side:v9").map(|(_, urgency)| urgency);
+            assert_eq!(judged, expected, "{reason}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_crash_counts_only_of_the_new_container() {
+        let mut status = waiting("CrashLoopBackOff", "back-off 10s restarting failed container");
+        status.last_state.terminated =
+            Some(Terminated { exit_code: 3, container_id: Some("containerd://new".into()), ..Default::default() });
+        let new = |ended: &Terminated| Some(ended.container_id.as_deref() == Some("containerd://new"));
+        assert_eq!(judge(&status, new, None, "x").and_then(|(failure, _)| failure.exit_code), Some(3));
+        assert_eq!(judge(&status, |_| Some(false), None, "x"), None);
+    }
+
+    #[test]
+    fn a_back_off_says_until_when() {
+        let ended = |at: &str| Terminated { finished_at: Some(at.into()), ..Default::default() };
+        for (message, expected) in [
+            ("back-off 10s restarting failed container=side pod=web-0_prod(1)", Some("2026-03-01T12:03:10Z")),
+            ("back-off 1m20s restarting failed container=side", Some("2026-03-01T12:04:20Z")),
+            ("back-off 5m0s restarting failed container=side", Some("2026-03-01T12:08:00Z")),
+            ("back-off some time", None),
+            ("", None),
+        ] {
+            let mut status = waiting("CrashLoopBackOff", message);
+            status.last_state.terminated = Some(ended("2026-03-01T12:03:00Z"));
+            assert_eq!(back_off(&status).map(|(_, until)| until).as_deref(), expected, "{message}");
+        }
+        assert_eq!(back_off(&waiting("CrashLoopBackOff", "back-off 10s restarting")), None);
+    }
+
+    #[test]
+    fn an_end_counts_once_it_has_lasted_and_only_of_a_container_that_is_known_to_be_new() {
+        let ended = Terminated { exit_code: 3, reason: "Error".into(), ..Default::default() };
+        let mut status = waiting("", "");
+        status.state = ContainerState { terminated: Some(ended), ..Default::default() };
+        let judged = judge(&status, |_| Some(true), None, "x").map(|(failure, urgency)| (failure.exit_code, urgency));
+        assert_eq!(judged, Some((Some(3), Urgency::IfItStaysEnded)));
+        for known in [Some(false), None] {
+            assert_eq!(judge(&status, |_| known, None, "x"), None);
+        }
+    }
+
+    #[test]
+    fn a_reason_that_speaks_of_the_image_before_is_not_this_updates() {
+        let status = waiting("ImagePullBackOff", "Back-off pulling image \"r/side:v1\": ErrImagePull: not found");
+        assert_eq!(judge(&status, |_| Some(true), Some("r/side:v1"), "r/side:v2"), None);
+        assert!(judge(&status, |_| Some(true), Some("r/side:v2"), "r/side:v1").is_some());
+        let again = waiting("ImagePullBackOff", "Back-off pulling image \"r/side:v1-again\"");
+        assert!(judge(&again, |_| Some(true), Some("r/side:v1"), "r/side:v1-again").is_some());
+    }
+}

@@ -1,0 +1,229 @@
+//! What a plan is made from: what is wanted, what is there, and what a person chose.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::engine::change::ResourcesChange;
+use crate::engine::change::reason::Reason;
+use crate::engine::change::target::Images;
+use crate::engine::k8s::names::{ContainerName, PodKey, Uid};
+use crate::engine::k8s::pod::Pod;
+use crate::engine::k8s::workload::Workload;
+use crate::engine::plan::resize::ResizeFacts;
+use crate::engine::rollout::drain::DrainBy;
+use crate::engine::rollout::pre_pull::PrePull;
+use crate::engine::state::durable::holder::ProcessState;
+use crate::engine::state::hook::Hooks;
+use crate::engine::state::policy::PodOrder;
+use crate::engine::value::int_or_percent::IntOrPercent;
+use crate::engine::value::kubelet_version::KubeletVersion;
+
+/// The annotation in which client-side apply keeps the manifest.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// What is wanted of a workload.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Desired {
+    /// Images, by hand.
+    Images(Images),
+    /// The whole object as the server would store it.
+    Object {
+        /// The object.
+        object: Value,
+        /// Nothing tells which fields an earlier manifest had.
+        removals_unseen: bool,
+    },
+    /// The whole object as it was before an update: what pods cannot lose again they keep.
+    Before {
+        /// The object.
+        object: Value,
+    },
+    /// Of each pod something else, and nothing of the owner.
+    ByPod(ByPod),
+    /// The server would not store it.
+    Refused {
+        /// Its words.
+        message: String,
+    },
+    /// It cannot be told what is wanted.
+    Unknown {
+        /// Why not; all reasons at once.
+        reasons: Vec<Reason>,
+    },
+}
+
+/// Images that differ from pod to pod. They are no change of the owner's template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByPod {
+    /// What for.
+    pub purpose: Purpose,
+    /// The containers that are meant.
+    pub containers: BTreeSet<ContainerName>,
+    /// The images, by pod and container.
+    pub images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
+    /// cpu and memory, by pod.
+    pub resources: BTreeMap<PodKey, ResourcesChange>,
+    /// Why some pods cannot have theirs.
+    pub reasons: BTreeMap<PodKey, Vec<Reason>>,
+}
+
+/// What images by pod are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Back to what each pod recorded before an update of pods alone.
+    Undo,
+    /// The same bits again.
+    Restart,
+}
+
+/// What is there of a workload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiveWorkload {
+    /// The owner, or the pod itself.
+    pub workload: Workload,
+    /// The uids that control its pods: a Deployment's ReplicaSets, or the owner's own; a pod's controller.
+    pub controllers: BTreeSet<Uid>,
+    /// The pods that its selector matches.
+    pub pods: Vec<Pod>,
+    /// The kubelets of the pods' nodes, where they were needed and could be read.
+    pub kubelets: BTreeMap<String, KubeletVersion>,
+    /// What could not be read, and what follows from it.
+    pub not_read: Vec<String>,
+    /// What else bears on it.
+    pub surroundings: Surroundings,
+}
+
+/// What else of the cluster bears on a workload. Each part may be missing: then nothing is said about it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Surroundings {
+    /// The revisions of a Deployment (its ReplicaSets) or DaemonSet (its ControllerRevisions).
+    pub revisions: Vec<Revision>,
+    /// The ReplicaSets or ControllerRevisions that the owner controls, whole.
+    pub owned: Vec<Value>,
+    /// The Deployment that controls this ReplicaSet has a newer one.
+    pub newer_in_deployment: Option<String>,
+    /// The PodDisruptionBudgets of the namespace.
+    pub budgets: Vec<Value>,
+    /// The Services of the namespace.
+    pub services: Vec<Value>,
+    /// Whatever else of the namespace selects pods, the owner and what belongs to it left out; `None` where it was not
+    /// read: then no pod is drained.
+    pub selecting: Option<Vec<Value>>,
+    /// Why the caller may not write the status of pods, in the server's words, which may be empty; `None` where it may, or
+    /// where it was not asked because no pod is drained by a readiness gate.
+    pub pod_status_denied: Option<String>,
+    /// The HorizontalPodAutoscalers of the namespace.
+    pub autoscalers: Vec<Value>,
+    /// The ResourceQuotas of the namespace, which count the pods that pull.
+    pub quotas: Vec<Value>,
+    /// Why they could not be read: it matters only where something is pulled first.
+    pub quotas_not_read: Option<String>,
+    /// What was read because cpu or memory changes; `None` where nothing was.
+    pub resize: Option<ResizeFacts>,
+    /// The server's time when the workload was read (RFC 3339), where it told it.
+    pub server_now: Option<String>,
+    /// What this machine says of the process that holds the workload.
+    pub holder: ProcessState,
+    /// The version of the API server; `None` where it is not known: then nothing is said about it.
+    pub server: Option<KubeletVersion>,
+    /// The time when the cluster was read (RFC 3339), by the server's clock where it told it; `None` where it is not known.
+    pub now: Option<String>,
+    /// Why the nodes could not be read: it matters only to sidecars and startup probes.
+    pub nodes_not_read: Option<String>,
+    /// The revisions of a StatefulSet or DaemonSet may not be listed: only a durable rollout needs them.
+    pub revisions_denied: Option<Denied>,
+    /// What the caller may not read, without which it is not known what would happen.
+    pub denied: Vec<Denied>,
+}
+
+/// One revision of an owner's template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revision {
+    /// The uid of the ReplicaSet or ControllerRevision.
+    pub uid: Uid,
+    /// Its name.
+    pub name: String,
+    /// Its number: the annotation `deployment.kubernetes.io/revision`, or the field `revision`.
+    pub number: i64,
+    /// The value of the pods' label: `pod-template-hash` or `controller-revision-hash`.
+    pub hash: String,
+}
+
+/// Something that the caller may not do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denied {
+    /// The verb.
+    pub verb: String,
+    /// The resource.
+    pub resource: String,
+    /// The server's words.
+    pub message: String,
+}
+
+impl Denied {
+    /// Returns it as what stands against a plan.
+    pub fn reason(&self, namespace: &str) -> Reason {
+        Reason::PermissionMissing {
+            verb: self.verb.clone(),
+            resource: self.resource.clone(),
+            namespace: namespace.to_owned(),
+            message: self.message.clone(),
+        }
+    }
+}
+
+/// Which of the pods.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subset {
+    /// `--pods`: their names; all unless given.
+    pub pods: BTreeSet<String>,
+    /// `--node`.
+    pub node: Option<String>,
+    /// `--partition`: the lowest ordinal.
+    pub partition: Option<u32>,
+}
+
+impl Subset {
+    /// Returns whether it is all pods.
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a person chose.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    /// `--max-unavailable`.
+    pub max_unavailable: Option<IntOrPercent>,
+    /// `--min-ready-seconds`.
+    pub min_ready_seconds: Option<u32>,
+    /// `--timeout`, seconds.
+    pub timeout: Option<u64>,
+    /// `--total-timeout`, seconds.
+    pub total_timeout: Option<u64>,
+    /// `--pods-only`: the owner is left alone.
+    pub pods_only: bool,
+    /// `--disruption-budget=ignore`.
+    pub ignores_budgets: bool,
+    /// `--pre-pull`.
+    pub pre_pull: PrePull,
+    /// `--drain`, where it was given.
+    pub drain: Option<DrainBy>,
+    /// `--drain-seconds`, where it was given.
+    pub drain_seconds: Option<u32>,
+    /// `--canary`.
+    pub canary: Option<IntOrPercent>,
+    /// `--pause-after`, pods.
+    pub pause_after: Option<u32>,
+    /// `--order`.
+    pub order: PodOrder,
+    /// `--container-order`.
+    pub container_order: Vec<ContainerName>,
+    /// `--before-pod`, `--after-pod`.
+    pub hooks: Hooks,
+    /// `--pods`, `--node`, `--partition`.
+    pub subset: Subset,
+    /// `--take-over`: a run that still holds the workload does not count.
+    pub take_over: bool,
+}

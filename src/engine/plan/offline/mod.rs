@@ -1,0 +1,351 @@
+//! The plan of two manifests, with no cluster: what a pull request changes, judged as the live plan judges it.
+//!
+//! The older manifest is both the last applied one and, with Kubernetes' defaults filled in, the live object; the newer
+//! one is applied to it as `kubectl apply` would, and the results are compared. So a field written out with its default,
+//! a quantity in other words, or another order of containers is no change, a field that is taken out counts as removed,
+//! and a field that this build does not know is compared like any other.
+//!
+//! Not done: what only a cluster knows. There are no pods and no nodes, no webhook is asked, and the defaults are those
+//! of one version of the server (see [`crate::engine::merge::defaults`]).
+
+mod outside;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::pods::effect;
+use super::policy::policy;
+use super::rules;
+use super::warnings::of_the_reference;
+use super::{ContainerPlan, Effect, ImageChange, Plan, Verdict, WorkloadPlan};
+use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::change::{self, Containers, Difference, Direction, FieldChanges};
+use crate::engine::k8s::names::{Uid, WorkloadRef};
+use crate::engine::k8s::pod::{Container, ContainerList};
+use crate::engine::k8s::workload::Workload;
+use crate::engine::kinds::{self, WorkloadKind};
+use crate::engine::merge::strategic_merge;
+use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
+use crate::engine::state::durable::history::HISTORY_ANNOTATION;
+use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
+use crate::engine::state::hook::Hooks;
+use crate::engine::state::record::UPDATE_ANNOTATION;
+
+/// Metadata that the API server sets, and status: a manifest that was read from a cluster carries them.
+const SET_BY_THE_SERVER: [&str; 8] = [
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// Annotations of this program's own: a manifest that was read from a cluster carries them.
+const KEPT_BY_US: [&str; 3] = [UPDATE_ANNOTATION, HISTORY_ANNOTATION, ROLLOUT_ANNOTATION];
+
+/// How much a plan may tell: reasons, warnings, containers, labels and annotations of all its workloads together.
+const MAX_TOLD: usize = 30_000;
+
+/// One manifest of a comparison; it may keep its contents packed until they are asked for.
+pub trait Written {
+    /// Returns `apiVersion`, `kind`, the namespace (empty where it names none) and the name.
+    fn identity(&self) -> [&str; 4];
+
+    /// Returns the whole object.
+    fn object(&self) -> Cow<'_, Value>;
+}
+
+impl Written for Value {
+    fn identity(&self) -> [&str; 4] {
+        let text = |pointer: &str| self.pointer(pointer).and_then(Self::as_str).unwrap_or_default();
+        ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"].map(text)
+    }
+
+    fn object(&self) -> Cow<'_, Value> {
+        Cow::Borrowed(self)
+    }
+}
+
+/// Says why two sets of manifests cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OfflineError {
+    /// One side has two manifests of one workload.
+    #[error("{workload} is given twice in the {side} manifests: with and without namespace {namespace}")]
+    Twice {
+        /// The workload.
+        workload: String,
+        /// `older` or `newer`.
+        side: &'static str,
+        /// The namespace that makes them the same.
+        namespace: String,
+    },
+    /// More than `MAX_TOLD`.
+    #[error(
+        "the manifests differ in more than {MAX_TOLD} containers, labels and fields, which no plan can tell; compare fewer workloads at once"
+    )]
+    TooMuch,
+}
+
+/// Compares two sets of manifests; what is no workload is passed over.
+///
+/// Workloads are paired by kind, namespace and name; `namespace` is that of manifests that name none. One that only
+/// `new` has, or only `old`, changes no pod in place: its plan has nothing to do and a warning that says so.
+///
+/// # Errors
+/// When one side has a workload twice, or there is more to tell than a plan can.
+pub fn compare<M: Written>(
+    old: &[M],
+    new: &[M],
+    namespace: Option<&str>,
+    options: &Options,
+) -> Result<Plan, OfflineError> {
+    let (mut before, _) = by_reference(old, namespace, "older")?;
+    let (mut after, order) = by_reference(new, namespace, "newer")?;
+    let mut workloads = Vec::new();
+    let mut told: usize = 0;
+    let mut add = |plan: WorkloadPlan| {
+        told = told.saturating_add(plan.reasons.len() + plan.warnings.len() + plan.containers.len());
+        told = told.saturating_add(plan.fields.rows().len());
+        workloads.push(plan);
+        if told > MAX_TOLD { Err(OfflineError::TooMuch) } else { Ok(()) }
+    };
+    for reference in order {
+        let Some(new) = after.remove(&reference) else { continue };
+        add(match before.remove(&reference) {
+            Some(old) => build(&reference, &old.object(), &new.object(), options),
+            None => alone(&reference, &new.object(), Warning::WorkloadAdded, options),
+        })?;
+    }
+    for (reference, old) in before {
+        add(alone(&reference, &old.object(), Warning::WorkloadRemoved, options))?;
+    }
+    Ok(Plan { workloads })
+}
+
+type ByReference<'a, M> = BTreeMap<WorkloadRef, &'a M>;
+
+fn by_reference<'a, M: Written>(
+    objects: &'a [M],
+    namespace: Option<&str>,
+    side: &'static str,
+) -> Result<(ByReference<'a, M>, Vec<WorkloadRef>), OfflineError> {
+    let mut found = BTreeMap::new();
+    let mut order = Vec::new();
+    for object in objects {
+        let [api_version, kind, given, name] = object.identity();
+        let Some(kind) = WorkloadKind::from_manifest(api_version, kind) else { continue };
+        let given = Some(given).filter(|given| !given.is_empty()).or(namespace);
+        let namespace = given.unwrap_or_default().to_owned();
+        let reference = WorkloadRef { kind, namespace, name: name.to_owned() };
+        if found.insert(reference.clone(), object).is_some() {
+            let (workload, namespace) = (reference.to_string(), reference.namespace);
+            return Err(OfflineError::Twice { workload, side, namespace });
+        }
+        order.push(reference);
+    }
+    Ok((found, order))
+}
+
+/// Builds the plan of one workload from its older and its newer manifest.
+///
+/// It has no pods: its verdict follows from the containers, and its uid is empty.
+pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Options) -> WorkloadPlan {
+    let kind = reference.kind;
+    let mut reasons = Vec::new();
+    let (live, desired) = stored(kind, old, new, &mut reasons);
+    let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
+    reasons.extend(rules::claims_refused(&workload, &desired));
+    let outside = outside::diff(kind, &workload.object, &desired);
+    let template = template_of(kind, &desired);
+    let diff = change::diff(&template_of(kind, &workload.object), &template);
+    reasons.extend(rules::refused(&diff, &workload, Direction::Forward));
+    let containers = containers(&template, &diff);
+    let (change, of_template) = (&diff.change, template_containers(&template));
+    let restarting = containers.iter().filter(|plan| plan.restarts() > 0).map(|plan| &plan.container);
+    let all = of_template.iter().map(|(list, container)| (*list, container)).collect();
+    reasons.extend(change.fields.refused_in(&Containers { pod: None, all, restarting: restarting.collect() }));
+    let immutable = outside.immutable.into_iter().filter(|path| !is_a_claim(path));
+    reasons.extend(immutable.map(|path| Reason::OwnerFieldImmutable { path }));
+    let restart_policy = template.pointer("/spec/restartPolicy").cloned();
+    if let Some(Value::String(policy)) = restart_policy.filter(|policy| policy != "Always" && !change.images.is_empty())
+    {
+        reasons.push(Reason::RestartPolicyNotAlways { policy });
+    }
+    let mut warnings = warnings(&containers, &template);
+    if !outside.other.is_empty() {
+        warnings.insert(Warning::OutsideTemplate { paths: outside.other });
+    }
+    let verdict = match (reasons.is_empty(), change.is_empty()) {
+        (false, _) => Verdict::NotEligible,
+        (true, false) => Verdict::InPlace,
+        (true, true) => Verdict::NothingToDo,
+    };
+    WorkloadPlan {
+        verdict,
+        reasons,
+        containers,
+        fields: diff.change.fields,
+        ..bare(reference, desired, warnings, options)
+    }
+}
+
+/// The live object and the desired one, both with defaults.
+fn stored(kind: WorkloadKind, old: &Value, new: &Value, reasons: &mut Vec<Reason>) -> (Value, Value) {
+    let (old, new) = (written(old), written(new));
+    let live = kind.defaults().fill(&old);
+    let desired = applied(kind, &old, &new, &live).unwrap_or_else(|error| {
+        reasons.push(Reason::ManifestsNotMergeable { message: error.to_string() });
+        kind.defaults().fill(&new)
+    });
+    (live, desired)
+}
+
+/// The plan of a workload that the cluster does not have: there is nothing to do in place.
+pub fn new(reference: &WorkloadRef, manifest: &Value, options: &Options) -> WorkloadPlan {
+    alone(reference, manifest, Warning::WorkloadAdded, options)
+}
+
+/// A workload that only one side has.
+fn alone(reference: &WorkloadRef, object: &Value, warning: Warning, options: &Options) -> WorkloadPlan {
+    let object = reference.kind.defaults().fill(&written(object));
+    bare(reference, object, BTreeSet::from([warning]), options)
+}
+
+/// A plan without changes.
+fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, options: &Options) -> WorkloadPlan {
+    let workload = Workload { reference: reference.clone(), uid: Uid::default(), object };
+    let live = LiveWorkload {
+        workload,
+        controllers: BTreeSet::new(),
+        pods: Vec::new(),
+        kubelets: BTreeMap::new(),
+        not_read: Vec::new(),
+        surroundings: Surroundings::default(),
+    };
+    WorkloadPlan {
+        workload: reference.clone(),
+        uid: Uid::default(),
+        verdict: Verdict::NothingToDo,
+        reasons: Vec::new(),
+        warnings: warnings.into_iter().collect(),
+        containers: Vec::new(),
+        fields: FieldChanges::default(),
+        pods: Vec::new(),
+        policy: policy(&live, options).0,
+        controllers: BTreeSet::new(),
+        replicas: live.workload.desired_replicas(),
+        durable: None,
+        pulls: Vec::new(),
+        pre_pull: crate::engine::rollout::pre_pull::PrePull::Never,
+        hooks: Hooks::default(),
+        pods_only: false,
+        restarts_the_same: false,
+        missing_permissions: Vec::new(),
+        estimate_seconds: 0.0,
+        checked_by_server: false,
+    }
+}
+
+/// The manifest without what others than its author write.
+fn written(manifest: &Value) -> Value {
+    let mut object = manifest.clone();
+    let Value::Object(fields) = &mut object else { return object };
+    fields.shift_remove("status");
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+        metadata.retain(|name, _| !SET_BY_THE_SERVER.contains(&name.as_str()));
+        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+            let is_anothers = |name: &str| name == LAST_APPLIED || kinds::is_counter(name);
+            annotations.retain(|name, _| !is_anothers(name) && !KEPT_BY_US.contains(&name.as_str()));
+        }
+        // The pair was found by it: as written in one manifest, as given by a flag for the other.
+        metadata.shift_remove("namespace");
+    }
+    object
+}
+
+/// What the server would store after `kubectl apply` of `new`, where `old` was applied before and `live` is there.
+fn applied(kind: WorkloadKind, old: &Value, new: &Value, live: &Value) -> Result<Value, strategic_merge::Error> {
+    let patch = strategic_merge::three_way(Some(old), new, live, kind.merge())?;
+    Ok(kind.defaults().fill(&strategic_merge::apply(live, &patch, kind.merge())?))
+}
+
+/// The pod template; of a pod, what a template would have of it.
+fn template_of(kind: WorkloadKind, object: &Value) -> Value {
+    if kind.has_template() {
+        return object.pointer(kind.template_pointer()).cloned().unwrap_or(Value::Null);
+    }
+    let metadata = ["labels", "annotations"]
+        .into_iter()
+        .filter_map(|key| Some((key.to_owned(), object.pointer(&format!("/metadata/{key}"))?.clone())));
+    let metadata: Map<String, Value> = metadata.collect();
+    let spec = object.get("spec").cloned().unwrap_or(Value::Null);
+    Value::Object(Map::from_iter([("metadata".to_owned(), Value::Object(metadata)), ("spec".to_owned(), spec)]))
+}
+
+/// The volume claim templates have a reason of their own.
+fn is_a_claim(path: &str) -> bool {
+    path.starts_with("spec.volumeClaimTemplates[")
+}
+
+fn template_containers(template: &Value) -> Vec<(ContainerList, Container)> {
+    let lists = [ContainerList::Containers, ContainerList::InitContainers].into_iter();
+    let containers = lists.flat_map(|list| {
+        let found = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
+        let read = |container: &Value| serde_json::from_value(container.clone()).ok();
+        found.into_iter().flatten().filter_map(read).map(move |container| (list, container))
+    });
+    containers.collect()
+}
+
+/// Each container that both templates have, with what changes.
+fn containers(template: &Value, diff: &Difference) -> Vec<ContainerPlan> {
+    template_containers(template)
+        .into_iter()
+        .filter(|(_, container)| !diff.rest.added.iter().any(|added| added.name == container.name))
+        .filter(|(_, container)| !diff.rest.renamed.iter().any(|(_, to)| *to == container.name))
+        .map(|(list, container)| {
+            let (from, to, effect) = match diff.change.images.get(&container.name) {
+                Some(image) => (image.from.clone(), Some(image.to.clone()), effect(list, &container)),
+                None => (container.image, None, Effect::Unchanged),
+            };
+            let resize_restarts = diff.change.fields.restarting().any(|name| *name == container.name);
+            ContainerPlan { container: container.name, list, from, to, effect, resize_restarts }
+        })
+        .collect()
+}
+
+fn warnings(containers: &[ContainerPlan], template: &Value) -> BTreeSet<Warning> {
+    let mut warnings = BTreeSet::new();
+    let written: Vec<(ContainerList, Container)> = template_containers(template);
+    for plan in containers {
+        let (Some(to), name) = (&plan.to, &plan.container) else { continue };
+        let change = ImageChange::new(plan.from.as_str(), to.as_str(), plan.effect);
+        for (list, container) in &written {
+            if *list == plan.list && container.name == *name {
+                of_the_reference(container, &change, &mut warnings);
+            }
+        }
+        if plan.effect != Effect::Restart {
+            continue;
+        }
+        // No Service is known here: a container that declares no port is taken to serve nobody.
+        let serves = |container: &Container| !container.ports.is_empty() && container.readiness_probe.is_none();
+        let unready = |container: &Container| container.name == *name && serves(container);
+        if written.iter().any(|(list, container)| *list == plan.list && unready(container)) {
+            warnings.insert(Warning::NoReadinessProbe { container: name.clone() });
+        }
+        if plan.list == ContainerList::InitContainers {
+            let what = format!("no node was asked: the sidecar {name} restarts only on kubelets from 1.32 on");
+            warnings.insert(Warning::NotRead { what });
+        }
+    }
+    warnings
+}

@@ -1,0 +1,103 @@
+//! What a change of cpu and memory meets: the node's room, quotas, autoscalers, and processes that do not notice it.
+//!
+//! Of what could not be read nothing is said, unless somebody would take the silence for an answer: that is the node's room.
+
+mod autoscaler;
+mod quota;
+mod requests;
+mod room;
+mod runtime;
+mod usage;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::change::{FieldChanges, ResourceField};
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::k8s::workload::Workload;
+use crate::engine::value::quantity::Quantity;
+
+pub use autoscaler::targets;
+pub use room::NodeRoom;
+
+/// What was read because cpu or memory changes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ResizeFacts {
+    /// The nodes of the pods, by name.
+    pub nodes: BTreeMap<String, NodeRoom>,
+    /// Why some of them, or the pods there, could not be read.
+    pub nodes_not_read: Option<String>,
+    /// The VerticalPodAutoscalers of the namespace.
+    pub vertical_autoscalers: Vec<Value>,
+    /// What metrics.k8s.io shows of the workload's pods.
+    pub metrics: Vec<Value>,
+}
+
+/// A pod whose cpu or memory changes.
+pub struct Resized<'a> {
+    before: &'a Pod,
+    after: Pod,
+    /// The containers that begin anew with the change.
+    restarting: Vec<&'a ContainerName>,
+}
+
+impl<'a> Resized<'a> {
+    /// Makes it of a pod and what changes in it.
+    pub fn new(pod: &'a Pod, fields: &FieldChanges, restarting: Vec<&'a ContainerName>) -> Self {
+        Self { before: pod, after: fields.resources.asked_of(pod), restarting }
+    }
+
+    /// Returns the names of the containers of which a value changes, with what it was and will be.
+    fn changed(&self, field: ResourceField) -> impl Iterator<Item = (&ContainerName, Option<i128>, Option<i128>)> {
+        self.after.all_containers().filter_map(move |(_, after)| {
+            let (_, _, before) = self.before.container(&after.name)?;
+            let (from, to) = (amount(field.of(&before.resources)), amount(field.of(&after.resources)));
+            (from != to).then_some((&after.name, from, to))
+        })
+    }
+}
+
+/// Reads a quantity, in thousandths.
+fn amount(text: Option<&String>) -> Option<i128> {
+    text?.parse::<Quantity>().ok()?.thousandths()
+}
+
+/// Writes a quantity as people write those of the resource.
+fn written(field: ResourceField, value: i128) -> String {
+    Quantity::of_thousandths(value, field.parts().1 == "memory").to_string()
+}
+
+/// What was measured is no round number: of memory the whole mebibytes are told.
+fn whole_mebibytes(field: ResourceField, value: i128) -> i128 {
+    const MEBIBYTE: i128 = 1_048_576_000;
+    if field.parts().1 == "memory" && value > MEBIBYTE { value - value % MEBIBYTE } else { value }
+}
+
+/// Returns why the server or a kubelet would refuse it, though the template could be written.
+pub fn refused(pods: &[Resized<'_>], facts: &ResizeFacts, quotas: &[Value]) -> Vec<Reason> {
+    let mut reasons = room::too_small(pods, facts);
+    reasons.extend(quota::exceeded(pods, quotas));
+    reasons
+}
+
+/// Returns what is worth knowing.
+pub fn warnings(
+    pods: &[Resized<'_>],
+    facts: &ResizeFacts,
+    workload: &Workload,
+    (autoscalers, quotas_not_read): (&[Value], Option<&String>),
+) -> Vec<Warning> {
+    let mut warnings = room::deferred(pods, facts);
+    warnings.extend(autoscaler::horizontal(pods, autoscalers, workload));
+    warnings.extend(autoscaler::vertical(pods, &facts.vertical_autoscalers, workload));
+    warnings.extend(usage::below_use(pods, &facts.metrics));
+    warnings.extend(runtime::sized_at_start(pods, workload.template()));
+    warnings.extend(quota::unknown(pods, quotas_not_read));
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! Whether a container uses more memory than it is to have.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Resized, amount, whole_mebibytes, written};
+use crate::engine::change::ResourceField;
+use crate::engine::change::reason::Warning;
+use crate::engine::k8s::names::ContainerName;
+
+/// Returns the containers whose memory limit becomes lower than what metrics.k8s.io shows in use, each once, with the pod that
+/// uses most.
+pub(super) fn below_use(pods: &[Resized<'_>], metrics: &[Value]) -> Vec<Warning> {
+    let field = ResourceField::LimitsMemory;
+    let mut found: BTreeMap<&ContainerName, (usize, i128, i128)> = BTreeMap::new();
+    for pod in pods {
+        for (container, from, to) in pod.changed(field) {
+            let Some(to) = to.filter(|to| from.is_none_or(|from| *to < from)) else { continue };
+            if let Some(used) = used(metrics, &pod.before.key.name, container).filter(|used| *used > to) {
+                let (count, most, limit) = found.entry(container).or_insert((0, used, to));
+                (*count, *most, *limit) = (*count + 1, (*most).max(used), to);
+            }
+        }
+    }
+    let warning =
+        |(container, (pods, used, limit)): (&ContainerName, (usize, i128, i128))| Warning::MemoryLimitBelowUse {
+            container: container.clone(),
+            pods,
+            limit: written(field, limit),
+            // At least so much.
+            used: written(field, whole_mebibytes(field, used)),
+        };
+    found.into_iter().map(warning).collect()
+}
+
+fn used(metrics: &[Value], pod: &str, container: &ContainerName) -> Option<i128> {
+    let name = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let of_pod = metrics.iter().find(|one| name(one, "/metadata/name").as_deref() == Some(pod))?;
+    let containers = of_pod.get("containers")?.as_array()?;
+    let container = containers.iter().find(|one| name(one, "/name").as_deref() == Some(container.as_str()))?;
+    amount(name(container, "/usage/memory").as_ref())
+}

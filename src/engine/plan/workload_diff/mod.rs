@@ -1,0 +1,101 @@
+//! What a manifest, or images by hand, would change of a workload: the object before and after, as a person means it.
+//!
+//! Promise: status, managed fields, server-set metadata and shared defaults are gone from both; no other field is, so
+//! that nothing that would change is hidden. Containers stand in one order on both sides: another order alone is no
+//! change. What each change means for running pods is the plan's word ([`Mark`]), not a rule of this module.
+//!
+//! Not done here: a workload's pods. Whether each of them could be updated is for `plan` to say.
+
+mod clean;
+mod mark;
+#[cfg(test)]
+mod tests;
+
+pub use mark::{Effect, Mark, MarkIndex, Step};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::engine::change::new_images;
+use crate::engine::change::reason::Reason;
+use crate::engine::change::target::Images;
+use crate::engine::k8s::names::WorkloadRef;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::k8s::workload::Workload;
+use crate::engine::plan::{self, Desired, LiveWorkload, Options, Surroundings, WorkloadPlan};
+
+/// The difference that a change makes to one workload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadDiff {
+    /// The workload.
+    pub workload: WorkloadRef,
+    /// The live object, without what nobody means; keys in reading order.
+    pub before: Value,
+    /// The same after the change.
+    pub after: Value,
+    /// What the changed fields mean for running pods.
+    pub marks: Vec<Mark>,
+}
+
+impl WorkloadDiff {
+    /// Returns whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.before == self.after
+    }
+
+    /// Returns the name that kubectl gives to the object's file: `apps.v1.Deployment.prod.web`.
+    ///
+    /// Upstream: `InfoObject.Name` in kubectl's `pkg/cmd/diff/diff.go`.
+    pub fn file_name(&self) -> String {
+        let spec = self.workload.kind.spec();
+        let group = if spec.group.is_empty() { String::new() } else { format!("{}.", spec.group) };
+        let name = format!("{group}{}.{}.{}.{}", spec.version, spec.kind, self.workload.namespace, self.workload.name);
+        // The API serves no such names; a file must not stand elsewhere for one all the same.
+        name.replace(['/', '\\', '\0'], "-")
+    }
+}
+
+/// Compares a live workload with what would be stored of it.
+pub fn build(live: &Workload, desired: &Value) -> WorkloadDiff {
+    let kind = live.reference.kind;
+    let (before, after) = clean::both(kind, &live.object, desired);
+    let marks = mark::of(&plan(live, desired), kind);
+    WorkloadDiff { workload: live.reference.clone(), before, after, marks }
+}
+
+/// Shows a manifest whose workload is not in the cluster: all of it is new.
+pub fn added(workload: &WorkloadRef, manifest: &Value) -> WorkloadDiff {
+    let marks = vec![Mark { path: "apiVersion".to_owned(), effect: Effect::New }];
+    WorkloadDiff { workload: workload.clone(), before: Value::Null, after: clean::as_written(manifest), marks }
+}
+
+/// Returns the live object with other images in its template, or in itself where it is a pod.
+///
+/// # Errors
+/// As [`new_images::put`].
+pub fn with_images(live: &Workload, images: &Images) -> Result<Value, Vec<Reason>> {
+    let mut object = live.object.clone();
+    let spec = format!("{}/spec", live.reference.kind.template_pointer());
+    match object.pointer_mut(&spec) {
+        Some(spec) => new_images::put(spec, images)?,
+        None => new_images::put(&mut Value::Null, images)?,
+    }
+    Ok(object)
+}
+
+/// The plan of a workload without its pods: what it says of the template alone, or of the one pod that it is.
+fn plan(live: &Workload, desired: &Value) -> WorkloadPlan {
+    let kind = live.reference.kind;
+    let desired = Desired::Object { object: clean::as_stored(kind, desired), removals_unseen: false };
+    let itself = Pod::from_object(&live.object).ok().filter(|_| !kind.has_template());
+    let live = LiveWorkload {
+        workload: Workload { object: clean::as_stored(kind, &live.object), ..live.clone() },
+        controllers: BTreeSet::new(),
+        pods: itself.into_iter().collect(),
+        kubelets: BTreeMap::new(),
+        not_read: Vec::new(),
+        surroundings: Surroundings::default(),
+    };
+    plan::build(&desired, &live, &Options::default())
+}

@@ -1,0 +1,127 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::engine::k8s::failure::Failure;
+use crate::engine::kinds::WorkloadKind;
+use crate::engine::report::ContainerEnd;
+use crate::engine::state::record::UPDATE_ANNOTATION;
+
+/// A pod whose record says that `side` was `containerd://old` before.
+fn pod(state: &Value, last_state: &Value) -> Pod {
+    let record = json!({"id": "1", "manager": "m", "containers": {"side": {"from": "a:1", "to": "a:2", "containerID": "containerd://old"}}});
+    Pod::from_object(&json!({
+        "metadata": {"name": "web-0", "namespace": "d", "uid": "u", "annotations": {UPDATE_ANNOTATION: record.to_string()}},
+        "spec": {"nodeName": "node-a", "containers": [{"name": "app", "image": "b:1"}, {"name": "side", "image": "a:2"}]},
+        "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "ContainersNotReady", "message": "unready"}],
+            "containerStatuses": [
+                {"name": "app", "ready": true, "containerID": "containerd://app"},
+                {"name": "side", "ready": false, "restartCount": 2, "containerID": "containerd://new", "state": state, "lastState": last_state}]},
+    }))
+    .expect("it is a pod")
+}
+
+fn ended(id: &str, reason: &str) -> Value {
+    json!({"terminated": {"exitCode": 3, "signal": 9, "reason": reason, "containerID": format!("containerd://{id}")}})
+}
+
+fn end(name: &str, phase: PodPhase) -> PodEnd {
+    let container = |name: &str| ContainerEnd {
+        container: name.into(),
+        from: None,
+        to: None,
+        changed: true,
+        twice: false,
+        down_seconds: None,
+        times: Default::default(),
+    };
+    PodEnd {
+        pod: PodKey { namespace: "d".into(), name: name.into(), uid: "u".into() },
+        phase,
+        patched: true,
+        containers: vec![container("app"), container("side")],
+        unplanned: vec![],
+        replaced: false,
+    }
+}
+
+fn crash() -> PodPhase {
+    PodPhase::Failing(Failure {
+        container: Some("side".into()),
+        reason: "CrashLoopBackOff".into(),
+        message: "password=x".into(),
+        exit_code: Some(3),
+    })
+}
+
+fn outcome(result: EndResult, pods: Vec<PodEnd>) -> Outcome {
+    let workload = WorkloadRef { kind: WorkloadKind::Deployment, namespace: "d".into(), name: "web".into() };
+    Outcome { workload, result, pods, why: None, seconds: 1.0, held: false, nothing_changed: false, standing: vec![] }
+}
+
+#[test]
+fn the_log_is_that_of_the_instance_that_failed_and_never_of_the_image_before() {
+    let (running, waiting) = (json!({"running": {}}), json!({"waiting": {"reason": "CrashLoopBackOff"}}));
+    for (state, last, expected) in [
+        (&waiting, ended("new", "Error"), Some(Instance::Previous)),
+        (&waiting, ended("old", "Error"), None),
+        (&waiting, ended("new", "StartError"), None),
+        (&ended("new", "Error"), ended("old", "Error"), Some(Instance::Current)),
+        (&ended("old", "Error"), json!({}), None),
+        (&running, ended("old", "Completed"), Some(Instance::Current)),
+        (&running, ended("newer", "Error"), Some(Instance::Previous)),
+        (&json!({}), json!({}), None),
+    ] {
+        assert_eq!(wanted_log(&pod(state, &last), &"side".into()), expected, "{state} {last}");
+    }
+    assert_eq!(wanted_log(&pod(&running, &json!({})), &"nope".into()), None);
+}
+
+#[test]
+fn pods_that_failed_are_reported_and_late_ones_after_a_deadline() {
+    let pods = || vec![end("a", PodPhase::Done), end("b", crash()), end("c", PodPhase::Starting)];
+    for (result, expected) in
+        [(EndResult::Failed, 1), (EndResult::TimedOut, 2), (EndResult::Complete, 0), (EndResult::Interrupted, 0)]
+    {
+        assert_eq!(failing(&outcome(result, pods())).0.len(), expected, "{result:?}");
+    }
+    let many = outcome(EndResult::Failed, vec![end("a", crash()); 7]);
+    assert_eq!((failing(&many).0.len(), failing(&many).1), (MOST_PODS, 2));
+}
+
+#[test]
+fn what_is_known_is_put_together_without_credentials() {
+    let log: String = (0..30).map(|line| format!("line {line} token=abc\n")).collect();
+    let event =
+        Event::of(&json!({"message": "pull from https://u:p@r/ failed", "lastTimestamp": "2026-01-01T00:00:00Z"}));
+    let findings = Findings {
+        pod: Some(pod(&json!({"waiting": {"reason": "CrashLoopBackOff"}}), &ended("new", "Error"))),
+        log: Some((Instance::Previous, log)),
+        events: vec![event; 9],
+        not_read: vec![],
+    };
+    let time_line = vec![Moment { at: Duration::from_secs(1), phase: crash() }; 40];
+    let report = FailedPod::of(&end("web-0", crash()), findings, time_line);
+    assert_eq!((report.exit_code, report.signal, report.restarts), (Some(3), Some(9), Some(2)));
+    assert_eq!((report.image.as_deref(), report.node.as_deref()), (Some("a:2"), Some("node-a")));
+    let lines = report.log.map(|log| log.lines).unwrap_or_default();
+    assert_eq!((lines.len(), lines.first().map(String::as_str)), (MOST_LINES, Some("line 10 token=***")));
+    assert_eq!(report.events.len(), MOST_EVENTS);
+    assert_eq!(report.events[0].message, "pull from https://u:***@r/ failed");
+    assert_eq!((report.message.as_str(), report.time_line.len()), ("password=***", MOST_MOMENTS));
+    assert!(matches!(&report.time_line[0].phase, PodPhase::Failing(failure) if failure.message == "password=***"));
+}
+
+#[test]
+fn a_late_pod_says_what_it_lacks() {
+    let findings = |pod: Option<Pod>| Findings { pod, ..Findings::default() };
+    let running = pod(&json!({"running": {}}), &ended("old", "Completed"));
+    let report = FailedPod::of(&end("web-0", PodPhase::Starting), findings(Some(running)), vec![]);
+    assert_eq!(report.container, Some("side".into()), "the one that is not ready");
+    assert_eq!((report.reason.as_str(), report.message.as_str()), ("ContainersNotReady", "unready"));
+    assert_eq!((report.exit_code, report.signal), (None, None), "the container before ended, not this one");
+    let waiting = pod(&json!({"waiting": {"reason": "ErrImagePull", "message": "m"}}), &json!({}));
+    let phase = PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None };
+    assert_eq!(FailedPod::of(&end("web-0", phase), findings(Some(waiting)), vec![]).reason, "ErrImagePull");
+    let unknown = FailedPod::of(&end("web-0", PodPhase::Starting), findings(None), vec![]);
+    assert_eq!((unknown.reason.as_str(), unknown.container), ("TimedOut", None));
+}

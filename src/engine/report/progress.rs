@@ -1,0 +1,144 @@
+//! How far one pod is: the phases of its update, and the few stages that everybody else tells apart.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::k8s::failure::Failure;
+use crate::engine::k8s::names::ContainerName;
+use crate::engine::state::hook::HookPhase;
+
+/// Where one pod stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "phase")]
+pub enum PodPhase {
+    /// Not its turn yet.
+    Waiting,
+    /// The person's own command runs.
+    Hook {
+        /// Which.
+        hook: HookPhase,
+    },
+    /// In hand, and these containers are to be patched next.
+    Next {
+        /// Which.
+        containers: Vec<ContainerName>,
+    },
+    /// It is being taken out of its Services.
+    Draining {
+        /// Those that still list it; none while traffic that is on its way is waited for.
+        services: Vec<String>,
+    },
+    /// The new container is proven; the pod is being put back into its Services.
+    Restoring {
+        /// Those that do not list it yet.
+        services: Vec<String>,
+    },
+    /// The patch is on its way, or accepted and not seen yet.
+    Patched,
+    /// The pod asks for the new image; the container from before, or none, is there.
+    Restarting {
+        /// Those whose container from before, or none, is there.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        containers: Vec<ContainerName>,
+        /// What the kubelet says it waits for, if it says so.
+        waiting: Option<String>,
+        /// About when the kubelet's back-off ends (RFC 3339), where that is what holds a container that has not crashed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<String>,
+    },
+    /// It asks for other cpu or memory, and the kubelet is at work on it.
+    Resizing {
+        /// The kubelet's words, if it says something.
+        why: Option<String>,
+        /// It waits until there is room on this node.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deferred_by: Option<String>,
+    },
+    /// Everything but its resize is done, and that is left to the kubelet, which has put it off.
+    Left {
+        /// The kubelet's words, if it says something.
+        why: Option<String>,
+        /// The node that has no room for it.
+        node: String,
+    },
+    /// The new container runs; the pod is not ready yet.
+    Starting,
+    /// Ready; ready must hold.
+    Settling {
+        /// For this many seconds in all.
+        #[serde(rename = "holdSeconds")]
+        hold_seconds: u32,
+    },
+    /// Ready, but nothing proves that the container is another one.
+    Unverified {
+        /// Why not.
+        why: String,
+    },
+    /// Done: proven.
+    Done,
+    /// Failed.
+    Failing(Failure),
+    /// Somebody else set another image.
+    Moved {
+        /// The container.
+        container: ContainerName,
+        /// The image that stands there now.
+        image: String,
+    },
+    /// The pod is gone, is going, or has another controller.
+    Gone {
+        /// In a few words.
+        why: String,
+    },
+}
+
+/// How far a pod is, by and large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Not its turn yet.
+    Waiting,
+    /// Begun, and neither done nor failed.
+    InProgress,
+    /// Done.
+    Done,
+    /// Left to its kubelet, with everything done that is not the kubelet's.
+    Left,
+    /// Failed.
+    Failed,
+    /// Gone, or changed by another client: no longer the pod of the plan.
+    Lost,
+}
+
+impl PodPhase {
+    /// Returns the stage. The only place that tells all phases apart to classify them.
+    pub const fn stage(&self) -> Stage {
+        match self {
+            Self::Waiting => Stage::Waiting,
+            Self::Hook { .. }
+            | Self::Next { .. }
+            | Self::Draining { .. }
+            | Self::Restoring { .. }
+            | Self::Patched
+            | Self::Restarting { .. }
+            | Self::Resizing { .. }
+            | Self::Starting
+            | Self::Settling { .. }
+            | Self::Unverified { .. } => Stage::InProgress,
+            Self::Done => Stage::Done,
+            Self::Left { .. } => Stage::Left,
+            Self::Failing(_) => Stage::Failed,
+            Self::Moved { .. } | Self::Gone { .. } => Stage::Lost,
+        }
+    }
+
+    /// Returns whether nothing of the pod is changed in this phase yet: it waits, or the command before it runs.
+    pub const fn is_before_any_change(&self) -> bool {
+        matches!(self, Self::Waiting | Self::Hook { hook: HookPhase::Before })
+    }
+}
+
+impl Stage {
+    /// Returns whether the pod is done, is left to its kubelet, has failed, or is lost: nothing more is expected of it.
+    pub const fn is_end(self) -> bool {
+        matches!(self, Self::Done | Self::Left | Self::Failed | Self::Lost)
+    }
+}

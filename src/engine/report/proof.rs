@@ -1,0 +1,278 @@
+//! The proof at the end, in numbers: what restarted as planned and what did not, which pods were replaced and why, how
+//! long containers were pulled, down, and not ready.
+//!
+//! It claims only what the outcome shows; what was not told is not counted as nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::k8s::events::{self, Event};
+use crate::engine::k8s::names::{ContainerName, PodKey};
+use crate::engine::report::progress::PodPhase;
+use crate::engine::report::{Outcome, PodEnd};
+use crate::engine::value::image;
+
+/// The shortest, the middle and the longest of some times, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// The shortest.
+    pub min: f64,
+    /// The middle; of an even number the lower one.
+    pub median: f64,
+    /// The longest.
+    pub max: f64,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Spread {
+    /// Returns the spread; `None` of nothing.
+    pub fn of(mut seconds: Vec<f64>) -> Option<Self> {
+        seconds.sort_by(f64::total_cmp);
+        let median = *seconds.get(seconds.len().saturating_sub(1) / 2)?;
+        Some(Self { min: *seconds.first()?, median, max: *seconds.last()?, count: seconds.len() })
+    }
+}
+
+/// The times of one container over all pods that are done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContainerProof {
+    /// The container.
+    pub container: ContainerName,
+    /// Pulls by the kubelet after the restart began.
+    pub pull: Option<Spread>,
+    /// From the end of the container before to the start of the new one.
+    pub down: Option<Spread>,
+    /// From the start of the new one until the pod was `Ready`.
+    pub ready: Option<Spread>,
+}
+
+/// What a rollout did.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Proof {
+    /// By container: in how many pods it restarted as planned.
+    pub planned: BTreeMap<ContainerName, usize>,
+    /// Of those: in how many it restarted twice.
+    pub twice: BTreeMap<ContainerName, usize>,
+    /// By container: in how many pods it restarted though no change of it was planned.
+    pub collateral: BTreeMap<ContainerName, usize>,
+    /// The pods that left, and why.
+    pub replaced: Vec<(PodKey, String)>,
+    /// By container, in order of their names.
+    pub times: Vec<ContainerProof>,
+}
+
+impl Proof {
+    /// Works it out from an outcome. `restarts` says of a container in a pod whether its change restarts it.
+    pub fn of(outcome: &Outcome, restarts: impl Fn(&PodEnd, &ContainerName) -> bool) -> Self {
+        let mut proof = Self::default();
+        let mut times: BTreeMap<&ContainerName, [Vec<f64>; 3]> = BTreeMap::new();
+        for end in &outcome.pods {
+            for name in &end.unplanned {
+                *proof.collateral.entry(name.clone()).or_default() += 1;
+            }
+            match &end.phase {
+                PodPhase::Done => {}
+                PodPhase::Gone { why } if end.replaced => {
+                    proof.replaced.push((end.pod.clone(), why.clone()));
+                    continue;
+                }
+                _ => continue,
+            }
+            for container in &end.containers {
+                if container.changed && restarts(end, &container.container) {
+                    *proof.planned.entry(container.container.clone()).or_default() += 1;
+                    if container.twice {
+                        *proof.twice.entry(container.container.clone()).or_default() += 1;
+                    }
+                }
+                let [pull, down, ready] = times.entry(&container.container).or_default();
+                pull.extend(container.times.pull_seconds);
+                // A clock that was set back between two events of a node is no time.
+                down.extend(container.down_seconds.map(whole));
+                ready.extend(container.times.ready_seconds.map(whole));
+            }
+        }
+        let spreads = times.into_iter().map(|(name, [pull, down, ready])| ContainerProof {
+            container: name.clone(),
+            pull: Spread::of(pull),
+            down: Spread::of(down),
+            ready: Spread::of(ready),
+        });
+        proof.times = spreads.collect();
+        proof
+    }
+}
+
+fn whole(seconds: i64) -> f64 {
+    f64::from(u32::try_from(seconds).unwrap_or(if seconds < 0 { 0 } else { u32::MAX }))
+}
+
+/// Returns whether the kubelet's events may tell how long pulls took: a container restarted whose pull is not known.
+pub fn wants_pulls(outcome: &Outcome) -> bool {
+    let done = outcome.pods.iter().filter(|end| end.patched && matches!(end.phase, PodPhase::Done));
+    done.flat_map(|end| &end.containers).any(|end| end.times.started_at.is_some() && end.times.pull_seconds.is_none())
+}
+
+/// Returns whether pods left of which nobody has said why.
+pub fn wants_causes(outcome: &Outcome) -> bool {
+    outcome.pods.iter().any(lacks_cause)
+}
+
+fn lacks_cause(end: &PodEnd) -> bool {
+    end.replaced && matches!(&end.phase, PodPhase::Gone { why } if why == DELETED || why == BEING_DELETED)
+}
+
+/// What is said of a pod that is gone where nothing else is known.
+pub const DELETED: &str = "it was deleted";
+
+/// What is said of a pod that is going where nothing else is known.
+pub const BEING_DELETED: &str = "it is being deleted";
+
+/// Adds how long the kubelet pulled, from its events `Pulled`: the newest of the container between the end of the one
+/// before and the start of the new one, which names the image.
+pub fn add_pulls(outcome: &mut Outcome, events: &[Event]) {
+    let mut of_pod: BTreeMap<&str, Vec<&Event>> = BTreeMap::new();
+    for event in events.iter().filter(|event| event.reason == "Pulled") {
+        of_pod.entry(event.uid.as_str()).or_default().push(event);
+    }
+    for end in &mut outcome.pods {
+        let Some(events) = of_pod.get(end.pod.uid.as_str()) else { continue };
+        for container in &mut end.containers {
+            let (Some(ended), Some(started)) = (&container.times.ended_at, &container.times.started_at) else {
+                continue;
+            };
+            let is_its = |event: &&&Event| {
+                let named = events::image_of(&event.message).zip(container.to.as_deref());
+                event.container.as_ref() == Some(&container.container)
+                    && ended <= &event.time
+                    && event.time <= *started
+                    && named.is_none_or(|(named, to)| image::is_same(named, to))
+            };
+            let newest = events.iter().filter(is_its).max_by(|a, b| a.time.cmp(&b.time));
+            container.times.pull_seconds = newest.and_then(|event| events::pull_seconds(&event.message));
+        }
+    }
+}
+
+/// Says of pods that left and of which no more is known whether a controller deleted them.
+pub fn add_causes(outcome: &mut Outcome, events: &[Event]) {
+    let deleted: BTreeSet<&str> = events.iter().filter_map(events::deleted_pod).collect();
+    for end in outcome.pods.iter_mut().filter(|end| lacks_cause(end)) {
+        if deleted.contains(end.pod.name.as_str()) {
+            end.phase = PodPhase::Gone { why: "its controller deleted it".into() };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::kinds::WorkloadKind;
+    use crate::engine::report::{ContainerEnd, ContainerTimes};
+    use crate::engine::state::outcome::EndResult;
+
+    fn end(name: &str, phase: PodPhase, down: i64) -> PodEnd {
+        PodEnd {
+            pod: PodKey { namespace: "d".into(), name: name.into(), uid: format!("uid-{name}").into() },
+            replaced: matches!(phase, PodPhase::Gone { .. }),
+            phase,
+            patched: true,
+            containers: vec![ContainerEnd {
+                container: "side".into(),
+                from: None,
+                to: Some("acme/side:2".into()),
+                changed: true,
+                twice: false,
+                down_seconds: Some(down),
+                times: ContainerTimes {
+                    ended_at: Some("2026-01-01T00:00:10Z".into()),
+                    started_at: Some("2026-01-01T00:00:14Z".into()),
+                    running_since: None,
+                    pull_seconds: None,
+                    ready_seconds: Some(down + 1),
+                },
+            }],
+            unplanned: vec![],
+        }
+    }
+
+    fn outcome(pods: Vec<PodEnd>) -> Outcome {
+        let workload = crate::engine::k8s::names::WorkloadRef {
+            kind: WorkloadKind::Deployment,
+            namespace: "d".into(),
+            name: "web".into(),
+        };
+        Outcome {
+            workload,
+            result: EndResult::Complete,
+            pods,
+            why: None,
+            seconds: 1.0,
+            held: false,
+            nothing_changed: false,
+            standing: vec![],
+        }
+    }
+
+    fn pulled(name: &str, time: &str, message: &str) -> Event {
+        Event::of(&json!({"involvedObject": {"uid": format!("uid-{name}"), "fieldPath": "spec.containers{side}"},
+            "reason": "Pulled", "lastTimestamp": time, "message": message}))
+    }
+
+    #[test]
+    fn the_median_is_the_lower_of_two() {
+        assert_eq!(Spread::of(vec![]), None);
+        let spread = |seconds: &[f64]| Spread::of(seconds.to_vec()).map(|s| (s.min, s.median, s.max, s.count));
+        assert_eq!(spread(&[3.0]), Some((3.0, 3.0, 3.0, 1)));
+        assert_eq!(spread(&[4.0, 1.0]), Some((1.0, 1.0, 4.0, 2)));
+        assert_eq!(spread(&[9.0, 1.0, 2.0]), Some((1.0, 2.0, 9.0, 3)));
+    }
+
+    #[test]
+    fn it_counts_what_was_planned_what_was_not_and_what_left() {
+        let mut ends = vec![end("a", PodPhase::Done, 1), end("b", PodPhase::Done, -5)];
+        ends.push(end("c", PodPhase::Gone { why: DELETED.into() }, 7));
+        ends.push(end("d", PodPhase::Starting, 7));
+        ends[1].unplanned = vec!["app".into()];
+        ends[1].containers[0].twice = true;
+        let proof = Proof::of(&outcome(ends.clone()), |_, _| true);
+        assert_eq!(proof.planned, [("side".into(), 2)].into());
+        assert_eq!(proof.twice, [("side".into(), 1)].into());
+        assert_eq!(proof.collateral, [("app".into(), 1)].into());
+        assert_eq!(proof.replaced.len(), 1);
+        let down = proof.times[0].down.map(|spread| (spread.min, spread.max, spread.count));
+        assert_eq!(down, Some((0.0, 1.0, 2)), "only of pods that are done");
+        assert_eq!(Proof::of(&outcome(ends), |_, _| false).planned, [].into());
+    }
+
+    #[test]
+    fn a_pull_counts_if_it_lies_within_the_restart_and_names_the_image() {
+        let took = "Successfully pulled image \"docker.io/acme/side:2\" in 1.5s (2s including waiting)";
+        for (time, message, expected) in [
+            ("2026-01-01T00:00:12Z", took, Some(1.5)),
+            ("2026-01-01T00:00:09Z", took, None),
+            ("2026-01-01T00:00:15Z", took, None),
+            ("2026-01-01T00:00:12Z", "Container image \"acme/side:2\" already present on machine", None),
+            ("2026-01-01T00:00:12Z", "Successfully pulled image \"acme/side:1\" in 1.5s", None),
+        ] {
+            let mut ended = outcome(vec![end("a", PodPhase::Done, 1)]);
+            assert!(wants_pulls(&ended));
+            add_pulls(&mut ended, &[pulled("b", "2026-01-01T00:00:12Z", took), pulled("a", time, message)]);
+            assert_eq!(ended.pods[0].containers[0].times.pull_seconds, expected, "{time} {message}");
+        }
+    }
+
+    #[test]
+    fn who_deleted_a_pod_is_said_where_its_controller_did() {
+        let event = Event::of(&json!({"reason": "SuccessfulDelete", "message": "Deleted pod: a"}));
+        let gone = |why: &str| PodPhase::Gone { why: why.into() };
+        let mut ended =
+            outcome(vec![end("a", gone(DELETED), 1), end("b", gone(DELETED), 1), end("a", gone("evicted"), 1)]);
+        assert!(wants_causes(&ended));
+        add_causes(&mut ended, &[event]);
+        let whys: Vec<PodPhase> = ended.pods.into_iter().map(|end| end.phase).collect();
+        assert_eq!(whys, [gone("its controller deleted it"), gone(DELETED), gone("evicted")]);
+    }
+}

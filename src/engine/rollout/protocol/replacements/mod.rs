@@ -1,0 +1,145 @@
+//! Replacement pods: those that the owner makes from the wanted template while the rollout is under way. They are right by themselves and
+//! leave it, but a container that fails in one of them would fail in the next pod as well: then no further one is touched.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::engine::change::Direction;
+use crate::engine::k8s::failure::{self, Failure, Urgency};
+use crate::engine::k8s::names::{ContainerName, PodKey};
+use crate::engine::k8s::pod::Pod;
+use crate::engine::report::progress::PodPhase;
+use crate::engine::report::{Notice, PodEnd};
+
+use crate::engine::rollout::Now;
+use crate::engine::rollout::goal::{ContainerGoal, Goal};
+use crate::engine::rollout::look::Look;
+use crate::engine::rollout::pods::Pods;
+
+use super::Effects;
+
+/// All containers of a new pod start at once, and one may crash until another is up: so many restarts are forgiven.
+const FORGIVEN_RESTARTS: i64 = 1;
+
+/// A container of such a pod that does not run.
+#[derive(Debug, Clone)]
+struct Trouble {
+    failure: Failure,
+    urgency: Urgency,
+    since: Now,
+    said: bool,
+}
+
+impl Trouble {
+    /// When it counts as failed, if nothing changes.
+    fn at(&self) -> Now {
+        self.since + Duration::from_secs(self.urgency.patience_seconds())
+    }
+}
+
+type Troubles = BTreeMap<(PodKey, ContainerName), Trouble>;
+
+/// What is kept of them: by pod and container.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Replacements {
+    troubles: Troubles,
+}
+
+impl Replacements {
+    /// Looks at those of the pods that have changed that are none of the goal's.
+    pub(crate) fn look_at(&mut self, look: Look<'_>, pods: &mut Pods, changed: &[PodKey]) {
+        // Pods alone have no template to be made from; and what was told stays so while the end is on its way: a crashed
+        // container is started again.
+        if look.goal.owner.is_none() || look.ending_since.is_some() {
+            return;
+        }
+        for key in changed {
+            let before = std::mem::take(&mut self.troubles);
+            let (of_it, others) = before.into_iter().partition(|((pod, _), _)| pod == key);
+            self.troubles = others;
+            if pods.position(key).is_none() {
+                pods.looked_at(1);
+                let pod = look.world.pod(key);
+                let found = pod.map(|pod| troubles(look.goal, pod, &of_it, look.now)).unwrap_or_default();
+                self.troubles.extend(found);
+            }
+        }
+    }
+
+    /// Says which have failed, once each.
+    pub(crate) fn say(&mut self, look: Look<'_>) -> Effects {
+        let mut effects = Effects::default();
+        for ((pod, _), trouble) in &mut self.troubles {
+            if trouble.at() <= look.now && look.is_live() && !std::mem::replace(&mut trouble.said, true) {
+                let phase = PodPhase::Failing(trouble.failure.clone());
+                effects.say(Notice::Pod { pod: pod.clone(), phase });
+            }
+        }
+        effects
+    }
+
+    /// Returns whether one has failed and that ends the rollout.
+    pub(crate) fn have_failed(&self, goal: &Goal) -> bool {
+        !goal.policy.goes_on_after_failure && self.troubles.values().any(|trouble| trouble.said)
+    }
+
+    /// Returns those that have failed, as they ended.
+    pub(crate) fn ends(&self) -> Vec<PodEnd> {
+        let mut ends: BTreeMap<&PodKey, PodEnd> = BTreeMap::new();
+        for ((pod, _), trouble) in self.troubles.iter().filter(|(_, trouble)| trouble.said) {
+            ends.entry(pod).or_insert_with(|| PodEnd {
+                pod: pod.clone(),
+                phase: PodPhase::Failing(trouble.failure.clone()),
+                patched: false,
+                containers: Vec::new(),
+                unplanned: Vec::new(),
+                replaced: false,
+            });
+        }
+        ends.into_values().collect()
+    }
+
+    /// Returns when the next of them counts as failed.
+    pub(crate) fn next_look(&self) -> Option<Now> {
+        self.troubles.values().filter(|trouble| !trouble.said).map(Trouble::at).min()
+    }
+}
+
+fn troubles(goal: &Goal, pod: &Pod, before: &Troubles, now: Now) -> Troubles {
+    wanted(goal, pod)
+        .into_iter()
+        .filter(|(_, wanted)| wanted.from == wanted.to && wanted.restarts)
+        .filter_map(|(name, wanted)| {
+            let (_, _, status) = pod.container_status(&name)?;
+            // Whatever ended in it is of the wanted image: it was made with it.
+            let (failure, urgency) = failure::judge(status, |_| Some(true), None, wanted.to.as_deref()?)?;
+            if failure.exit_code.is_some() && urgency == Urgency::AtOnce && status.restart_count <= FORGIVEN_RESTARTS {
+                return None;
+            }
+            let key = (pod.key.clone(), name);
+            let known = before.get(&key).filter(|known| known.failure.reason == failure.reason);
+            let (since, said) = known.map_or((now, false), |known| (known.since, known.said));
+            Some((key, Trouble { failure, urgency, since, said }))
+        })
+        .collect()
+}
+
+/// What the rollout wants of a pod that was made since it began; nothing of any other, and nothing on the way back.
+fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
+    let Some(owner) = goal.owner.as_ref().filter(|owner| owner.lock.direction == Direction::Forward) else {
+        return BTreeMap::new();
+    };
+    let time = |text: &str| text.parse::<jiff::Timestamp>().ok();
+    let is_anew = time(&owner.lock.since).zip(time(&pod.created)).is_some_and(|(began, made)| {
+        // The API's times are whole seconds.
+        made.as_second() >= began.as_second()
+    });
+    let is_ours = pod.is_controlled_by(&goal.controllers);
+    if !is_anew || !is_ours || pod.terminating || pod.is_finished() {
+        return BTreeMap::new();
+    }
+    ContainerGoal::of_change(&owner.lock.directed(), pod, &goal.id)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,346 @@
+//! What the kinds have in common: the first write, the taking over, and the last ones.
+
+use serde_json::Value;
+
+use super::history::{self, HistoryEntry};
+use super::holder::{BEAT_LABEL, Holder, beat_of};
+use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, ROLLOUT_ANNOTATION, ROLLOUT_POINTER, RolloutLock};
+use super::objects::Guarded;
+use super::{
+    Cleanup, Fence, ObjectKind, OwnLock, OwnerGoal, OwnerPhase, OwnerStep, PodsState, ThisRun, daemon_set, deployment,
+    replica_set, stateful_set, superseded,
+};
+use crate::engine::change::{Direction, same};
+use crate::engine::kinds::{HoldsBy, WorkloadKind};
+use crate::engine::state::outcome::EndResult;
+
+/// Everything that a phase is decided from.
+pub(super) struct Step<'a> {
+    pub(super) goal: &'a OwnerGoal,
+    pub(super) kind: WorkloadKind,
+    pub(super) object: &'a Value,
+    pub(super) owned: &'a [Value],
+    /// The server's time of the read.
+    pub(super) now: Option<&'a str>,
+    pub(super) pods: &'a PodsState,
+    pub(super) run: ThisRun<'a>,
+}
+
+impl<'a> Step<'a> {
+    pub(super) fn object_kind(&self) -> ObjectKind {
+        ObjectKind::Workload(self.kind)
+    }
+
+    pub(super) fn template(&self) -> &'a Value {
+        self.object.pointer("/spec/template").unwrap_or(&Value::Null)
+    }
+
+    pub(super) fn integer(&self, pointer: &str) -> i64 {
+        integer(self.object, pointer)
+    }
+
+    pub(super) fn is_observed(&self) -> bool {
+        self.integer("/status/observedGeneration") >= self.integer("/metadata/generation")
+    }
+
+    /// A guarded patch of the owner that tests the lock as it was read.
+    pub(super) fn patch(&self) -> Guarded<'a> {
+        Guarded::of(self.object_kind(), self.object).test(ROLLOUT_POINTER)
+    }
+
+    /// What the history says of this rollout: the owner's own may be an older one, which came back.
+    pub(super) fn recorded(&self) -> Option<HistoryEntry> {
+        let known = history::union(std::iter::once(self.object).chain(self.owned));
+        known.into_iter().find(|entry| entry.id == self.goal.lock.id)
+    }
+
+    /// The first write: the template, the lock, and what keeps the controller from replacing pods, in one patch.
+    pub(super) fn begin(&self) -> OwnerPhase {
+        if self.goal.adopts && same(self.template(), self.goal.target()) {
+            return self.take_lock();
+        }
+        if !same(self.template(), self.goal.source()) {
+            return superseded("its template changed meanwhile");
+        }
+        if self.goal.adopts {
+            return self.set_template();
+        }
+        if is_paused(self.object) {
+            return superseded("it was paused meanwhile");
+        }
+        self.set_template()
+    }
+
+    pub(super) fn set_template(&self) -> OwnerPhase {
+        // Whatever the lock of the run before said: this write pauses a Deployment anew.
+        let lock = &RolloutLock { released: false, ..self.lock() };
+        let mut annotations = vec![(ROLLOUT_ANNOTATION, Some(lock.to_text()))];
+        // One that somebody else has set meanwhile is theirs.
+        let found = self.object.pointer(CAUSE_POINTER).and_then(Value::as_str);
+        if lock.direction == Direction::Forward || found == lock.reason.as_deref() {
+            annotations.push((CHANGE_CAUSE, lock.cause()));
+        }
+        // Without a lock to test, one that comes late could meet the owner as it was: the history tells them apart.
+        let patch = self.patch().test(history::HISTORY_POINTER);
+        let patch = patch.set("/spec/template", Some(self.goal.target().clone())).annotate(&annotations);
+        let patch = self.without_beat(patch);
+        let patch = match self.kind.holds_by() {
+            HoldsBy::Paused => patch.set("/spec/paused", Some(Value::Bool(true))),
+            // A partition above all pods is one only for the number of them that was read.
+            HoldsBy::OnDeleteOrPartition => {
+                patch.test("/spec/replicas").set("/spec/updateStrategy", Some(stateful_set::working_strategy(self)))
+            }
+            HoldsBy::OnDelete => patch.set("/spec/updateStrategy", Some(daemon_set::working_strategy())),
+            HoldsBy::Nothing => patch,
+        };
+        OwnerPhase::Do(OwnerStep::SetTemplate, patch.write())
+    }
+
+    /// Goes on under this run's lock.
+    pub(super) fn held(&self, lock: &RolloutLock) -> OwnerPhase {
+        match self.kind.holds_by() {
+            HoldsBy::Paused => deployment::held(self, lock),
+            HoldsBy::OnDeleteOrPartition => stateful_set::held(self),
+            HoldsBy::OnDelete => daemon_set::held(self),
+            HoldsBy::Nothing => replica_set::held(self),
+        }
+    }
+
+    /// Another run's lock of the same rollout: taken over, together with the way back where the direction turns.
+    pub(super) fn go_on(&self, found: &RolloutLock) -> OwnerPhase {
+        let turns = found.direction != self.goal.lock.direction;
+        let let_go = match self.kind.holds_by() {
+            HoldsBy::Paused if turns => deployment::let_go_too_early(self, found),
+            HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition | HoldsBy::Nothing => None,
+        };
+        if let Some(ended) = let_go {
+            return ended;
+        }
+        if turns && same(self.template(), self.goal.source()) {
+            return self.set_template();
+        }
+        let lock = RolloutLock { released: found.released && !turns, ..self.lock() };
+        let patch = self.patch().annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))]);
+        OwnerPhase::Do(OwnerStep::TakeLock, self.without_beat(patch).write())
+    }
+
+    /// A lock is set where there is none that can be read, over the template as it is.
+    fn take_lock(&self) -> OwnerPhase {
+        let patch = self.patch().test("/spec/template");
+        let patch = match self.kind.holds_by().field() {
+            Some(field) => patch.test(field),
+            None => patch,
+        };
+        let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, Some(self.lock().to_text()))]);
+        OwnerPhase::Do(OwnerStep::TakeLock, self.without_beat(patch).write())
+    }
+
+    /// The lock of this run as it is written now: its first sign of life.
+    fn lock(&self) -> RolloutLock {
+        let lock = self.goal.lock.clone();
+        let holder = lock.holder.map(|holder| Holder { since: self.now.map(str::to_owned), ..holder });
+        RolloutLock { holder, ..lock }
+    }
+
+    /// The sign of life goes with the lock that it belongs to. One that comes meanwhile fails the test.
+    fn without_beat(&self, patch: Guarded<'a>) -> Guarded<'a> {
+        match beat_of(self.object) {
+            Some(_) => patch.label(&[(BEAT_LABEL, None)]),
+            None => patch,
+        }
+    }
+
+    /// There is no lock, and the history knows nothing of this rollout.
+    ///
+    /// A run that has set its lock never begins again: whoever took the lock away, with a PUT of the whole object as it
+    /// was before or by hand, has ended the rollout.
+    pub(super) fn without_lock(&self) -> OwnerPhase {
+        let why = match (self.run.own_lock, &self.goal.replaces) {
+            (OwnLock::Unwritten, None) => return self.begin(),
+            (OwnLock::Unclear { generation }, None)
+                if self.integer("/metadata/generation") <= generation.saturating_add(1) =>
+            {
+                return self.begin();
+            }
+            (OwnLock::Unclear { .. }, None) => "it was changed by another client after a write whose answer was lost",
+            // `kubectl rollout undo` puts the annotations of the older ReplicaSet in place of all others.
+            (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) if !same(self.template(), self.goal.target()) => {
+                "its template was changed by another client, and its lock was removed"
+            }
+            (OwnLock::Held | OwnLock::Closed, _) | (_, Some(_)) => "its lock was removed by another client",
+        };
+        self.cleaned_up(why, self.tidy_copies())
+    }
+
+    /// Somebody has put the whole owner back as it was in the middle: lock, and what keeps the controller from acting. That
+    /// is no stale copy, which comes back alone.
+    pub(super) fn is_set_again(&self) -> bool {
+        let Ok(Some(lock)) = RolloutLock::of(self.object) else { return false };
+        let strategy = self.object.pointer("/spec/updateStrategy");
+        let holds = is_paused(self.object) && !lock.released;
+        lock.id == self.goal.lock.id && (holds || lock.strategy.as_ref().is_some_and(|saved| Some(saved) != strategy))
+    }
+
+    /// The history says how the rollout ended, whoever ended it.
+    pub(super) fn after_the_end(&self, entry: &HistoryEntry) -> OwnerPhase {
+        if matches!(RolloutLock::of(self.object), Ok(Some(lock)) if lock.id == self.goal.lock.id) {
+            let patch = self.patch().annotate(&[(ROLLOUT_ANNOTATION, None)]);
+            return OwnerPhase::Do(OwnerStep::RemoveCopy, patch.write());
+        }
+        match self.otherwise(entry) {
+            Some(why) => self.cleaned_up(&why, self.tidy_copies()),
+            None => self.tidy_copies(),
+        }
+    }
+
+    /// How the rollout ended otherwise than this run was to end it; `None` where it did not.
+    fn otherwise(&self, entry: &HistoryEntry) -> Option<String> {
+        let own = self.run.own_lock == OwnLock::Closed;
+        let stands = own || same(self.template(), self.goal.target());
+        let changed = |end: &str| format!("it was {end} by another run{}, and changed since", entry.by());
+        match (self.goal.lock.direction, entry.outcome) {
+            (Direction::Forward, EndResult::Complete | EndResult::Deferred) | (Direction::Back, EndResult::Aborted)
+                if stands =>
+            {
+                None
+            }
+            (Direction::Forward, EndResult::Complete | EndResult::Deferred) => Some(changed("completed")),
+            (Direction::Back, EndResult::Aborted) => Some(changed("aborted")),
+            (Direction::Forward, EndResult::Aborted) => Some(format!("it was aborted by another run{}", entry.by())),
+            // What was complete before is not taken back by tidying up after it.
+            (Direction::Back, EndResult::Complete | EndResult::Deferred) => {
+                Some("it was complete already; kubectl inplace undo takes it back".into())
+            }
+            (_, EndResult::Superseded) if entry.replaced_by.is_some() => {
+                let by = entry.replaced_by.as_ref().map(ToString::to_string).unwrap_or_default();
+                Some(format!("rollout {by} took its place{}", entry.by()))
+            }
+            (_, EndResult::Superseded) => {
+                Some(format!("another run{} found it changed by another client and ended it", entry.by()))
+            }
+            (
+                _,
+                EndResult::NothingToDo
+                | EndResult::Changes
+                | EndResult::NotEligible
+                | EndResult::Error
+                | EndResult::Failed
+                | EndResult::TimedOut
+                | EndResult::Interrupted
+                | EndResult::Terminated
+                | EndResult::Paused,
+            ) => Some(format!("its history was edited: no rollout ends as {}", entry.outcome.word())),
+        }
+    }
+
+    /// What is left to do is done, and then it ends as superseded.
+    pub(super) fn cleaned_up(&self, why: &str, next: OwnerPhase) -> OwnerPhase {
+        let cleanup = match next {
+            OwnerPhase::Do(step, write) => Cleanup::Do(step, Box::new(write)),
+            OwnerPhase::Await(fence) => Cleanup::Await(fence),
+            OwnerPhase::TakePods
+            | OwnerPhase::PodsMayGo { .. }
+            | OwnerPhase::Superseded { .. }
+            | OwnerPhase::TakenOver { .. }
+            | OwnerPhase::Closed => Cleanup::Nothing,
+        };
+        OwnerPhase::Superseded { why: why.into(), cleanup }
+    }
+
+    /// Whether the controller has seen every pod that is not labelled with the revision as such.
+    ///
+    /// On the way back a pod was labelled twice. A controller whose cache of pods is behind both labels counts it as updated
+    /// all the while, and would replace it once the strategy is back and the first label comes by.
+    pub(super) fn has_seen_labels(&self, revision: &str, updated: i64, wanted: i64) -> bool {
+        updated <= wanted.saturating_sub(self.lack_label(revision)).max(0)
+    }
+
+    /// How many pods are there without the label of this revision.
+    pub(super) fn lack_label(&self, revision: &str) -> i64 {
+        let others = self.pods.labels.iter().filter(|(label, _)| label.as_str() != revision).map(|(_, pods)| pods);
+        i64::try_from(others.sum::<usize>()).unwrap_or(i64::MAX)
+    }
+
+    /// The controller has copied the lock to ReplicaSets: the copies go once it has seen that the owner has none.
+    pub(super) fn tidy_copies(&self) -> OwnerPhase {
+        // Whoever removes the lock by hand leaves the sign of life that goes with it.
+        if RolloutLock::text_of(self.object).is_none() && beat_of(self.object).is_some() {
+            return OwnerPhase::Do(OwnerStep::RemoveCopy, self.without_beat(self.patch()).write());
+        }
+        let Some(through) = self.kind.owns_through() else { return OwnerPhase::Closed };
+        let knows = |set: &&Value| history::of(set).iter().any(|entry| entry.id == self.goal.lock.id);
+        let is_ours = |set: &&Value| matches!(RolloutLock::of(set), Ok(Some(lock)) if lock.id == self.goal.lock.id);
+        // An annotation raises a Deployment's generation. While somebody else's template is paused no ReplicaSet matches
+        // it, and no history is ever copied; before it is seen, a copy may still be made where there is none yet.
+        if !self.is_observed() && !self.owned.iter().any(|set| knows(&set)) {
+            return OwnerPhase::Await(Fence::HistoryCopied);
+        }
+        let Some(copy) = self.owned.iter().find(is_ours) else {
+            let gone = self.recorded().is_none().then_some(&self.goal.lock.id);
+            return match deployment::leftover(self.object, self.owned, gone) {
+                Some(write) => OwnerPhase::Do(OwnerStep::DropHistory, write),
+                None => OwnerPhase::Closed,
+            };
+        };
+        let patch = Guarded::of(ObjectKind::Workload(through), copy);
+        OwnerPhase::Do(OwnerStep::RemoveCopy, patch.annotate(&[(ROLLOUT_ANNOTATION, None)]).write())
+    }
+
+    /// The last write: the lock goes and the history is written, in one patch.
+    pub(super) fn closing(&self, outcome: EndResult) -> Guarded<'a> {
+        let lock = &self.goal.lock;
+        let mut entries = history::union(std::iter::once(self.object).chain(self.owned));
+        for entry in lock.replaced.iter().cloned().chain([lock.entry(outcome, self.run.ended, &self.goal.who)]) {
+            entries.retain(|known| known.id != entry.id);
+            entries.push(entry);
+        }
+        let annotations = [(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, Some(history::to_text(&entries)))];
+        self.without_ownership(self.without_beat(self.patch().annotate(&annotations)))
+    }
+
+    /// The next server-side apply of another image would report a conflict with the manager of our patches.
+    pub(super) fn without_ownership(&self, patch: Guarded<'a>) -> Guarded<'a> {
+        if self.goal.keep_field_ownership || self.goal.field_manager != OUR_MANAGER {
+            return patch;
+        }
+        let entries = self.object.pointer("/metadata/managedFields").and_then(Value::as_array);
+        let is_ours = |entry: &Value| {
+            let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+            text("manager") == OUR_MANAGER && text("operation") == "Update" && text("subresource").is_empty()
+        };
+        match entries.and_then(|entries| entries.iter().position(is_ours)) {
+            Some(index) => {
+                let pointer = format!("/metadata/managedFields/{index}");
+                patch.test(&format!("{pointer}/manager")).test(&format!("{pointer}/operation")).remove(&pointer)
+            }
+            None => patch,
+        }
+    }
+
+    /// It is done: the lock goes. What is undone ends as aborted.
+    pub(super) fn close(&self) -> OwnerPhase {
+        let outcome = match self.goal.lock.direction {
+            Direction::Forward if self.pods.left => EndResult::Deferred,
+            Direction::Forward => EndResult::Complete,
+            Direction::Back => EndResult::Aborted,
+        };
+        OwnerPhase::Do(OwnerStep::Close, self.closing(outcome).write())
+    }
+}
+
+pub(super) const CHANGED_MEANWHILE: &str = "its template was changed by another client";
+
+/// The controller acts again, and not because this rollout has let it.
+pub(super) const STRATEGY_CHANGED: &str =
+    "its update strategy was changed by another client, so that its controller replaces pods by itself";
+
+/// The default of `--field-manager`: an entry of another name may be somebody else's.
+const OUR_MANAGER: &str = "kubectl-inplace";
+
+pub(super) fn integer(object: &Value, pointer: &str) -> i64 {
+    object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)
+}
+
+pub(super) fn is_paused(object: &Value) -> bool {
+    object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true)
+}

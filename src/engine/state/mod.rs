@@ -1,0 +1,8 @@
+//! What a rollout is asked to do, and what is written of it into the cluster: record, lock, history, and the evidence they give.
+
+pub mod durable;
+pub mod evidence;
+pub mod hook;
+pub mod outcome;
+pub mod policy;
+pub mod record;

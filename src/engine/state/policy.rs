@@ -1,0 +1,146 @@
+//! How fast and how careful a rollout is: what a person chose and the owner says, bounded.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::k8s::names::ContainerName;
+
+/// In which order pods are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodOrder {
+    /// Those that are down already, then as the owner's controller would.
+    #[default]
+    UnreadyFirst,
+    /// By name.
+    Name,
+    /// The oldest first.
+    Age,
+    /// Node by node.
+    Node,
+}
+
+impl PodOrder {
+    /// Every order.
+    pub const ALL: [Self; 4] = [Self::UnreadyFirst, Self::Name, Self::Age, Self::Node];
+
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::UnreadyFirst => "unready-first",
+            Self::Name => "name",
+            Self::Age => "age",
+            Self::Node => "node",
+        }
+    }
+}
+
+/// How fast and how careful.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Policy {
+    /// Pods down at once, at least 1.
+    pub max_unavailable: u32,
+    /// `--min-ready-seconds`: overrides every other rule about how long ready must hold, and the canary.
+    pub min_ready_seconds_given: Option<u32>,
+    /// The owner's `minReadySeconds`.
+    pub owner_min_ready_seconds: u32,
+    /// `--timeout` in seconds, per pod; the default is five minutes and the termination grace.
+    pub timeout_given: Option<u64>,
+    /// `--total-timeout` in seconds.
+    pub total_timeout: Option<u64>,
+    /// `--disruption-budget=respect`: also budgets that are made while the rollout is under way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub respects_budgets: bool,
+    /// `--drain-seconds`: between a pod's being out of its Services and its restart; none with `--drain=none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain_seconds: Option<u32>,
+    /// `--canary`: this many pods, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canary: Option<u32>,
+    /// `--pause-after`: this many pods, each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_after: Option<u32>,
+    /// `--on-failure=continue`: a pod that fails does not stop the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on_after_failure: bool,
+    /// `--container-order`: within a pod these containers change one after the other, and then all others at once; none is
+    /// all at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub container_order: Vec<ContainerName>,
+    /// `--order`: whoever goes on with the rollout keeps to it.
+    #[serde(default, skip_serializing_if = "PodOrder::is_default")]
+    pub order: PodOrder,
+    /// Strictly in the order of `Goal::pods`: a pod that is down is not taken first.
+    pub ordered: bool,
+    /// `--deferred`.
+    #[serde(default, skip_serializing_if = "OnDeferred::is_default")]
+    pub on_deferred: OnDeferred,
+}
+
+/// `--deferred`: what becomes of a resize that the kubelet puts off until its node has room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OnDeferred {
+    /// It is waited for, as long as the pod's time is.
+    #[default]
+    Wait,
+    /// The whole rollout is taken back. What goes back itself is waited for.
+    Undo,
+    /// It is left to the kubelet, which goes on trying by itself; everything else is done.
+    Leave,
+}
+
+impl OnDeferred {
+    /// Every member.
+    pub const ALL: [Self; 3] = [Self::Wait, Self::Undo, Self::Leave];
+
+    /// Returns the word of the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Wait => "wait",
+            Self::Undo => "undo",
+            Self::Leave => "leave",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The longest time that a note in the cluster may ask for, in seconds: a year. Anybody may have edited it.
+const LONGEST_SECONDS: u64 = 365 * 86_400;
+
+impl Policy {
+    /// Returns it with every time within reason, as it must be before anything is reckoned with it.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        let seconds = |seconds: u64| seconds.min(LONGEST_SECONDS);
+        let short = |seconds: u32| seconds.min(u32::try_from(LONGEST_SECONDS).unwrap_or(u32::MAX));
+        Self {
+            max_unavailable: self.max_unavailable.max(1),
+            min_ready_seconds_given: self.min_ready_seconds_given.map(short),
+            owner_min_ready_seconds: short(self.owner_min_ready_seconds),
+            timeout_given: self.timeout_given.map(seconds),
+            total_timeout: self.total_timeout.map(seconds),
+            drain_seconds: self.drain_seconds.map(short),
+            ..self
+        }
+    }
+}
+
+/// Seconds that ready must hold for the first pod where a changed container has no readiness probe: without one
+/// a container is ready as soon as it runs, also one that dies a second later.
+pub const CANARY_HOLD_SECONDS: u32 = 5;
+
+/// Seconds that ready must hold where the new container has ended once already and was started again: crash back-off
+/// begins at ten seconds, and a busy kubelet shows a container that died as running for some seconds more.
+pub const RESTARTED_HOLD_SECONDS: u32 = 20;
+
+/// Seconds per pod, besides its termination grace and the time that ready must hold, after which a rollout gives up.
+pub const DEFAULT_TIMEOUT_SECONDS: u64 = 300;

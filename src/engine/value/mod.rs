@@ -1,0 +1,14 @@
+//! Values without an owner: quantities, images, durations, selectors, versions, and how words are suggested and quoted.
+
+pub mod address;
+pub mod api_schema;
+pub mod duration;
+pub mod image;
+pub mod int_or_percent;
+pub mod json_path;
+pub mod kubelet_version;
+pub mod qos;
+pub mod quantity;
+pub mod selector;
+pub mod shell_words;
+pub mod suggest;

@@ -1,0 +1,252 @@
+//! The in-place updates of workloads: a table for a person, one document for a script.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::engine::plan::PLAN_API_VERSION;
+use crate::engine::plan::updates::{Course, Update, WorkloadUpdates};
+use crate::engine::state::outcome::EndResult;
+use crate::engine::value::image::display_short;
+
+use super::fields::{self, FieldView};
+use super::json::WorkloadName;
+use super::style::{Meaning, Style};
+use super::table::{self, Column};
+use super::{OutputFormat, escape, words};
+
+const NONE: &str = "<none>";
+
+const COLUMNS: [Column; 7] = [
+    Column::whole("ID"),
+    Column::whole("AGE"),
+    Column::whole("TOOK").goes(1),
+    Column::short("WHO", 8).goes(0),
+    Column::short("CHANGE", 16).goes(3),
+    Column::whole("OUTCOME"),
+    Column::short("REASON", 8).goes(2),
+];
+
+/// Writes the updates: a result, for stdout. What is neither text nor JSON is text. `now` is the wall clock (RFC 3339).
+///
+/// # Errors
+/// The writer's.
+pub fn history(
+    format: OutputFormat,
+    workloads: &[WorkloadUpdates],
+    now: &str,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        OutputFormat::Json => json(workloads, out),
+        OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
+            text(workloads, now, style, out)
+        }
+    }
+}
+
+fn text(workloads: &[WorkloadUpdates], now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    for (index, workload) in workloads.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        let name = style.paint(Meaning::Heading, &words::workload(style, &workload.workload));
+        writeln!(out, "{name}  namespace {}", style.show(&workload.workload.namespace))?;
+        writeln!(out)?;
+        if workload.updates.is_empty() {
+            writeln!(out, "  No in-place update is noted.")?;
+        } else {
+            rows(&workload.updates, now, style, out)?;
+        }
+        for note in &workload.unreadable {
+            let heading = style.paint(Meaning::Waiting, "not readable:");
+            let object = style.show(&note.object);
+            writeln!(out, "  {heading} {} of {object} (made by another version, or edited)", note.annotation)?;
+        }
+        for what in &workload.not_read {
+            writeln!(out, "  {} {}", style.paint(Meaning::Waiting, "not read:"), style.show(what))?;
+        }
+    }
+    Ok(())
+}
+
+fn rows(updates: &[Update], now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let row = |update: &Update| {
+        let known = |text: Option<&str>| text.map_or_else(|| NONE.to_owned(), |text| style.show(text));
+        let took =
+            update.seconds().map_or_else(|| NONE.to_owned(), |seconds| words::duration(Duration::from_secs(seconds)));
+        let began = update.began.as_deref().map(|began| style.show(&words::age(began, now)));
+        let cells = vec![
+            style.whole(update.id.as_str()),
+            began.unwrap_or_else(|| NONE.to_owned()),
+            took,
+            known(update.who.as_deref()),
+            change(update, style),
+            outcome(&update.course),
+            known(update.reason.as_deref()),
+        ];
+        (Meaning::Plain, cells)
+    };
+    let rows: Vec<(Meaning, Vec<String>)> = updates.iter().map(row).collect();
+    table::write(&COLUMNS, &rows, style, out)
+}
+
+/// A line a container, and a line a field.
+fn change(update: &Update, style: &Style) -> String {
+    let images = update
+        .images
+        .iter()
+        .map(|image| words::version_change(style, &image.container, &display_short(&image.from, &image.to)));
+    let lines: Vec<String> = images.chain(fields::names(&update.fields, style)).collect();
+    lines.join("\n")
+}
+
+fn outcome(course: &Course) -> String {
+    match course {
+        Course::Ended(result) => result.word().to_owned(),
+        Course::Replaced { by } => format!("replaced by {by}"),
+        Course::UnderWay { is_left: true, direction, .. } => {
+            format!("left by its run, {}", words::direction(*direction))
+        }
+        Course::UnderWay { state, direction, is_left: false } => {
+            format!("{}, {}", state.word(), words::direction(*direction))
+        }
+        Course::Unrecorded { pods } => format!("not recorded: {}", words::count(pods.len(), "pod")),
+        Course::PodsOnly { pods } => format!("pods only: {}", words::count(pods.len(), "pod")),
+    }
+}
+
+fn json(workloads: &[WorkloadUpdates], out: &mut dyn Write) -> io::Result<()> {
+    let workloads = workloads.iter().map(WorkloadView::of).collect();
+    let document = Document { api_version: PLAN_API_VERSION, kind: "History", workloads };
+    let text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
+    writeln!(out, "{}", escape::json(&text))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    workloads: Vec<WorkloadView<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WorkloadView<'a> {
+    workload: WorkloadName<'a>,
+    uid: &'a str,
+    updates: Vec<UpdateView<'a>>,
+    unreadable: Vec<NoteView<'a>>,
+    not_read: &'a [String],
+}
+
+impl<'a> WorkloadView<'a> {
+    fn of(updates: &'a WorkloadUpdates) -> Self {
+        let notes = updates.unreadable.iter();
+        Self {
+            workload: WorkloadName::of(&updates.workload),
+            uid: updates.uid.as_str(),
+            updates: updates.updates.iter().map(UpdateView::of).collect(),
+            unreadable: notes.map(|note| NoteView { object: &note.object, annotation: note.annotation }).collect(),
+            not_read: &updates.not_read,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct NoteView<'a> {
+    object: &'a str,
+    annotation: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct UpdateView<'a> {
+    id: &'a str,
+    course: &'a str,
+    result: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced_by: Option<&'a str>,
+    state: Option<&'a str>,
+    direction: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_left: bool,
+    who: Option<&'a str>,
+    began: Option<&'a str>,
+    ended: Option<&'a str>,
+    seconds: Option<u64>,
+    reason: Option<&'a str>,
+    images: Vec<ImageView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fields: Vec<FieldView>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pods: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ImageView<'a> {
+    container: &'a str,
+    from: &'a str,
+    to: &'a str,
+    #[serde(rename = "imageID")]
+    image_id: Option<&'a str>,
+}
+
+impl<'a> UpdateView<'a> {
+    fn of(update: &'a Update) -> Self {
+        let (mut replaced_by, mut is_left) = (None, false);
+        let (mut result, mut state, mut direction, mut pods) = (None, None, None, [].as_slice());
+        let course = match &update.course {
+            Course::Ended(ended) => {
+                result = Some(ended.word());
+                "ended"
+            }
+            Course::Replaced { by } => {
+                (result, replaced_by) = (Some(EndResult::Superseded.word()), Some(by.as_str()));
+                "ended"
+            }
+            Course::UnderWay { state: is, direction: goes, is_left: left } => {
+                is_left = *left;
+                (state, direction) = (Some(is.word()), Some(words::direction(*goes)));
+                "underWay"
+            }
+            Course::Unrecorded { pods: those } => {
+                pods = those.as_slice();
+                "unrecorded"
+            }
+            Course::PodsOnly { pods: those } => {
+                pods = those.as_slice();
+                "podsOnly"
+            }
+        };
+        let images = update.images.iter().map(|image| ImageView {
+            container: image.container.as_str(),
+            from: &image.from,
+            to: &image.to,
+            image_id: image.image_id.as_deref(),
+        });
+        Self {
+            id: update.id.as_str(),
+            course,
+            result,
+            replaced_by,
+            state,
+            direction,
+            is_left,
+            who: update.who.as_deref(),
+            began: update.began.as_deref(),
+            ended: update.ended.as_deref(),
+            seconds: update.seconds(),
+            reason: update.reason.as_deref(),
+            images: images.collect(),
+            fields: fields::views(&update.fields),
+            pods,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,494 @@
+//! The listener for scripts: one JSON object a line on stdout, each with `type`, `version` and `elapsedSeconds`; the
+//! last one of a rollout is `summary` and has its `result`.
+//!
+//! Promise: as for the plan's document, fields are added, never renamed or taken away, within one `version`.
+
+mod ends;
+
+use std::io;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::engine::k8s::failure::Failure;
+use crate::engine::k8s::names::{ContainerName, PodKey};
+use crate::engine::report::failure_report::FailureReport;
+use crate::engine::report::progress::PodPhase;
+use crate::engine::report::proof;
+use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, Standing};
+use crate::engine::rollout::{Goal, Mode, PodGoal};
+use crate::engine::state::durable::OwnerStep;
+use crate::engine::state::hook::{HookEnd, HookPhase};
+
+use super::json::WorkloadName;
+use super::run::{NextSteps, Run};
+use super::style::Style;
+use super::summary::Tally;
+use super::{Listener, Writer, escape, words};
+
+/// The version of the lines.
+const LINES_VERSION: &str = "v1alpha1";
+
+/// One JSON object a line.
+pub struct JsonLines<'a> {
+    out: Writer<'a>,
+    /// For what is no line of the document: what a person's own command writes.
+    err: Option<Writer<'a>>,
+    run: Option<Run>,
+    /// What was done on the owner, and when.
+    steps: Vec<(OwnerStep, Duration)>,
+    names_workload: bool,
+}
+
+impl<'a> JsonLines<'a> {
+    /// Returns a listener that writes to `out`.
+    pub fn new(out: Writer<'a>) -> Self {
+        Self { out, err: None, run: None, steps: Vec::new(), names_workload: false }
+    }
+
+    /// A plain init container takes its new image without a restart; unknown containers are taken to restart.
+    fn restarts(&self, pod: &PodEnd, container: &ContainerName) -> bool {
+        let goal = self.run.as_ref().and_then(|run| run.pod(&pod.pod)).and_then(|goal| goal.containers.get(container));
+        goal.is_none_or(|goal| goal.restarts)
+    }
+
+    /// Writes what is no line of the document there; nowhere otherwise.
+    #[must_use]
+    pub fn progress(mut self, err: Writer<'a>) -> Self {
+        self.err = Some(err);
+        self
+    }
+
+    /// Says on each line whose it is.
+    #[must_use]
+    pub fn side_by_side(mut self, side_by_side: bool) -> Self {
+        self.names_workload = side_by_side;
+        self
+    }
+
+    fn write(&mut self, name: &str, elapsed: Duration, body: &impl Serialize) -> io::Result<()> {
+        let mut line = line(name, elapsed, body)?;
+        if let (Some(run), Some(fields)) = (self.run.as_ref().filter(|_| self.names_workload), line.as_object_mut()) {
+            let workload = serde_json::to_value(WorkloadName::of(&run.workload)).map_err(io::Error::other)?;
+            fields.entry("workload").or_insert(workload);
+        }
+        writeln!(self.out, "{}", escape::json(&line.to_string()))?;
+        self.out.flush()
+    }
+}
+
+impl JsonLines<'_> {
+    /// The notice's own fields, under the name that it has as a line.
+    fn pull(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
+        let mut fields = serde_json::to_value(notice).map_err(io::Error::other)?;
+        let name = fields.as_object_mut().and_then(|fields| fields.remove("type"));
+        let name = name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+        self.write(&name, elapsed, &fields)
+    }
+}
+
+impl Listener for JsonLines<'_> {
+    fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
+        let body = Start {
+            workload: WorkloadName::of(&goal.workload),
+            id: &goal.id.to_string(),
+            mode: match goal.mode {
+                Mode::Durable => "durable",
+                Mode::PodsOnly => "podsOnly",
+                Mode::Follow => "follow",
+            },
+            max_unavailable: goal.policy.max_unavailable,
+            pods: goal.pods.iter().map(Wanted::of).collect(),
+        };
+        self.write("start", Duration::ZERO, &body)?;
+        self.run = Some(Run::of(goal, next));
+        self.steps.clear();
+        Ok(())
+    }
+
+    fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
+        match notice {
+            Notice::Pod { pod, phase } => {
+                self.write("pod", elapsed, &PodLine { pod: PodName::of(pod), phase: Phase::of(phase) })
+            }
+            Notice::Owner { step } => {
+                self.steps.push((*step, elapsed));
+                self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() })
+            }
+            Notice::WaitsToBegin { why } => self.write("waitsToBegin", elapsed, &Message { message: why }),
+            Notice::BudgetsUnreadable { why } => self.write("budgetsUnreadable", elapsed, &Message { message: why }),
+            Notice::DisruptionBudgetHolds { .. }
+            | Notice::PullBegins { .. }
+            | Notice::Pulled { .. }
+            | Notice::PullLeftOut { .. }
+            | Notice::TagMoves { .. } => self.pull(notice, elapsed),
+            Notice::HookBegins { pod, hook } => {
+                self.write("hookBegins", elapsed, &HookLine { pod: PodName::of(pod), hook: *hook, end: None })
+            }
+            Notice::HookEnded { pod, hook, end } => {
+                let end = Some(end.clone());
+                self.write("hookEnded", elapsed, &HookLine { pod: PodName::of(pod), hook: *hook, end })
+            }
+            Notice::Drain { pod, why } => {
+                self.write("drain", elapsed, &Retrying { pod: PodName::of(pod), message: why })
+            }
+            Notice::Evidence { pod, container, why } => {
+                let line = EvidenceLine { pod: PodName::of(pod), container: container.as_str(), message: why };
+                self.write("evidence", elapsed, &line)
+            }
+            Notice::Retrying { pod, why } => {
+                self.write("retrying", elapsed, &Retrying { pod: PodName::of(pod), message: why })
+            }
+            Notice::WatchLost { why } => self.write("watchLost", elapsed, &Message { message: why }),
+            Notice::WatchRestored => self.write("watchRestored", elapsed, &Nothing {}),
+            Notice::BudgetHolds { down, allowed } => {
+                self.write("budgetHolds", elapsed, &Budget { down: *down, allowed: *allowed })
+            }
+            Notice::StillWaiting { done, total, pods } => {
+                let pods = pods.iter().map(PodName::of).collect();
+                self.write("stillWaiting", elapsed, &StillWaiting { done: *done, total: *total, pods })
+            }
+            Notice::Stopping => self.write("stopping", elapsed, &Nothing {}),
+        }
+    }
+
+    fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, _elapsed: Duration) -> io::Result<()> {
+        let Some(err) = &mut self.err else { return Ok(()) };
+        writeln!(err, "{}", words::hook_line(&Style::PLAIN, pod, hook, line))?;
+        err.flush()
+    }
+
+    fn tick(&mut self, _elapsed: Duration) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn next_tick(&self) -> Option<Duration> {
+        None
+    }
+
+    fn failure_report(&mut self, report: &FailureReport, elapsed: Duration) -> io::Result<()> {
+        self.write("failureReport", elapsed, &ends::Report::of(report))
+    }
+
+    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+        let next = self.run.as_ref().map(|run| run.next.clone()).unwrap_or_default();
+        let tally = Tally::of(outcome);
+        let proof = proof::Proof::of(outcome, |pod, name| self.restarts(pod, name));
+        let is_durable = self.run.as_ref().is_some_and(|run| run.mode == Mode::Durable);
+        let next = if is_durable { next.that_fit(outcome) } else { next.after(outcome.result).clone() };
+        let body = Summary {
+            workload: WorkloadName::of(&outcome.workload),
+            result: outcome.result.word(),
+            exit_code: outcome.result.exit_code(),
+            message: outcome.why.as_deref(),
+            nothing_changed: outcome.nothing_changed,
+            updated: tally.updated,
+            there_already: tally.there_already,
+            in_hand: tally.in_hand,
+            left_to_kubelet: tally.left,
+            failed: tally.failing,
+            moved: tally.moved,
+            gone: tally.gone,
+            replaced: outcome.pods.iter().filter(|end| end.replaced).count(),
+            untouched: tally.untouched,
+            pods: outcome.pods.iter().map(End::of).collect(),
+            standing: &outcome.standing,
+            proof: ends::Proof::of(&proof),
+            steps: self.steps.iter().map(|(step, at)| ends::Step::of(*step, *at)).collect(),
+            take_back: next.take_back,
+            go_on: next.go_on,
+            abort: next.abort,
+            follow: next.follow,
+        };
+        self.write("summary", words::from_seconds(outcome.seconds), &body)
+    }
+}
+
+/// Returns one line as a value.
+pub(super) fn line(name: &str, elapsed: Duration, body: &impl Serialize) -> io::Result<serde_json::Value> {
+    let line = Line { r#type: name, version: LINES_VERSION, elapsed_seconds: seconds(elapsed), body };
+    serde_json::to_value(&line).map_err(io::Error::other)
+}
+
+/// Milliseconds are as exact as anything here.
+fn seconds(elapsed: Duration) -> f64 {
+    let millis = u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX);
+    f64::from(millis) / 1000.0
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a, B> {
+    r#type: &'a str,
+    version: &'a str,
+    elapsed_seconds: f64,
+    #[serde(flatten)]
+    body: &'a B,
+}
+
+#[derive(Serialize)]
+struct Nothing {}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Start<'a> {
+    workload: WorkloadName<'a>,
+    id: &'a str,
+    mode: &'a str,
+    max_unavailable: u32,
+    pods: Vec<Wanted<'a>>,
+}
+
+#[derive(Serialize)]
+struct Wanted<'a> {
+    #[serde(flatten)]
+    pod: PodName<'a>,
+    containers: Vec<WantedContainer<'a>>,
+}
+
+#[derive(Serialize)]
+struct WantedContainer<'a> {
+    container: &'a str,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+    restarts: bool,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(goal: &'a PodGoal) -> Self {
+        let containers = goal.containers.iter().map(|(name, wanted)| WantedContainer {
+            container: name.as_str(),
+            from: wanted.from.as_deref(),
+            to: wanted.to.as_deref(),
+            restarts: wanted.restarts,
+        });
+        Self { pod: PodName::of(&goal.key), containers: containers.collect() }
+    }
+}
+
+#[derive(Serialize)]
+struct PodName<'a> {
+    namespace: &'a str,
+    name: &'a str,
+    uid: &'a str,
+}
+
+impl<'a> PodName<'a> {
+    fn of(pod: &'a PodKey) -> Self {
+        Self { namespace: &pod.namespace, name: &pod.name, uid: pod.uid.as_str() }
+    }
+}
+
+#[derive(Serialize)]
+struct PodLine<'a> {
+    pod: PodName<'a>,
+    #[serde(flatten)]
+    phase: Phase<'a>,
+}
+
+/// A phase, flat: what it does not have is left out.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Phase<'a> {
+    phase: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hold_seconds: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    services: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook: Option<HookPhase>,
+    #[serde(skip_serializing_if = "Option::is_none", rename = "nextContainers")]
+    containers: Option<Vec<&'a str>>,
+}
+
+impl<'a> Phase<'a> {
+    fn named(phase: &'a str) -> Self {
+        Self { phase, ..Self::default() }
+    }
+
+    fn of(phase: &'a PodPhase) -> Self {
+        match phase {
+            PodPhase::Waiting => Self::named("waiting"),
+            PodPhase::Hook { hook } => Self { hook: Some(*hook), ..Self::named("hook") },
+            PodPhase::Next { containers } => {
+                Self { containers: Some(containers.iter().map(ContainerName::as_str).collect()), ..Self::named("next") }
+            }
+            PodPhase::Draining { services } => Self { services: Some(services), ..Self::named("draining") },
+            PodPhase::Restoring { services } => Self { services: Some(services), ..Self::named("restoring") },
+            PodPhase::Patched => Self::named("patched"),
+            PodPhase::Restarting { containers, waiting, until } => Self {
+                containers: (!containers.is_empty()).then(|| containers.iter().map(ContainerName::as_str).collect()),
+                reason: waiting.as_deref(),
+                until: until.as_deref(),
+                ..Self::named("restarting")
+            },
+            PodPhase::Resizing { why, deferred_by: None } => {
+                Self { message: why.as_deref(), ..Self::named("resizing") }
+            }
+            PodPhase::Resizing { why, deferred_by: Some(node) } => {
+                Self { message: why.as_deref(), node: Some(node), ..Self::named("resizeDeferred") }
+            }
+            PodPhase::Left { why, node } => {
+                Self { message: why.as_deref(), node: Some(node), ..Self::named("resizeLeft") }
+            }
+            PodPhase::Starting => Self::named("starting"),
+            PodPhase::Settling { hold_seconds } => {
+                Self { hold_seconds: Some(*hold_seconds), ..Self::named("settling") }
+            }
+            PodPhase::Unverified { why } => Self { message: Some(why), ..Self::named("unverified") },
+            PodPhase::Done => Self::named("done"),
+            PodPhase::Failing(failure) => Self::failing(failure),
+            PodPhase::Moved { container, image } => {
+                Self { container: Some(container.as_str()), image: Some(image), ..Self::named("moved") }
+            }
+            PodPhase::Gone { why } => Self { message: Some(why), ..Self::named("gone") },
+        }
+    }
+
+    fn failing(failure: &'a Failure) -> Self {
+        Self {
+            container: failure.container.as_ref().map(ContainerName::as_str),
+            reason: Some(&failure.reason),
+            message: Some(&failure.message),
+            exit_code: failure.exit_code,
+            ..Self::named("failing")
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct OwnerLine<'a> {
+    step: OwnerStep,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct EvidenceLine<'a> {
+    pod: PodName<'a>,
+    container: &'a str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct Retrying<'a> {
+    pod: PodName<'a>,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct HookLine<'a> {
+    pod: PodName<'a>,
+    hook: HookPhase,
+    #[serde(flatten)]
+    end: Option<HookEnd>,
+}
+
+#[derive(Serialize)]
+struct Budget {
+    down: u32,
+    allowed: u32,
+}
+
+#[derive(Serialize)]
+struct StillWaiting<'a> {
+    done: usize,
+    total: usize,
+    pods: Vec<PodName<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary<'a> {
+    workload: WorkloadName<'a>,
+    result: &'a str,
+    exit_code: u8,
+    message: Option<&'a str>,
+    nothing_changed: bool,
+    updated: usize,
+    there_already: usize,
+    in_hand: usize,
+    left_to_kubelet: usize,
+    failed: usize,
+    moved: usize,
+    gone: usize,
+    replaced: usize,
+    untouched: usize,
+    pods: Vec<End<'a>>,
+    standing: &'a [Standing],
+    proof: ends::Proof<'a>,
+    steps: Vec<ends::Step>,
+    take_back: Option<String>,
+    go_on: Option<String>,
+    abort: Option<String>,
+    follow: Option<String>,
+}
+
+#[derive(Serialize)]
+struct End<'a> {
+    #[serde(flatten)]
+    pod: PodName<'a>,
+    #[serde(flatten)]
+    phase: Phase<'a>,
+    patched: bool,
+    replaced: bool,
+    containers: Vec<Ended<'a>>,
+    unplanned: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Ended<'a> {
+    container: &'a str,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+    ended_at: Option<&'a str>,
+    started_at: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    running_since: Option<&'a str>,
+    pull_seconds: Option<f64>,
+    down_seconds: Option<i64>,
+    ready_seconds: Option<i64>,
+}
+
+impl<'a> End<'a> {
+    fn of(end: &'a PodEnd) -> Self {
+        let ended = |end: &'a ContainerEnd| Ended {
+            container: end.container.as_str(),
+            from: end.from.as_deref(),
+            to: end.to.as_deref(),
+            ended_at: end.times.ended_at.as_deref(),
+            started_at: end.times.started_at.as_deref(),
+            running_since: end.times.running_since.as_deref(),
+            pull_seconds: end.times.pull_seconds,
+            down_seconds: end.down_seconds,
+            ready_seconds: end.times.ready_seconds,
+        };
+        Self {
+            pod: PodName::of(&end.pod),
+            phase: Phase::of(&end.phase),
+            patched: end.patched,
+            replaced: end.replaced,
+            containers: end.containers.iter().map(ended).collect(),
+            unplanned: end.unplanned.iter().map(ContainerName::as_str).collect(),
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Where workloads and their pods stand: a table a workload for a person, one document for a script.
+
+mod cells;
+mod document;
+#[cfg(test)]
+mod tests;
+
+use crate::engine::change::Direction;
+use crate::engine::plan::Hold;
+use crate::engine::state::durable::holder::Life;
+use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::status::{Held, OwnerState, PodState, PodStatus, WorkloadStatus};
+use crate::engine::value::image::display_short;
+use std::io::{self, Write};
+
+use super::style::{Meaning, Style};
+use super::table::{self, Column};
+use super::wide::Detail;
+use super::words::age;
+use super::{OutputFormat, diff, escape, fields, images, name, words};
+
+/// Of a workload with more pods than these, those that are ready are only counted, and of the others so many are shown.
+const MANY_PODS: usize = 50;
+
+/// How much of a message stands in a table.
+const MESSAGE_CHARACTERS: usize = 200;
+
+/// What a status is shown with besides the workloads.
+pub struct StatusContext<'a> {
+    /// Each workload was named, so that each is shown; else text and names are of those on which there is something to say.
+    pub asked_for: bool,
+    /// Where was looked; `None` is all namespaces, and then names come with theirs.
+    pub namespace: Option<&'a str>,
+    /// What could not be read of the namespace as a whole, and what follows from it.
+    pub not_read: &'a [String],
+    /// The wall clock (RFC 3339).
+    pub now: &'a str,
+    /// Gives the commands for a workload that a rollout holds, each with what is printed before it.
+    pub commands: &'a dyn Fn(&WorkloadStatus) -> Vec<(String, String)>,
+}
+
+/// Writes where workloads stand: a result, for stdout.
+///
+/// # Errors
+/// The writer's.
+pub fn status(
+    format: OutputFormat,
+    workloads: &[WorkloadStatus],
+    context: &StatusContext<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let asked_for = context.asked_for;
+    match format {
+        OutputFormat::Json => {
+            let text =
+                serde_json::to_string_pretty(&document::of(workloads, context.not_read)?).map_err(io::Error::other)?;
+            writeln!(out, "{}", escape::json(&text))
+        }
+        OutputFormat::Yaml => out.write_all(diff::yaml(&document::of(workloads, context.not_read)?).as_bytes()),
+        OutputFormat::Name => {
+            for workload in workloads.iter().filter(|workload| asked_for || workload.is_notable()) {
+                writeln!(out, "{}", name::of(&workload.workload, context.namespace.is_none(), style))?;
+            }
+            // Without a workload nothing is written; a closed pipe is still told.
+            out.flush()
+        }
+        OutputFormat::Text | OutputFormat::Markdown => text(workloads, context, Detail::Short, style, out),
+        OutputFormat::Wide => text(workloads, context, Detail::Wide, style, out),
+    }
+}
+
+fn text(
+    workloads: &[WorkloadStatus],
+    context: &StatusContext<'_>,
+    detail: Detail,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let is_shown = |workload: &&WorkloadStatus| context.asked_for || workload.is_notable();
+    let shown: Vec<&WorkloadStatus> = workloads.iter().filter(is_shown).collect();
+    if shown.is_empty() {
+        return overview(workloads, style, out);
+    }
+    for (index, status) in shown.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        workload(status, context, detail, style, out)?;
+    }
+    let others = workloads.len() - shown.len();
+    if others > 0 {
+        let verb = if others == 1 { "is" } else { "are" };
+        writeln!(out, "\n{} {verb} up to date.", words::count(others, "other workload"))?;
+    }
+    Ok(())
+}
+
+const OVERVIEW: [Column; 3] =
+    [Column::short("WORKLOAD", 16), Column::short("NAMESPACE", 9).goes(0), Column::whole("PODS")];
+
+/// Of workloads of which there is nothing else to say.
+fn overview(workloads: &[WorkloadStatus], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if workloads.is_empty() {
+        return Ok(());
+    }
+    let row = |status: &WorkloadStatus| {
+        let (name, namespace) = (words::workload(style, &status.workload), style.show(&status.workload.namespace));
+        (Meaning::Plain, vec![name, namespace, summary(status)])
+    };
+    let rows: Vec<_> = workloads.iter().map(row).collect();
+    table::write(&OVERVIEW, &rows, style, out)
+}
+
+fn heading(status: &WorkloadStatus, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let name = style.paint(Meaning::Heading, &words::workload(style, &status.workload));
+    let namespace = style.show(&status.workload.namespace);
+    writeln!(out, "{name}  namespace {namespace}   {}", summary(status))
+}
+
+/// How many pods are how; each pod counts once.
+fn summary(status: &WorkloadStatus) -> String {
+    let (present, wanted) = (status.present(), usize::try_from(status.desired).unwrap_or(usize::MAX));
+    let all = if present == wanted {
+        words::count(present, "pod")
+    } else {
+        format!("{} ({wanted} wanted)", words::count(present, "pod"))
+    };
+    let counts = PodState::ALL.into_iter().rev().filter_map(|state| {
+        let count = status.count(state);
+        (count > 0).then(|| format!("{count} {}", state.words()))
+    });
+    let counts: Vec<String> = counts.collect();
+    if counts.is_empty() { all } else { format!("{all}: {}", counts.join(", ")) }
+}
+
+fn workload(
+    status: &WorkloadStatus,
+    context: &StatusContext<'_>,
+    detail: Detail,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    heading(status, style, out)?;
+    held(status, context, style, out)?;
+    for state in &status.owner {
+        let meaning = match state {
+            OwnerState::Stuck { .. } => Meaning::Failing,
+            OwnerState::Terminating
+            | OwnerState::NotObserved
+            | OwnerState::RollingOut { .. }
+            | OwnerState::Paused
+            | OwnerState::OnDelete { .. } => Meaning::Waiting,
+        };
+        writeln!(out, "  {} {}", style.paint(meaning, "owner:"), style.show(&state.sentence()))?;
+    }
+    for what in &status.not_read {
+        writeln!(out, "  {} {}", style.paint(Meaning::Waiting, "not read:"), style.show(what))?;
+    }
+    let shown = shown(status, detail);
+    if !shown.is_empty() {
+        writeln!(out)?;
+        pods(status, &shown, (detail, context.now), style, out)?;
+        for pod in &shown {
+            let messages = match detail {
+                Detail::Short => cells::messages(pod, style),
+                Detail::Wide => Vec::new(),
+            };
+            for line in messages.into_iter().chain(cells::resources(pod, style)) {
+                words::paragraph(&format!("{}  {line}", words::pod(style, &pod.key)), style, out)?;
+            }
+        }
+    }
+    let left = status.pods.len() - shown.len();
+    if left > 0 {
+        let noun = if shown.is_empty() { "pod" } else { "other pod" };
+        writeln!(out, "  {} not listed; -o wide lists every pod", words::count(left, noun))?;
+    }
+    Ok(())
+}
+
+fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    match &status.held {
+        Held::By(lock) => held_by(status, lock, context, style, out)?,
+        Held::Unreadable { text } => {
+            let heading = style.paint(Meaning::Failing, "unreadable lock:");
+            let text = escape::cut(&style.whole(text), MESSAGE_CHARACTERS);
+            writeln!(out, "  {heading} it was made by another version, or edited: {text}")?;
+        }
+        Held::No => {}
+    }
+    if let Some((word, note)) = status.hold.and_then(|hold| note(hold, status)) {
+        writeln!(out, "  {} {note}", style.paint(Meaning::Failing, word))?;
+    }
+    for (label, command) in (context.commands)(status) {
+        writeln!(out, "  {label} {}", style.whole(&command))?;
+    }
+    Ok(())
+}
+
+/// What is so besides the lock, and the word before it.
+fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, &'static str)> {
+    let (left, held) = ("left behind:", "held back:");
+    match hold {
+        Hold::LeftBehind if status.held == Held::No => {
+            Some((left, "a rollout was left here, and its lock was removed"))
+        }
+        Hold::SetBack => Some((left, "its template is again what it was before the rollout")),
+        Hold::Overtaken => Some((
+            left,
+            "another client has set another template since, so it cannot be resumed: abort ends it, changes no pod, and prints how that template gets to the pods",
+        )),
+        Hold::LetGo => Some((
+            left,
+            "another client has resumed it (kubectl rollout resume) before its pods were updated, so its controller replaces them",
+        )),
+        Hold::WithoutLock if status.held != Held::No => None,
+        // So does a person leave it.
+        Hold::WithoutLock => Some((
+            held,
+            match status.workload.kind.holds_by().restores_the_field() {
+                true => {
+                    "its pods do not have its template, and its updateStrategy is OnDelete: any other one would replace them"
+                }
+                false => "its pods do not have its template: kubectl rollout resume would replace them",
+            },
+        )),
+        Hold::AtWork | Hold::PerhapsAtWork | Hold::LeftBehind => None,
+    }
+}
+
+fn held_by(
+    status: &WorkloadStatus,
+    lock: &RolloutLock,
+    context: &StatusContext<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let back = match lock.direction {
+        Direction::Forward => "",
+        Direction::Back => ", rolling back",
+    };
+    writeln!(
+        out,
+        "  {} {}, started by {} {}, {}{back}",
+        style.paint(Meaning::Waiting, "rollout in progress:"),
+        style.show(lock.id.as_str()),
+        style.show(&lock.who),
+        style.show(&since(&lock.since, context.now)),
+        match status.life {
+            Some(Life::Gone) => "interrupted",
+            _ => lock.state.word(),
+        },
+    )?;
+    if let Some(life) = status.life.as_ref().filter(|life| **life != Life::Ended) {
+        let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
+        writeln!(out, "        {}{}", style.show(&by), life.sentence())?;
+    }
+    if !lock.hooks.is_empty() {
+        let flags: Vec<&str> = lock.hooks.iter().map(|phase| phase.flag()).collect();
+        let flags = flags.join(" and ");
+        writeln!(out, "        it began with {flags}: to resume or abort it, give the command again, or --no-hooks")?;
+    }
+    for (name, image) in &lock.change.images {
+        let pair = display_short(&image.from, &image.to);
+        writeln!(out, "        {}", words::image_change(style, name, &pair))?;
+    }
+    for line in fields::lines(&lock.change.fields, style) {
+        writeln!(out, "        {line}")?;
+    }
+    if let Some(reason) = &lock.reason {
+        writeln!(out, "        reason: {}", style.show(reason))?;
+    }
+    Ok(())
+}
+
+fn since(began: &str, now: &str) -> String {
+    let age = age(began, now);
+    if age == began { format!("at {began}") } else { format!("{age} ago") }
+}
+
+fn shown(status: &WorkloadStatus, detail: Detail) -> Vec<&PodStatus> {
+    if detail == Detail::Wide || status.pods.len() <= MANY_PODS {
+        return status.pods.iter().collect();
+    }
+    status.pods.iter().filter(|pod| pod.state != PodState::Ready).take(MANY_PODS).collect()
+}
+
+fn pods(
+    status: &WorkloadStatus,
+    pods: &[&PodStatus],
+    (detail, now): (Detail, &str),
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let is_compared = |pod: &&PodStatus| pod.containers.iter().any(cells::is_compared);
+    let template = detail == Detail::Wide && !status.template.is_empty() || pods.iter().any(is_compared);
+    let reports = pods.iter().flat_map(|pod| &pod.containers);
+    let folder = match detail {
+        Detail::Short => images::common_folder(
+            reports.flat_map(|report| [Some(report.image.as_str()), report.asked.as_deref()]).flatten(),
+        ),
+        Detail::Wide => "",
+    };
+    images::heading(folder, style, out)?;
+    let columns = cells::Columns { template, detail, now, folder };
+    let row = |pod: &&PodStatus| {
+        let meaning = match pod.state {
+            PodState::Failed => Meaning::Failing,
+            PodState::Ready => Meaning::Plain,
+            PodState::Terminating
+            | PodState::Finished
+            | PodState::NotReady
+            | PodState::Updating
+            | PodState::Pending
+            | PodState::Older
+            | PodState::Drifted
+            | PodState::Unverified => Meaning::Waiting,
+        };
+        columns.rows(pod, style).into_iter().map(move |row| (meaning, row)).collect::<Vec<_>>()
+    };
+    let rows: Vec<_> = pods.iter().flat_map(row).collect();
+    // A wide table may be wider than the terminal, as kubectl's.
+    let style = match detail {
+        Detail::Short => *style,
+        Detail::Wide => Style { width: None, ..*style },
+    };
+    table::write(&columns.heads(), &rows, &style, out)
+}

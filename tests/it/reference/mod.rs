@@ -1,0 +1,240 @@
+//! The reference pages in `docs/reference`, each made from a table of the program's own. `generated` compares them.
+#![expect(clippy::disallowed_methods, reason = "reads the sources")]
+
+pub(crate) mod json;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use clap::{Arg, Command, CommandFactory};
+use kubectl_inplace::cli::Cli;
+use kubectl_inplace::engine::change::reason::{Explanation, ReasonCode, ReportCode, WarningCode};
+use kubectl_inplace::engine::k8s::metadata::ROLLOUT_ANNOTATION;
+use kubectl_inplace::engine::rollout::pre_pull::{PROCESS_ANNOTATION, PULL_LABEL};
+use kubectl_inplace::engine::state::durable::history::{HISTORY_ANNOTATION, KEPT};
+use kubectl_inplace::engine::state::durable::holder::BEAT_LABEL;
+use kubectl_inplace::engine::state::outcome::EndResult;
+use kubectl_inplace::engine::state::record::{OWN_PREFIX, UPDATE_ANNOTATION};
+
+const GENERATED: &str = "<!-- Generated: UPDATE=1 cargo test --test it generated -->\n";
+
+/// A vertical bar would end the cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
+/// Every command that is shown, its own commands and clap's `help` left out.
+pub(crate) fn shown_commands() -> Vec<Command> {
+    let mut root = Cli::command().term_width(100);
+    root.build();
+    root.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help").cloned().collect()
+}
+
+pub(crate) fn commands() -> String {
+    let mut page = format!("{GENERATED}# Commands\n\n| command | what it does |\n|---|---|\n");
+    let about = |command: &Command| command.get_about().map(ToString::to_string).unwrap_or_default();
+    for command in shown_commands() {
+        let name = command.get_name();
+        let _ = writeln!(page, "| [`{name}`](#{name}) | {} |", cell(&about(&command)));
+    }
+    page.push_str("\nFlags of every command stand at the [end](#flags-of-every-command).\n");
+    for mut command in shown_commands() {
+        let usage = command.render_usage().to_string().replace("Usage: ", "");
+        let _ = write!(page, "\n## {}\n\n{}.\n\n```\n{usage}\n```\n", command.get_name(), about(&command));
+        let words = command.get_positionals().filter(|arg| !arg.is_hide_set()).map(argument).collect::<String>();
+        let is_flag = |arg: &&Arg| !arg.is_positional() && !arg.is_global_set() && !arg.is_hide_set();
+        let flags = command.get_arguments().filter(is_flag).filter(|arg| arg.get_id() != "help");
+        let _ = write!(page, "\n| argument | meaning |\n|---|---|\n{words}{}", flags.map(argument).collect::<String>());
+        if let Some(after) = command.get_after_help() {
+            let _ = write!(page, "\n```\n{after}\n```\n");
+        }
+    }
+    let global = Cli::command();
+    let flags = global
+        .get_arguments()
+        .filter(|arg| arg.is_global_set() && !arg.is_hide_set())
+        .map(argument)
+        .collect::<String>();
+    let _ = write!(page, "\n## Flags of every command\n\n| flag | meaning |\n|---|---|\n{flags}");
+    page
+}
+
+/// The manual pages: one of the program with the flags of every command, and one of each command with its own.
+pub(crate) fn man_pages() -> Vec<(String, String)> {
+    let page = |mut command: Command, name: &str, also: &str| {
+        let usage = command.render_usage().to_string().replace("Usage: ", "").replace('-', "\\-");
+        let source = concat!("kubectl-inplace ", env!("CARGO_PKG_VERSION"));
+        let man = clap_mangen::Man::new(command).title(name).source(source);
+        let mut bytes = Vec::new();
+        let rendered = man.render_title(&mut bytes).and_then(|()| man.render_name_section(&mut bytes));
+        bytes.extend(format!(".SH SYNOPSIS\n{usage}\n").bytes());
+        let rest = rendered
+            .and_then(|()| man.render_description_section(&mut bytes))
+            .and_then(|()| man.render_options_section(&mut bytes))
+            .and_then(|()| man.render_subcommands_section(&mut bytes))
+            .and_then(|()| man.render_extra_section(&mut bytes));
+        rest.expect("a vector can be written to");
+        bytes.extend(format!(".SH SEE ALSO\n{also}\n").bytes());
+        (format!("{name}.1"), String::from_utf8(bytes).expect("a page is text"))
+    };
+    let of_command = |command: Command| {
+        let name = format!("kubectl-inplace-{}", command.get_name());
+        let command = command.mut_args(|arg| if arg.is_global_set() { arg.hide(true) } else { arg });
+        page(command, &name, ".BR kubectl\\-inplace (1),\nwhich has the flags of every command")
+    };
+    let program = page(Cli::command().name("kubectl-inplace"), "kubectl-inplace", ".BR kubectl (1)");
+    std::iter::once(program).chain(shown_commands().into_iter().map(of_command)).collect()
+}
+
+/// A row for a flag or a word.
+fn argument(arg: &Arg) -> String {
+    let names = arg.get_value_names().unwrap_or_default().iter().map(|name| format!("<{name}>")).collect::<String>();
+    let takes = arg.get_action().takes_values();
+    let value = match (takes, arg.is_require_equals_set()) {
+        (false, _) => String::new(),
+        (true, true) => format!("[={names}]"),
+        (true, false) => format!(" {names}"),
+    };
+    let long = arg.get_long().map(|long| format!("--{long}"));
+    let short = arg.get_short().map(|short| format!("-{short}"));
+    let flag = [short, long].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let shown = if flag.is_empty() { format!("{}...", names.trim()) } else { format!("{flag}{value}") };
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let mut notes = Vec::new();
+    if !arg.is_hide_default_value_set() && !arg.get_default_values().is_empty() {
+        let values = arg.get_default_values().iter().map(|value| value.to_string_lossy());
+        notes.push(format!("default: `{}`", values.collect::<Vec<_>>().join(",")));
+    }
+    let possible: Vec<String> =
+        arg.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
+    if !arg.is_hide_possible_values_set() && takes && !possible.is_empty() {
+        notes.push(possible.join(", "));
+    }
+    let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+    format!("| `{}` | {}{notes} |\n", shown.trim().replace('|', "\\|"), cell(&help))
+}
+
+pub(crate) fn exit_codes() -> String {
+    let mut page = format!(
+        "{GENERATED}# Exit codes\n\nkubectl passes them through on Unix. On Windows it makes every failure 1, so the JSON output has the word as `result`.\n`kubectl inplace explain 4` says the same on the terminal.\n\n| code | word in JSON | meaning | what to do |\n|---|---|---|---|\n"
+    );
+    for result in EndResult::ALL {
+        let (meaning, remedy) = (cell(result.meaning()), cell(result.remedy()));
+        let _ = writeln!(page, "| {} | `{}` | {meaning} | {remedy} |", result.exit_code(), result.word());
+    }
+    page.push_str(
+        "\n`diff` has the exit codes of `kubectl diff`: 0 nothing differs, 1 something does, more than 1 an error.\n",
+    );
+    page
+}
+
+pub(crate) fn reasons() -> String {
+    let chapters: [(&str, &str, Vec<Explanation>); 3] = [
+        (
+            "Reasons",
+            "Why something cannot be done in place. Each has a path, a sentence and a hint; all of them are reported at once.",
+            ReasonCode::ALL.iter().map(|code| code.explanation()).collect(),
+        ),
+        (
+            "Warnings",
+            "What is worth knowing though it can be done. A warning never blocks.",
+            WarningCode::ALL.iter().map(|code| code.explanation()).collect(),
+        ),
+        (
+            "Failures and states",
+            "What a rollout and `status` report.",
+            ReportCode::ALL.iter().map(|code| code.explanation()).collect(),
+        ),
+    ];
+    let mut page =
+        format!("{GENERATED}# Reasons and warnings\n\n`kubectl inplace explain CODE` prints the same text.\n");
+    for (name, about, codes) in &chapters {
+        let _ = write!(page, "\n## {name}\n\n{about}\n\n| code | meaning |\n|---|---|\n");
+        for code in codes {
+            let link = code.code.to_lowercase();
+            let _ = writeln!(page, "| [`{}`](#{link}) | {} |", code.code, cell(code.summary));
+        }
+    }
+    for (name, _, codes) in &chapters {
+        let _ = write!(page, "\n## {name} in full\n");
+        for code in codes {
+            let parts = [("", code.meaning), ("Why: ", code.why), ("What to do: ", code.remedy)];
+            let text = parts.map(|(head, text)| format!("{head}{}", text.replace('<', "&lt;")));
+            let _ = write!(page, "\n### {}\n\n{}\n", code.code, text.join("\n\n"));
+        }
+    }
+    page
+}
+
+/// What the program writes under its own prefix: where, key, meaning, and how it goes.
+const OWN_KEYS: [(&str, &str, &str, &str); 7] = [
+    (
+        "owner, annotation",
+        ROLLOUT_ANNOTATION,
+        "the rollout that holds the workload: what it changes, who began it, how far it is settled",
+        "removed when the rollout ends",
+    ),
+    (
+        "owner, label",
+        BEAT_LABEL,
+        "the sign of life of the run that carries it out, at most every ten seconds",
+        "removed when the rollout ends",
+    ),
+    (
+        "owner, annotation; a Deployment's controller copies it to its ReplicaSets",
+        HISTORY_ANNOTATION,
+        "the rollouts that have ended, for `history` and `undo`",
+        "kept; may be removed",
+    ),
+    (
+        "pod, annotation",
+        UPDATE_ANNOTATION,
+        "of the pod's last update: images and container IDs before it, and a label or gate to restore",
+        "kept with the pod; may be removed when no rollout holds the workload",
+    ),
+    ("pre-pull pod, label", PULL_LABEL, "the rollout that it pulls for", "the pod is deleted when the run ends"),
+    (
+        "pre-pull pod, label",
+        "kubectl-inplace.io/workload",
+        "the workload that it pulls for",
+        "the pod is deleted when the run ends",
+    ),
+    (
+        "pre-pull pod, annotation",
+        PROCESS_ANNOTATION,
+        "the process that has created it",
+        "the pod is deleted when the run ends",
+    ),
+];
+
+pub(crate) fn annotations() -> String {
+    let mut page = format!(
+        "{GENERATED}# Labels and annotations\n\nWhat the plugin records in the cluster. Their values are its own: read them with `status -o json` and `history -o json`.\n\n| where | key | what it holds | how long |\n|---|---|---|---|\n"
+    );
+    for (place, key, what, until) in OWN_KEYS {
+        let _ = writeln!(page, "| {place} | `{key}` | {what} | {until} |");
+    }
+    let _ = write!(
+        page,
+        "\nThe history keeps the last {KEPT} rollouts.\n\nWhat it also writes, under keys of Kubernetes':\n\n| where | key | what |\n|---|---|---|\n| Deployment and its ReplicaSets, annotation | `kubernetes.io/change-cause` | the text of `--reason`, or none; `kubectl rollout history` shows it |\n| Deployment and its ReplicaSets, annotation | `deployment.kubernetes.io/revision` | as an ordinary rollout |\n| pod of a StatefulSet or DaemonSet, label | `controller-revision-hash` | the revision that the pod now equals |\n| pre-pull pod, label | `app.kubernetes.io/managed-by` | `kubectl-inplace` |\n| pod, label or readiness gate | one that a Service selects | removed while a container restarts, then restored (`--drain`) |\n\nThe field manager is `kubectl-inplace`, unless `--field-manager` names another.\n\n## Remove them\n\nOnly when `kubectl inplace status -A` shows no rollout that holds a workload:\n\n```\nkubectl annotate deployment web {HISTORY_ANNOTATION}-\nkubectl annotate pods -l app=web {UPDATE_ANNOTATION}-\n```\n"
+    );
+    page
+}
+
+/// Every key of the prefix that stands in a source is on the page.
+#[test]
+fn every_label_and_annotation_of_its_own_is_listed() {
+    let listed: BTreeSet<String> = OWN_KEYS.iter().map(|(_, key, _, _)| (*key).to_owned()).collect();
+    let mut found = BTreeSet::new();
+    for source in crate::printed_texts::program_sources() {
+        let text = std::fs::read_to_string(source).expect("a source can be read");
+        for part in text.split(OWN_PREFIX).skip(1) {
+            let name: String = part.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+            // The version of the documents has the prefix, too.
+            if !name.is_empty() && !part.starts_with("v1") {
+                found.insert(format!("{OWN_PREFIX}{name}"));
+            }
+        }
+    }
+    assert_eq!(found, listed);
+}
