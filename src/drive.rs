@@ -237,14 +237,11 @@ impl Driver<'_> {
     }
 
     fn carry_out(&mut self, id: ActionId, action: Action) {
-        let action = match action {
-            Action::Hook(run) => {
-                let end = self.hooks.run(run);
-                self.answers.push(async move { (id, None, Answer::Hook(end.await)) }.boxed());
-                return;
-            }
-            action => action,
-        };
+        if let Action::Hook(run) = action {
+            let end = self.hooks.run(run);
+            self.answers.push(async move { (id, None, Answer::Hook(end.await)) }.boxed());
+            return;
+        }
         let (cluster, permits) = (self.cluster.clone(), Arc::clone(&self.permits));
         let answered = async move {
             let _permit = permits.acquire().await;

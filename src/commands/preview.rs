@@ -40,8 +40,14 @@ impl Rolling<'_> {
             .owner
             .as_ref()
             .map(|owner| plan::template_stand(live, found.as_ref().filter(|_| !owner.adopts), &owner.lock));
-        let preview =
-            Preview { goal, found: lock, first_step: first.map(|(step, _)| step), template: stand, checked_by_server };
+        let preview = Preview {
+            goal,
+            found: lock,
+            may_be_at_work: lock.is_some_and(|lock| plan::may_be_at_work(live, lock)),
+            first_step: first.map(|(step, _)| step),
+            template: stand,
+            checked_by_server,
+        };
         render::preview(self.output, &preview, &shell.terminal.stdout, &mut io::stdout().lock())?;
         Ok(())
     }

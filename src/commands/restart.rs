@@ -50,8 +50,8 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
 
 fn show(planned: &Planned, args: &RestartArgs, shell: &Shell) -> Result<(), CommandError> {
     let acts = args.dry_run == DryRun::None && planned.plan.is_applyable();
-    match args.output {
-        OutputFormat::Json if acts => Ok(()),
-        output => plan::show_before(&planned.plan, output, acts && args.yes, shell),
+    if acts && args.output == OutputFormat::Json {
+        return Ok(());
     }
+    plan::show_before(&planned.plan, args.output, acts && args.yes, shell)
 }

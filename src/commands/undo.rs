@@ -82,8 +82,8 @@ async fn are_left_behind(found: &[(Workload, Wish)], cluster: &Cluster) -> Resul
 
 fn show(planned: &Planned, args: &UndoArgs, shell: &Shell) -> Result<(), CommandError> {
     let acts = args.dry_run == DryRun::None && planned.plan.is_applyable();
-    match args.output {
-        OutputFormat::Json if acts => Ok(()),
-        output => plan::show_before(&planned.plan, output, acts && args.yes, shell),
+    if acts && args.output == OutputFormat::Json {
+        return Ok(());
     }
+    plan::show_before(&planned.plan, args.output, acts && args.yes, shell)
 }

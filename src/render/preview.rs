@@ -24,6 +24,8 @@ pub struct Preview<'a> {
     pub goal: &'a Goal,
     /// The lock as it was found; `None` where only pods are to get back what was taken off.
     pub found: Option<&'a RolloutLock>,
+    /// Whether the run that it names may be at work.
+    pub may_be_at_work: bool,
     /// The first write on the owner, if one is needed before the pods.
     pub first_step: Option<OwnerStep>,
     /// Where the owner's template stands; `None` where only pods are to get back what was taken off.
@@ -109,7 +111,8 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
         }
         Some(lock) => {
             let (who, since) = (style.show(&lock.who), style.show(&lock.since));
-            format!("{} rollout {} of {who} since {since} ({})", preview.verb(), goal.id, lock.state.word())
+            let state = lock.state.words(preview.may_be_at_work);
+            format!("{} rollout {} of {who} since {since} ({state})", preview.verb(), goal.id)
         }
         None => "restore what an interrupted run took off its pods".to_owned(),
     };

@@ -77,6 +77,25 @@ fn a_request_takes_no_longer_than_it_may() {
     assert!(server.writes().is_empty());
 }
 
+/// A laptop that sleeps: its own silence is not the server's.
+#[test]
+fn a_silent_server_is_told_and_a_process_that_slept_is_not_taken_for_one() {
+    for sleeps in [false, true] {
+        let server = web();
+        server.fault(When::verb("get").of("deployments"), Effect::Delay(Duration::from_secs(7)));
+        let running = typed(&server, PLAN).spawn();
+        clock::sleep(Duration::from_millis(1500));
+        if sleeps {
+            running.signal("STOP");
+            clock::sleep(Duration::from_secs(5));
+            running.signal("CONT");
+        }
+        let output = running.wait();
+        assert_eq!(output.code, Some(0), "{output:?}");
+        assert_eq!(output.stderr.contains("has not answered for 5s"), !sleeps, "{output:?}");
+    }
+}
+
 #[test]
 fn a_watch_outlives_the_limit_of_a_request() {
     let server = web();

@@ -81,10 +81,8 @@ pub(super) fn pause(
 
 /// Says whether the next try of a read may do better. A certificate does not get better within a second.
 fn may_pass(error: &ClusterError) -> bool {
-    match error {
-        ClusterError::Unreachable { why: Unreached::Certificate(_), .. } => false,
-        error => matches!(error, ClusterError::Unreachable { .. } | ClusterError::ConnectionLost { .. }),
-    }
+    let is_certificate = matches!(error, ClusterError::Unreachable { why: Unreached::Certificate(_), .. });
+    !is_certificate && matches!(error, ClusterError::Unreachable { .. } | ClusterError::ConnectionLost { .. })
 }
 
 /// Reads `Retry-After` in seconds, the only form that Kubernetes sends.

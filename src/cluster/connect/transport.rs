@@ -39,6 +39,9 @@ use crate::engine::value::address;
 /// How long before its end a credential is replaced.
 const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
+/// A timer that ends so late tells of a process that was stopped, as a laptop stops it that sleeps.
+const LATE: Duration = Duration::from_millis(500);
+
 /// How long things may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
@@ -157,14 +160,19 @@ impl Transport {
         sent: impl Future<Output = Result<Response<Body>, ClusterError>>,
     ) -> Result<Response<Body>, ClusterError> {
         let mut sent = pin!(sent);
-        let ended = match tokio::time::timeout(self.limits.silence, sent.as_mut()).await {
-            Ok(ended) => ended,
-            Err(_) => {
-                if !self.is_silent.swap(true, Ordering::SeqCst) {
-                    let (server, after) = (self.server.clone(), self.limits.silence);
-                    self.warnings.tell(ServerNotice::Silent { server, after });
+        let ended = loop {
+            let waits = Instant::now();
+            match tokio::time::timeout(self.limits.silence, sent.as_mut()).await {
+                Ok(ended) => break ended,
+                // This process slept: how long the server was silent is not known.
+                Err(_) if waits.elapsed() > self.limits.silence + LATE => {}
+                Err(_) => {
+                    if !self.is_silent.swap(true, Ordering::SeqCst) {
+                        let (server, after) = (self.server.clone(), self.limits.silence);
+                        self.warnings.tell(ServerNotice::Silent { server, after });
+                    }
+                    break sent.await;
                 }
-                sent.await
             }
         };
         if ended.is_ok() {

@@ -21,10 +21,8 @@ use targets::Wish;
 
 pub(super) async fn run(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> DiffResult {
     match compare(args, global, shell).await {
-        Ok(result) => match shell.finish(EndResult::Complete) {
-            EndResult::Complete => result,
-            _ => DiffResult::Failed,
-        },
+        Ok(result) if shell.finish(EndResult::Complete) == EndResult::Complete => result,
+        Ok(_) => DiffResult::Failed,
         // Whoever closed the pipe had seen a difference by then.
         Err(error) if error.closed_pipe => DiffResult::Different,
         Err(error) => {

@@ -292,9 +292,8 @@ fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {
 impl WorkloadPlan {
     /// Returns what holds the workload where that stands against the plan, or is left though there is nothing to do.
     pub fn hold(&self, live: &LiveWorkload) -> Option<Hold> {
-        let is_in_the_way = |reason: &Reason| match reason {
-            Reason::OwnerPaused { replaces_pods } => *replaces_pods,
-            _ => matches!(reason, Reason::RolloutHeld { .. }),
+        let is_in_the_way = |reason: &Reason| {
+            matches!(reason, Reason::OwnerPaused { replaces_pods: true } | Reason::RolloutHeld { .. })
         };
         let is_done = self.verdict == Verdict::NothingToDo;
         hold(live).filter(|_| is_done || self.all_reasons().any(is_in_the_way))
@@ -304,6 +303,11 @@ impl WorkloadPlan {
 /// Returns whether the run that holds a workload's lock is at work.
 pub(super) fn life(live: &LiveWorkload, lock: &RolloutLock) -> Life {
     Life::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
+}
+
+/// Returns whether that run may be at work.
+pub fn may_be_at_work(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    life(live, lock).may_be_at_work()
 }
 
 /// Says that another rollout holds the workload, if one does; for a plan that changes pods alone.
@@ -343,7 +347,7 @@ fn held_by_somebody() -> Reason {
 fn held(live: &LiveWorkload, lock: &RolloutLock) -> Reason {
     let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
     let life = life(live, lock);
-    let is_at_work = matches!(life, Life::Alive(_) | Life::Unknown(_));
+    let is_at_work = life.may_be_at_work();
     let run = match life {
         Life::Ended => String::new(),
         life => format!("{by}{}", life.sentence()),
@@ -352,7 +356,7 @@ fn held(live: &LiveWorkload, lock: &RolloutLock) -> Reason {
         id: lock.id.to_string(),
         who: lock.who.clone(),
         since: lock.since.clone(),
-        state: lock.state.word().into(),
+        state: lock.state.words(is_at_work).into(),
         run,
         is_at_work,
     }

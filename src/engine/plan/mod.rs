@@ -55,7 +55,8 @@ pub use build::{build, server_lacks};
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
 pub use durable::{
-    DurablePlan, HistoryPlan, Hold, TemplateStand, hold, is_behind, is_left_behind, present, template_stand,
+    DurablePlan, HistoryPlan, Hold, TemplateStand, hold, is_behind, is_left_behind, may_be_at_work, present,
+    template_stand,
 };
 pub use goal::{WayBack, follow, replacing, way_back};
 pub use policy::policy_of;

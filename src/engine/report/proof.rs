@@ -70,13 +70,13 @@ impl Proof {
             for name in &end.unplanned {
                 *proof.collateral.entry(name.clone()).or_default() += 1;
             }
-            match &end.phase {
-                PodPhase::Done => {}
-                PodPhase::Gone { why } if end.replaced => {
-                    proof.replaced.push((end.pod.clone(), why.clone()));
-                    continue;
-                }
-                _ => continue,
+            if let PodPhase::Gone { why } = &end.phase
+                && end.replaced
+            {
+                proof.replaced.push((end.pod.clone(), why.clone()));
+            }
+            if end.phase != PodPhase::Done {
+                continue;
             }
             for container in &end.containers {
                 if container.changed && restarts(end, &container.container) {

@@ -69,7 +69,9 @@ fn is_seen(look: Look<'_>, visit: Visit<'_>, entry: &Entry) -> bool {
     let asks_for_it = |pod: &Pod| match entry.sent {
         Sent::Resize => !steps::resizes_next(visit.goal, pod),
         Sent::Note => !steps::lacks_note(look.goal, visit.goal, pod),
-        _ => steps::asks_for(look.goal, visit.goal, pod, entry.sent_step),
+        Sent::Images | Sent::Drain | Sent::GateOff | Sent::GateOn | Sent::Restore | Sent::HookNote => {
+            steps::asks_for(look.goal, visit.goal, pod, entry.sent_step)
+        }
     };
     visit.pod.is_some_and(|pod| drain::is_seen(pod, entry.sent).unwrap_or_else(|| asks_for_it(pod)))
 }

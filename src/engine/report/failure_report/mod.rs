@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::k8s::events::{self, Event};
+use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::mask;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::k8s::pod::{ContainerStatus, Pod, Terminated};
@@ -253,14 +254,9 @@ fn last_lines(text: &str) -> Vec<String> {
 }
 
 fn without_credentials(moment: Moment) -> Moment {
-    let phase = match moment.phase {
-        PodPhase::Failing(failure) => {
-            let message = mask::text(&failure.message);
-            PodPhase::Failing(crate::engine::k8s::failure::Failure { message, ..failure })
-        }
-        phase => phase,
-    };
-    Moment { phase, ..moment }
+    let PodPhase::Failing(failure) = &moment.phase else { return moment };
+    let failure = Failure { message: mask::text(&failure.message), ..failure.clone() };
+    Moment { phase: PodPhase::Failing(failure), ..moment }
 }
 
 #[cfg(test)]

@@ -59,6 +59,12 @@ enum Progress {
     Runs,
 }
 
+impl Progress {
+    fn failure(&self) -> Option<&Failure> {
+        if let Self::Failing(failure) = self { Some(failure) } else { None }
+    }
+}
+
 /// Judges one pod. `entry` is what is kept of it: when things were first seen, by our clock.
 pub(super) fn pod_phase(look: Look<'_>, pods: &Pods, visit: Visit<'_>, entry: &mut Entry) -> Judged {
     let (world, key) = (look.world, &visit.goal.key);

@@ -69,10 +69,8 @@ impl PodJudge<'_> {
             }
             FieldProgress::Waiting { why, deferred } => {
                 // What restarts for it may fail, and then says more than the resize.
-                let failing = others.iter().find_map(|(name, progress)| match progress {
-                    Progress::Failing(failure) if self.restarts_by_resize(name) => Some(failure.clone()),
-                    _ => None,
-                });
+                let failing = others.iter().filter(|(name, _)| self.restarts_by_resize(name));
+                let failing = failing.filter_map(|(_, progress)| progress.failure()).next().cloned();
                 Some(failing.map_or_else(|| resizing(why, deferred), |failure| PodPhase::Failing(failure).into()))
             }
             FieldProgress::Failed { message, .. } if self.may_be_of_before(entry).is_some() => {
