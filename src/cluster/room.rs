@@ -42,7 +42,7 @@ impl Cluster {
     /// The room of the pods' nodes, where pods ask for more.
     async fn rooms(&self, fields: &FieldChanges, pods: &[Pod]) -> ResizeFacts {
         let mut facts = ResizeFacts::default();
-        if !fields.resources.asks_for_more() {
+        if !fields.asks_for_more() {
             return facts;
         }
         let mut nodes: Vec<&str> = pods.iter().map(|pod| pod.spec.node_name.as_str()).collect();

@@ -218,7 +218,7 @@ impl<'a> Rolling<'a> {
         goal: &Goal,
         live: &LiveWorkload,
     ) -> Result<(), CommandError> {
-        if goal.pods.iter().all(|pod| pod.fields.oldest_server().is_none()) {
+        if goal.pods.iter().all(|pod| !pod.fields.resizes()) {
             return Ok(());
         }
         // A server that does not tell is no obstacle.

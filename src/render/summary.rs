@@ -244,9 +244,14 @@ impl Ending<'_> {
             gone => format!("pods that left meanwhile: {gone}"),
         };
         let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done));
-        let goals = done.filter_map(|pod| self.run.and_then(|run| run.pod(&pod.pod)));
-        let resized = self.in_pods(goals.flat_map(|goal| goal.fields.resized()));
-        let resized = if resized.is_empty() { String::new() } else { format!(" Resized: {resized}.") };
+        let goals: Vec<_> = done.filter_map(|pod| self.run.and_then(|run| run.pod(&pod.pod))).collect();
+        let containers = self.in_pods(goals.iter().flat_map(|goal| goal.fields.resized()));
+        let as_a_whole = match goals.iter().filter(|goal| goal.fields.resizes_as_a_whole()).count() {
+            0 => String::new(),
+            count => format!("{} as a whole", words::count(count, "pod")),
+        };
+        let resized: Vec<String> = [containers, as_a_whole].into_iter().filter(|part| !part.is_empty()).collect();
+        let resized = if resized.is_empty() { String::new() } else { format!(" Resized: {}.", resized.join(", ")) };
         format!("{resized} Restarted as planned: {restarted}; {others}; {gone}.")
     }
 

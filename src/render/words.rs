@@ -143,8 +143,7 @@ fn containers(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> String
 }
 
 fn resized(style: &Style, text: &str, why: &Option<String>, goal: Option<&PodGoal>) -> String {
-    let fields =
-        goal.map(|goal| fields::names(&goal.fields.resources.clone().into(), style).join(", ")).unwrap_or_default();
+    let fields = goal.map(|goal| fields::names(&goal.fields.of_resize(), style).join(", ")).unwrap_or_default();
     let text = if fields.is_empty() { text.to_owned() } else { format!("{text} {fields}") };
     let why = why.as_ref().map(|why| format!(": {}", style.show(why))).unwrap_or_default();
     format!("{text}{why}")
@@ -158,8 +157,10 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         PodPhase::Waiting => (Meaning::Quiet, "waits for its turn".into()),
         PodPhase::Hook { hook } => (Meaning::Waiting, format!("the command of {} runs", hook.flag())),
         PodPhase::Next { containers } => {
-            let names = first_of(containers.iter().map(|name| style.show(name.as_str())), 4);
-            (Meaning::Waiting, format!("next: {names}"))
+            let own = || containers.iter().map(|name| style.show(name.as_str())).collect();
+            let of_pod = || goal.map(|goal| fields::names(&goal.fields.of_resize(), style)).unwrap_or_default();
+            let names: Vec<String> = if containers.is_empty() { of_pod() } else { own() };
+            (Meaning::Waiting, format!("next: {}", first_of(names.into_iter(), 4)))
         }
         PodPhase::Draining { services } if services.is_empty() => {
             (Meaning::Waiting, "removed from its Services; waiting for requests in flight".into())

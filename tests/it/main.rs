@@ -36,6 +36,7 @@ mod release;
 mod render;
 mod replay;
 mod resize;
+mod resize_as_a_whole;
 mod resize_before;
 mod resize_versions;
 mod restart;

@@ -35,6 +35,7 @@ mod property;
 mod pull_facts;
 mod recordings;
 mod resize;
+mod resize_as_a_whole;
 mod resize_before;
 mod restart;
 mod schema;

@@ -27,6 +27,39 @@ fn bare(pod: &Value) -> Value {
     json!({"metadata": {"labels": pod["metadata"]["labels"], "annotations": pod["metadata"]["annotations"]}, "spec": pod["spec"]})
 }
 
+/// What some pods are to have as a whole: more than their containers.
+fn as_a_whole(random: &mut Random) -> Option<Value> {
+    random.one_in(3).then(|| {
+        random.pick(&[
+            json!({"requests": {"cpu": "4", "memory": "8Gi"}, "limits": {"cpu": "8", "memory": "16Gi"}}),
+            json!({"limits": {"cpu": "8", "memory": "16Gi"}}),
+            json!({"limits": {"memory": "16Gi"}}),
+            json!({"requests": {"cpu": "4"}}),
+            json!({"requests": {"cpu": "4", "memory": "8Gi"}, "limits": {"cpu": "4", "memory": "8Gi"}}),
+            json!({}),
+        ])
+    })
+}
+
+fn edit_whole(random: &mut Random, resources: &mut Value) {
+    let cpu = random.pick(&["0.05", "100m", "4", "6", "8"]);
+    let memory = random.pick(&["32Mi", "8Gi", "9Gi", "16Gi", "17Gi"]);
+    match random.below(9) {
+        0 | 1 => resources["requests"]["cpu"] = json!(cpu),
+        2 => resources["requests"]["memory"] = json!(memory),
+        3 => resources["limits"]["cpu"] = json!(cpu),
+        4 => resources["limits"]["memory"] = json!(memory),
+        5 => {
+            for map in ["requests", "limits"] {
+                resources[map] = json!({"cpu": cpu, "memory": memory});
+            }
+        }
+        6 => drop(resources.as_object_mut().and_then(|maps| maps.remove("limits"))),
+        7 => *resources = Value::Null,
+        _ => resources["limits"]["hugepages-2Mi"] = json!("2Mi"),
+    }
+}
+
 fn edit(random: &mut Random, pod: &mut Value) {
     let list = if random.one_in(4) { "initContainers" } else { "containers" };
     let count = pod["spec"][list].as_array().map_or(0, Vec::len);
@@ -35,7 +68,7 @@ fn edit(random: &mut Random, pod: &mut Value) {
     }
     let index = random.below(count);
     let spec = &mut pod["spec"];
-    match random.below(22) {
+    match random.below(26) {
         0..=7 => spec[list][index]["image"] = json!(random.image()),
         8 => spec[list][index]["image"] = json!(random.pick(&[" nginx:3", "nginx:3 ", "", "UPPER/Case:1", "nginx:"])),
         9 => spec[list][index]["env"] = json!([{"name": "E1", "value": random.pick(&["1", "2", "3"])}]),
@@ -84,12 +117,13 @@ fn edit(random: &mut Random, pod: &mut Value) {
             spec["containers"].as_array_mut().expect("a list").push(container);
         }
         20 => pod["metadata"]["labels"]["tier"] = json!("x"),
+        21..=24 => edit_whole(random, &mut spec["resources"]),
         _ => pod["metadata"]["annotations"]["a/b"] = json!("x"),
     }
 }
 
 fn is_in_place(pod: &Value, diff: &Difference, server: KubeletVersion) -> bool {
-    if diff.change.fields.oldest_server().is_some_and(|needs| server < needs) {
+    if diff.change.fields.oldest_server(&pod["spec"]).is_some_and(|needs| server < needs) {
         return false;
     }
     let object = json!({"metadata": {"name": "p", "uid": "u"}});
@@ -97,7 +131,8 @@ fn is_in_place(pod: &Value, diff: &Difference, server: KubeletVersion) -> bool {
     let pod = Pod::from_object(pod).expect("the server's pod can be read");
     let containers = Containers { pod: Some(&pod), all: pod.all_containers().collect(), restarting: Vec::new() };
     // Who reads which label is the kubelet's matter, not the server's.
-    let of_the_server = |reason: &Reason| !matches!(reason, Reason::MetadataReadByContainer { .. });
+    let of_the_server =
+        |reason: &Reason| !matches!(reason, Reason::MetadataReadByContainer { .. } | Reason::PodLimitRestarts { .. });
     let in_the_pod = diff.change.fields.refused_in(&containers);
     plan::refused(diff, &workload, Direction::Forward).is_empty() && !in_the_pod.iter().any(of_the_server)
 }
@@ -135,7 +170,11 @@ fn in_place_is_said_only_where_the_server_takes_it() {
     let pods = std::env::var("PODS").ok().and_then(|pods| pods.parse().ok()).unwrap_or(PODS);
     for index in 0..pods {
         let metadata = json!({"name": format!("p{index}"), "labels": {"app": "p"}, "annotations": {"x": "y"}});
-        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": random.pod_spec()});
+        let mut spec = random.pod_spec();
+        if let Some(whole) = as_a_whole(&mut random) {
+            spec["resources"] = whole;
+        }
+        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec});
         let (status, pod) = api.request("POST", &folder, "application/json", &pod);
         assert_eq!(status, 201, "{pod}");
         let path = format!("{folder}/p{index}");

@@ -381,6 +381,10 @@ fn running(spec: &Value, pod: &str, index: usize) -> Value {
     let mut status = json!({"observedGeneration": 1, "phase": "Running", "conditions": conditions,
         "hostIP": "192.0.2.1", "podIP": format!("10.0.0.{}", index + 2), "startTime": now, "qosClass": "BestEffort",
         "containerStatuses": all("containers", false)});
+    if !spec["resources"].is_null() {
+        status["resources"] = spec["resources"].clone();
+        status["allocatedResources"] = spec["resources"]["requests"].clone();
+    }
     if spec["initContainers"].is_array() {
         status["initContainerStatuses"] = all("initContainers", true).into();
     }

@@ -12,7 +12,9 @@ pub mod asked_resources;
 mod image;
 mod metadata;
 pub mod new_images;
+mod pod_resources;
 pub mod reason;
+mod resizes;
 mod resources;
 pub mod target;
 pub mod template;
@@ -31,12 +33,12 @@ use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::operations::{Operations, PodPart};
 use crate::engine::k8s::pod::{Container, ContainerList, Pod};
 use crate::engine::k8s::workload::Workload;
-use crate::engine::value::kubelet_version::KubeletVersion;
 use crate::engine::value::qos;
 
 pub use image::TemplateImage;
 pub use metadata::{MetadataChange, ValueChange};
-pub use resources::{ContainerResources, ResourceField, ResourcesChange, drift, resizing};
+pub use pod_resources::PodResourcesChange;
+pub use resources::{ContainerResources, ResourceField, ResourcesChange, resizing};
 pub use tolerations::TolerationsChange;
 
 /// Whether a rollout brings in what was wanted, or takes it back.
@@ -96,17 +98,10 @@ pub struct FieldChanges {
     /// cpu and memory.
     #[serde(skip_serializing_if = "ResourcesChange::is_empty")]
     pub resources: ResourcesChange,
+    /// cpu and memory of the pod as a whole.
+    #[serde(skip_serializing_if = "PodResourcesChange::is_empty")]
+    pub pod_resources: PodResourcesChange,
 }
-
-/// The first version whose API server resizes pods unless it is told not to (KEP-1287, beta).
-const RESIZE_SINCE: KubeletVersion = KubeletVersion::new(1, 33);
-
-/// The first version whose API server lowers a memory limit, or adds one, without a restart of the container.
-const LOWER_MEMORY_SINCE: KubeletVersion = KubeletVersion::new(1, 34);
-
-/// The first version whose API server and kubelet resize init containers that have done their work (beta: gate
-/// `InPlacePodVerticalScalingInitContainers`).
-const INIT_RESIZE_SINCE: KubeletVersion = KubeletVersion::new(1, 36);
 
 /// One kind of change that is no image.
 trait FieldChange {
@@ -285,8 +280,8 @@ impl From<MetadataChange> for FieldChanges {
 }
 
 impl FieldChanges {
-    fn kinds(&self) -> [&dyn FieldChange; 3] {
-        [&self.metadata, &self.tolerations, &self.resources]
+    fn kinds(&self) -> [&dyn FieldChange; 4] {
+        [&self.metadata, &self.tolerations, &self.resources, &self.pod_resources]
     }
 
     fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
@@ -294,6 +289,7 @@ impl FieldChanges {
             metadata: MetadataChange::between(before, after, claimed),
             tolerations: TolerationsChange::between(before, after, claimed),
             resources: ResourcesChange::between(before, after, claimed),
+            pod_resources: PodResourcesChange::between(before, after, claimed),
         }
     }
 
@@ -307,6 +303,7 @@ impl FieldChanges {
             metadata: self.metadata.reversed(),
             tolerations: self.tolerations.reversed(),
             resources: self.resources.reversed(),
+            pod_resources: self.pod_resources.reversed(),
         }
     }
 
@@ -318,6 +315,7 @@ impl FieldChanges {
         self.metadata.covers(&other.metadata)
             && self.tolerations.covers(&other.tolerations)
             && self.resources.covers(&other.resources)
+            && self.pod_resources.covers(&other.pod_resources)
     }
 
     fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason> {
@@ -326,7 +324,9 @@ impl FieldChanges {
 
     /// Returns why they cannot be brought into a pod with these containers.
     pub fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason> {
-        self.kinds().iter().flat_map(|kind| kind.refused_in(containers)).collect()
+        let mut reasons: Vec<Reason> = self.kinds().iter().flat_map(|kind| kind.refused_in(containers)).collect();
+        reasons.extend(containers.pod.into_iter().flat_map(|pod| pod_resources::refused_together(self, pod)));
+        reasons
     }
 
     /// Returns what is worth knowing of a pod with these containers.
@@ -341,6 +341,7 @@ impl FieldChanges {
             metadata: self.metadata.left_in(pod),
             tolerations: self.tolerations.left_in(pod),
             resources: self.resources.left_in(pod),
+            pod_resources: self.pod_resources.left_in(pod),
         }
     }
 
@@ -353,47 +354,6 @@ impl FieldChanges {
     /// Returns how far they are in a pod.
     pub fn progress_in(&self, pod: &Pod) -> FieldProgress {
         self.of_part(PodPart::Pod, pod).or(self.of_part(PodPart::Resize, pod))
-    }
-
-    /// Returns the same, as a server and kubelets of these versions do it.
-    #[must_use]
-    pub fn done_by<'v>(mut self, versions: impl IntoIterator<Item = &'v KubeletVersion>) -> Self {
-        let mut versions = versions.into_iter().peekable();
-        if versions.peek().is_some() && versions.all(|version| *version >= INIT_RESIZE_SINCE) {
-            self.resources.reaches_init_containers();
-        }
-        self
-    }
-
-    /// Returns whether it changes cpu or memory.
-    pub fn resizes(&self) -> bool {
-        !self.resources.is_empty()
-    }
-
-    /// Returns the containers of a pod that restart for a resize that it does not ask for yet.
-    pub fn restarting_in(&self, pod: &Pod) -> BTreeSet<ContainerName> {
-        self.resources.restarting_in(pod)
-    }
-
-    /// Returns the containers that have restarted for a resize that was noted, and that this is the same as.
-    pub fn restarted_by(&self, noted: &ResourcesChange) -> Vec<ContainerName> {
-        noted.restarting().filter(|name| self.resources.asks_the_same(noted, name)).cloned().collect()
-    }
-
-    /// Returns the containers that restart without another image.
-    pub fn restarting(&self) -> impl Iterator<Item = &ContainerName> {
-        self.resources.restarting()
-    }
-
-    /// Returns the containers whose cpu or memory changes.
-    pub fn resized(&self) -> impl Iterator<Item = &ContainerName> {
-        self.resources.0.keys()
-    }
-
-    /// Returns the first version of the API server that can do it, where not every one can.
-    pub fn oldest_server(&self) -> Option<KubeletVersion> {
-        let since = if self.resources.lowers_memory_limit() { LOWER_MEMORY_SINCE } else { RESIZE_SINCE };
-        self.resizes().then_some(since)
     }
 
     /// Returns how far those are in a pod that are written to one part of it.
@@ -491,7 +451,7 @@ pub fn diff(before: &Value, after: &Value) -> Difference {
         fields: FieldChanges::between(before, after, &mut claimed),
     };
     let rest = template::diff(before, after, claimed);
-    let class = |template: &Value| qos::class(template.get("spec").unwrap_or(&Value::Null));
+    let class = |template: &Value| qos::class(&pod_resources::filled_in(template.get("spec").unwrap_or(&Value::Null)));
     // Most differences are of images alone.
     let may_differ = change.fields.resizes() || rest != TemplateDiff::default();
     let classes = Some((before, after)).filter(|_| may_differ).map(|(before, after)| (class(before), class(after)));

@@ -51,7 +51,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     let mut reasons: Vec<Reason> = denied(live);
     let known = Known::of(live);
     let wanted = Wanted::new(desired, live, &known, &mut reasons);
-    reasons.extend(live.surroundings.server.and_then(|server| too_old(server, wanted.fields())));
+    reasons.extend(live.surroundings.server.and_then(|server| too_old(server, wanted.fields(), live)));
     let context = Context {
         live,
         known: &known,
@@ -134,7 +134,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
 /// What changes of the template; where that is nothing, and pods are resized all the same, that of the first.
 fn shown(of_template: &FieldChanges, pods: &[PodPlan]) -> FieldChanges {
     let mut resized = pods.iter().filter(|pod| pod.verdict == PodVerdict::Update && pod.fields.resizes());
-    let mut of_pod = || resized.next().map(|pod| pod.fields.resources.clone().into());
+    let mut of_pod = || resized.next().map(|pod| pod.fields.of_resize());
     if of_template.is_empty() { of_pod().unwrap_or_default() } else { of_template.clone() }
 }
 
@@ -160,13 +160,14 @@ const OLDEST_SERVER: KubeletVersion = KubeletVersion::new(1, 23);
 pub fn server_lacks(goal: &Goal, live: &LiveWorkload, server: KubeletVersion) -> Option<Reason> {
     let left = |pod: &PodGoal| {
         let found = live.pods.iter().find(|found| found.key == pod.key)?;
-        too_old(server, &pod.fields.left_in(found))
+        too_old(server, &pod.fields.left_in(found), live)
     };
     goal.pods.iter().find_map(left)
 }
 
-fn too_old(server: KubeletVersion, fields: &FieldChanges) -> Option<Reason> {
-    let needs = fields.oldest_server().map_or(OLDEST_SERVER, |needs| needs.max(OLDEST_SERVER));
+fn too_old(server: KubeletVersion, fields: &FieldChanges, live: &LiveWorkload) -> Option<Reason> {
+    let spec = live.workload.template().get("spec").unwrap_or(&Value::Null);
+    let needs = fields.oldest_server(spec).map_or(OLDEST_SERVER, |needs| needs.max(OLDEST_SERVER));
     (server < needs).then(|| Reason::ServerTooOld { server: server.to_string(), needs: needs.to_string() })
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::engine::change::ResourcesChange;
+use crate::engine::change::FieldChanges;
 use crate::engine::change::reason::Reason;
 use crate::engine::change::target::Images;
 use crate::engine::k8s::names::{ContainerName, PodKey, Uid};
@@ -63,7 +63,7 @@ pub struct ByPod {
     /// The images, by pod and container.
     pub images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
     /// cpu and memory, by pod.
-    pub resources: BTreeMap<PodKey, ResourcesChange>,
+    pub resources: BTreeMap<PodKey, FieldChanges>,
     /// Why some pods cannot have theirs.
     pub reasons: BTreeMap<PodKey, Vec<Reason>>,
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::engine::change::reason::Reason;
-use crate::engine::change::{Change, ResourcesChange, Row, TemplateImage};
+use crate::engine::change::{Change, PodResourcesChange, Row, TemplateImage};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::plan::live::{ByPod, Desired, LiveWorkload, Purpose};
@@ -149,7 +149,9 @@ fn is_later(at: Option<&str>, id: &RolloutId, rollout: &HistoryEntry) -> bool {
 fn set_at(pods: &[(&Pod, UpdateRecord)]) -> Option<String> {
     let images = pods.iter().flat_map(|(pod, record)| record.containers.keys().map(|name| pod.image_set.get(name)));
     let resized = pods.iter().flat_map(|(pod, record)| record.resized.keys().map(|name| pod.resized_at.get(name)));
-    let times = images.flatten().map(|set| &set.time).chain(resized.flatten());
+    let as_a_whole = pods.iter().filter(|(_, record)| record.pod_resources != PodResourcesChange::default());
+    let as_a_whole = as_a_whole.filter_map(|(pod, _)| pod.resized_as_a_whole_at.as_ref());
+    let times = images.flatten().map(|set| &set.time).chain(resized.flatten()).chain(as_a_whole);
     times.filter(|time| !time.is_empty()).max().cloned()
 }
 
@@ -243,8 +245,8 @@ fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> Desired {
                 Err(reason) => wanted.reasons.entry(pod.key.clone()).or_default().push(reason),
             }
         }
-        let resources = record.resources().in_force(pod).turned_round();
-        if resources != ResourcesChange::default() {
+        let resources = record.fields().in_force(pod).turned_round();
+        if !resources.is_empty() {
             wanted.resources.insert(pod.key.clone(), resources);
         }
     }

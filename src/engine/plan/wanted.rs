@@ -158,13 +158,16 @@ impl<'a> Wanted<'a> {
     /// and of a manifest what the pod was resized from since it was made.
     pub(super) fn fields_in(&self, pod: &Pod) -> FieldChanges {
         if let Some(by_pod) = self.by_pod {
-            let resources = by_pod.resources.get(&pod.key).cloned().unwrap_or_default();
-            return FieldChanges::from(resources).left_in(pod);
+            let fields = by_pod.resources.get(&pod.key).cloned().unwrap_or_default();
+            return fields.left_in(pod);
         }
         let mut fields = self.of_pods.as_ref().unwrap_or(&self.diff.change.fields).clone();
         if let Some(template) = &self.manifest_template {
-            let back = FieldChanges::from(change::drift(template, pod).turned_round()).done_by(&self.versions);
+            let back = FieldChanges::drift(template, pod).turned_round().done_by(&self.versions);
             fields.resources = fields.resources.with(back.resources, |name| pod.resized_at.contains_key(name));
+            if pod.resized_as_a_whole_at.is_some() {
+                fields.pod_resources = fields.pod_resources.with(back.pod_resources);
+            }
         }
         fields.left_in(pod)
     }

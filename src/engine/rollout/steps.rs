@@ -82,7 +82,7 @@ pub(super) fn takes_down(pod_goal: &PodGoal, pod: &Pod) -> bool {
 /// Returns whether the pod's next resize has to be noted first: where it restarts a container, which one ran before; of
 /// pods alone, what there was before. A template has a history for that.
 pub(super) fn lacks_note(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
-    let unasked = pod_goal.fields.resources.unasked_in(pod);
+    let unasked = pod_goal.fields.unasked_in(pod);
     let is_needed = goal.mode == Mode::PodsOnly || unasked.restarting().next().is_some();
     let record = UpdateRecord::of(pod).filter(|record| record.id == goal.id);
     is_needed && record.is_none_or(|record| !record.notes_resize(&unasked, pod))

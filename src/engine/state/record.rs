@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::change::{ContainerResources, ResourcesChange};
+use crate::engine::change::{ContainerResources, FieldChanges, PodResourcesChange, ResourcesChange};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::Pod;
 
@@ -33,6 +33,9 @@ pub struct UpdateRecord {
     /// since the API server drops everything else from a resize.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resized: BTreeMap<ContainerName, ResizeRecord>,
+    /// What is resized of the pod as a whole, noted like that of the containers.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub pod_resources: PodResourcesChange,
     /// Containers that earlier updates changed and this one did not: the field manager's next write moves the time that
     /// stands in the managed fields, and without these the proof of the earlier updates would be lost with it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -156,6 +159,10 @@ pub struct ContainerRecord {
     pub in_flight: Option<String>,
 }
 
+fn is_nothing(change: &PodResourcesChange) -> bool {
+    *change == PodResourcesChange::default()
+}
+
 impl fmt::Display for Drained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -175,6 +182,7 @@ impl UpdateRecord {
             manager: field_manager.to_owned(),
             containers: BTreeMap::new(),
             resized: BTreeMap::new(),
+            pod_resources: PodResourcesChange::default(),
             earlier: BTreeMap::new(),
             drained: None,
             later: BTreeMap::new(),
@@ -192,10 +200,16 @@ impl UpdateRecord {
 
     /// Returns whether it notes an update: one that says that the pod is drained, or was taken over, does not.
     pub fn is_of_update(&self) -> bool {
-        !self.containers.is_empty() || !self.resized.is_empty()
+        !self.containers.is_empty() || !self.resized.is_empty() || !is_nothing(&self.pod_resources)
     }
 
-    /// Returns what of it was resized.
+    /// Returns what was resized.
+    pub fn fields(&self) -> FieldChanges {
+        let (resources, pod_resources) = (self.resources(), self.pod_resources.clone());
+        FieldChanges { resources, pod_resources, ..FieldChanges::default() }
+    }
+
+    /// Returns what was resized of the containers.
     pub fn resources(&self) -> ResourcesChange {
         ResourcesChange(self.resized.iter().map(|(name, record)| (name.clone(), record.change.clone())).collect())
     }
@@ -219,12 +233,14 @@ impl UpdateRecord {
     }
 
     /// Returns whether it notes all of a resize that the pod does not ask for yet, and the containers that run before it.
-    pub fn notes_resize(&self, unasked: &ResourcesChange, pod: &Pod) -> bool {
-        unasked.0.iter().all(|(name, change)| {
-            let Some(noted) = self.resized.get(name) else { return false };
-            let same = change.values.iter().all(|(field, value)| noted.change.values.get(field) == Some(value));
-            same && (change.restarting.is_empty() || self.is_before_its_resize(pod, name))
-        })
+    pub fn notes_resize(&self, unasked: &FieldChanges, pod: &Pod) -> bool {
+        let mut of_pod = unasked.pod_resources.values.iter();
+        of_pod.all(|(field, value)| self.pod_resources.values.get(field) == Some(value))
+            && unasked.resources.0.iter().all(|(name, change)| {
+                let Some(noted) = self.resized.get(name) else { return false };
+                let same = change.values.iter().all(|(field, value)| noted.change.values.get(field) == Some(value));
+                same && (change.restarting.is_empty() || self.is_before_its_resize(pod, name))
+            })
     }
 
     /// Returns whether a container was changed twice by what restarts it: first its cpu or memory, and then its image.

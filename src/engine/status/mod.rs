@@ -280,7 +280,7 @@ impl<'a> Asked<'a> {
     }
 
     fn resources(&self, pod: &Pod) -> Vec<Row> {
-        if self.own { Vec::new() } else { FieldChanges::from(change::drift(self.whole, pod)).rows() }
+        if self.own { Vec::new() } else { FieldChanges::drift(self.whole, pod).rows() }
     }
 
     fn image(&self, pod: &Pod, name: &ContainerName) -> Option<AskedImage<'_>> {

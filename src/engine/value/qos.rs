@@ -9,9 +9,9 @@ const RESOURCES: [&str; 2] = ["cpu", "memory"];
 /// Returns the class of a pod's spec: `Guaranteed`, `Burstable` or `BestEffort`.
 ///
 /// Requests that are not written count as the limits, as the API server fills them in. Resources of the pod as a whole
-/// (1.34) come before those of its containers.
+/// (1.34) come before those of its containers, even where they have no value; their requests must have been filled in.
 pub fn class(spec: &Value) -> &'static str {
-    if let Some(resources) = spec.get("resources").filter(|resources| is_set(resources)) {
+    if let Some(resources) = spec.get("resources").filter(|resources| !resources.is_null()) {
         return of_all(&[resources]);
     }
     let list = |field: &str| spec.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

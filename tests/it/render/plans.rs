@@ -284,6 +284,10 @@ fn every_reason() -> WorkloadPlan {
         Reason::MetadataReadByContainer { list, container: container(), path: path() },
         Reason::ResourceRemoved { path: "spec.containers[side].resources.limits.cpu".into() },
         Reason::RequestAboveLimit { path: "spec.containers[side].resources.requests.cpu".into() },
+        Reason::PodRequestTooSmall { path: "spec.resources.requests.cpu".into() },
+        Reason::LimitAbovePod { path: "spec.containers[side].resources.limits.memory".into() },
+        Reason::PodLimitRestarts { container: container(), path: "spec.resources.limits.memory".into() },
+        Reason::PodResizeNotSupported { node: "node-a".into() },
         Reason::ResizeNotSupported { node: "node-a".into() },
         Reason::NodeTooSmall {
             node: "node-a".into(),

@@ -103,6 +103,18 @@ impl<'a> Owner<'a> {
         Self::of((namespace, api), kind, replicas, manifest)
     }
 
+    /// Makes one whose pods have these fields besides, a line of their spec.
+    pub(crate) fn with_pod_fields(
+        (namespace, api): (&'a Namespace, &'a Api),
+        kind: Kind,
+        (replicas, containers): (usize, usize),
+        fields: &str,
+    ) -> Self {
+        let manifest = kind.manifest("web", replicas, containers, "");
+        let manifest = manifest.replacen("      containers:\n", &format!("      {fields}\n      containers:\n"), 1);
+        Self::of((namespace, api), kind, replicas, manifest)
+    }
+
     fn of((namespace, api): (&'a Namespace, &'a Api), kind: Kind, replicas: usize, manifest: String) -> Self {
         namespace.apply(&manifest);
         let mut owner = Self { namespace, api, kind, manifest, began: (Value::Null, Value::Null), before: Vec::new() };

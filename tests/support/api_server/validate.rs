@@ -52,6 +52,9 @@ pub(crate) fn resize(
 ) -> Result<(), Answer> {
     let name = live.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
     let mut causes = Vec::new();
+    if minor < 36 && !next["spec"]["resources"].is_null() {
+        causes.push(forbidden("", "Forbidden: resize of pods with pod-level resources is forbidden"));
+    }
     for list in ["containers", "initContainers"] {
         let old = live["spec"][list].as_array().cloned().unwrap_or_default();
         let new = next["spec"][list].as_array().cloned().unwrap_or_default();

@@ -208,6 +208,9 @@ fn resized(live: &Value, next: &Value) -> Value {
             container["resources"] = wanted["resources"].clone();
         }
     }
+    if !next["spec"]["resources"].is_null() {
+        kept["spec"]["resources"] = next["spec"]["resources"].clone();
+    }
     kept
 }
 

@@ -57,6 +57,10 @@ impl ReasonCode {
             | Self::MetadataReadByContainer
             | Self::ResourceRemoved
             | Self::RequestAboveLimit
+            | Self::PodRequestTooSmall
+            | Self::LimitAbovePod
+            | Self::PodLimitRestarts
+            | Self::PodResizeNotSupported
             | Self::ResizeNotSupported
             | Self::NodeTooSmall
             | Self::RestartRequested

@@ -5,6 +5,7 @@
 
 mod class;
 mod code;
+mod path;
 mod reason_code;
 mod report_code;
 mod warning;
@@ -21,7 +22,6 @@ pub use report_code::ReportCode;
 pub use warning::Warning;
 pub use warning_code::WarningCode;
 
-use crate::engine::k8s::metadata::{MetadataMap, RESTARTED_AT, ROLLOUT_ANNOTATION};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::ContainerList;
 use crate::engine::value::suggest;
@@ -115,6 +115,28 @@ pub enum Reason {
     RequestAboveLimit {
         /// The path of the request.
         path: String,
+    },
+    /// The containers would ask together for more than the pod as a whole.
+    PodRequestTooSmall {
+        /// The path of the pod's request.
+        path: String,
+    },
+    /// A container's limit would be above that of the pod as a whole.
+    LimitAbovePod {
+        /// The path of the container's limit.
+        path: String,
+    },
+    /// A container has no limit but that of the pod as a whole, and restarts when it changes.
+    PodLimitRestarts {
+        /// The container.
+        container: ContainerName,
+        /// The path of the pod's limit.
+        path: String,
+    },
+    /// The node does not say what the pod as a whole has.
+    PodResizeNotSupported {
+        /// The node.
+        node: String,
     },
     /// The node does not say what its containers have, so the server does not let them be resized.
     ResizeNotSupported {
@@ -366,6 +388,10 @@ impl Reason {
             Self::MetadataReadByContainer { .. } => ReasonCode::MetadataReadByContainer,
             Self::ResourceRemoved { .. } => ReasonCode::ResourceRemoved,
             Self::RequestAboveLimit { .. } => ReasonCode::RequestAboveLimit,
+            Self::PodRequestTooSmall { .. } => ReasonCode::PodRequestTooSmall,
+            Self::LimitAbovePod { .. } => ReasonCode::LimitAbovePod,
+            Self::PodLimitRestarts { .. } => ReasonCode::PodLimitRestarts,
+            Self::PodResizeNotSupported { .. } => ReasonCode::PodResizeNotSupported,
             Self::ResizeNotSupported { .. } => ReasonCode::ResizeNotSupported,
             Self::RestartRequested => ReasonCode::RestartRequested,
             Self::ContainerNotFound { .. } => ReasonCode::ContainerNotFound,
@@ -432,6 +458,10 @@ impl Reason {
             Self::PermissionMissing { .. }
             | Self::MetadataReadByContainer { .. }
             | Self::RequestAboveLimit { .. }
+            | Self::PodRequestTooSmall { .. }
+            | Self::LimitAbovePod { .. }
+            | Self::PodLimitRestarts { .. }
+            | Self::PodResizeNotSupported { .. }
             | Self::ResizeNotSupported { .. }
             | Self::ContainerNotFound { .. }
             | Self::ContainerNotInPod { .. }
@@ -467,64 +497,6 @@ impl Reason {
             | Self::ManifestsNotMergeable { .. }
             | Self::PlanStale { .. }
             | Self::ServerTooOld { .. } => false,
-        }
-    }
-
-    /// Returns the path that is meant, where there is one.
-    pub fn path(&self) -> Option<String> {
-        let within = |list: &ContainerList, container, field: &str| {
-            Some(format!("spec.{}[{container}]{field}", list.spec_field()))
-        };
-        match self {
-            Self::TemplateFieldNotInPlace { path }
-            | Self::VolumeClaimTemplateChanges { path }
-            | Self::OwnerFieldImmutable { path }
-            | Self::PlanStale { path, .. }
-            | Self::MetadataKeyReserved { path }
-            | Self::NoUnavailabilityAllowed { path }
-            | Self::ResourceRemoved { path }
-            | Self::RequestAboveLimit { path }
-            | Self::MetadataReadByContainer { path, .. } => Some(path.clone()),
-            Self::ContainerAdded { list, container }
-            | Self::ContainerRemoved { list, container }
-            | Self::ContainerNotInPod { list, container } => within(list, container, ""),
-            Self::ContainerRenamed { list, container, .. } => within(list, container, ".name"),
-            Self::ImageMalformed { list, container, .. }
-            | Self::ImageWhitespace { list, container, .. }
-            | Self::DigestUnknown { list, container, .. }
-            | Self::AdmissionRewrites { list, container, .. } => within(list, container, ".image"),
-            Self::SidecarNeedsNewerKubelet { container, .. } | Self::SidecarStartupPending { container } => {
-                within(&ContainerList::InitContainers, container, ".image")
-            }
-            Self::TolerationRemoved { .. } => Some("spec.tolerations".into()),
-            Self::QosClassChanges { .. } => Some("status.qosClass".into()),
-            Self::SelectorLabelChanges { key } => Some(MetadataMap::Labels.path(key)),
-            Self::RestartRequested => Some(MetadataMap::Annotations.path(RESTARTED_AT)),
-            Self::RestartPolicyNotAlways { .. } => Some("spec.restartPolicy".into()),
-            Self::PodTerminating | Self::OwnerTerminating => Some("metadata.deletionTimestamp".into()),
-            Self::PodFinished { .. } => Some("status.phase".into()),
-            Self::MirrorPod => Some("metadata.annotations[kubernetes.io/config.mirror]".into()),
-            Self::OrphanPod | Self::OwnerIsControlled { .. } | Self::PodIsControlled { .. } => {
-                Some("metadata.ownerReferences".into())
-            }
-            Self::RolloutHeld { .. } => Some(MetadataMap::Annotations.path(ROLLOUT_ANNOTATION)),
-            Self::OwnerPaused { .. } => Some("spec.paused".into()),
-            Self::OwnerNotObserved => Some("status.observedGeneration".into()),
-            Self::PermissionMissing { .. }
-            | Self::ResizeNotSupported { .. }
-            | Self::ContainerNotFound { .. }
-            | Self::PodOfOldRevision { .. }
-            | Self::NoPods
-            | Self::PodNotFound { .. }
-            | Self::SubsetNotDurable
-            | Self::OwnerRollingOut { .. }
-            | Self::DisruptionBudgetBlocks { .. }
-            | Self::ReplicaSetOfOldRevision { .. }
-            | Self::NodeTooSmall { .. }
-            | Self::QuotaExceeded { .. }
-            | Self::AdmissionRefused { .. }
-            | Self::ServerTooOld { .. }
-            | Self::ManifestsNotMergeable { .. } => None,
         }
     }
 }

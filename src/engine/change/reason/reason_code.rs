@@ -77,6 +77,30 @@ codes! {
             why: "The API server refuses such a container (validateContainerResourceRequirements: must be less than or equal to cpu limit).",
             remedy: "Change request and limit together: --requests and --limits.",
         }
+        PodRequestTooSmall {
+            summary: "the containers would request more than the pod as a whole",
+            meaning: "With the change, what the containers request of cpu or memory together would be larger than the pod's own request (spec.resources.requests), perhaps only in this pod.",
+            why: "The API server refuses such a pod (validatePodResourceConsistency: must be greater than or equal to aggregate container requests).",
+            remedy: "Change the pod's request and those of its containers together, in one manifest.",
+        }
+        LimitAbovePod {
+            summary: "a container's limit would be above the limit of the pod as a whole",
+            meaning: "With the change, a container's limit of cpu or memory would be larger than the pod's own limit (spec.resources.limits), perhaps only in this pod.",
+            why: "The API server refuses such a pod (validatePodResourceConsistency: must be less than or equal to pod limits).",
+            remedy: "Change the pod's limit and those of its containers together, in one manifest.",
+        }
+        PodLimitRestarts {
+            summary: "a container would restart because the limit of the pod as a whole changes",
+            meaning: "The container has no limit of its own for this resource, so that the pod's (spec.resources.limits) is set for it, too, and its resizePolicy for the resource is RestartContainer.",
+            why: "The kubelet compares the limit that a container has from its pod, and restarts it by its policy (computePodResizeAction in pkg/kubelet/kuberuntime). This program restarts a container only where it can prove that it did; for a limit that comes from the pod it does not, and refuses it.",
+            remedy: "Leave the pod's limit as it is and change its requests, or roll it out with kubectl apply, which replaces the pods.",
+        }
+        PodResizeNotSupported {
+            summary: "the node cannot resize pods as a whole",
+            meaning: "The status of the running pod does not say what the pod has as a whole (status.resources), which a kubelet that can resize it always reports.",
+            why: "The API server refuses it where the node does not declare InPlacePodLevelResourcesVerticalScaling (plugin/pkg/admission/nodedeclaredfeatures), which kubelets do since 1.36; and nothing would tell that it is done.",
+            remedy: "Bring the node to Kubernetes 1.36 or newer, or roll the change out with kubectl apply, which replaces the pods.",
+        }
         ResizeNotSupported {
             summary: "the node cannot resize containers",
             meaning: "The status of a running container has no resources, which a kubelet that can resize always reports.",

@@ -14,8 +14,6 @@ fn changes_otherwise(path: &str) -> Option<&'static str> {
         Some("kubectl patch can change their order in a running pod, which means nothing")
     } else if path.starts_with("spec.schedulingGates") {
         Some("kubectl patch can take gates away from a pod that waits for them")
-    } else if path == "spec.resources" || path.starts_with("spec.resources.") {
-        Some("from Kubernetes 1.36 on kubectl patch --subresource resize can change it in a running pod")
     } else if path == "spec.activeDeadlineSeconds" {
         Some("kubectl patch can set or shorten it in a running pod")
     } else {
@@ -58,7 +56,22 @@ impl Reason {
                 )
             }
             Self::ResourceRemoved { path } => format!("{path} cannot be removed from a running pod"),
+            Self::RequestAboveLimit { path } if path.starts_with("spec.resources.") => {
+                format!("{path} would be above the pod's limit")
+            }
             Self::RequestAboveLimit { path } => format!("{path} would be above the container's limit"),
+            Self::PodRequestTooSmall { path } => {
+                format!("{path} would be less than what the containers request together")
+            }
+            Self::LimitAbovePod { path } => format!("{path} would be above the limit of the pod as a whole"),
+            Self::PodLimitRestarts { container, path } => {
+                format!(
+                    "container {container} has no limit of its own and its resizePolicy restarts it when {path} changes, which this program does not do"
+                )
+            }
+            Self::PodResizeNotSupported { node } => {
+                format!("node {node} does not report what its pods have as a whole, so they cannot be resized as a whole")
+            }
             Self::ResizeNotSupported { node } => {
                 format!("node {node} does not report what its containers have, so they cannot be resized")
             }
@@ -231,6 +244,14 @@ impl Reason {
                 "give it a value instead, or apply it with kubectl apply, which replaces the pods"
             }
             Self::RequestAboveLimit { .. } => "raise the limit with it, or ask for less",
+            Self::PodRequestTooSmall { .. } => "raise the pod's request with those of the containers",
+            Self::LimitAbovePod { .. } => "raise the pod's limit with it",
+            Self::PodLimitRestarts { .. } => {
+                "leave the pod's limit as it is, or apply it with kubectl apply, which replaces the pods"
+            }
+            Self::PodResizeNotSupported { .. } => {
+                "cpu and memory of the pod as a whole need Kubernetes 1.36 or newer on the node; apply it with kubectl apply, which replaces the pods"
+            }
             Self::ResizeNotSupported { .. } => {
                 "resize in place needs Kubernetes 1.33 or newer on the node; apply it with kubectl apply, which replaces the pods"
             }
@@ -354,7 +375,7 @@ mod tests {
             ("spec.tolerations (order)", false, "change their order"),
             ("spec.activeDeadlineSeconds", false, "set or shorten"),
             ("spec.schedulingGates[wait]", false, "take gates away"),
-            ("spec.resources.requests.cpu", false, "--subresource resize"),
+            ("spec.resources.limits.hugepages-2Mi", true, "create it again"),
             ("spec.resourcesClaims", true, "create it again"),
             ("spec.containers[app].resources.limits.storage", true, "create it again"),
             ("spec.containers[app].resizePolicy", true, "create it again"),

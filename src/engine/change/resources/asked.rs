@@ -10,7 +10,7 @@ fn quantity(text: Option<&String>) -> Option<Quantity> {
 
 impl ResourcesChange {
     /// Returns whether a request grows.
-    pub fn asks_for_more(&self) -> bool {
+    pub(in crate::engine::change) fn asks_for_more(&self) -> bool {
         let values = self.0.values().flat_map(ContainerResources::in_pods);
         values
             .filter(|(field, _)| field.parts().0 == "requests")
@@ -31,10 +31,8 @@ impl ResourcesChange {
         })
     }
 
-    /// Returns the pod as it would ask.
-    #[must_use]
-    pub fn asked_of(&self, pod: &Pod) -> Pod {
-        let mut asked = pod.clone();
+    /// Sets what the containers of a pod would ask for.
+    pub(in crate::engine::change) fn ask(&self, asked: &mut Pod) {
         let reached = |container: &Container| self.0.get(&container.name).is_some_and(|change| !change.is_plain_init);
         let spec = &mut asked.spec;
         for (list, containers) in [
@@ -47,6 +45,5 @@ impl ResourcesChange {
                 container.resources = self.after(container);
             }
         }
-        asked
     }
 }

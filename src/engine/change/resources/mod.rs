@@ -3,7 +3,7 @@
 //! The rules are those of `ValidatePodResize` (pkg/apis/core/validation). A resize is done once the kubelet has allocated it
 //! and the runtime has it: `allocatedResources` and `resources` of the container's status, and no condition of a resize.
 
-mod values;
+pub(super) mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,6 @@ use crate::engine::k8s::operations::{Operations, PodPart};
 use crate::engine::k8s::pod::{Condition, Container, ContainerList, ContainerStatus, Pod, ResizePolicy, Resources};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::value::json_path::element;
-use crate::engine::value::qos;
 use crate::engine::value::quantity::Quantity;
 
 pub use values::{ContainerResources, ResourceField};
@@ -156,18 +155,6 @@ impl ResourcesChange {
     }
 }
 
-/// What a container asks for, as it stands in a spec.
-fn as_in_spec(resources: &Resources) -> Value {
-    json!({"resources": {"requests": resources.requests, "limits": resources.limits}})
-}
-
-/// The part of a pod's spec that its class is worked out from.
-fn spec_of(pod: &Pod, resources: impl Fn(&Container) -> Value) -> Value {
-    let list = |list| pod.containers(list).iter().map(&resources).collect::<Vec<_>>();
-    json!({"resources": pod.spec.resources, "containers": list(ContainerList::Containers),
-        "initContainers": list(ContainerList::InitContainers)})
-}
-
 impl FieldChange for ResourcesChange {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -234,11 +221,6 @@ impl FieldChange for ResourcesChange {
         let mut reasons = Vec::new();
         reasons.extend(containers.all.iter().filter_map(|(list, container)| self.above_its_limit(*list, container)));
         let Some(pod) = containers.pod else { return reasons };
-        let before = qos::class(&spec_of(pod, |container| as_in_spec(&container.resources)));
-        let after = qos::class(&spec_of(pod, |container| as_in_spec(&self.after(container))));
-        if before != after {
-            reasons.push(Reason::QosClassChanges { from: before.into(), to: after.into() });
-        }
         let is_mute = |value: InPod<'_>| {
             value.status.is_some_and(|status| status.state.running.is_some() && status.resources.is_none())
         };
@@ -268,23 +250,12 @@ impl FieldChange for ResourcesChange {
         if !self.unasked_in(pod).is_empty() {
             return FieldProgress::NotAsked;
         }
-        if self.in_pod(pod).next().is_none() || !pod.is_scheduled() {
+        if self.in_pod(pod).next().is_none() {
             return FieldProgress::Done;
-        }
-        if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) {
-            return FieldProgress::Waiting { why: None, deferred: false };
         }
         let is_done =
             |value: InPod<'_>| value.status.is_some_and(|status| has(status, value.field, value.change.to.as_ref()));
-        let is_done = self.in_pod(pod).all(is_done);
-        match resizing(pod) {
-            // A kubelet before 1.34 does not tell which resize it speaks of: of one that it has allocated nothing is pending.
-            Some(FieldProgress::Failed { .. } | FieldProgress::Waiting { deferred: true, .. })
-                if is_done && pod.status.observed_generation.is_none() => {}
-            Some(progress) => return progress,
-            None => {}
-        }
-        if is_done { FieldProgress::Done } else { FieldProgress::Waiting { why: None, deferred: false } }
+        progress_of(pod, self.in_pod(pod).all(is_done))
     }
 
     fn write(&self, pod: &Pod, operations: &mut Operations) {
@@ -359,6 +330,24 @@ fn restarts(container: &Value, resource: &str) -> bool {
     serde_json::from_value::<Vec<ResizePolicy>>(policies).is_ok_and(|all| all.iter().any(|one| one.restarts(resource)))
 }
 
+/// How far a resize is that a pod asks for, by the kubelet's word; `is_done` where the pod has its values.
+pub(super) fn progress_of(pod: &Pod, is_done: bool) -> FieldProgress {
+    if !pod.is_scheduled() {
+        return FieldProgress::Done;
+    }
+    if pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation) {
+        return FieldProgress::Waiting { why: None, deferred: false };
+    }
+    match resizing(pod) {
+        // A kubelet before 1.34 does not tell which resize it speaks of: of one that it has allocated nothing is pending.
+        Some(FieldProgress::Failed { .. } | FieldProgress::Waiting { deferred: true, .. })
+            if is_done && pod.status.observed_generation.is_none() => {}
+        Some(progress) => return progress,
+        None => {}
+    }
+    if is_done { FieldProgress::Done } else { FieldProgress::Waiting { why: None, deferred: false } }
+}
+
 /// Returns what the kubelet says of a resize that is not done: whoever has asked for it.
 pub fn resizing(pod: &Pod) -> Option<FieldProgress> {
     let condition = |kind| pod.condition(kind).filter(|condition| condition.status == "True");
@@ -376,8 +365,8 @@ pub fn resizing(pod: &Pod) -> Option<FieldProgress> {
     Some(FieldProgress::Waiting { why: message(going), deferred: false })
 }
 
-/// Returns what a pod has in place of what its template says, `from` the template's: a resize of the pod alone, or a webhook's.
-pub fn drift(template: &Value, pod: &Pod) -> ResourcesChange {
+/// Returns what the containers of a pod have in place of what its template says, `from` the template's.
+pub(super) fn drift(template: &Value, pod: &Pod) -> ResourcesChange {
     let mut found = ResourcesChange::default();
     for (list, container) in pod.all_containers() {
         let of_template = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
@@ -415,8 +404,13 @@ fn path(list: ContainerList, name: &ContainerName, field: ResourceField) -> Stri
     format!("{}.resources.{map}.{resource}", element(&format!("spec.{}", list.spec_field()), name.as_str()))
 }
 
-/// The values that differ between two containers of one name. What is no quantity is left to others.
-fn changed(before: &Value, after: &Value, path: &str, claimed: &mut Claimed) -> BTreeMap<ResourceField, ValueChange> {
+/// The values that differ between two containers of one name, or two pods. What is no quantity is left to others.
+pub(super) fn changed(
+    before: &Value,
+    after: &Value,
+    path: &str,
+    claimed: &mut Claimed,
+) -> BTreeMap<ResourceField, ValueChange> {
     let mut changes = BTreeMap::new();
     for field in ResourceField::ALL {
         let read = |container| match field.of_value(container).map(Quantity::of) {

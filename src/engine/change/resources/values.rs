@@ -67,14 +67,14 @@ impl ResourceField {
         resources.map(map).get(resource)
     }
 
-    pub(super) fn of_value(self, container: &Value) -> Option<&Value> {
+    pub(in crate::engine::change) fn of_value(self, container: &Value) -> Option<&Value> {
         let (map, resource) = self.parts();
         container.get("resources")?.get(map)?.get(resource).filter(|value| !value.is_null())
     }
 
     /// The smallest value that the kernel tells apart: below it the kubelet reports another one (`MinShares`,
     /// `MinMilliCPULimit` in pkg/kubelet/cm/helpers_linux.go).
-    pub(super) fn least_told(self) -> Option<&'static str> {
+    pub(in crate::engine::change) fn least_told(self) -> Option<&'static str> {
         match self {
             Self::RequestsCpu => Some("2m"),
             Self::LimitsCpu => Some("10m"),
@@ -150,7 +150,7 @@ impl<'a> InPod<'a> {
 }
 
 /// Returns whether two quantities are the same by value; what is none is compared as it is written.
-pub(super) fn is_same(a: Option<&String>, b: Option<&String>) -> bool {
+pub(in crate::engine::change) fn is_same(a: Option<&String>, b: Option<&String>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => match (a.parse::<Quantity>(), b.parse::<Quantity>()) {
             (Ok(a), Ok(b)) => a == b,

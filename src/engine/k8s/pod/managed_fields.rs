@@ -30,8 +30,7 @@ pub(super) fn image_set(managed_fields: &[Value]) -> BTreeMap<ContainerName, Ima
 /// Reads from `metadata.managedFields` which containers were resized since their pod was made, whoever did it, and when last.
 pub(super) fn resized_at(managed_fields: &[Value]) -> BTreeMap<ContainerName, String> {
     let mut newest: BTreeMap<ContainerName, String> = BTreeMap::new();
-    let is_resize = |entry: &&Value| entry.get("subresource").and_then(Value::as_str) == Some("resize");
-    for entry in managed_fields.iter().filter(is_resize) {
+    for entry in resizes(managed_fields) {
         let time = entry.get("time").and_then(Value::as_str).unwrap_or_default();
         for name in owned(entry, "f:resources") {
             let known = newest.entry(name).or_default();
@@ -39,6 +38,16 @@ pub(super) fn resized_at(managed_fields: &[Value]) -> BTreeMap<ContainerName, St
         }
     }
     newest
+}
+
+/// Reads from `metadata.managedFields` when the pod as a whole was resized last, whoever did it.
+pub(super) fn resized_as_a_whole_at(managed_fields: &[Value]) -> Option<String> {
+    let of_pod = resizes(managed_fields).filter(|entry| entry.pointer("/fieldsV1/f:spec/f:resources").is_some());
+    of_pod.map(|entry| entry.get("time").and_then(Value::as_str).unwrap_or_default().to_owned()).max()
+}
+
+fn resizes(managed_fields: &[Value]) -> impl Iterator<Item = &Value> {
+    managed_fields.iter().filter(|entry| entry.get("subresource").and_then(Value::as_str) == Some("resize"))
 }
 
 /// The containers of which an entry owns a field.

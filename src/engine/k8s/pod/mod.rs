@@ -43,6 +43,9 @@ pub struct Pod {
     /// The containers that were resized, and when last, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resized_at: BTreeMap<ContainerName, String>,
+    /// When the pod was resized as a whole, if it was, from `metadata.managedFields`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resized_as_a_whole_at: Option<String>,
     /// Who has written the conditions of its readiness gates, by type, from `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gate_writers: BTreeMap<String, BTreeSet<String>>,
@@ -382,6 +385,7 @@ impl Pod {
         let metadata: Metadata = serde_json::from_value(metadata)?;
         let image_set = managed_fields::image_set(&metadata.managed_fields);
         let resized_at = managed_fields::resized_at(&metadata.managed_fields);
+        let resized_as_a_whole_at = managed_fields::resized_as_a_whole_at(&metadata.managed_fields);
         let gate_writers = managed_fields::gate_writers(&metadata.managed_fields, &spec.readiness_gates);
         Ok(Self {
             key: PodKey { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
@@ -394,6 +398,7 @@ impl Pod {
             terminating: metadata.deletion_timestamp.is_some(),
             image_set,
             resized_at,
+            resized_as_a_whole_at,
             gate_writers,
             spec,
             status,

@@ -19,6 +19,12 @@ pub struct PodStatus {
     /// Conditions.
     #[serde(deserialize_with = "or_default")]
     pub conditions: Vec<Condition>,
+    /// What the pod as a whole has, as its cgroup tells (1.36).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Resources>,
+    /// The requests that the kubelet has kept for the pod as a whole (1.36).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allocated_resources: Option<BTreeMap<String, String>>,
     /// Of the containers.
     #[serde(deserialize_with = "or_default")]
     pub container_statuses: Vec<ContainerStatus>,

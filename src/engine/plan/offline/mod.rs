@@ -172,6 +172,7 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     let restarting = containers.iter().filter(|plan| plan.restarts() > 0).map(|plan| &plan.container);
     let all = of_template.iter().map(|(list, container)| (*list, container)).collect();
     reasons.extend(change.fields.refused_in(&Containers { pod: None, all, restarting: restarting.collect() }));
+    reasons.extend(change.fields.refused_of_template(&template));
     let immutable = outside.immutable.into_iter().filter(|path| !is_a_claim(path));
     reasons.extend(immutable.map(|path| Reason::OwnerFieldImmutable { path }));
     let restart_policy = template.pointer("/spec/restartPolicy").cloned();

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::change::{FieldChanges, ResourceField};
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::pod::Pod;
+use crate::engine::k8s::pod::{Container, Pod};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::value::quantity::Quantity;
 
@@ -47,7 +47,24 @@ pub struct Resized<'a> {
 impl<'a> Resized<'a> {
     /// Makes it of a pod and what changes in it.
     pub fn new(pod: &'a Pod, fields: &FieldChanges, restarting: Vec<&'a ContainerName>) -> Self {
-        Self { before: pod, after: fields.resources.asked_of(pod), restarting }
+        Self { before: pod, after: fields.asked_of(pod), restarting }
+    }
+
+    /// Returns the names of the containers of which a limit changes: where one has none of its own, that of its pod
+    /// (`GetLimits` in pkg/kubelet/util).
+    fn changed_limits(
+        &self,
+        field: ResourceField,
+    ) -> impl Iterator<Item = (&ContainerName, Option<i128>, Option<i128>)> {
+        let of = move |pod: &Pod, container: &Container| {
+            let own = amount(field.of(&container.resources)).filter(|own| *own != 0);
+            own.or_else(|| amount(field.of(pod.spec.resources.as_ref()?)))
+        };
+        self.after.all_containers().filter_map(move |(_, after)| {
+            let (_, _, before) = self.before.container(&after.name)?;
+            let (from, to) = (of(self.before, before), of(&self.after, after));
+            (from != to).then_some((&after.name, from, to))
+        })
     }
 
     /// Returns the names of the containers of which a value changes, with what it was and will be.

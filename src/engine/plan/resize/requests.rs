@@ -6,21 +6,44 @@ use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, Pod};
 
 /// Returns what a pod asks for.
 pub(super) fn asked(pod: &Pod, field: ResourceField) -> i128 {
-    total(pod, field, |container, _| of_spec(field, container))
+    total(pod, field, of_whole(pod, field), |container, _| of_spec(field, container))
 }
 
 /// Returns what its kubelet keeps for it: a resize that is put off does not count.
 pub(super) fn allocated(pod: &Pod, field: ResourceField) -> i128 {
-    total(pod, field, |container, status| of_allocated(field, status).unwrap_or_else(|| of_spec(field, container)))
+    let whole = of_whole(pod, field).map(|asked| allocated_whole(pod, field).unwrap_or(asked));
+    total(pod, field, whole, |container, status| {
+        of_allocated(field, status).unwrap_or_else(|| of_spec(field, container))
+    })
 }
 
 /// Returns what counts in a quota: the most of what it asks for, is allocated and has.
 pub(super) fn charged(pod: &Pod, field: ResourceField) -> i128 {
-    total(pod, field, |container, status| {
+    let actual =
+        amount(pod.status.resources.as_ref().and_then(|all| field.of(all))).map(|has| has - overhead(pod, field));
+    let known = [allocated_whole(pod, field), actual].into_iter().flatten();
+    let whole = of_whole(pod, field).map(|asked| known.fold(asked, i128::max));
+    total(pod, field, whole, |container, status| {
         let actual = amount(status.and_then(|status| field.of(status.resources.as_ref()?)));
         let known = [of_allocated(field, status), actual].into_iter().flatten();
         known.fold(of_spec(field, container), i128::max)
     })
+}
+
+/// What is set for the pod as a whole.
+fn of_whole(pod: &Pod, field: ResourceField) -> Option<i128> {
+    amount(field.of(pod.spec.resources.as_ref()?))
+}
+
+/// What the kubelet has allocated to the pod as a whole; it counts the overhead.
+fn allocated_whole(pod: &Pod, field: ResourceField) -> Option<i128> {
+    let (map, resource) = field.parts();
+    let allocated = pod.status.allocated_resources.as_ref().filter(|_| map == "requests")?;
+    Some(amount(allocated.get(resource))? - overhead(pod, field))
+}
+
+fn overhead(pod: &Pod, field: ResourceField) -> i128 {
+    amount(pod.spec.overhead.get(field.parts().1)).unwrap_or(0)
 }
 
 fn of_spec(field: ResourceField, container: &Container) -> i128 {
@@ -35,7 +58,12 @@ fn of_allocated(field: ResourceField, status: Option<&ContainerStatus>) -> Optio
 
 /// The containers together; more, if an init container needs more beside the sidecars before it; what is set for the pod as a
 /// whole stands in place of both. What its RuntimeClass costs comes on top.
-fn total(pod: &Pod, field: ResourceField, of: impl Fn(&Container, Option<&ContainerStatus>) -> i128) -> i128 {
+fn total(
+    pod: &Pod,
+    field: ResourceField,
+    whole: Option<i128>,
+    of: impl Fn(&Container, Option<&ContainerStatus>) -> i128,
+) -> i128 {
     let of = |container: &Container| of(container, pod.container_status(&container.name).map(|(_, _, status)| status));
     let (mut sidecars, mut init) = (0, 0);
     for container in pod.containers(ContainerList::InitContainers) {
@@ -46,10 +74,7 @@ fn total(pod: &Pod, field: ResourceField, of: impl Fn(&Container, Option<&Contai
         init = init.max(if container.is_sidecar() { sidecars } else { sidecars + own });
     }
     let together: i128 = pod.containers(ContainerList::Containers).iter().map(of).sum();
-    let as_a_whole = pod.spec.resources.as_ref().and_then(|resources| amount(field.of(resources)));
-    let total = as_a_whole.unwrap_or_else(|| init.max(together + sidecars));
-    let (map, resource) = field.parts();
-    let overhead = amount(pod.spec.overhead.get(resource)).unwrap_or(0);
+    let total = whole.unwrap_or_else(|| init.max(together + sidecars));
     // No limit is none with it either.
-    if map == "limits" && total == 0 { 0 } else { total + overhead }
+    if field.parts().0 == "limits" && total == 0 { 0 } else { total + overhead(pod, field) }
 }

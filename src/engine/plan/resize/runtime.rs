@@ -41,8 +41,8 @@ const LONGEST: usize = 60;
 pub(super) fn sized_at_start(pods: &[Resized<'_>], template: &Value) -> BTreeSet<Warning> {
     let mut warnings = BTreeSet::new();
     for pod in pods {
-        for field in ResourceField::ALL {
-            for (name, ..) in pod.changed(field).filter(|(name, ..)| !pod.restarting.contains(name)) {
+        for field in [ResourceField::LimitsCpu, ResourceField::LimitsMemory] {
+            for (name, ..) in pod.changed_limits(field).filter(|(name, ..)| !pod.restarting.contains(name)) {
                 let lists = [ContainerList::Containers, ContainerList::InitContainers];
                 let containers = lists.into_iter().filter_map(|list| template.get("spec")?.get(list.spec_field()));
                 let mut containers = containers.filter_map(Value::as_array).flatten();

@@ -15,7 +15,7 @@ pub(super) fn below_use(pods: &[Resized<'_>], metrics: &[Value]) -> Vec<Warning>
     let field = ResourceField::LimitsMemory;
     let mut found: BTreeMap<&ContainerName, (usize, i128, i128)> = BTreeMap::new();
     for pod in pods {
-        for (container, from, to) in pod.changed(field) {
+        for (container, from, to) in pod.changed_limits(field) {
             let Some(to) = to.filter(|to| from.is_none_or(|from| *to < from)) else { continue };
             if let Some(used) = used(metrics, &pod.before.key.name, container).filter(|used| *used > to) {
                 let (count, most, limit) = found.entry(container).or_insert((0, used, to));

@@ -280,12 +280,7 @@ fn of_records(id: RolloutId, pods: &[(&Pod, UpdateRecord)]) -> Update {
         began: began(&id),
         ended: None,
         reason: None,
-        fields: pods
-            .iter()
-            .map(|(_, record)| record.resources())
-            .find(|found| !found.0.is_empty())
-            .unwrap_or_default()
-            .into(),
+        fields: pods.iter().map(|(_, record)| record.fields()).find(|found| !found.is_empty()).unwrap_or_default(),
         id,
     }
 }

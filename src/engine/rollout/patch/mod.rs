@@ -155,7 +155,8 @@ fn new_record(
         id: id.clone(),
         later: later(pod, step.later)?,
         containers: earlier_steps(pod, id),
-        resized: before.map(|before| before.resized.clone()).unwrap_or_default(),
+        resized: before.as_ref().map(|before| before.resized.clone()).unwrap_or_default(),
+        pod_resources: before.map(|before| before.pod_resources.clone()).unwrap_or_default(),
         drained: UpdateRecord::drained(pod),
         owes_after_pod: step.owes_after_pod,
         durable: step.durable,
@@ -177,6 +178,7 @@ pub fn note_patch(
 ) -> Result<PodPatch, PatchError> {
     let mut operations = guarded(pod);
     let mut record = new_record(pod, step, id, field_manager)?;
+    record.pod_resources.values.extend(fields.pod_resources.unasked_in(pod).values);
     for (name, change) in fields.resources.unasked_in(pod).0 {
         let found = pod.container_status(&name).map(|(list, index, status)| (list, index.to_string(), status));
         if let Some((list, index, status)) = &found {

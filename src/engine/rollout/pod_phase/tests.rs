@@ -74,6 +74,7 @@ fn old_pod() -> Pod {
         terminating: false,
         image_set: BTreeMap::new(),
         resized_at: BTreeMap::new(),
+        resized_as_a_whole_at: None,
         gate_writers: BTreeMap::new(),
         spec: PodSpec {
             containers: vec![Container { name: "side".into(), image: BEFORE.into(), ..Container::default() }],
@@ -119,6 +120,7 @@ fn patched_pod() -> Pod {
         manager: "kubectl-inplace".into(),
         containers: [("side".into(), record)].into(),
         resized: BTreeMap::new(),
+        pod_resources: Default::default(),
         earlier: BTreeMap::new(),
         drained: None,
         later: BTreeMap::new(),
@@ -227,6 +229,7 @@ fn a_pod_that_asked_for_our_image_and_asks_for_the_one_before_was_changed_by_som
         manager: "kubectl-inplace".into(),
         containers: BTreeMap::new(),
         resized: BTreeMap::new(),
+        pod_resources: Default::default(),
         earlier: BTreeMap::new(),
         drained: None,
         later: BTreeMap::new(),

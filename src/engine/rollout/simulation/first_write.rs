@@ -134,6 +134,7 @@ impl Scenario {
             terminating: false,
             image_set: Default::default(),
             resized_at: Default::default(),
+            resized_as_a_whole_at: None,
             gate_writers: Default::default(),
             spec: PodSpec { node_name: node.into(), containers: vec![side], ..PodSpec::default() },
             status: PodStatus {

@@ -460,6 +460,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         terminating: false,
         image_set: BTreeMap::new(),
         resized_at: BTreeMap::new(),
+        resized_as_a_whole_at: None,
         gate_writers: BTreeMap::new(),
         spec: PodSpec {
             restart_policy: "Always".into(),

@@ -230,7 +230,9 @@ fn asks_for_a_resize(pod: &Value) -> bool {
     };
     let conditions = pod["status"]["conditions"].as_array();
     let is_pending = conditions.into_iter().flatten().any(|condition| condition["type"] == "PodResizePending");
-    is_new && (is_pending || restartable(pod).into_iter().any(differs))
+    let whole = &pod["spec"]["resources"];
+    let is_another = !whole.is_null() && pod["status"]["resources"] != *whole;
+    is_new && (is_pending || is_another || restartable(pod).into_iter().any(differs))
 }
 
 /// Returns the containers (and their images) whose spec is not what runs. A finished pod is left alone.

@@ -97,6 +97,14 @@ fn resize(pod: &mut Value, room: Room) -> Vec<(String, String)> {
             }
         }
     }
+    let whole = pod["spec"]["resources"].clone();
+    let asked = milli_cpu(&whole["requests"]["cpu"]);
+    if room.free.is_some_and(|free| asked > free) {
+        pending = Some(("Deferred", format!("Node didn't have enough resource: cpu, requested: {asked}")));
+    } else if !whole.is_null() {
+        pod["status"]["allocatedResources"] = whole["requests"].clone();
+        pod["status"]["resources"] = whole;
+    }
     if let Some(conditions) = pod["status"]["conditions"].as_array_mut() {
         conditions.retain(|condition| condition["type"] != "PodResizePending");
         conditions.extend(pending.map(|(reason, message)| {
