@@ -63,7 +63,7 @@ fn only_cpu_and_memory_are_claimed_and_pods_get_what_the_server_fills_in() {
             vec![],
         ),
         (
-            limits.clone(),
+            limits,
             json!({"requests": {"cpu": "1"}, "limits": {"cpu": "1", "memory": "1Gi"}}),
             vec!["requests.cpu of the pod none -> 1"],
             vec![],
