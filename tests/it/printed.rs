@@ -91,9 +91,13 @@ fn resume_takes_no_flag_that_it_would_ignore() {
 #[test]
 fn every_reason_of_a_failure_is_explained() {
     let mut unknown = Vec::new();
-    for file in
-        ["failure.rs", "hook.rs", "rollout/pod_phase.rs", "rollout/given_up.rs", "rollout/protocol/drain/mod.rs"]
-    {
+    for file in [
+        "k8s/failure.rs",
+        "state/hook.rs",
+        "rollout/pod_phase/mod.rs",
+        "rollout/given_up.rs",
+        "rollout/protocol/drain/mod.rs",
+    ] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engine").join(file);
         let source = std::fs::read_to_string(path).expect("a source can be read");
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();

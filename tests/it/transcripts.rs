@@ -18,7 +18,7 @@ fn file(name: &str) -> String {
 /// Whoever adds a block of commands with what they print gives it a name, and a run that prints it.
 #[test]
 fn every_transcript_is_of_a_run() {
-    let scenes = file("tests/real/transcripts.rs");
+    let scenes = file("tests/real/transcripts/mod.rs");
     let mut names = BTreeSet::new();
     for page in pages() {
         let mut before = ["", ""];
