@@ -15,7 +15,7 @@ use crate::engine::k8s::mask;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::Release;
-use crate::engine::plan::WayBack;
+use crate::engine::plan::{self, WayBack};
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
@@ -355,8 +355,17 @@ impl Typing {
         };
         let is_ours = [&owner.before, &owner.after].into_iter().any(|template| same(found.template(), template));
         let whose = if is_ours { "its template" } else { "another client's template" };
-        let ways = self.ways(&Way::without_lock(&owner.lock.hooks), workload, Some(goal));
-        let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out"));
+        // What cannot be brought into the pods cannot be finished in place, nor rolled back while it is there.
+        let leads = is_ours || plan::leads_in_place(found, &owner.before, found.template());
+        let (ways, but) = if leads {
+            (self.ways(&Way::without_lock(&owner.lock.hooks), workload, Some(goal)), "")
+        } else {
+            (
+                Vec::new(),
+                "; it differs in more than can be changed in place: what keeps the pods is to set it back (kubectl edit)",
+            )
+        };
+        let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out{but}"));
         let start = ("To let it roll out, which replaces every pod:".to_owned(), start.to_string());
         [note].into_iter().chain(ways).chain([start]).collect()
     }

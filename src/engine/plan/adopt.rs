@@ -13,9 +13,11 @@ use serde_json::{Value, json};
 use super::durable::{holder, is_stale};
 use super::policy::policy_of;
 use super::resume::Start;
-use crate::engine::change::{self, Change, Direction, TemplateImage, same};
+use crate::engine::change::template::TemplateDiff;
+use crate::engine::change::{self, Change, Difference, Direction, TemplateImage, same};
 use crate::engine::k8s::names::{ContainerName, RolloutId, Uid};
 use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload, Options};
 use crate::engine::state::durable::history;
@@ -86,6 +88,20 @@ pub(super) fn is_left_without_lock(live: &LiveWorkload) -> bool {
     is_held_back(live) && (copied(live).is_some() || made(live, &Start::default()).is_some())
 }
 
+/// Returns whether the owner is held back over a template that cannot be brought into its pods.
+pub(super) fn waits_for_more(live: &LiveWorkload) -> bool {
+    let template = live.workload.template();
+    let made_from = current(live).map(|object| template_of_revision(live.workload.reference.kind, object));
+    is_held_back(live) && made_from.is_some_and(|before| !leads_in_place(&live.workload, &before, template))
+}
+
+/// Returns whether what differs between two templates of a workload can be brought into its pods in place.
+pub fn leads_in_place(workload: &Workload, before: &Value, after: &Value) -> bool {
+    let Difference { change, qos, rest } = change::diff(before, after);
+    let is_all = rest == TemplateDiff::default() && qos.is_none() && !change.asks_for_a_restart();
+    is_all && change.refused(workload, Direction::Forward).is_empty()
+}
+
 /// Makes a lock that leads from what the pods run to what the template says, or back; `None` where the two differ in more
 /// than can be changed in place, or do not differ and nothing is held.
 pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
@@ -109,10 +125,8 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
         None => with_images(after, &drift(live))?,
     };
     let change = change::diff(&before, after).change;
-    change.sides(after)?;
     let is_locked = RolloutLock::text_of(&workload.object).is_some();
-    let is_refused = !change.refused(workload, Direction::Forward).is_empty();
-    if change.is_empty() && !is_locked || change.asks_for_a_restart() || is_refused {
+    if change.is_empty() && !is_locked || !leads_in_place(workload, &before, after) {
         return None;
     }
     Some(RolloutLock {
@@ -245,4 +259,26 @@ fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
     let strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));
     let filled = live.workload.reference.kind.defaults().fill(&json!({"spec": {"updateStrategy": strategy}}));
     filled.pointer("/spec/updateStrategy").filter(|strategy| strategy.is_object()).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::kinds::WorkloadKind;
+
+    #[test]
+    fn a_template_leads_on_only_where_all_that_differs_can_be_changed_in_place() {
+        let object = json!({"metadata": {"name": "web", "uid": "u"}});
+        let workload = Workload::from_object(WorkloadKind::Deployment, object).expect("it has a name");
+        let template =
+            |image: &str, env: Value| json!({"spec": {"containers": [{"name": "app", "image": image, "env": env}]}});
+        let before = template("app:1", json!([]));
+        assert!(leads_in_place(&workload, &before, &template("app:2", json!([]))));
+        let env = json!([{"name": "A", "value": "b"}]);
+        assert!(!leads_in_place(&workload, &before, &template("app:2", env.clone())));
+        assert!(!leads_in_place(&workload, &before, &template("app:1", env)));
+        let mut restarted = template("app:2", json!([]));
+        restarted["metadata"] = json!({"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-03-01T10:00:00Z"}});
+        assert!(!leads_in_place(&workload, &before, &restarted));
+    }
 }

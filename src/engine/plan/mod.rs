@@ -49,7 +49,7 @@ pub use crate::engine::plan::live::{
     ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Purpose, Revision, Subset, Surroundings,
 };
 pub use crate::engine::state::policy::PodOrder;
-pub use adopt::{copied, strategy_to_restore};
+pub use adopt::{copied, leads_in_place, strategy_to_restore};
 pub use back_off::held_back;
 pub use build::{build, server_lacks};
 pub use container_order::ContainerOrderError;

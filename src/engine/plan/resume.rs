@@ -275,6 +275,8 @@ pub fn resume(
     })
 }
 
+const MORE_THAN_IN_PLACE: &str = "its controller is held back, and its template differs from what its pods were made from in more than can be changed in place: set the template back first (kubectl edit), or let it roll out, which replaces every pod";
+
 /// Returns the lock to go on from, and whether that is one that had to be found again.
 fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), ResumeError> {
     let workload = &live.workload;
@@ -296,7 +298,10 @@ fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), Resu
             let found = lost().or_else(|| Some((ended?, false)));
             match found {
                 Some(found) => Ok(found),
-                None if start.take_over => made().ok_or(ResumeError::NoRollout),
+                None if start.take_over => made().ok_or_else(|| match adopt::waits_for_more(live) {
+                    true => ResumeError::NoWayOn(MORE_THAN_IN_PLACE),
+                    false => ResumeError::NoRollout,
+                }),
                 None => {
                     let held = workload.reference.kind.holds_by().sentence();
                     let held = held.filter(|_| adopt::is_left_without_lock(live));

@@ -4,7 +4,7 @@
 //! `web` is a Deployment of pods with `app`, which has a readiness probe, and `side`, which has none; what a scene has besides is
 //! said there. In the pages the namespace is `prod`, and the registry of the tests' images is `acme`.
 
-use crate::support::{Namespace, registry, samples};
+use crate::support::{Namespace, poll, registry, samples};
 
 mod drawing;
 #[path = "../../support/pages.rs"]
@@ -101,6 +101,13 @@ fn what_is_going_on_is_shown() {
         namespace.name()
     ));
     assert_eq!(output.code, 4, "{output:#?}");
+    // Its controller has seen what was written last.
+    let is_observed = || {
+        let generations = "jsonpath={.metadata.generation} {.status.observedGeneration}";
+        let found = namespace.kubectl(&["get", "deployment/web", "-o", generations]);
+        found.split_once(' ').is_some_and(|(wanted, seen)| wanted == seen.trim()).then_some(())
+    };
+    poll(is_observed).expect("the controller observes it");
     block(&namespace, "status", &[(0, WHOLE)]);
 }
 

@@ -363,7 +363,8 @@ fn pods(step: &Step<'_>, current: &Value) -> OwnerPhase {
 /// goes with it; another one is held back by our pause, and only the person can say whether it shall start.
 fn changed_by_another(step: &Step<'_>, lock: &RolloutLock, current: &Value, why: &str) -> OwnerPhase {
     let cleanup = |step, write| superseded_by(why, Cleanup::Do(step, Box::new(write)));
-    let never_ran = !lock.released && lock.direction == Direction::Forward;
+    // On the way back, too: what is left must not say that the pods were made with it.
+    let never_ran = !lock.released;
     let ours_is_held = is_paused(step.object) && !lock.released;
     if never_ran {
         if ours_is_held && same(&template_of(current), &step.goal.after) {

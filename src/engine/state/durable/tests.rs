@@ -129,6 +129,32 @@ fn another_rollouts_lock_is_never_touched() {
     }
 }
 
+/// What is left must not say that the pods were made with a template that none of them has had.
+#[test]
+fn over_another_clients_template_the_replica_set_gets_its_own_back_on_the_way_back_too() {
+    for direction in ["forward", "back"] {
+        let mut goal = goal(direction);
+        let outgoing = json!({"name": "web-a", "uid": "set", "revision": 1});
+        goal.lock.outgoing = Some(serde_json::from_value(outgoing).unwrap());
+        let mut of_set = template("2");
+        of_set["metadata"] = json!({"labels": {"pod-template-hash": "a"}});
+        let set = json!({"metadata": {"name": "web-a", "uid": "set", "resourceVersion": "5"},
+            "spec": {"replicas": 2, "template": of_set}});
+        let mut view = owner("3", 9, &[]);
+        let object = view.object.as_mut().unwrap();
+        object["metadata"]["annotations"][ROLLOUT_ANNOTATION] = goal.lock.to_text().into();
+        object["spec"]["paused"] = true.into();
+        view.owned = vec![set];
+        let run = ThisRun { ended: "2026-03-01T10:02:00Z", own_lock: OwnLock::Held };
+        let found = owner_phase(&goal, WorkloadKind::Deployment, &view, &PodsState::default(), run);
+        let OwnerPhase::Superseded { cleanup: Cleanup::Do(OwnerStep::SetReplicaSetTemplate, write), .. } = &found
+        else {
+            panic!("{direction}: {found:?}");
+        };
+        assert!(format!("{write:?}").contains("side:1"), "{direction}: {write:?}");
+    }
+}
+
 #[test]
 fn what_a_late_create_has_left_of_an_aborted_rollout_is_deleted_and_nothing_else() {
     let set = |name: &str, hash: &str, created: &str, tag: &str, replicas: i64| {
