@@ -1,7 +1,7 @@
 //! Every rule of the product, as pure functions over values.
 //!
 //! Promise: no I/O, no clock, no async, no environment, no printing and no kube type in here. Time comes in as an
-//! argument. What the cluster says comes in as [`serde_json::Value`] or as the small types of [`pod`].
+//! argument. What the cluster says comes in as [`serde_json::Value`] or as the small types of [`k8s::pod`].
 //!
 //! Words are Kubernetes' own. A *rollout* is the process over many pods, an *update* the change to one pod, a *restart*
 //! what the kubelet does to one container.
