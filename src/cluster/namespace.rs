@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::Cluster;
 use super::access::Question;
-use super::error::{ClusterError, RequestDescription, Verb};
+use super::error::{ClusterError, RequestDescription};
 use super::objects::{AUTOSCALERS, BUDGETS, QUOTAS, Resource, SERVICES, SUBJECT_REVIEWS};
+use crate::engine::k8s::permissions::AccessVerb;
 use crate::engine::plan::Surroundings;
 
 /// What a namespace says about every workload in it.
@@ -60,11 +61,11 @@ impl Cluster {
     /// # Errors
     /// [`ClusterError::Forbidden`] when the answer is no. A server that does not tell is no error.
     pub async fn check_watch(&self, namespace: &str) -> Result<(), ClusterError> {
-        let verb = Verb::Watch.as_str();
+        let verb = AccessVerb::Watch.word();
         match self.refused(Question { verb, group: "", plural: "pods", namespace, name: None }).await {
             Ok(None) | Err(_) => Ok(()),
             Ok(Some(_)) => {
-                let request = RequestDescription::new(Verb::Watch, "pods").in_namespace(namespace);
+                let request = RequestDescription::new(AccessVerb::Watch, "pods").in_namespace(namespace);
                 let message =
                     format!("pods is forbidden: you cannot watch resource \"pods\" in the namespace \"{namespace}\"");
                 Err(ClusterError::Forbidden { request: Box::new(request), message })

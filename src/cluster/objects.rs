@@ -6,8 +6,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Cluster;
-use super::error::{ClusterError, RequestDescription, Verb};
+use super::error::{ClusterError, RequestDescription};
 use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::permissions::AccessVerb;
 use crate::engine::kinds::{KindSpec, PODS, WorkloadKind};
 use crate::engine::state::durable::ObjectKind;
 
@@ -83,7 +84,7 @@ impl From<ObjectKind> for Resource {
 }
 
 impl Resource {
-    pub(super) fn describe(self, verb: Verb, namespace: Option<&str>, name: Option<&str>) -> RequestDescription {
+    pub(super) fn describe(self, verb: AccessVerb, namespace: Option<&str>, name: Option<&str>) -> RequestDescription {
         let resource =
             if self.group.is_empty() { self.plural.to_owned() } else { format!("{}.{}", self.plural, self.group) };
         let mut what = RequestDescription::new(verb, &resource);
@@ -174,7 +175,7 @@ impl Cluster {
         namespace: Option<&str>,
         name: &str,
     ) -> Result<Value, ClusterError> {
-        let what = resource.describe(Verb::Get, namespace, Some(name));
+        let what = resource.describe(AccessVerb::Get, namespace, Some(name));
         let request = Request::builder().method(Method::GET).uri(resource.path(namespace, Some(name)));
         self.request(request, Vec::new(), &what).await
     }
@@ -186,7 +187,7 @@ impl Cluster {
         namespace: Option<&str>,
         selectors: &[(&str, &str)],
     ) -> Result<Vec<T>, ClusterError> {
-        let what = resource.describe(Verb::List, namespace, None);
+        let what = resource.describe(AccessVerb::List, namespace, None);
         let limit = PAGE.to_string();
         let mut items = Vec::new();
         let mut next = String::new();
@@ -226,7 +227,7 @@ impl Cluster {
         (lines, bytes): (usize, usize),
     ) -> Result<String, ClusterError> {
         let pods: Resource = PODS.into();
-        let what = pods.describe(Verb::Get, Some(&pod.namespace), Some(&pod.name)).subresource("log");
+        let what = pods.describe(AccessVerb::Get, Some(&pod.namespace), Some(&pod.name)).subresource("log");
         let (lines, bytes) = (lines.to_string(), bytes.to_string());
         let mut pairs = vec![("container", container), ("tailLines", &lines), ("limitBytes", &bytes)];
         if previous {
@@ -256,7 +257,7 @@ impl Cluster {
         struct Metadata {
             name: String,
         }
-        let what = resource.describe(Verb::List, namespace, None);
+        let what = resource.describe(AccessVerb::List, namespace, None);
         let uri = format!("{}?limit={PAGE}", resource.path(namespace, None));
         let request = Request::builder().method(Method::GET).uri(uri).header(
             http::header::ACCEPT,
@@ -268,7 +269,7 @@ impl Cluster {
 
     /// Makes an object that belongs to no namespace and is not kept, such as a review.
     pub(super) async fn review(&self, resource: Resource, object: &Value) -> Result<Value, ClusterError> {
-        let what = resource.describe(Verb::Create, None, None);
+        let what = resource.describe(AccessVerb::Create, None, None);
         let body = serde_json::to_vec(object).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
         let request = Request::builder()
             .method(Method::POST)
@@ -285,7 +286,7 @@ impl Cluster {
         object: &Value,
         parameters: &[(&str, &str)],
     ) -> Result<Value, ClusterError> {
-        let what = resource.describe(Verb::Create, Some(namespace), None);
+        let what = resource.describe(AccessVerb::Create, Some(namespace), None);
         let body = serde_json::to_vec(object).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
         let request = Request::builder()
             .method(Method::POST)
@@ -302,7 +303,7 @@ impl Cluster {
         name: &str,
         (uid, version): (&str, Option<&str>),
     ) -> Result<(), ClusterError> {
-        let what = resource.describe(Verb::Delete, Some(namespace), Some(name));
+        let what = resource.describe(AccessVerb::Delete, Some(namespace), Some(name));
         let mut preconditions = serde_json::json!({"uid": uid});
         if let (Some(preconditions), Some(version)) = (preconditions.as_object_mut(), version) {
             preconditions.insert("resourceVersion".into(), version.into());
@@ -327,7 +328,7 @@ impl Cluster {
         body: (PatchKind, Vec<u8>),
         parameters: &[(&str, &str)],
     ) -> Result<Value, ClusterError> {
-        let what = resource.describe(Verb::Patch, Some(namespace), Some(name));
+        let what = resource.describe(AccessVerb::Patch, Some(namespace), Some(name));
         self.patch_at(&resource.path(Some(namespace), Some(name)), &what, body, parameters).await
     }
 
@@ -340,7 +341,7 @@ impl Cluster {
         body: (PatchKind, Vec<u8>),
         parameters: &[(&str, &str)],
     ) -> Result<Value, ClusterError> {
-        let mut what = resource.describe(Verb::Patch, Some(namespace), Some(name));
+        let mut what = resource.describe(AccessVerb::Patch, Some(namespace), Some(name));
         what.subresource = Some(subresource.to_owned());
         self.patch_at(&format!("{}/{subresource}", resource.path(Some(namespace), Some(name))), &what, body, parameters)
             .await
@@ -391,7 +392,7 @@ impl Cluster {
     /// # Errors
     /// What the server or the way to it says.
     pub async fn server_version(&self) -> Result<String, ClusterError> {
-        let what = RequestDescription::new(Verb::Get, "version");
+        let what = RequestDescription::new(AccessVerb::Get, "version");
         let version: Value =
             self.request(Request::builder().method(Method::GET).uri("/version"), Vec::new(), &what).await?;
         Ok(version.get("gitVersion").and_then(Value::as_str).unwrap_or("unknown").to_owned())

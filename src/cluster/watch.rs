@@ -21,7 +21,8 @@ use kube::runtime::watcher::{self, Event, watcher};
 use serde_json::Value;
 
 use super::Cluster;
-use super::error::{ClusterError, RequestDescription, Verb};
+use super::error::{ClusterError, RequestDescription};
+use crate::engine::k8s::permissions::AccessVerb;
 use crate::engine::k8s::pod::{Pod, PodSpec, PodStatus};
 use crate::engine::rollout::Observation;
 
@@ -70,7 +71,7 @@ impl Cluster {
         let watching = Watching {
             api: Api::namespaced_with(self.connection.client().clone(), namespace, &resource),
             config,
-            what: RequestDescription::new(Verb::Watch, "pods").in_namespace(namespace),
+            what: RequestDescription::new(AccessVerb::Watch, "pods").in_namespace(namespace),
             events: None,
             listed: Vec::new(),
             pause: Duration::ZERO,

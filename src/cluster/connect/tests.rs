@@ -9,7 +9,8 @@ use super::{
     fixtures::{Answer, Folder, Server},
     *,
 };
-use crate::cluster::error::{RequestDescription, Unreached, Verb};
+use crate::cluster::error::{RequestDescription, Unreached};
+use crate::engine::k8s::permissions::AccessVerb;
 
 const PODS: &str = "/api/v1/pods";
 const POD: &str = "/api/v1/namespaces/prod/pods/web-0";
@@ -47,10 +48,12 @@ impl Setup {
     }
 }
 
-async fn ask(client: &Client, verb: Verb, path: &str) -> Result<Value, ClusterError> {
+async fn ask(client: &Client, verb: AccessVerb, path: &str) -> Result<Value, ClusterError> {
     let (method, body) = match verb {
-        Verb::Patch => ("PATCH", b"{}".to_vec()),
-        Verb::Get | Verb::List | Verb::Watch | Verb::Create | Verb::Delete => ("GET", Vec::new()),
+        AccessVerb::Patch => ("PATCH", b"{}".to_vec()),
+        AccessVerb::Get | AccessVerb::List | AccessVerb::Watch | AccessVerb::Create | AccessVerb::Delete => {
+            ("GET", Vec::new())
+        }
     };
     let request = Request::builder().method(method).uri(path).body(body).unwrap();
     client
@@ -91,7 +94,7 @@ async fn who_asks() {
     let connection = setup.connect().await.unwrap();
     assert_eq!((connection.namespace(), connection.context()), ("prod", Some("a")));
     assert_eq!(connection.server(), format!("http://{}", server.address));
-    ask(connection.client(), Verb::List, PODS).await.unwrap();
+    ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
     let received = server.received();
     let header = |name: &str| received[0].header(name);
     assert!(header("user-agent").starts_with(concat!("kubectl-inplace/", env!("CARGO_PKG_VERSION"), " (")));
@@ -114,7 +117,7 @@ async fn flags_beat_the_kubeconfig() {
     setup.options.namespace = Some("other".to_owned());
     setup.options.disable_compression = true;
     let connection = setup.connect().await.unwrap();
-    ask(connection.client(), Verb::List, PODS).await.unwrap();
+    ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
     assert_eq!(connection.namespace(), "other");
     assert_eq!(tokens(&server), ["Bearer given"]);
     assert_eq!(server.received()[0].header("accept-encoding"), "");
@@ -145,7 +148,7 @@ async fn a_plugin_runs_once_and_hears_nothing() {
     let plugin = counting_plugin(&folder, ", \"expirationTimestamp\": \"2999-01-01T00:00:00Z\"");
     let mut setup = setup(&format!("http://{}", server.address), "", &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
-    for verb in [Verb::List, Verb::Patch, Verb::List] {
+    for verb in [AccessVerb::List, AccessVerb::Patch, AccessVerb::List] {
         ask(connection.client(), verb, PODS).await.unwrap();
     }
     assert_eq!(folder.read("runs"), "run\n");
@@ -175,8 +178,8 @@ async fn an_expiring_credential_is_replaced_before_it_is_used() {
     let plugin = counting_plugin(&folder, ", \"expirationTimestamp\": \"2000-01-01T00:00:00Z\"");
     let setup = setup(&format!("http://{}", server.address), "", &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
-    ask(connection.client(), Verb::List, PODS).await.unwrap();
-    ask(connection.client(), Verb::Patch, POD).await.unwrap();
+    ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
+    ask(connection.client(), AccessVerb::Patch, POD).await.unwrap();
     assert_eq!(tokens(&server), ["Bearer t2", "Bearer t3"]);
 }
 
@@ -189,14 +192,14 @@ async fn after_a_401_reads_are_repeated_and_writes_are_not() {
     let server = Server::start(vec![unauthorized(), ok(), unauthorized(), ok()]);
     let setup = setup(&format!("http://{}", server.address), "", &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
-    ask(connection.client(), Verb::List, PODS).await.unwrap();
-    assert_eq!(ask(connection.client(), Verb::Patch, POD).await, Err(ClusterError::Unauthorized));
-    ask(connection.client(), Verb::Patch, POD).await.unwrap();
+    ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
+    assert_eq!(ask(connection.client(), AccessVerb::Patch, POD).await, Err(ClusterError::Unauthorized));
+    ask(connection.client(), AccessVerb::Patch, POD).await.unwrap();
     assert_eq!(tokens(&server), ["Bearer t1", "Bearer t2", "Bearer t2", "Bearer t3"]);
     let server = Server::start(vec![unauthorized()]);
     let mut setup = self::setup(&format!("http://{}", server.address), "", &plugin_user(&plugin));
     let connection = setup.connect().await.unwrap();
-    assert_eq!(ask(connection.client(), Verb::List, PODS).await, Err(ClusterError::Unauthorized));
+    assert_eq!(ask(connection.client(), AccessVerb::List, PODS).await, Err(ClusterError::Unauthorized));
     assert_eq!(server.received().len(), 2, "bounded");
     assert_eq!(setup.notices(), []);
 }
@@ -232,7 +235,7 @@ async fn kubectls_policy_for_plugins_holds() {
 
 #[tokio::test]
 async fn what_is_sent_again() {
-    use Verb::{List, Patch};
+    use AccessVerb::{List, Patch};
     let unavailable = || Answer::json(503, "{}");
     let cases = [
         // (verb, answers, requests that arrive, succeeds)
@@ -267,7 +270,7 @@ async fn a_lost_write_may_have_been_done_and_a_refused_one_was_not() {
     let server = Server::start(vec![Answer::Close]);
     let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
     let connection = setup.connect().await.unwrap();
-    let lost = ask(connection.client(), Verb::Patch, POD).await.unwrap_err();
+    let lost = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
     assert!(matches!(lost, ClusterError::ConnectionLost { .. }), "{lost:?}");
     assert!(lost.may_have_been_done());
     assert_eq!(setup.notices(), []);
@@ -275,7 +278,7 @@ async fn a_lost_write_may_have_been_done_and_a_refused_one_was_not() {
     let nobody = Server::nobody();
     let mut setup = self::setup(&format!("http://{nobody}"), "", "token: secret");
     let connection = setup.connect().await.unwrap();
-    let refused = ask(connection.client(), Verb::Patch, POD).await.unwrap_err();
+    let refused = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
         format!("the connection to the server {nobody} was refused - did you specify the right host or port?")
@@ -290,7 +293,7 @@ async fn a_password_in_the_servers_address_is_not_shown() {
     let setup = setup(&format!("http://user:hidden@{nobody}"), "", "token: secret");
     let connection = setup.connect().await.unwrap();
     assert_eq!(connection.server(), format!("http://{nobody}"));
-    let refused = ask(connection.client(), Verb::Patch, POD).await.unwrap_err();
+    let refused = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
     assert!(!refused.to_string().contains("hidden"), "{refused}");
 }
 
@@ -299,7 +302,7 @@ async fn a_server_that_is_no_tls_server() {
     let server = Server::start(vec![Answer::json(400, "{}")]);
     let setup = setup(&format!("https://{}", server.address), ", insecure-skip-tls-verify: true", "token: secret");
     let connection = setup.connect().await.unwrap();
-    let error = ask(connection.client(), Verb::Patch, POD).await.unwrap_err();
+    let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
     assert!(matches!(&error, ClusterError::Unreachable { why: Unreached::Certificate(_), .. }), "{error:?}");
     let text = error.to_string();
     assert_eq!(text, format!("no trusted connection to the server {}: it does not speak TLS (https)", server.address));
@@ -309,7 +312,7 @@ async fn a_server_that_is_no_tls_server() {
 async fn a_host_without_an_address() {
     let setup = setup("http://no-such-host.invalid", "", "token: secret");
     let connection = setup.connect().await.unwrap();
-    let error = ask(connection.client(), Verb::Patch, POD).await.unwrap_err();
+    let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
     let ClusterError::Unreachable { server, why: Unreached::UnknownHost(why) } = &error else { panic!("{error:?}") };
     assert_eq!(server, "no-such-host.invalid");
     assert_eq!(why.matches("failed to lookup").count(), 1, "told once: {why}");
@@ -322,7 +325,7 @@ async fn no_answer_in_time() {
         let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
         setup.options.request_timeout = Some(Duration::from_millis(250));
         let connection = setup.connect().await.unwrap();
-        let error = ask(connection.client(), Verb::Patch, POD).await.unwrap_err();
+        let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
         assert_eq!(error.to_string(), "the server did not answer within 250ms");
         assert!(error.may_have_been_done());
         assert!(server.received().len() <= 1, "not repeated");
@@ -348,7 +351,7 @@ async fn warnings_are_told_once() {
     let mut setup = setup(&format!("http://{}", server.address), "", "token: secret");
     let connection = setup.connect().await.unwrap();
     for _ in 0..3 {
-        ask(connection.client(), Verb::List, PODS).await.unwrap();
+        ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
     }
     assert_eq!(setup.notices(), [ServerNotice::Warning("say \"no\" to v1beta1".to_owned())]);
     assert_eq!(connection.warnings(), ["say \"no\" to v1beta1"]);
@@ -361,7 +364,7 @@ async fn the_clusters_proxy_is_asked_for_the_server() {
     let mut setup = setup("https://api.test:6443", &proxy_url, "token: secret");
     setup.environment.no_proxy = Some("a,,api.test,::/x".to_owned());
     let connection = setup.connect().await.unwrap();
-    let error = ask(connection.client(), Verb::Patch, POD).await.unwrap_err();
+    let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
     assert!(matches!(error, ClusterError::Unreachable { .. }), "{error:?}");
     let received = proxy.received();
     assert_eq!(received[0].line, "CONNECT api.test:6443 HTTP/1.1");

@@ -17,7 +17,7 @@ mod request;
 mod tests;
 
 pub(super) use from_kube::{links, of_transport};
-pub use request::{RequestDescription, Verb};
+pub use request::RequestDescription;
 
 /// Why the server could not be reached: nothing of the request arrived there.
 #[derive(Debug, Clone, PartialEq, Eq)]

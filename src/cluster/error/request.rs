@@ -2,42 +2,13 @@
 
 use std::fmt;
 
-/// What is done to a resource: the verbs of Kubernetes' authorizers that this program uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verb {
-    /// Reads one object.
-    Get,
-    /// Reads many objects.
-    List,
-    /// Follows changes.
-    Watch,
-    /// Makes an object.
-    Create,
-    /// Changes an object.
-    Patch,
-    /// Removes an object.
-    Delete,
-}
-
-impl Verb {
-    /// Gives the verb as roles spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "get",
-            Self::List => "list",
-            Self::Watch => "watch",
-            Self::Create => "create",
-            Self::Patch => "patch",
-            Self::Delete => "delete",
-        }
-    }
-}
+use crate::engine::k8s::permissions::AccessVerb;
 
 /// What a request was about, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestDescription {
     /// What was to be done.
-    pub verb: Verb,
+    pub verb: AccessVerb,
     /// The resource: plural, with its group unless it is the core group (`pods`, `deployments.apps`).
     pub resource: String,
     /// The subresource, such as `resize`.
@@ -50,7 +21,7 @@ pub struct RequestDescription {
 
 impl RequestDescription {
     /// Describes a request on a resource as a whole; the other fields are empty.
-    pub fn new(verb: Verb, resource: &str) -> Self {
+    pub fn new(verb: AccessVerb, resource: &str) -> Self {
         Self { verb, resource: resource.to_owned(), subresource: None, namespace: None, name: None }
     }
 
@@ -77,7 +48,7 @@ impl RequestDescription {
 
     /// Gives the command that asks the server whether the caller may do this.
     pub fn can_i(&self) -> String {
-        let mut command = format!("kubectl auth can-i {} {}", self.verb.as_str(), self.resource);
+        let mut command = format!("kubectl auth can-i {} {}", self.verb.word(), self.resource);
         if let Some(name) = &self.name {
             command.push('/');
             command.push_str(name);
@@ -107,7 +78,7 @@ impl RequestDescription {
 
 impl fmt::Display for RequestDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.verb.as_str(), self.full_resource())?;
+        write!(f, "{} {}", self.verb.word(), self.full_resource())?;
         if let Some(name) = &self.name {
             write!(f, " \"{name}\"")?;
         }

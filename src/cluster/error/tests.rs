@@ -1,9 +1,11 @@
 use serde_json::json;
 
 use super::*;
+use crate::engine::k8s::permissions::AccessVerb;
 
 fn sorted(status: &serde_json::Value) -> ClusterError {
-    let what = RequestDescription::new(Verb::Patch, "pods").in_namespace("prod").named("web-0").subresource("resize");
+    let what =
+        RequestDescription::new(AccessVerb::Patch, "pods").in_namespace("prod").named("web-0").subresource("resize");
     let status = serde_json::from_value(status.clone()).unwrap();
     ClusterError::from_kube(kube::Error::Api(Box::new(status)), &what)
 }
@@ -123,7 +125,7 @@ fn what_may_have_been_done() {
 
 #[test]
 fn our_own_errors_come_through_kube_unchanged() {
-    let what = RequestDescription::new(Verb::Get, "pods");
+    let what = RequestDescription::new(AccessVerb::Get, "pods");
     let ours = ClusterError::TimedOut { after: Some(Duration::from_secs(1)), message: String::new() };
     let error = kube::Error::Service(Box::new(ours.clone()));
     assert_eq!(ClusterError::from_kube(error, &what), ours);
@@ -138,13 +140,13 @@ fn our_own_errors_come_through_kube_unchanged() {
 #[test]
 fn who_may_is_asked_with_the_very_verb() {
     let cases = [
-        (RequestDescription::new(Verb::List, "pods"), "kubectl auth can-i list pods --all-namespaces"),
+        (RequestDescription::new(AccessVerb::List, "pods"), "kubectl auth can-i list pods --all-namespaces"),
         (
-            RequestDescription::new(Verb::Patch, "deployments.apps").in_namespace("prod").named("web"),
+            RequestDescription::new(AccessVerb::Patch, "deployments.apps").in_namespace("prod").named("web"),
             "kubectl auth can-i patch deployments.apps/web --namespace=prod",
         ),
         (
-            RequestDescription::new(Verb::Patch, "pods").in_namespace("prod").named("a").subresource("resize"),
+            RequestDescription::new(AccessVerb::Patch, "pods").in_namespace("prod").named("a").subresource("resize"),
             "kubectl auth can-i patch pods/a --subresource=resize --namespace=prod",
         ),
     ];

@@ -6,11 +6,8 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    CHANGED_MEANWHILE, Cleanup, Fence, OwnerPhase, OwnerStep, STRATEGY_CHANGED, Step, integer, revisions, text,
-};
+use super::{CHANGED_MEANWHILE, Fence, OwnerPhase, OwnerStep, STRATEGY_CHANGED, Step, integer, revisions, text};
 use crate::engine::change::same;
-use crate::engine::state::outcome::EndResult;
 
 /// Returns the partition of an update strategy.
 pub fn partition_of(strategy: &Value) -> i64 {
@@ -60,11 +57,17 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     let working = working_strategy(step);
     let is_lower = partition > 0 && !is_on_delete(present) && partition_of(present) > partition && *present != working;
     let works = *present == working || is_lower;
+    let replicas = step.object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
+    let counts = (step.integer("/status/updatedReplicas"), replicas);
     if !same(step.template(), step.goal.target()) {
-        return changed_by_another(step, &saved, works && *present != saved, CHANGED_MEANWHILE);
+        return step.changed_by_another(
+            Some(&saved).filter(|saved| works && present != *saved),
+            counts,
+            CHANGED_MEANWHILE,
+        );
     }
     if !works && *present != saved {
-        return changed_by_another(step, &saved, false, STRATEGY_CHANGED);
+        return step.changed_by_another(None, counts, STRATEGY_CHANGED);
     }
     if !step.is_observed() {
         return OwnerPhase::Await(Fence::Observed);
@@ -73,7 +76,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
         let revision = text(step.object, "/status/updateRevision");
         // This rollout puts it back once every pod has the label and is proven.
         if step.lack_label(revision) > partition {
-            return changed_by_another(step, &saved, false, STRATEGY_CHANGED);
+            return step.changed_by_another(None, counts, STRATEGY_CHANGED);
         }
         return match step.pods.done {
             true => restored(step, partition),
@@ -122,17 +125,4 @@ fn restored(step: &Step<'_>, partition: i64) -> OwnerPhase {
 fn finish(step: &Step<'_>) -> OwnerPhase {
     let in_use = ["currentRevision", "updateRevision"].map(|field| text(step.object, &format!("/status/{field}")));
     revisions::drop_unused(step, &in_use).unwrap_or_else(|| step.close())
-}
-
-/// Somebody else set another template or strategy. Theirs stays. Our strategy holds their rollout back; it goes where that
-/// starts nothing: whether pods are to be replaced only the person can say, once it is told.
-fn changed_by_another(step: &Step<'_>, saved: &Value, ours_is_held: bool, why: &str) -> OwnerPhase {
-    let wanted = step.object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
-    let harmless = step.is_observed() && step.integer("/status/updatedReplicas") == wanted;
-    let mut patch = step.closing(EndResult::Superseded).test("/spec/template");
-    if ours_is_held && harmless {
-        patch = patch.set("/spec/updateStrategy", Some(saved.clone()));
-    }
-    let cleanup = Cleanup::Do(OwnerStep::Close, Box::new(patch.write()));
-    OwnerPhase::Superseded { why: why.into(), cleanup }
 }

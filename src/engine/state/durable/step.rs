@@ -233,6 +233,22 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// Somebody else set another template or strategy. Theirs stays; our strategy holds their rollout back, and gives way to
+    /// `before` where that starts nothing: whether pods are to be replaced only the person can say, once it is told.
+    pub(super) fn changed_by_another(
+        &self,
+        before: Option<&Value>,
+        (updated, wanted): (i64, i64),
+        why: &str,
+    ) -> OwnerPhase {
+        let mut patch = self.closing(EndResult::Superseded).test("/spec/template");
+        if let Some(before) = before.filter(|_| self.is_observed() && updated == wanted) {
+            patch = patch.set("/spec/updateStrategy", Some(before.clone()));
+        }
+        let cleanup = Cleanup::Do(OwnerStep::Close, Box::new(patch.write()));
+        OwnerPhase::Superseded { why: why.into(), cleanup }
+    }
+
     /// What is left to do is done, and then it ends as superseded.
     pub(super) fn cleaned_up(&self, why: &str, next: OwnerPhase) -> OwnerPhase {
         let cleanup = match next {
