@@ -7,7 +7,7 @@ use std::io;
 use crate::cluster::error::ClusterError;
 use crate::drive::DriveError;
 use crate::engine::change::reason::Reason;
-use crate::engine::change::target::TargetError;
+use crate::engine::change::target::{TargetError, WHAT_IT_DOES};
 use crate::engine::k8s::names::WorkloadRef;
 use crate::manifest::ManifestError;
 
@@ -107,7 +107,8 @@ impl From<ManifestError> for CommandError {
 
 impl From<TargetError> for CommandError {
     fn from(error: TargetError) -> Self {
-        Self::usage(error.to_string())
+        let usage = Self::usage(error.to_string());
+        if let TargetError::UpdatedByController { .. } = error { usage.hint(WHAT_IT_DOES) } else { usage }
     }
 }
 

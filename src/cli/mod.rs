@@ -269,11 +269,11 @@ fn cluster_command() -> impl TypedValueParser<Value = ClusterCommand> {
 
 /// The kinds of workloads, under every name that kubectl knows them by; `all` is none of them.
 fn kind_or_all() -> impl TypedValueParser<Value = KindOrAll> {
-    let kinds = WorkloadKind::ALL.map(|kind| {
+    let kinds = WorkloadKind::updated_here().map(|kind| {
         let spec = kind.spec();
         PossibleValue::new(spec.singular).alias(spec.plural).aliases(spec.short_names.iter().copied())
     });
-    PossibleValuesParser::new(kinds.into_iter().chain([PossibleValue::new("all")]))
+    PossibleValuesParser::new(kinds.chain([PossibleValue::new("all")]))
         .map(|word| KindOrAll(WorkloadKind::from_word(&word)))
 }
 

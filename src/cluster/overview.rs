@@ -36,7 +36,7 @@ impl Cluster {
     /// What the server or the way to it says, unless it is that the caller may not list a kind: that is part of the answer.
     /// Without the pods there is none.
     pub async fn overview(&self, namespace: Option<&str>) -> Result<Overview, ClusterError> {
-        let kinds = WorkloadKind::ALL.into_iter().filter(|kind| kind.has_template());
+        let kinds = WorkloadKind::updated_here().filter(|kind| kind.has_template());
         let lists = kinds.clone().map(|kind| self.list::<Slim>(kind.into(), namespace, &[]));
         let (lists, controller_revisions, pods) = futures::join!(
             futures::future::join_all(lists),
@@ -79,7 +79,7 @@ fn owning_workload(object: &Value) -> Option<Uid> {
     let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
     let owner = owners.iter().find(|owner| owner.get("controller").and_then(Value::as_bool) == Some(true))?;
     let text = |key: &str| owner.get(key).and_then(Value::as_str);
-    WorkloadKind::from_manifest(text("apiVersion")?, text("kind")?)?;
+    WorkloadKind::from_manifest(text("apiVersion")?, text("kind")?).filter(|kind| kind.is_updated_here())?;
     text("uid").map(Uid::from)
 }
 

@@ -34,7 +34,7 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
     show(&planned, args, shell)?;
     shell.tell_notices();
     if !planned.plan.is_applyable() {
-        return Ok(planned.plan.refusal());
+        return Ok(planned.refuse(shell));
     }
     if args.dry_run != DryRun::None {
         return Ok(EndResult::Complete);

@@ -400,7 +400,8 @@ impl<'a> Rolling<'a> {
                 ..NextSteps::default()
             },
             Mode::Durable => NextSteps {
-                take_back: Some(command(Verb::Undo)),
+                // Where there was only a lock to remove, it would undo the update before it.
+                take_back: (!changes_nothing(goal)).then(|| command(Verb::Undo)),
                 go_on: Some(command(Verb::Resume)),
                 abort: Some(command(Verb::Abort)),
                 follow: Some(command(Verb::Follow)),
@@ -419,6 +420,10 @@ impl<'a> Rolling<'a> {
             },
         }
     }
+}
+
+fn changes_nothing(goal: &Goal) -> bool {
+    goal.owner.as_ref().is_some_and(|owner| owner.lock.change.is_empty())
 }
 
 /// Says what goes out of the template alone.

@@ -12,9 +12,10 @@ use super::Shell;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, StatusArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
+use crate::engine::plan::LiveWorkload;
 use crate::engine::rollout::Stop;
 use crate::engine::state::outcome::EndResult;
-use crate::engine::status::{WorkloadStatus, status};
+use crate::engine::status::{Held, WorkloadStatus, status};
 use crate::error::CommandError;
 use crate::render::{self, OutputFormat, Redrawn, StatusContext};
 use crate::signals::Signals;
@@ -24,6 +25,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// A look that took long asks much of the server: so many times as long nothing is asked.
 const REST: u32 = 4;
+
+/// Workloads of an overview that are read once more, at most: a cluster that is down as a whole has more to say.
+const MOST_READ_AGAIN: usize = 50;
 
 /// What is looked at.
 struct Look<'a> {
@@ -154,11 +158,31 @@ impl Look<'_> {
                 // What may not be listed is not known to be empty.
                 return Err(forbidden.into());
             }
-            return Ok((overview.workloads.iter().map(status).collect(), overview.not_read));
+            return Ok((self.closer(&overview.workloads).await, overview.not_read));
         };
         let found = targets::find_any(asked.clone(), &self.words, self.global, &self.cluster).await?;
         let workloads = found.into_iter().map(|(workload, _)| workload).collect();
         let lives = targets::read_side_by_side(&self.cluster, workloads, Nodes::Nowhere).await?;
         Ok((lives.iter().map(status).collect(), Vec::new()))
+    }
+
+    /// Says where the workloads of an overview stand. It has of revisions no more than their names: where something is
+    /// notable and no rollout is seen, one may have been left whose lock was removed, which revisions tell.
+    async fn closer(&self, workloads: &[LiveWorkload]) -> Vec<WorkloadStatus> {
+        let seen = workloads.iter().map(|live| {
+            let seen = status(live);
+            let may_be_held = seen.is_notable() && seen.held == Held::No && live.workload.reference.kind.has_template();
+            (live, seen, may_be_held)
+        });
+        let seen: Vec<_> = seen.collect();
+        let may_be_held = seen.iter().filter(|(.., may_be_held)| *may_be_held).map(|(live, ..)| *live);
+        let again = may_be_held.take(MOST_READ_AGAIN).map(|live| live.workload.clone()).collect();
+        // Who may not read them has the overview.
+        let again = targets::read_side_by_side(&self.cluster, again, Nodes::Nowhere).await.unwrap_or_default();
+        let mut again = again.iter();
+        let closer = |(_, seen, may_be_held): (&LiveWorkload, WorkloadStatus, bool)| {
+            if may_be_held { again.next().map_or(seen, status) } else { seen }
+        };
+        seen.into_iter().map(closer).collect()
     }
 }

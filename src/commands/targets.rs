@@ -11,7 +11,7 @@ use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::asked_resources::AskedResources;
-use crate::engine::change::target::{self, Images, Unnamed};
+use crate::engine::change::target::{self, Images, UPDATED_BY_CONTROLLER, Unnamed, WHAT_IT_DOES};
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::WorkloadKind;
@@ -185,12 +185,12 @@ async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, Comman
     let mut workloads = Vec::new();
     for manifest in manifests {
         match WorkloadKind::from_manifest(&manifest.api_version, &manifest.kind) {
-            Some(kind) => workloads.push((kind, manifest)),
-            None => note_left_out(&manifest, shell),
+            Some(kind) if kind.is_updated_here() => workloads.push((kind, manifest)),
+            Some(_) | None => note_left_out(&manifest, shell),
         }
     }
     if workloads.is_empty() {
-        let kinds = WorkloadKind::ALL.map(|kind| kind.spec().kind).join(", ");
+        let kinds = WorkloadKind::updated_here().map(|kind| kind.spec().kind).collect::<Vec<_>>().join(", ");
         let names = args.filename.iter().map(|name| if name == "-" { "standard input" } else { name });
         let names: Vec<&str> = names.chain(args.kustomize.as_deref()).collect();
         let message = format!("there is no workload in {}", names.join(", "));
@@ -227,17 +227,16 @@ pub(super) async fn read_side_by_side(
     futures::stream::iter(reads).buffered(AT_ONCE).try_collect().await
 }
 
-/// Says that a manifest is of no kind that is updated in place.
+/// Says that a manifest is of no kind that is updated in place, or of one that this program does not update.
 pub(super) fn note_left_out(manifest: &Packed, shell: &Shell) {
     let Packed { api_version, kind, name, source, .. } = manifest;
-    shell.note(&format!(
-        "{source}: {api_version} {kind}/{name}: skipped: not a workload{}",
+    let why = match (WorkloadKind::from_manifest(api_version, kind), WorkloadKind::named(kind)) {
+        (Some(_), _) => format!("{UPDATED_BY_CONTROLLER}; {WHAT_IT_DOES}"),
         // What is served no longer is no other kind.
-        match WorkloadKind::named(kind) {
-            Some(known) => format!(" of {}", known.spec().api_version()),
-            None => String::new(),
-        }
-    ));
+        (None, Some(known)) => format!("not a workload of {}", known.spec().api_version()),
+        (None, None) => "not a workload".to_owned(),
+    };
+    shell.note(&format!("{source}: {api_version} {kind}/{name}: skipped: {why}"));
 }
 
 /// Names the fields that this build does not know.

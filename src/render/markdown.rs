@@ -58,6 +58,7 @@ fn section(plan: &WorkloadPlan) -> String {
     let place = if namespace.is_empty() { String::new() } else { format!(" in {}", code(namespace)) };
     let (mark, verdict) = match plan.verdict {
         Verdict::InPlace => ("✅", "in place"),
+        Verdict::InPlaceByController => ("✅", "in place, by its own controller"),
         Verdict::NothingToDo => ("✅", "nothing to do"),
         Verdict::NotEligible => ("❌", "not in place"),
     };

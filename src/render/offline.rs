@@ -6,6 +6,10 @@
 use crate::engine::change::reason::Warning;
 use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
 
+/// What is said of a workload whose own controller updates the pods.
+pub(super) const BY_CONTROLLER: &str =
+    "can be updated in place by its own controller, not by kubectl inplace (pods and nodes were not asked)";
+
 /// Why there is nothing to do: also for a workload that one side does not have.
 pub(super) fn nothing(plan: &WorkloadPlan, name: &str) -> String {
     let has = |warning: &Warning| plan.warnings.contains(warning);
@@ -24,15 +28,17 @@ pub(super) fn nothing(plan: &WorkloadPlan, name: &str) -> String {
 pub(super) fn totals(plan: &Plan) -> String {
     let mut counts = [
         (0, "to update in place", true),
+        (0, "updated in place by a controller", false),
         (0, "up to date", true),
         (0, "new", false),
         (0, "removed", false),
         (0, "not eligible", true),
     ];
-    let [update, up_to_date, new, removed, not_eligible] = &mut counts;
+    let [update, by_controller, up_to_date, new, removed, not_eligible] = &mut counts;
     for workload in &plan.workloads {
         let counter = match workload.verdict {
             Verdict::InPlace => &mut *update,
+            Verdict::InPlaceByController => &mut *by_controller,
             Verdict::NothingToDo if workload.warnings.contains(&Warning::WorkloadAdded) => &mut *new,
             Verdict::NothingToDo if workload.warnings.contains(&Warning::WorkloadRemoved) => &mut *removed,
             Verdict::NothingToDo => &mut *up_to_date,

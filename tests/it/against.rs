@@ -222,3 +222,51 @@ fn wrong_usage_is_told() {
         );
     }
 }
+
+const CLONE_SET: &str = "\
+apiVersion: apps.kruise.io/v1alpha1
+kind: CloneSet
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  updateStrategy: {type: InPlaceIfPossible}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: side, image: 'acme/side:1.27.1'}
+";
+
+#[test]
+fn a_kind_that_its_own_controller_updates_is_compared_and_taken_by_no_other_command() {
+    let new = CLONE_SET.replace("1.27.1", "1.27.2");
+    for (new, code, word) in [
+        (new.clone(), 2, "inPlaceByController"),
+        (CLONE_SET.to_owned(), 0, "nothingToDo"),
+        (new.replace("InPlaceIfPossible", "ReCreate"), 3, "notEligible"),
+    ] {
+        let files = ["--against", "old.yaml", "-f", "new.yaml", "-o", "json", "--detailed-exitcode"];
+        let output = plan(&files, CLONE_SET, &new);
+        assert_eq!(output.code, Some(code), "{output:?}");
+        let document: Value = serde_json::from_str(&output.stdout).unwrap();
+        assert_eq!(document["workloads"][0]["verdict"], word);
+        assert_eq!(document["applyable"], false);
+    }
+    let misspelt = plan(&["--against", "old.yaml", "-f", "new.yaml"], CLONE_SET, &new.replace("Strategy", "Stratgy"));
+    assert!(misspelt.stderr.contains("did you mean updateStrategy?"), "{misspelt:?}");
+    let refused = |arguments: &[&str]| {
+        let binary = Binary::alone(arguments).env("KUBECONFIG", "broken").file("broken", "{ this is no kubeconfig");
+        let output = binary.file("new.yaml", &new).run();
+        // As of any diff, 1 says that there are differences.
+        let failed = if arguments[0] == "diff" { 2 } else { 1 };
+        assert_eq!((output.code, output.stdout.as_str()), (Some(failed), ""), "{output:?}");
+        assert!(output.stderr.contains("its own controller updates the pods, not kubectl inplace"), "{output:?}");
+        assert!(output.stderr.contains("plan --against OLD.yaml -f NEW.yaml"), "{output:?}");
+    };
+    for command in ["plan", "apply", "status", "restart", "undo", "resume", "abort", "follow", "history", "diff"] {
+        refused(&[command, "clone/web"]);
+    }
+    for command in ["plan", "apply", "diff"] {
+        refused(&[command, "-f", "new.yaml"]);
+    }
+}

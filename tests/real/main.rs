@@ -27,6 +27,7 @@ mod hooks;
 mod interrupt;
 mod leaves;
 mod on_call;
+mod pasting;
 mod permissions;
 mod plan;
 mod plugin;

@@ -66,16 +66,21 @@ pub(super) fn wanted(words: &[String]) -> Option<Wanted> {
         return None;
     }
     if let Some((kind, _)) = typed.split_once('/') {
-        let kind_of = WorkloadKind::from_word(kind)?;
+        let kind_of = of_word(kind)?;
         return Some(Wanted::Workload { kind: kind_of, before: format!("{kind}/") });
     }
     match positions.first() {
         None => Some(Wanted::Kind),
-        Some(first) => match WorkloadKind::from_word(first) {
+        Some(first) => match of_word(first) {
             Some(kind) => Some(Wanted::Workload { kind, before: String::new() }),
             None => (!typed.is_empty()).then_some(Wanted::Kind),
         },
     }
+}
+
+/// Finds the kind of workloads that a word stands for, if a command takes them.
+fn of_word(word: &str) -> Option<WorkloadKind> {
+    WorkloadKind::from_word(word).filter(|kind| kind.is_updated_here())
 }
 
 /// Returns the words that are neither flags nor their values; `None` while a flag's value is being typed.
@@ -116,9 +121,9 @@ pub(super) async fn candidates(wanted: &Wanted, words: &[String], shell: &mut Sh
         }
         Wanted::Kind => {
             let typed = words.last().map(String::as_str).unwrap_or_default();
-            let kinds = WorkloadKind::ALL.iter().map(|kind| format!("{}/", kind.spec().singular));
+            let kinds = WorkloadKind::updated_here().map(|kind| format!("{}/", kind.spec().singular));
             // Somebody who typed a short name goes on with it.
-            let short = WorkloadKind::from_word(typed).map(|_| format!("{typed}/"));
+            let short = of_word(typed).map(|_| format!("{typed}/"));
             let mut names: Vec<String> = kinds.chain(short).collect();
             names.sort();
             names.dedup();

@@ -35,7 +35,7 @@ impl TemplateImage {
         Some(())
     }
 
-    pub(super) fn refused(&self, container: &ContainerName) -> Option<Reason> {
+    pub(in crate::engine) fn refused(&self, container: &ContainerName) -> Option<Reason> {
         let (list, container, image) = (self.list, container.clone(), self.to.clone());
         match ImageReference::parse(&self.to) {
             Ok(_) => None,

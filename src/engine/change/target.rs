@@ -48,16 +48,28 @@ pub enum Unnamed {
     OfType,
 }
 
+/// Why a workload is not for this program, where its kind is known all the same.
+pub const UPDATED_BY_CONTROLLER: &str = "its own controller updates the pods, not kubectl inplace";
+
+/// What there is for such a kind.
+pub const WHAT_IT_DOES: &str = "kubectl inplace plan --against OLD.yaml -f NEW.yaml says what that controller does";
+
 /// What is wrong with the words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// Not a kind that this program knows.
-    #[error("{word:?} is not a kind that can be updated in place; there are {}{}", known(), suggested(word, suggestion.as_deref()))]
+    #[error("{word:?} is not a kind that can be updated in place; there are {}{}", known(), suggested(suggestion.as_deref()))]
     UnknownKind {
         /// As written.
         word: String,
         /// What may have been meant.
         suggestion: Option<String>,
+    },
+    /// A kind that this program does not update.
+    #[error("{kind}: {UPDATED_BY_CONTROLLER}")]
+    UpdatedByController {
+        /// The kind.
+        kind: WorkloadKind,
     },
     /// A kind without a name.
     #[error("{word} was given without a name: write {word}/NAME, or give -l SELECTOR or --all")]
@@ -129,17 +141,22 @@ pub enum TargetError {
 }
 
 fn known() -> String {
-    WorkloadKind::ALL.map(|kind| kind.spec().singular).join(", ")
+    WorkloadKind::updated_here().map(|kind| kind.spec().singular).collect::<Vec<_>>().join(", ")
 }
 
-fn suggested(word: &str, suggestion: Option<&str>) -> String {
-    match suggestion {
-        Some(kind) => format!(" (did you mean {kind}?)"),
-        // A name without its type.
-        None => {
+fn suggested(suggestion: Option<&str>) -> String {
+    suggestion.map(|meant| format!(" (did you mean {meant}?)")).unwrap_or_default()
+}
+
+/// The error of a word that stands alone: it may be a name without its type.
+fn with_a_type(error: TargetError) -> TargetError {
+    match error {
+        TargetError::UnknownKind { word, suggestion: None } if !word.contains(',') => {
             let [first, ..] = WorkloadKind::ALL;
-            format!(" (did you mean {}/{word}?)", first.spec().singular)
+            let suggestion = Some(format!("{}/{word}", first.spec().singular));
+            TargetError::UnknownKind { word, suggestion }
         }
+        other => other,
     }
 }
 
@@ -178,7 +195,8 @@ pub fn parse(
             }
         }
         Some((first, names)) => {
-            let kinds = first.split(',').map(kind).collect::<Result<Vec<_>, _>>()?;
+            let kinds = first.split(',').map(kind).collect::<Result<Vec<_>, _>>();
+            let kinds = kinds.map_err(|error| if names.is_empty() { with_a_type(error) } else { error })?;
             match names.first() {
                 Some(word) if picks => return Err(TargetError::NameAndSelector { word: (*word).clone() }),
                 None if unnamed == Unnamed::None => return Err(TargetError::NameMissing { word: (*first).clone() }),
@@ -221,13 +239,14 @@ fn is_like_a_tag(image: &str) -> bool {
 }
 
 fn kind(word: &str) -> Result<WorkloadKind, TargetError> {
-    WorkloadKind::from_word(word).ok_or_else(|| {
-        let words = WorkloadKind::ALL.into_iter().flat_map(|kind| {
+    let known = WorkloadKind::from_word(word).ok_or_else(|| {
+        let words = WorkloadKind::updated_here().flat_map(|kind| {
             let spec = kind.spec();
             [spec.singular, spec.plural].into_iter().chain(spec.short_names.iter().copied())
         });
         TargetError::UnknownKind { word: word.to_owned(), suggestion: suggest::closest(word, words).map(str::to_owned) }
-    })
+    })?;
+    if known.is_updated_here() { Ok(known) } else { Err(TargetError::UpdatedByController { kind: known }) }
 }
 
 fn image(word: &str, all_containers: bool, images: &mut Images) -> Result<(), TargetError> {
@@ -291,6 +310,8 @@ mod tests {
         let told = |line| parse(&words(line), &[], Unnamed::None, false).unwrap_err().to_string();
         for (line, expected) in [
             ("web side=:v2", "(did you mean deployment/web?)"),
+            ("service/web side=:v2", "replicaset, pod"),
+            ("service web side=:v2", "replicaset, pod"),
             ("deploy/web side:v2", "did you mean side=:v2?"),
             ("deploy/web side@sha256:00", "did you mean side=@sha256:00?"),
             ("deploy/web acme/side:v2", "did you mean CONTAINER=acme/side:v2?"),
@@ -299,6 +320,7 @@ mod tests {
             ("deploy/web side=1.27.2", "did you mean side=:1.27.2, the tag?"),
         ] {
             assert!(told(line).contains(expected), "{line}: {}", told(line));
+            assert!(!told(line).contains("deployment/service"), "{line}: {}", told(line));
         }
         for line in
             ["deploy/web side=v2:latest", "deploy/web side=nginx", "deploy/web side=vault", "deploy/web side=acme/2048"]

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::{
     CONTROLLER_REVISION_HASH, FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, RevisionLabel,
-    Revisions, Rounding, TemplateGeneration, Unavailability, is_on_delete, max_unavailable, status, unordered,
+    Revisions, Rounding, TemplateGeneration, Unavailability, UpdatedBy, is_on_delete, max_unavailable, status,
+    unordered,
 };
 use crate::engine::merge::defaults::Defaults;
 use crate::engine::merge::strategic_merge::Schema;
@@ -18,6 +19,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     short_names: &["ds"],
     template: "/spec/template",
     selector: Some("/spec/selector"),
+    updated_by: UpdatedBy::ThisProgram,
     pods: PodOwnership::Directly,
     replicas: Replicas::Scheduled,
     revisions: Revisions::ControllerRevisions(RevisionLabel::Hash),

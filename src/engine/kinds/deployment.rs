@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     FixedFields, HoldsBy, KindSpec, POD_TEMPLATE_HASH, PodOrder, PodOwnership, REPLICA_SETS, Replicas, Revisions,
-    Rounding, Unavailability, status, unordered,
+    Rounding, Unavailability, UpdatedBy, status, unordered,
 };
 use crate::engine::merge::defaults::Defaults;
 use crate::engine::merge::strategic_merge::Schema;
@@ -21,6 +21,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     short_names: &["deploy"],
     template: "/spec/template",
     selector: Some("/spec/selector"),
+    updated_by: UpdatedBy::ThisProgram,
     pods: PodOwnership::Through(REPLICA_SETS),
     replicas: Replicas::Spec,
     revisions: Revisions::ReplicaSets,

@@ -8,6 +8,8 @@
 //! [`WorkloadKind::spec`]. An answer that no kind gave before is a variant of that question's enum, and the compiler names
 //! every place that has to know it.
 
+mod by_controller;
+mod clone_set;
 mod daemon_set;
 mod deployment;
 mod holds_by;
@@ -24,9 +26,10 @@ use crate::engine::merge::defaults::Defaults;
 use crate::engine::merge::strategic_merge::Schema;
 use crate::engine::value::int_or_percent::IntOrPercent;
 
+pub use by_controller::{Course, Foresee, Foreseen, Obstacle};
 pub use holds_by::{HoldsBy, Release};
 
-/// The workload kinds whose pods can be updated in place.
+/// The workload kinds whose pods can be updated in place, by this program or by their own controllers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum WorkloadKind {
     /// `apps/v1` Deployment.
@@ -39,6 +42,8 @@ pub enum WorkloadKind {
     ReplicaSet,
     /// `v1` Pod, on its own or somebody's.
     Pod,
+    /// `apps.kruise.io/v1alpha1` CloneSet.
+    CloneSet,
 }
 
 /// The resource that every kind's pods are read and written as.
@@ -75,6 +80,7 @@ pub struct KindSpec {
     template: &'static str,
     /// The JSON pointer of the label selector of its pods.
     selector: Option<&'static str>,
+    updated_by: UpdatedBy,
     pods: PodOwnership,
     replicas: Replicas,
     revisions: Revisions,
@@ -99,6 +105,16 @@ pub struct KindSpec {
     merge: Schema,
     /// What the API server fills in.
     defaults: Defaults,
+}
+
+/// Who updates the pods of a workload in place.
+#[derive(Debug, Clone, Copy)]
+pub enum UpdatedBy {
+    /// This program. Every API server has the kind.
+    ThisProgram,
+    /// The kind's own controller, which a server may lack: no server is asked, and two manifests are compared by what that
+    /// controller does.
+    ItsController(Foresee),
 }
 
 /// Who controls the pods of a workload.
@@ -249,7 +265,8 @@ impl Revisions {
 
 impl WorkloadKind {
     /// Every kind.
-    pub const ALL: [Self; 5] = [Self::Deployment, Self::StatefulSet, Self::DaemonSet, Self::ReplicaSet, Self::Pod];
+    pub const ALL: [Self; 6] =
+        [Self::Deployment, Self::StatefulSet, Self::DaemonSet, Self::ReplicaSet, Self::Pod, Self::CloneSet];
 
     /// Returns what is particular to the kind.
     pub fn spec(self) -> &'static KindSpec {
@@ -259,7 +276,26 @@ impl WorkloadKind {
             Self::DaemonSet => &daemon_set::SPEC,
             Self::ReplicaSet => &replica_set::SPEC,
             Self::Pod => &pod::SPEC,
+            Self::CloneSet => &clone_set::SPEC,
         }
+    }
+
+    /// Returns the kinds whose pods this program updates.
+    pub fn updated_here() -> impl Iterator<Item = Self> + Clone {
+        Self::ALL.into_iter().filter(|kind| kind.is_updated_here())
+    }
+
+    /// Returns whether this program updates its pods.
+    pub fn is_updated_here(self) -> bool {
+        match self.updated_by() {
+            UpdatedBy::ThisProgram => true,
+            UpdatedBy::ItsController(_) => false,
+        }
+    }
+
+    /// Returns who updates its pods in place.
+    pub fn updated_by(self) -> UpdatedBy {
+        self.spec().updated_by
     }
 
     /// Finds the kind that a user means: plural, singular, short name or kind, in any case, with or without
@@ -318,9 +354,10 @@ impl WorkloadKind {
         Self::ALL.into_iter().find(|kind| kind.owns_through() == Some(self))
     }
 
-    /// Returns the kinds that users write to have pods made: none that another kind's controller makes.
+    /// Returns the kinds that users write to have pods made, and whose pods this program updates: none that another kind's
+    /// controller makes.
     pub fn written_by_users() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|kind| kind.has_template() && kind.made_by().is_none())
+        Self::updated_here().filter(|kind| kind.has_template() && kind.made_by().is_none())
     }
 
     /// Returns the kinds whose objects select pods, each before the one through which it owns them.

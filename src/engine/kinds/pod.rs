@@ -1,8 +1,8 @@
 //! Pod: its own template.
 
 use super::{
-    FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, Revisions, Unavailability, never_rolls_out,
-    unordered,
+    FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, Revisions, Unavailability, UpdatedBy,
+    never_rolls_out, unordered,
 };
 use crate::engine::merge::defaults::Defaults;
 use crate::engine::merge::strategic_merge::Schema;
@@ -16,6 +16,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     short_names: &["po"],
     template: "",
     selector: None,
+    updated_by: UpdatedBy::ThisProgram,
     pods: PodOwnership::Itself,
     replicas: Replicas::One,
     revisions: Revisions::None,

@@ -1,8 +1,8 @@
 //! ReplicaSet (kube-controller-manager `pkg/controller/replicaset`): never replaces a pod because its template changed.
 
 use super::{
-    FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, Revisions, Unavailability, never_rolls_out,
-    unordered,
+    FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, Revisions, Unavailability, UpdatedBy,
+    never_rolls_out, unordered,
 };
 use crate::engine::merge::defaults::Defaults;
 use crate::engine::merge::strategic_merge::Schema;
@@ -16,6 +16,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     short_names: &["rs"],
     template: "/spec/template",
     selector: Some("/spec/selector"),
+    updated_by: UpdatedBy::ThisProgram,
     pods: PodOwnership::Directly,
     replicas: Replicas::Spec,
     revisions: Revisions::None,

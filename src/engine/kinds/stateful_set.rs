@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     CONTROLLER_REVISION_HASH, FixedFields, HoldsBy, KindSpec, PodOrder, PodOwnership, Replicas, RevisionLabel,
-    Revisions, Rounding, Unavailability, is_on_delete, max_unavailable, status,
+    Revisions, Rounding, Unavailability, UpdatedBy, is_on_delete, max_unavailable, status,
 };
 use crate::engine::merge::defaults::Defaults;
 use crate::engine::merge::strategic_merge::Schema;
@@ -18,6 +18,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     short_names: &["sts"],
     template: "/spec/template",
     selector: Some("/spec/selector"),
+    updated_by: UpdatedBy::ThisProgram,
     pods: PodOwnership::Directly,
     replicas: Replicas::Spec,
     revisions: Revisions::ControllerRevisions(RevisionLabel::Name),

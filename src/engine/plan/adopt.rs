@@ -78,9 +78,9 @@ pub(super) fn is_held_back(live: &LiveWorkload) -> bool {
     live.workload.reference.kind.holds_by().is_held(&live.workload.object, || saved_strategy(live))
 }
 
-/// Returns the update strategy that the user applied last, of an owner that has OnDelete instead.
-pub fn strategy_to_restore(live: &LiveWorkload) -> Option<Value> {
-    saved_strategy(live).filter(|_| live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live))
+/// Returns whether an owner has OnDelete, and it is not known that the user has applied that.
+pub fn has_on_delete(live: &LiveWorkload) -> bool {
+    live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live)
 }
 
 /// Returns whether the owner is as a rollout leaves it whose lock was removed.
@@ -252,8 +252,8 @@ fn strategy(live: &LiveWorkload) -> Option<Value> {
     if is_held_back(live) { saved_strategy(live).or(present) } else { present }
 }
 
-/// The update strategy of the last `kubectl apply`, as the server fills it up.
-fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
+/// Returns the update strategy of the last `kubectl apply`, as the server fills it up.
+pub fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
     let annotations = live.workload.object.pointer("/metadata/annotations")?;
     let applied: Value = serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()?;
     let strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));

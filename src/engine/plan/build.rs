@@ -182,7 +182,7 @@ fn controlled_pod(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Rea
 fn workload_of(pod: &Pod) -> Option<String> {
     let owner = pod.controller()?;
     let workload = |kind: WorkloadKind, name: &str| format!("{}/{name}", kind.spec().singular);
-    let kind = WorkloadKind::named(&owner.kind)?;
+    let kind = WorkloadKind::named(&owner.kind).filter(|kind| kind.is_updated_here())?;
     let hash = pod.labels.get(POD_TEMPLATE_HASH);
     let deployment = hash.and_then(|hash| owner.name.strip_suffix(&format!("-{hash}")));
     match kind.made_by().zip(deployment) {

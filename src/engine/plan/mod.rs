@@ -49,7 +49,7 @@ pub use crate::engine::plan::live::{
     ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Purpose, Revision, Subset, Surroundings,
 };
 pub use crate::engine::state::policy::PodOrder;
-pub use adopt::{copied, leads_in_place, strategy_to_restore};
+pub use adopt::{copied, has_on_delete, leads_in_place, saved_strategy};
 pub use back_off::held_back;
 pub use build::{build, server_lacks};
 pub use container_order::ContainerOrderError;
@@ -138,6 +138,8 @@ pub struct WorkloadPlan {
 pub enum Verdict {
     /// Everything that changes can be done in place.
     InPlace,
+    /// Everything that changes is changed in place by the workload's own controller; there is nothing that this program does.
+    InPlaceByController,
     /// Every pod is there already.
     NothingToDo,
     /// Something cannot be done in place.
@@ -352,7 +354,8 @@ impl WorkloadPlan {
 impl Plan {
     /// Returns whether the caller may carry it out: there are changes, all of them in place, and no permission is missing.
     pub fn is_applyable(&self) -> bool {
-        self.result() == EndResult::Changes && !self.lacks_permissions()
+        let by_controller = |plan: &WorkloadPlan| plan.verdict == Verdict::InPlaceByController;
+        self.result() == EndResult::Changes && !self.lacks_permissions() && !self.workloads.iter().any(by_controller)
     }
 
     fn lacks_permissions(&self) -> bool {
@@ -381,7 +384,7 @@ impl Plan {
             EndResult::Superseded
         } else if any(Verdict::NotEligible) {
             EndResult::NotEligible
-        } else if any(Verdict::InPlace) {
+        } else if any(Verdict::InPlace) || any(Verdict::InPlaceByController) {
             EndResult::Changes
         } else {
             EndResult::NothingToDo

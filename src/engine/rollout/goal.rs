@@ -90,6 +90,16 @@ impl PodGoal {
         self.containers.values().any(|container| container.restarts)
     }
 
+    /// Returns whether a container that restarts runs, or may run: one that waits or has ended has no request to lose. That it
+    /// has not started meanwhile is tested by the patch, by its containerID.
+    pub fn serves(&self, pod: &Pod) -> bool {
+        let mut restarting = self.containers.iter().filter(|(_, container)| container.restarts);
+        restarting.any(|(name, _)| {
+            let state = pod.container_status(name).map(|(_, _, status)| &status.state);
+            state.is_none_or(|state| state.waiting.is_none() && state.terminated.is_none())
+        })
+    }
+
     /// Returns whether it shows, once it is done, that others may follow: metadata alone proves nothing.
     pub fn proves(&self) -> bool {
         self.restarts() || self.fields.resizes()

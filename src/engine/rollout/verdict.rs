@@ -63,7 +63,7 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
     if is_taken_back(goal) && !pods.all(Is::Deferred).is_empty() && !owner_is_under_way {
         return Some((EndResult::Deferred, None));
     }
-    if pods.pauses_now(goal) {
+    if pods.pauses_now(goal) && !owner_is_under_way {
         return Some((EndResult::Paused, None));
     }
     if look.has(Fault::NoDeadline) {

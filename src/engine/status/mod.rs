@@ -18,10 +18,11 @@ use crate::engine::change::{self, Direction, FieldChanges, FieldProgress, Row};
 use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::plan::{CurrentRevision, Hold, LiveWorkload, hold, present, strategy_to_restore};
+use crate::engine::plan::{CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, present, saved_strategy};
 use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};
+use crate::engine::value::json_path::text;
 
 pub use container::{Comparison, Condition, ContainerReport};
 pub use owner::{Held, OwnerState};
@@ -222,11 +223,18 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         Held::No | Held::Unreadable { .. } => None,
     };
     let hold = hold(live);
-    let strategy = strategy_to_restore(live).filter(|_| hold.is_none() && held == Held::No);
-    let owner = owner::states(workload, &held, strategy.as_ref());
+    let has_on_delete = hold.is_none() && held == Held::No && has_on_delete(live);
+    let strategy = saved_strategy(live).filter(|_| has_on_delete);
+    let pods_wait = strategy.is_some() || pods.iter().any(|pod| pod.older_revision.is_some());
+    let on_delete = (has_on_delete && pods_wait).then(|| OwnerState::OnDelete {
+        applied: strategy.as_ref().map(|strategy| text(strategy, "/type").to_owned()),
+    });
+    let owner = owner::states(workload, &held, on_delete);
     let ways = match hold {
         Some(hold) => ways::ways(hold, present(live).as_ref(), life.as_ref(), &pods),
-        None => ways::ways_without_rollout(&pods, held == Held::No && owner.is_empty(), strategy),
+        None => {
+            ways::ways_without_rollout(&pods, held == Held::No && owner.iter().all(OwnerState::is_at_rest), strategy)
+        }
     };
     WorkloadStatus {
         ways,

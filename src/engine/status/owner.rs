@@ -48,10 +48,10 @@ pub enum OwnerState {
     },
     /// Somebody has paused its rollouts.
     Paused,
-    /// It has the update strategy OnDelete, and the user applied another one last.
+    /// It has the update strategy OnDelete, and the user applied another one last, or pods are of an older revision.
     OnDelete {
-        /// The type of the one that was applied.
-        applied: String,
+        /// The type of the one that was applied; `None` where that is not known.
+        applied: Option<String>,
     },
     /// Its controller says that it is not progressing.
     Stuck {
@@ -75,6 +75,16 @@ impl OwnerState {
         }
     }
 
+    /// Returns whether nothing that is under way, and no pause, says it.
+    pub(super) fn is_at_rest(&self) -> bool {
+        match self {
+            Self::OnDelete { applied } => applied.is_none(),
+            Self::Terminating | Self::NotObserved | Self::RollingOut { .. } | Self::Paused | Self::Stuck { .. } => {
+                false
+            }
+        }
+    }
+
     /// Says it in one sentence, without a full stop.
     pub fn sentence(&self) -> String {
         match self {
@@ -82,7 +92,10 @@ impl OwnerState {
             Self::NotObserved => "its controller has not observed the latest spec".into(),
             Self::RollingOut { status } => format!("its controller is replacing pods: {status}"),
             Self::Paused => "its rollouts are paused".into(),
-            Self::OnDelete { applied } => format!(
+            Self::OnDelete { applied: None } => {
+                "its updateStrategy is OnDelete: its controller replaces no pod for the template, until the pod is deleted".into()
+            }
+            Self::OnDelete { applied: Some(applied) } => format!(
                 "its updateStrategy is OnDelete, and {applied} was applied last: its controller replaces no pod for a later template"
             ),
             Self::Stuck { reason, message } if message.is_empty() => {
@@ -95,7 +108,9 @@ impl OwnerState {
 
 /// Returns what the owner says of itself. A pause under a rollout of this program's is that rollout's, until it has
 /// lifted its own.
-pub(super) fn states(workload: &Workload, held: &Held, applied: Option<&Value>) -> Vec<OwnerState> {
+///
+/// `on_delete`: it has OnDelete, and pods wait for another strategy.
+pub(super) fn states(workload: &Workload, held: &Held, on_delete: Option<OwnerState>) -> Vec<OwnerState> {
     let object = &workload.object;
     let mut states = Vec::new();
     if object.pointer("/metadata/deletionTimestamp").is_some_and(Value::is_string)
@@ -111,9 +126,7 @@ pub(super) fn states(workload: &Workload, held: &Held, applied: Option<&Value>) 
     if object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) && !is_ours {
         states.push(OwnerState::Paused);
     }
-    states.extend(applied.map(|applied| OwnerState::OnDelete {
-        applied: applied.get("type").and_then(Value::as_str).unwrap_or_default().to_owned(),
-    }));
+    states.extend(on_delete);
     states.extend(stuck(object));
     states
 }

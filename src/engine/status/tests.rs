@@ -467,6 +467,24 @@ fn a_container_that_an_update_did_not_change_stays_what_it_was() {
     assert_eq!(found.state, PodState::Updating);
 }
 
+/// Where nobody has applied another strategy, it may be the user's own.
+#[test]
+fn a_strategy_that_lets_pods_wait_is_said_though_nobody_knows_the_one_before() {
+    for (kind, revision, expected) in
+        [("OnDelete", "web-1", vec!["onDelete"]), ("OnDelete", "web-2", vec![]), ("RollingUpdate", "web-1", vec![])]
+    {
+        let mut owner = deployment("acme/side:v1");
+        owner["spec"]["updateStrategy"] = json!({"type": kind});
+        owner["status"]["updateRevision"] = "web-2".into();
+        let mut pod = Side::new("acme/side:v1", CREATED, running(CREATED)).pod();
+        pod["metadata"]["labels"]["controller-revision-hash"] = revision.into();
+        let workload = Workload::from_object(WorkloadKind::StatefulSet, owner.clone()).unwrap();
+        let found = status(&LiveWorkload { workload, ..live(owner, &[pod]) }).owner;
+        assert_eq!(found.iter().map(OwnerState::word).collect::<Vec<_>>(), expected, "{kind} {revision}");
+        assert!(found.iter().all(|state| state.sentence().contains("OnDelete") && state.is_at_rest()));
+    }
+}
+
 /// Pods of an older revision may have the same images: with another strategy than OnDelete their controller replaces them.
 #[test]
 fn a_strategy_that_replaces_pods_is_said_to() {

@@ -100,7 +100,8 @@ fn change(update: &Update, style: &Style) -> String {
         .iter()
         .map(|image| words::version_change(style, &image.container, &display_short(&image.from, &image.to)));
     let lines: Vec<String> = images.chain(fields::names(&update.fields, style)).collect();
-    lines.join("\n")
+    // The lock of a rollout of which nothing else was left.
+    if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") }
 }
 
 fn outcome(course: &Course) -> String {

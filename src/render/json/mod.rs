@@ -153,6 +153,7 @@ impl<'a> WorkloadView<'a> {
             uid: Some(plan.uid.as_str()).filter(|uid| !uid.is_empty()),
             verdict: match plan.verdict {
                 Verdict::InPlace => "inPlace",
+                Verdict::InPlaceByController => "inPlaceByController",
                 Verdict::NothingToDo => "nothingToDo",
                 Verdict::NotEligible => "notEligible",
             },

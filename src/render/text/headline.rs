@@ -21,6 +21,7 @@ pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> i
         Verdict::NothingToDo => (Meaning::Ok, format!(": No changes. {}", nothing_to_do(plan, &name))),
         // A refusal has a headline of its own.
         Verdict::InPlace | Verdict::NotEligible => (Meaning::Heading, format!(" {}", can_be_done(plan))),
+        Verdict::InPlaceByController => (Meaning::Heading, format!(" {}", offline::BY_CONTROLLER)),
     };
     for line in words::wrapped(&format!("{name}{verdict}{namespace}"), 0, style) {
         writeln!(out, "{}", style.paint(meaning, line.trim()))?;

@@ -48,7 +48,9 @@ pub(super) fn plan(
     if many {
         overview::total(plan, style, out)?;
     }
-    if let Some(next) = guide.next.filter(|_| plan.result() == EndResult::Changes) {
+    // What controllers do by themselves is nothing to type.
+    let is_work = plan.workloads.iter().any(|workload| workload.verdict == Verdict::InPlace);
+    if let Some(next) = guide.next.filter(|_| is_work && plan.result() == EndResult::Changes) {
         writeln!(out, "Next: {}", style.whole(next))?;
     }
     Ok(())
@@ -80,7 +82,7 @@ fn workload(
         return refused(plan, guide, detail, style, out);
     }
     headline::text(plan, style, out)?;
-    if plan.verdict == Verdict::InPlace || detail == Detail::Wide {
+    if matches!(plan.verdict, Verdict::InPlace | Verdict::InPlaceByController) || detail == Detail::Wide {
         changes::text(plan, detail, style, out)?;
     }
     if !plan.is_offline() {
@@ -94,7 +96,7 @@ fn workload(
             headline::promises(plan, style, out)?;
             missing::text(plan, style, out)
         }
-        Verdict::NothingToDo | Verdict::NotEligible => Ok(()),
+        Verdict::InPlaceByController | Verdict::NothingToDo | Verdict::NotEligible => Ok(()),
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn table(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Resu
             namespace => style.show(namespace),
         };
         let changes = match workload.verdict {
-            Verdict::InPlace => changes(workload, style),
+            Verdict::InPlace | Verdict::InPlaceByController => changes(workload, style),
             Verdict::NothingToDo | Verdict::NotEligible => "<none>".to_owned(),
         };
         if is_offline {
@@ -46,7 +46,7 @@ pub(super) fn table(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Resu
         }
         let time = match workload.verdict {
             Verdict::InPlace => headline::time(workload),
-            Verdict::NothingToDo | Verdict::NotEligible => "-".to_owned(),
+            Verdict::InPlaceByController | Verdict::NothingToDo | Verdict::NotEligible => "-".to_owned(),
         };
         let pods = if words::pods_not_listed(workload) { "-".into() } else { workload.pods.len().to_string() };
         (meaning, vec![name, namespace, pods, verdict.into(), time, changes])
@@ -59,6 +59,7 @@ fn verdict(plan: &WorkloadPlan) -> (Meaning, &'static str) {
     let has = |warning: &Warning| plan.warnings.contains(warning);
     match plan.verdict {
         Verdict::InPlace => (Meaning::Waiting, "in place"),
+        Verdict::InPlaceByController => (Meaning::Waiting, "by its controller"),
         Verdict::NothingToDo if has(&Warning::WorkloadAdded) => (Meaning::Quiet, "new"),
         Verdict::NothingToDo if has(&Warning::WorkloadRemoved) => (Meaning::Quiet, "removed"),
         Verdict::NothingToDo => (Meaning::Ok, "up to date"),

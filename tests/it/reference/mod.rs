@@ -64,6 +64,8 @@ pub(crate) fn man_pages() -> Vec<(String, String)> {
     let page = |mut command: Command, name: &str, also: &str| {
         let usage = command.render_usage().to_string().replace("Usage: ", "").replace('-', "\\-");
         let source = concat!("kubectl-inplace ", env!("CARGO_PKG_VERSION"));
+        // What `-h` leaves out has its text in a page.
+        let command = command.mut_args(|arg| arg.hide_short_help(false));
         let man = clap_mangen::Man::new(command).title(name).source(source);
         let mut bytes = Vec::new();
         let rendered = man.render_title(&mut bytes).and_then(|()| man.render_name_section(&mut bytes));

@@ -5,7 +5,7 @@ use kubectl_inplace::engine::change::reason::{Reason, Warning};
 use kubectl_inplace::engine::change::{Change, TemplateImage};
 use kubectl_inplace::engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use kubectl_inplace::engine::k8s::pod::ContainerList;
-use kubectl_inplace::engine::kinds::WorkloadKind;
+use kubectl_inplace::engine::kinds::{Course, WorkloadKind};
 use kubectl_inplace::engine::plan::{
     ChangeEvidence, ContainerPlan, DurablePlan, Effect, HistoryPlan, ImageChange, Plan, PodPlan, PodVerdict, Verdict,
     WorkloadPlan,
@@ -353,6 +353,21 @@ fn every_reason() -> WorkloadPlan {
         Reason::ServerTooOld { server: "1.22".into(), needs: "1.23".into() },
         Reason::AdmissionRefused { message: "images must come from registry.k8s.io".into() },
         Reason::OwnerFieldImmutable { path: "spec.serviceName".into() },
+        Reason::ControllerNotInPlace {
+            path: "spec.updateStrategy.type".into(),
+            course: Course::ReplacesPods,
+            because: "the type is ReCreate".into(),
+        },
+        Reason::ControllerNotInPlace {
+            path: "spec.updateStrategy.maxSurge".into(),
+            course: Course::RefusesChange,
+            because: "the type is InPlaceOnly".into(),
+        },
+        Reason::ControllerNotInPlace {
+            path: "spec.containers[side].resources.limits.cpu".into(),
+            course: Course::NotKnown,
+            because: "it goes by a feature gate".into(),
+        },
         Reason::ManifestsNotMergeable { message: "spec.containers[0] has no name".into() },
         Reason::AdmissionRewrites { list, container: container(), image: "mirror.example/acme/side:2".into() },
     ];
@@ -439,6 +454,11 @@ fn every_reason() -> WorkloadPlan {
         Warning::RemovalsUnseen,
         Warning::HistoryEvicted { name: "web-5c8d7f6b9".into(), revision: 3 },
         Warning::ServerWarning { message: "spec.x is deprecated".into() },
+        Warning::UpdatedByController { limits: vec![], paths: vec![] },
+        Warning::UpdatedByController {
+            limits: vec!["it updates no pod while spec.updateStrategy.paused is true".into()],
+            paths: vec!["spec.replicas".into()],
+        },
         Warning::WorkloadAdded,
         Warning::WorkloadRemoved,
     ];
@@ -478,8 +498,13 @@ fn offline() -> Vec<WorkloadPlan> {
         warnings: vec![warning],
         ..plan("prod")
     };
+    let by_controller = WorkloadPlan {
+        verdict: Verdict::InPlaceByController,
+        warnings: vec![Warning::UpdatedByController { limits: vec![], paths: vec![] }],
+        ..plan("prod")
+    };
     let later = WorkloadPlan { containers: vec![init("setup", Effect::NoEffectNow)], ..plan("") };
-    vec![in_place, later, blocked, alone(Warning::WorkloadAdded), alone(Warning::WorkloadRemoved)]
+    vec![in_place, by_controller, later, blocked, alone(Warning::WorkloadAdded), alone(Warning::WorkloadRemoved)]
 }
 
 fn hostile() -> WorkloadPlan {

@@ -194,6 +194,7 @@ impl Folder {
                 return Ok(());
             }
             WorkloadKind::Pod => return Ok(()),
+            WorkloadKind::CloneSet => return Err("its own controller updates it: compare manifests in against/".into()),
         };
         let owner = |object: &Value| object.pointer("/metadata/ownerReferences/0/uid").cloned();
         let is_owned = |object: &&Value| owner(object) == Some(workload.uid.as_str().into());

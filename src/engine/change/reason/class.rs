@@ -76,6 +76,7 @@ impl ReasonCode {
             | Self::NoUnavailabilityAllowed
             | Self::DisruptionBudgetBlocks
             | Self::OwnerFieldImmutable
+            | Self::ControllerNotInPlace
             | Self::ServerTooOld => ReasonClass::Change,
         }
     }

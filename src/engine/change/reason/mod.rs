@@ -24,6 +24,7 @@ pub use warning_code::WarningCode;
 
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::ContainerList;
+use crate::engine::kinds::Course;
 use crate::engine::value::suggest;
 
 /// Why something cannot be done in place.
@@ -344,6 +345,15 @@ pub enum Reason {
         /// The path in the owner.
         path: String,
     },
+    /// The controller that updates the pods of this kind does not change something in place.
+    ControllerNotInPlace {
+        /// The path: of the template, or of the workload.
+        path: String,
+        /// What happens instead.
+        course: Course,
+        /// Why.
+        because: String,
+    },
     /// The manifests cannot be merged as `kubectl apply` would.
     ManifestsNotMergeable {
         /// Why.
@@ -425,6 +435,7 @@ impl Reason {
             Self::AdmissionRefused { .. } => ReasonCode::AdmissionRefused,
             Self::AdmissionRewrites { .. } => ReasonCode::AdmissionRewrites,
             Self::OwnerFieldImmutable { .. } => ReasonCode::OwnerFieldImmutable,
+            Self::ControllerNotInPlace { .. } => ReasonCode::ControllerNotInPlace,
             Self::ManifestsNotMergeable { .. } => ReasonCode::ManifestsNotMergeable,
             Self::PlanStale { .. } => ReasonCode::PlanStale,
             Self::ServerTooOld { .. } => ReasonCode::ServerTooOld,
@@ -454,6 +465,7 @@ impl Reason {
             | Self::TolerationRemoved { .. }
             | Self::MetadataKeyReserved { .. }
             | Self::ResourceRemoved { .. }
+            | Self::ControllerNotInPlace { .. }
             | Self::RestartRequested => true,
             Self::PermissionMissing { .. }
             | Self::MetadataReadByContainer { .. }

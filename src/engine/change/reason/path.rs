@@ -14,6 +14,7 @@ impl Reason {
             Self::TemplateFieldNotInPlace { path }
             | Self::VolumeClaimTemplateChanges { path }
             | Self::OwnerFieldImmutable { path }
+            | Self::ControllerNotInPlace { path, .. }
             | Self::PlanStale { path, .. }
             | Self::MetadataKeyReserved { path }
             | Self::NoUnavailabilityAllowed { path }

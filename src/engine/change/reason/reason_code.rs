@@ -305,6 +305,12 @@ codes! {
             why: "The API server refuses it (ValidateStatefulSetUpdate and the like in pkg/apis/apps/validation/validation.go).",
             remedy: "Leave it out of this change, or delete the object with --cascade=orphan, which keeps its pods, and re-create it.",
         }
+        ControllerNotInPlace {
+            summary: "the controller of this kind does not change it in place",
+            meaning: "The pods of this workload are updated by its own controller. Of two manifests that were compared, the change has something that this controller does not bring into running pods: it replaces them, its webhook refuses the change, or what it does rests on something that no manifest shows, such as a feature gate. The sentence says which.",
+            why: "Controllers such as OpenKruise's compare the templates of two revisions themselves and update pods in place only where nothing but certain fields differs (defaultCalculateInPlaceUpdateSpec in pkg/util/inplaceupdate/inplace_update_defaults.go for a CloneSet).",
+            remedy: "Leave the named path out of the change, or apply it with kubectl apply and expect new pods.",
+        }
         ManifestsNotMergeable {
             summary: "the two manifests cannot be merged",
             meaning: "What kubectl apply would send cannot be computed from the older and the newer manifest.",

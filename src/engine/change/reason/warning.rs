@@ -345,6 +345,13 @@ pub enum Warning {
         /// Its words.
         message: String,
     },
+    /// The workload's own controller carries the change out, not this program.
+    UpdatedByController {
+        /// Which pods it leaves as they are, or when it goes on.
+        limits: Vec<String>,
+        /// Paths outside the template that change too.
+        paths: Vec<String>,
+    },
     /// Of two manifests only the newer has the workload.
     WorkloadAdded,
     /// Of two manifests only the older has the workload.
@@ -400,6 +407,7 @@ impl Warning {
             Self::RemovalsUnseen => WarningCode::RemovalsUnseen,
             Self::HistoryEvicted { .. } => WarningCode::HistoryEvicted,
             Self::ServerWarning { .. } => WarningCode::ServerWarning,
+            Self::UpdatedByController { .. } => WarningCode::UpdatedByController,
             Self::WorkloadAdded => WarningCode::WorkloadAdded,
             Self::WorkloadRemoved => WarningCode::WorkloadRemoved,
         }

@@ -275,6 +275,12 @@ codes! {
             why: "API servers send warnings with their answers (HTTP header Warning), for deprecated fields for one.",
             remedy: "Do as they say. --warnings-as-errors makes an error of them.",
         }
+        UpdatedByController {
+            summary: "the workload's own controller updates its pods, not this program",
+            meaning: "Two manifests of a kind whose controller updates pods in place were compared. The plan says what that controller does; apply, status and the other commands do not take the kind.",
+            why: "Two programs that update the same pods would undo each other's work.",
+            remedy: "Apply the newer manifest with kubectl apply, and follow the workload's own status.",
+        }
         WorkloadAdded {
             summary: "the workload is new",
             meaning: "The cluster does not have this workload; of two manifests that were compared, the older ones do not.",

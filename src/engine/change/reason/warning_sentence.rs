@@ -201,6 +201,14 @@ impl Warning {
                 format!("revision {revision} (replicaset/{name}) leaves the history at the first step, even if the rollout is rolled back (revisionHistoryLimit 1)")
             }
             Self::ServerWarning { message } => format!("the server says: {message}"),
+            Self::UpdatedByController { limits, paths } => {
+                let limits = limits.iter().map(|limit| format!("; {limit}")).collect::<String>();
+                let paths = match paths.as_slice() {
+                    [] => String::new(),
+                    paths => format!("; outside the template, {} changes too", paths.join(", ")),
+                };
+                format!("its own controller acts on the change once kubectl apply has made it, not kubectl inplace{limits}{paths}")
+            }
             Self::WorkloadAdded => "the workload is new: kubectl apply creates it, and there is nothing to do in place".into(),
             Self::WorkloadRemoved => "the workload is removed: the newer manifests do not have it".into(),
         }

@@ -3,7 +3,7 @@
 use super::Reason;
 use super::class::without_go_values;
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{Course, WorkloadKind};
 use crate::engine::value::shell_words::quoted;
 
 /// Returns how the API lets a running pod's field change, though this program does not do it.
@@ -167,6 +167,15 @@ impl Reason {
                 format!("an admission webhook would replace the image of {container} with {image}")
             }
             Self::OwnerFieldImmutable { path } => format!("{path} cannot change once the object exists"),
+            Self::ControllerNotInPlace { course: Course::ReplacesPods, because, .. } => {
+                format!("its controller replaces the pods, since {because}")
+            }
+            Self::ControllerNotInPlace { course: Course::RefusesChange, because, .. } => {
+                format!("its admission webhook refuses the change, since {because}")
+            }
+            Self::ControllerNotInPlace { course: Course::NotKnown, because, .. } => {
+                format!("what its controller does is not known, since {because}")
+            }
             Self::ManifestsNotMergeable { message } => format!("the manifests cannot be merged: {message}"),
             Self::PlanStale { moved, .. } => moved.clone(),
             Self::ServerTooOld { server, needs } => {
@@ -190,6 +199,9 @@ impl Reason {
                 hint.split_once(": kubectl rollout").map_or(hint.clone(), |(what, _)| what.to_owned())
             }
             Self::PodNotFound { suggestion: None, .. } => format!("{hint} -n {namespace}"),
+            Self::QuotaExceeded { .. } | Self::AdmissionRefused { .. } if hint.contains(": kubectl describe ") => {
+                format!("{hint} -n {namespace}")
+            }
             _ => hint,
         }
     }
@@ -332,6 +344,15 @@ impl Reason {
             Self::OwnerFieldImmutable { .. } => {
                 "leave it out of this change; only re-creating the object changes it (kubectl delete --cascade=orphan keeps its pods)"
             }
+            Self::ControllerNotInPlace { course: Course::ReplacesPods, .. } => {
+                "change only what the controller changes in place to keep the pods; kubectl apply lets it replace them"
+            }
+            Self::ControllerNotInPlace { course: Course::RefusesChange, .. } => {
+                "correct it; kubectl apply would be refused, too"
+            }
+            Self::ControllerNotInPlace { course: Course::NotKnown, .. } => {
+                "leave it out of this change, or ask whoever runs the controller what it does"
+            }
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
             Self::PlanStale { .. } => "plan again, and save the new plan",
             Self::ServerTooOld { .. } => {
@@ -360,6 +381,8 @@ mod tests {
             hint(Reason::OwnerPaused { replaces_pods: false })
                 .ends_with(": kubectl rollout resume deployment/web -n shop")
         );
+        let full = Reason::AdmissionRefused { message: "exceeded quota: small".into() };
+        assert!(hint(full).ends_with(": kubectl describe resourcequota -n shop"));
         // kubectl knows no rollout of it.
         let paused = Reason::OwnerPaused { replaces_pods: false }.hint_for(&of(WorkloadKind::ReplicaSet));
         assert_eq!(paused, "name the pods, or resume its rollouts");

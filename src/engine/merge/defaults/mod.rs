@@ -10,7 +10,7 @@
 
 mod inventory;
 mod meant;
-mod table;
+pub(in crate::engine) mod table;
 
 pub use self::inventory::Handling;
 
@@ -27,20 +27,25 @@ const KEPT_LISTS: [&str; 4] = ["containers", "sources", "nodeSelectorTerms", "mo
 pub struct Defaults(&'static Type);
 
 impl Defaults {
+    /// Those of a type that is no built-in one: its kind's file has the table.
+    pub(in crate::engine) const fn new(of: &'static Type) -> Self {
+        Self(of)
+    }
+
     /// `v1.Pod`.
-    pub const POD: Self = Self(&table::POD);
+    pub const POD: Self = Self::new(&table::POD);
     /// `v1.PodTemplateSpec`, e.g. of a Deployment's `spec.template`.
-    pub const POD_TEMPLATE: Self = Self(&table::POD_TEMPLATE);
+    pub const POD_TEMPLATE: Self = Self::new(&table::POD_TEMPLATE);
     /// `v1.PodTemplate`, the object that holds a template of its own.
-    pub const POD_TEMPLATE_OBJECT: Self = Self(&table::POD_TEMPLATE_OBJECT);
+    pub const POD_TEMPLATE_OBJECT: Self = Self::new(&table::POD_TEMPLATE_OBJECT);
     /// `apps/v1.Deployment`.
-    pub const DEPLOYMENT: Self = Self(&table::DEPLOYMENT);
+    pub const DEPLOYMENT: Self = Self::new(&table::DEPLOYMENT);
     /// `apps/v1.StatefulSet`.
-    pub const STATEFUL_SET: Self = Self(&table::STATEFUL_SET);
+    pub const STATEFUL_SET: Self = Self::new(&table::STATEFUL_SET);
     /// `apps/v1.DaemonSet`.
-    pub const DAEMON_SET: Self = Self(&table::DAEMON_SET);
+    pub const DAEMON_SET: Self = Self::new(&table::DAEMON_SET);
     /// `apps/v1.ReplicaSet`.
-    pub const REPLICA_SET: Self = Self(&table::REPLICA_SET);
+    pub const REPLICA_SET: Self = Self::new(&table::REPLICA_SET);
 
     /// Fills in the defaults of an object of this type.
     ///

@@ -8,6 +8,7 @@
 //! Not done: what only a cluster knows. There are no pods and no nodes, no webhook is asked, and the defaults are those
 //! of one version of the server (see [`crate::engine::merge::defaults`]).
 
+mod by_controller;
 mod outside;
 
 #[cfg(test)]
@@ -28,7 +29,7 @@ use crate::engine::change::{self, Containers, Difference, Direction, FieldChange
 use crate::engine::k8s::names::{Uid, WorkloadRef};
 use crate::engine::k8s::pod::{Container, ContainerList};
 use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::{self, WorkloadKind};
+use crate::engine::kinds::{self, UpdatedBy, WorkloadKind};
 use crate::engine::merge::strategic_merge;
 use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
 use crate::engine::state::durable::history::HISTORY_ANNOTATION;
@@ -156,11 +157,20 @@ fn by_reference<'a, M: Written>(
 
 /// Builds the plan of one workload from its older and its newer manifest.
 ///
-/// It has no pods: its verdict follows from the containers, and its uid is empty.
+/// It has no pods: its verdict follows from the containers, or from the rules of the controller that updates the pods; its
+/// uid is empty.
 pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Options) -> WorkloadPlan {
     let kind = reference.kind;
     let mut reasons = Vec::new();
     let (live, desired) = stored(kind, old, new, &mut reasons);
+    if let UpdatedBy::ItsController(foresee) = kind.updated_by() {
+        return by_controller::plan(
+            bare(reference, desired.clone(), BTreeSet::new(), options),
+            [&live, &desired],
+            foresee,
+            reasons,
+        );
+    }
     let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
     reasons.extend(rules::claims_refused(&workload, &desired));
     let outside = outside::diff(kind, &workload.object, &desired);

@@ -281,6 +281,7 @@ fn no_reason_and_no_warning_is_without_a_situation() {
     // Only a plan of two manifests, or a saved one, says these; their own tests have them.
     let offline = [
         ReasonCode::OwnerFieldImmutable,
+        ReasonCode::ControllerNotInPlace,
         ReasonCode::ManifestsNotMergeable,
         ReasonCode::PlanStale,
         // The folders of tests/situations have it.
@@ -292,7 +293,12 @@ fn no_reason_and_no_warning_is_without_a_situation() {
     let warnings: BTreeSet<WarningCode> =
         cases.iter().flat_map(|case| case.plan.warnings.iter().map(Warning::kind)).collect();
     // What nodes have to pull is asked once the plan is there.
-    let offline = [WarningCode::WorkloadAdded, WarningCode::WorkloadRemoved, WarningCode::PullQuotaExceeded];
+    let offline = [
+        WarningCode::UpdatedByController,
+        WarningCode::WorkloadAdded,
+        WarningCode::WorkloadRemoved,
+        WarningCode::PullQuotaExceeded,
+    ];
     let asked = WarningCode::ALL.iter().filter(|code| !offline.contains(code));
     let forgotten: Vec<_> = asked.filter(|code| !warnings.contains(code)).collect();
     assert!(forgotten.is_empty(), "{forgotten:?}");

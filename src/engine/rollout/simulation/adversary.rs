@@ -93,6 +93,8 @@ pub(super) struct Scenario {
     pub(super) fates: Vec<Fate>,
     /// Pods that are down before anything begins.
     pub(super) broken: Vec<usize>,
+    /// They run and are not ready, where they would crash; drawn by no seed.
+    pub(super) broken_run: bool,
     pub(super) max_unavailable: u32,
     pub(super) min_ready_given: Option<u32>,
     pub(super) owner_min_ready: u32,
@@ -170,6 +172,7 @@ impl Scenario {
             },
             fates: vec![Fate::Good; pods],
             broken: (0..pods).filter(|_| may_be_broken && random.one_in(6)).collect(),
+            broken_run: false,
             max_unavailable: u32::try_from(random.between(1, 3)).expect("small"),
             min_ready_given: random.pick(&[None, None, None, Some(0), Some(7)]),
             owner_min_ready: random.pick(&[0, 0, 3]),

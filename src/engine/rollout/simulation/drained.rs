@@ -7,7 +7,7 @@ use json_patch::PatchOperation;
 use serde_json::json;
 
 use crate::engine::k8s::names::PodKey;
-use crate::engine::k8s::pod::{Condition, Pod, ReadinessGate};
+use crate::engine::k8s::pod::{Condition, ContainerList, ContainerStatus, Pod, ReadinessGate};
 use crate::engine::rollout::patch::{PodPart, PodPatch};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::{Drained, DrainedGate, DrainedLabel, UpdateRecord};
@@ -165,9 +165,17 @@ impl Simulation {
         self.answer(id, Answer::Read, run);
     }
 
-    /// The images of a pod were changed just now.
-    pub(super) fn judge_traffic(&mut self, key: &PodKey) {
-        if self.scenario.drain_seconds.is_some() && self.slices.listed.contains(key) {
+    /// The images of a pod were changed just now: what runs, and is listed, loses its requests.
+    pub(super) fn judge_traffic(&mut self, before: Option<&Pod>, key: &PodKey) {
+        let is_killed = |pod: &Pod, status: &ContainerStatus| {
+            let image = |pod: &Pod| pod.container(&status.name).map(|(_, _, container)| container.image.clone());
+            status.state.running.is_some() && self.api.pod(key).is_some_and(|after| image(after) != image(pod))
+        };
+        let kills = before.is_some_and(|pod| {
+            let lists = [ContainerList::Containers, ContainerList::InitContainers];
+            lists.iter().flat_map(|list| pod.statuses(*list)).any(|status| is_killed(pod, status))
+        });
+        if self.scenario.drain_seconds.is_some() && kills && self.slices.listed.contains(key) {
             self.invariants.broken(Invariant::Listed, self.now, format!("{key} is taken down while it is listed"));
         }
     }

@@ -24,7 +24,9 @@ use super::drained::sent_of;
 use super::kubelet::Kubelet;
 use super::nature::STARTUP_PERIOD;
 use super::resized::{self, is_resize};
-use super::shown::{containers_are_ready, is_begun, is_drained, is_told_for_good, is_unchanged, replaced};
+use super::shown::{
+    containers_are_ready, is_begun, is_drained, is_told_for_good, is_unchanged, loses_requests, replaced,
+};
 
 /// What may break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -354,7 +356,7 @@ impl Invariants {
                 (Invariant::AfterFailure, self.failed_at.is_some()),
                 (Invariant::Interrupt, self.stopped_at.is_some()),
                 (Invariant::PulledFirst, !truth.has_pulled && !is_resize(sent)),
-                (Invariant::Listed, is_drained(goal) && sent == Sent::Images && truth.listed.contains(key)),
+                (Invariant::Listed, sent == Sent::Images && loses_requests(goal, pod) && truth.listed.contains(key)),
             ] {
                 if is_broken {
                     self.broken(invariant, now, format!("{key} is patched, send {sends}"));

@@ -100,6 +100,11 @@ impl Kubelet {
         kubelet
     }
 
+    /// It runs, and is not ready.
+    pub(super) fn never_ready(&mut self) {
+        self.containers.iter_mut().skip(1).for_each(|runtime| runtime.ready = false);
+    }
+
     pub(super) fn fate(&mut self, image: &str, fate: Fate) {
         self.fates.insert(image.to_owned(), fate);
     }

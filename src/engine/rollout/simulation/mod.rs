@@ -222,7 +222,11 @@ impl Simulation {
         if self.scenario.both_containers {
             images.push(("second", image));
         }
-        let mut kubelet = Kubelet::new(key, self.scenario.nature, seed, &images, broken);
+        let crashes = broken && !self.scenario.broken_run;
+        let mut kubelet = Kubelet::new(key, self.scenario.nature, seed, &images, crashes);
+        if broken && !crashes {
+            kubelet.never_ready();
+        }
         kubelet.sizes = self.scenario.resizes.map(|resizes| Sizes::new(resizes.of(key)));
         if let Some(fate) = self.scenario.fates.get(index) {
             kubelet.fate(WANTED, *fate);

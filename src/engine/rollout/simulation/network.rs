@@ -122,7 +122,7 @@ impl Simulation {
                 self.judge_resize(before.as_ref(), key);
             }
             if sent == Sent::Images {
-                self.judge_traffic(key);
+                self.judge_traffic(before.as_ref(), key);
                 self.invariants.images.insert(key.clone());
             }
             if is_resize(sent) {

@@ -257,3 +257,28 @@ fn a_pod_that_has_failed_blocks_nobody_where_the_others_go_on() {
         }
     }
 }
+
+#[test]
+fn a_pod_whose_container_does_not_run_is_not_drained() {
+    let mut scenario = Scenario::calm(1);
+    (scenario.pods, scenario.bystander, scenario.both_containers) = (1, false, false);
+    scenario.drain_seconds = Some(2);
+    let first = |state: Option<ContainerState>| {
+        let mut pod = ready_pod(&scenario, 0, 1, true);
+        if let (Some(state), Some(status)) =
+            (state, pod.status.container_statuses.iter_mut().find(|s| s.name == "side".into()))
+        {
+            status.state = state;
+        }
+        let mut world = World::default();
+        world.observe(Observation::Relisted(vec![pod]));
+        let turn = turn(&goal(&scenario), &world, &mut RunState::new(), Now::ZERO);
+        turn.actions
+            .into_iter()
+            .find_map(|(_, action)| if let Action::Patch(patch) = action { Some(sent_of(&patch)) } else { None })
+    };
+    let waiting = Waiting { reason: "ImagePullBackOff".into(), ..Waiting::default() };
+    assert_eq!(first(None), Some(Sent::Drain));
+    assert_eq!(first(Some(ContainerState { waiting: Some(waiting), ..ContainerState::default() })), Some(Sent::Images));
+    assert_eq!(first(Some(ContainerState::default())), Some(Sent::Drain), "unknown");
+}

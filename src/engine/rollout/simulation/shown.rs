@@ -31,6 +31,11 @@ pub(super) fn is_drained(goal: &PodGoal) -> bool {
     goal.drain.is_some()
 }
 
+/// It is to be drained, and what restarts in it serves.
+pub(super) fn loses_requests(goal: &PodGoal, pod: &Pod) -> bool {
+    is_drained(goal) && goal.serves(pod)
+}
+
 /// Another writer's image and ours came before the kubelet looked: the right container is the one of before. It is
 /// rightly never said to be done.
 pub(super) fn is_unchanged(goal: &PodGoal, pod: &Pod) -> bool {

@@ -1,6 +1,6 @@
-//! The table of types, as `fields.txt` has it: a line a type, a word a field.
+//! The table of types, as `fields.txt` and `custom.txt` have it: a line a type, a word a field.
 //!
-//! It was generated from the OpenAPI document of a server of Kubernetes 1.36.
+//! The first was generated from the OpenAPI document of a server of Kubernetes 1.36, the other is written by hand.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,7 +9,11 @@ use std::sync::LazyLock;
 /// map with free keys.
 pub const FIELDS: &str = include_str!("fields.txt");
 
-static TYPES: LazyLock<BTreeMap<&str, Fields>> = LazyLock::new(|| FIELDS.lines().filter_map(Fields::read).collect());
+/// The types of the kinds that are no built-in ones, in the same notation.
+const CUSTOM: &str = include_str!("custom.txt");
+
+static TYPES: LazyLock<BTreeMap<&str, Fields>> =
+    LazyLock::new(|| FIELDS.lines().chain(CUSTOM.lines()).filter_map(Fields::read).collect());
 
 /// The fields of one type.
 pub(super) struct Fields {

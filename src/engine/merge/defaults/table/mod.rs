@@ -6,7 +6,7 @@
 
 /// A default value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Constant {
+pub(in crate::engine) enum Constant {
     Text(&'static str),
     Integer(i64),
     Boolean(bool),
@@ -15,7 +15,7 @@ pub(super) enum Constant {
 
 /// What a single constant cannot say. Carried out before the defaults of the same type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(in crate::engine) enum Rule {
     /// This field is `Always` where the image, named by the second field, has the tag `latest`, else `IfNotPresent`.
     PullPolicy { policy: &'static str, image: &'static str },
     /// A volume without a source is an `emptyDir`.
@@ -36,13 +36,13 @@ pub(super) enum Rule {
 
 /// What is filled into and left out of one type.
 #[derive(Debug)]
-pub(super) struct Type {
+pub(in crate::engine) struct Type {
     /// Scalars that are left out where zero, and maps where empty.
-    pub(super) omitted: &'static [&'static str],
-    pub(super) rules: &'static [Rule],
-    pub(super) defaults: &'static [(&'static str, Constant)],
+    pub(in crate::engine) omitted: &'static [&'static str],
+    pub(in crate::engine) rules: &'static [Rule],
+    pub(in crate::engine) defaults: &'static [(&'static str, Constant)],
     /// Fields that are maps or lists of maps, with the type of the map.
-    pub(super) fields: &'static [(&'static str, &'static Self)],
+    pub(in crate::engine) fields: &'static [(&'static str, &'static Self)],
 }
 
 mod volume;
@@ -50,7 +50,8 @@ mod volume;
 use self::volume::VOLUME;
 use Constant::{Boolean, Integer, Map, Text};
 
-const NONE: Type = Type { omitted: &[], rules: &[], defaults: &[], fields: &[] };
+/// Nothing is done.
+pub(in crate::engine) const NONE: Type = Type { omitted: &[], rules: &[], defaults: &[], fields: &[] };
 
 pub(super) static POD: Type =
     Type { rules: &[Rule::PodOnly], fields: &[("metadata", &OBJECT_META), ("spec", &POD_SPEC)], ..NONE };
@@ -194,7 +195,7 @@ pub(super) static REPLICA_SET: Type = Type {
     ..NONE
 };
 
-static OBJECT_META: Type = Type {
+pub(in crate::engine) static OBJECT_META: Type = Type {
     omitted: &[
         "name",
         "generateName",
@@ -209,7 +210,7 @@ static OBJECT_META: Type = Type {
     ..NONE
 };
 
-static LABEL_SELECTOR: Type = Type { omitted: &["matchLabels"], ..NONE };
+pub(in crate::engine) static LABEL_SELECTOR: Type = Type { omitted: &["matchLabels"], ..NONE };
 
 static PERSISTENT_VOLUME_CLAIM: Type = Type {
     defaults: &[
@@ -227,7 +228,7 @@ static PERSISTENT_VOLUME_CLAIM: Type = Type {
     ..NONE
 };
 
-static PERSISTENT_VOLUME_CLAIM_SPEC: Type = Type {
+pub(in crate::engine) static PERSISTENT_VOLUME_CLAIM_SPEC: Type = Type {
     omitted: &["volumeName"],
     defaults: &[("volumeMode", Text("Filesystem")), ("resources", Map)],
     fields: &[("resources", &RESOURCES), ("selector", &LABEL_SELECTOR)],
@@ -237,7 +238,7 @@ static PERSISTENT_VOLUME_CLAIM_SPEC: Type = Type {
 static RESOURCES: Type =
     Type { omitted: &["limits", "requests"], rules: &[Rule::Quantities(&["limits", "requests"])], ..NONE };
 
-static POD_SPEC: Type = Type {
+pub(in crate::engine) static POD_SPEC: Type = Type {
     omitted: &[
         "restartPolicy",
         "dnsPolicy",
@@ -262,20 +263,38 @@ static POD_SPEC: Type = Type {
         ("terminationGracePeriodSeconds", Integer(30)),
         ("schedulerName", Text("default-scheduler")),
     ],
-    fields: &[
-        ("containers", &CONTAINER),
-        ("initContainers", &CONTAINER),
-        ("ephemeralContainers", &CONTAINER),
+    fields: &pod_spec_fields(&CONTAINER, &CONTAINER),
+};
+
+/// The fields of a pod's spec, with the types of its containers and of all others.
+pub(in crate::engine) const fn pod_spec_fields(
+    containers: &'static Type,
+    others: &'static Type,
+) -> [(&'static str, &'static Type); 11] {
+    [
+        ("containers", containers),
+        ("initContainers", others),
+        ("ephemeralContainers", others),
         ("volumes", &VOLUME),
         ("securityContext", &SECURITY_CONTEXT),
         ("resources", &RESOURCES),
-        ("tolerations", &Type { omitted: &["key", "operator", "value", "effect"], ..NONE }),
-        ("imagePullSecrets", &Type { omitted: &["name"], ..NONE }),
-        ("topologySpreadConstraints", &Type { fields: &[("labelSelector", &LABEL_SELECTOR)], ..NONE }),
-        ("dnsConfig", &Type { fields: &[("options", &Type { omitted: &["name"], ..NONE })], ..NONE }),
-        ("affinity", &Type { fields: &[("podAffinity", &POD_AFFINITY), ("podAntiAffinity", &POD_AFFINITY)], ..NONE }),
-    ],
-};
+        ("tolerations", &TOLERATION),
+        ("imagePullSecrets", &NAMED),
+        ("topologySpreadConstraints", &TOPOLOGY_SPREAD_CONSTRAINT),
+        ("dnsConfig", &DNS_CONFIG),
+        ("affinity", &AFFINITY),
+    ]
+}
+
+static TOLERATION: Type = Type { omitted: &["key", "operator", "value", "effect"], ..NONE };
+
+static NAMED: Type = Type { omitted: &["name"], ..NONE };
+
+static TOPOLOGY_SPREAD_CONSTRAINT: Type = Type { fields: &[("labelSelector", &LABEL_SELECTOR)], ..NONE };
+
+static DNS_CONFIG: Type = Type { fields: &[("options", &NAMED)], ..NONE };
+
+static AFFINITY: Type = Type { fields: &[("podAffinity", &POD_AFFINITY), ("podAntiAffinity", &POD_AFFINITY)], ..NONE };
 
 /// Of a pod and of a container.
 static SECURITY_CONTEXT: Type =
@@ -295,7 +314,7 @@ static POD_AFFINITY: Type = Type {
 static POD_AFFINITY_TERM: Type =
     Type { fields: &[("labelSelector", &LABEL_SELECTOR), ("namespaceSelector", &LABEL_SELECTOR)], ..NONE };
 
-static CONTAINER: Type = Type {
+pub(in crate::engine) static CONTAINER: Type = Type {
     omitted: &[
         "image",
         "workingDir",
@@ -313,26 +332,33 @@ static CONTAINER: Type = Type {
         ("terminationMessagePolicy", Text("File")),
         ("resources", Map),
     ],
-    fields: &[
-        (
-            "ports",
-            &Type {
-                omitted: &["name", "hostPort", "protocol", "hostIP"],
-                defaults: &[("protocol", Text("TCP"))],
-                ..NONE
-            },
-        ),
-        ("env", &ENV),
-        ("envFrom", &Type { omitted: &["prefix"], ..NONE }),
-        ("resources", &RESOURCES),
-        ("volumeMounts", &Type { omitted: &["readOnly", "subPath", "subPathExpr"], ..NONE }),
-        ("livenessProbe", &PROBE),
-        ("readinessProbe", &PROBE),
-        ("startupProbe", &PROBE),
-        ("lifecycle", &Type { fields: &[("postStart", &HANDLER), ("preStop", &HANDLER)], ..NONE }),
-        ("securityContext", &SECURITY_CONTEXT),
-    ],
+    fields: &container_fields(&PROBE),
 };
+
+/// The fields of a container, with the type of its probes.
+pub(in crate::engine) const fn container_fields(probe: &'static Type) -> [(&'static str, &'static Type); 10] {
+    [
+        ("ports", &PORT),
+        ("env", &ENV),
+        ("envFrom", &ENV_FROM),
+        ("resources", &RESOURCES),
+        ("volumeMounts", &VOLUME_MOUNT),
+        ("livenessProbe", probe),
+        ("readinessProbe", probe),
+        ("startupProbe", probe),
+        ("lifecycle", &LIFECYCLE),
+        ("securityContext", &SECURITY_CONTEXT),
+    ]
+}
+
+static PORT: Type =
+    Type { omitted: &["name", "hostPort", "protocol", "hostIP"], defaults: &[("protocol", Text("TCP"))], ..NONE };
+
+static ENV_FROM: Type = Type { omitted: &["prefix"], ..NONE };
+
+static VOLUME_MOUNT: Type = Type { omitted: &["readOnly", "subPath", "subPathExpr"], ..NONE };
+
+static LIFECYCLE: Type = Type { fields: &[("postStart", &HANDLER), ("preStop", &HANDLER)], ..NONE };
 
 static ENV: Type = Type {
     omitted: &["value"],
@@ -359,7 +385,7 @@ static RESOURCE_FIELD_REF: Type = Type {
     ..NONE
 };
 
-static PROBE: Type = Type {
+pub(in crate::engine) static PROBE: Type = Type {
     omitted: &["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"],
     defaults: &[
         ("timeoutSeconds", Integer(1)),
@@ -377,7 +403,7 @@ static PROBE: Type = Type {
 
 static HANDLER: Type = Type { fields: &[("httpGet", &HTTP_GET), ("tcpSocket", &TCP_SOCKET)], ..NONE };
 
-static HTTP_GET: Type =
+pub(in crate::engine) static HTTP_GET: Type =
     Type { omitted: &["path", "host", "scheme"], defaults: &[("path", Text("/")), ("scheme", Text("HTTP"))], ..NONE };
 
-static TCP_SOCKET: Type = Type { omitted: &["host"], ..NONE };
+pub(in crate::engine) static TCP_SOCKET: Type = Type { omitted: &["host"], ..NONE };

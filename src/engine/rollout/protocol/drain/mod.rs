@@ -23,6 +23,7 @@ use crate::engine::rollout::goal::{DrainGoal, Goal, Mode, PodGoal};
 use crate::engine::rollout::look::{Look, Visit};
 use crate::engine::rollout::pod_phase::Judged;
 use crate::engine::rollout::polled::PolledRead;
+use crate::engine::rollout::steps;
 use crate::engine::rollout::verdict::STOP_WITHIN;
 
 use super::{Asker, Effects};
@@ -62,9 +63,9 @@ impl OfPod {
         self.restores >= MAX_SENDS || self.switches_on >= MAX_SENDS
     }
 
-    /// No slice lists the pod, and traffic has had its time.
-    fn is_out(&self, look: Look<'_>) -> bool {
-        self.out_since.is_some_and(|since| since + pause(look.goal) <= look.now)
+    /// No slice lists the pod, and traffic has had its time; or nothing of it serves.
+    fn is_out(&self, look: Look<'_>, goal: &PodGoal, pod: &Pod) -> bool {
+        self.out_since.is_some_and(|since| since + pause(look.goal) <= look.now) || serves_nothing(goal, pod)
     }
 }
 
@@ -119,6 +120,11 @@ fn services(pod_goal: &PodGoal) -> &[String] {
 /// How long traffic that is on its way has, after the last slice has let go of the pod.
 fn pause(goal: &Goal) -> Duration {
     Duration::from_secs(u64::from(goal.policy.drain_seconds.unwrap_or(0)))
+}
+
+/// There is nothing to wait for: what restarts does not run, and the patch of its image tests that it has not started since.
+fn serves_nothing(goal: &PodGoal, pod: &Pod) -> bool {
+    !goal.serves(pod) && !steps::resizes_next(goal, pod)
 }
 
 fn too_many_tries(what: &str) -> Judged {
@@ -179,7 +185,7 @@ impl Drains {
             }
             (phase @ PodPhase::Next { .. }, Some(drained)) => {
                 let draining = self.draining(look, visit, pod, drained);
-                let stays_out = drained.is_off(pod) && self.of(visit.position).is_out(look);
+                let stays_out = drained.is_off(pod) && self.of(visit.position).is_out(look, visit.goal, pod);
                 if stays_out { phase.into() } else { draining }
             }
             (PodPhase::Waiting | PodPhase::Patched, Some(drained)) => self.draining(look, visit, pod, drained),

@@ -10,7 +10,7 @@ use crate::engine::rollout::pods::Pods;
 use crate::engine::state::record::UpdateRecord;
 
 use super::super::by_another;
-use super::{Asker, Drains, Effects, wanted};
+use super::{Asker, Drains, Effects, serves_nothing, wanted};
 
 /// What a pod that is on its way out needs next.
 pub(crate) enum Due {
@@ -29,6 +29,9 @@ impl Drains {
     pub(crate) fn begin(&mut self, look: Look<'_>, pods: &mut Pods, position: usize) -> Option<Effects> {
         let goal = pods.goal(position)?.clone();
         let (pod, drain) = (look.world.pod(&goal.key)?, wanted(look.goal, &goal)?);
+        if serves_nothing(&goal, pod) {
+            return None;
+        }
         let patch = drain_patch(pod, &drain.by, &look.goal.field_manager)?;
         let of_pod = self.of(position);
         of_pod.takes = of_pod.takes.saturating_add(1);
@@ -46,7 +49,7 @@ impl Drains {
         let Some(pod) = look.world.pod(&goal.key).filter(|_| entry.may_send(look.now)) else { return Due::Nothing };
         let Some(drained) = UpdateRecord::drained(pod) else { return Due::Nothing };
         let of_pod = self.pods.get(&position);
-        let is_out = of_pod.is_some_and(|of_pod| of_pod.is_out(look)) || look.has(Fault::KillsWhatIsListed);
+        let is_out = of_pod.is_some_and(|of_pod| of_pod.is_out(look, goal, pod)) || look.has(Fault::KillsWhatIsListed);
         let is_tired = of_pod.is_some_and(|of_pod| of_pod.switches >= MAX_SENDS);
         match gate_off_patch(pod, &look.goal.field_manager) {
             None if !drained.is_off(pod) => Due::Restore,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{HoldsBy, WorkloadKind};
 use crate::engine::state::durable::history::{self, HISTORY_ANNOTATION, HistoryEntry};
 use crate::engine::state::outcome::EndResult;
 
@@ -19,12 +19,12 @@ pub(super) const FOREIGN: &str = "registry.example/side:v3";
 const OLDER: &str = "registry.example/side:v0";
 
 pub(super) fn kind_of(kind: WorkloadKind) -> Kind {
-    match kind {
-        WorkloadKind::Deployment => Kind::Deployment,
-        WorkloadKind::StatefulSet => Kind::StatefulSet,
-        WorkloadKind::DaemonSet => Kind::DaemonSet,
-        WorkloadKind::ReplicaSet => Kind::ReplicaSet,
-        WorkloadKind::Pod => Kind::Pod,
+    match kind.holds_by() {
+        HoldsBy::Paused => Kind::Deployment,
+        HoldsBy::OnDeleteOrPartition => Kind::StatefulSet,
+        HoldsBy::OnDelete => Kind::DaemonSet,
+        HoldsBy::Nothing if kind.has_template() => Kind::ReplicaSet,
+        HoldsBy::Nothing => Kind::Pod,
     }
 }
 
@@ -83,8 +83,8 @@ fn owner(scenario: &Scenario) -> Value {
     if !earlier.is_empty() {
         put(&mut owner, &["metadata", "annotations", HISTORY_ANNOTATION], json!(history::to_text(&earlier)));
     }
-    match scenario.kind {
-        WorkloadKind::Deployment => {
+    match scenario.kind.holds_by() {
+        HoldsBy::Paused => {
             let strategy = if scenario.recreate {
                 json!({"type": "Recreate"})
             } else {
@@ -92,18 +92,18 @@ fn owner(scenario: &Scenario) -> Value {
             };
             put(&mut owner, &["spec", "strategy"], strategy);
         }
-        WorkloadKind::StatefulSet => {
+        HoldsBy::OnDeleteOrPartition => {
             put(&mut owner, &["spec", "updateStrategy"], strategy(scenario));
             if scenario.start > 0 {
                 put(&mut owner, &["spec", "ordinals", "start"], json!(scenario.start));
             }
         }
-        WorkloadKind::DaemonSet => {
+        HoldsBy::OnDelete => {
             put(&mut owner, &["spec", "updateStrategy"], strategy(scenario));
             put(&mut owner, &["metadata", "annotations", GENERATION], json!("1"));
             owner.get_mut("spec").and_then(Value::as_object_mut).expect("it is there").shift_remove("replicas");
         }
-        WorkloadKind::ReplicaSet | WorkloadKind::Pod => {}
+        HoldsBy::Nothing => {}
     }
     owner
 }

@@ -21,7 +21,7 @@ mod stateful_set_controller;
 mod tests;
 
 use crate::engine::change::Direction;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::HoldsBy;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::durable::{ObjectWrite, Stored};
 
@@ -225,11 +225,11 @@ impl Simulation {
             return;
         }
         // What is refused is tried again at another sync.
-        match self.scenario.kind {
-            WorkloadKind::Deployment => deployment_controller::sync(&mut self.api, &self.caches, OWNER),
-            WorkloadKind::StatefulSet => stateful_set_controller::sync(&mut self.api, &self.caches, OWNER),
-            WorkloadKind::DaemonSet => self.daemon_sets.sync(&mut self.api, &self.caches, OWNER),
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => Ok(()),
+        match self.scenario.kind.holds_by() {
+            HoldsBy::Paused => deployment_controller::sync(&mut self.api, &self.caches, OWNER),
+            HoldsBy::OnDeleteOrPartition => stateful_set_controller::sync(&mut self.api, &self.caches, OWNER),
+            HoldsBy::OnDelete => self.daemon_sets.sync(&mut self.api, &self.caches, OWNER),
+            HoldsBy::Nothing => Ok(()),
         }
         .ok();
         self.controller_idle_at = (self.api.version() == seen.0).then_some(seen);

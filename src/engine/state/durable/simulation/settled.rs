@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::engine::change::{Direction, same};
 use crate::engine::k8s::metadata::MetadataMap;
 use crate::engine::k8s::names::RolloutId;
-use crate::engine::kinds::WorkloadKind;
+use crate::engine::kinds::{Revisions, WorkloadKind};
 use crate::engine::state::durable::deployment::{history_hash, template_of};
 use crate::engine::state::durable::history;
 use crate::engine::state::durable::holder::beat_of;
@@ -107,10 +107,10 @@ impl Invariants {
         if self.scenario.annotated {
             self.check(annotation(owner, "team") == Some("blue"), || "the owner's annotations are gone".into());
         }
-        match self.scenario.kind {
-            WorkloadKind::Deployment => self.deployment(api, owner, &wanted, forward),
-            WorkloadKind::StatefulSet | WorkloadKind::DaemonSet => self.with_revisions(api, owner, forward),
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => {}
+        match self.scenario.kind.revisions() {
+            Revisions::ReplicaSets => self.deployment(api, owner, &wanted, forward),
+            Revisions::ControllerRevisions(_) => self.with_revisions(api, owner, forward),
+            Revisions::None => {}
         }
         let pods = self.pods(api, &wanted, forward);
         let count = if self.scenario.kind == WorkloadKind::DaemonSet { nodes } else { replicas(owner) };
