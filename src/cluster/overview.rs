@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use super::Cluster;
 use super::error::ClusterError;
 use super::objects::CONTROLLER_REVISIONS;
-use super::send::ListedPod;
+use super::send::{ListedPod, is_nobodys};
 use super::snapshot::{denied, holder, read_workload, revisions};
 use crate::engine::k8s::names::{PodKey, Uid, WorkloadRef};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{PODS, WorkloadKind};
 use crate::engine::plan::{Denied, LiveWorkload, Surroundings};
+use crate::engine::rollout::pre_pull::{PULL_LABEL, is_pull_pod, pull_selector};
 use crate::engine::value::selector;
 
 /// What a namespace, or all of them, has.
@@ -22,6 +23,8 @@ use crate::engine::value::selector;
 pub struct Overview {
     /// The workloads by namespace, kind and name: no ReplicaSet that is a Deployment's, no pod that is anybody's.
     pub workloads: Vec<LiveWorkload>,
+    /// Pods of this program's that pull images, and what becomes of each.
+    pub pulling: Vec<String>,
     /// What could not be read, and what follows from it.
     pub not_read: Vec<String>,
     /// The first kind of workload that the caller may not list: of none found nothing follows then.
@@ -51,8 +54,38 @@ impl Cluster {
             }
         }
         reading.controller_revisions(controller_revisions)?;
-        let pods = pods?.into_iter().map(|ListedPod(pod)| pod).collect();
-        Ok(reading.finish(pods))
+        let mut pods: Vec<Pod> = pods?.into_iter().map(|ListedPod(pod)| pod).collect();
+        let pulling = self.pulling(namespace, &mut pods).await?;
+        Ok(Overview { pulling, ..reading.finish(pods) })
+    }
+
+    /// Takes the pods that pull images for this program out of a list, and says what becomes of each.
+    async fn pulling(&self, namespace: Option<&str>, pods: &mut Vec<Pod>) -> Result<Vec<String>, ClusterError> {
+        if !pods.iter().any(|pod| pod.labels.contains_key(PULL_LABEL)) {
+            return Ok(Vec::new());
+        }
+        let selectors = [("labelSelector", pull_selector(None))];
+        let selectors = selectors.each_ref().map(|(key, value)| (*key, value.as_str()));
+        let found: Vec<Value> = self.list(PODS.into(), namespace, &selectors).await?;
+        let found: Vec<Value> = found.into_iter().filter(is_pull_pod).collect();
+        let uid = |pod: &Value| pod.pointer("/metadata/uid").and_then(Value::as_str).map(Uid::from);
+        let uids: BTreeSet<Uid> = found.iter().filter_map(uid).collect();
+        pods.retain(|pod| !uids.contains(&pod.key.uid));
+        let now = self.now();
+        Ok(found.iter().map(|pod| stands(pod, now.as_deref())).collect())
+    }
+}
+
+/// Says what becomes of a pod that pulls.
+fn stands(pod: &Value, now: Option<&str>) -> String {
+    let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
+    if is_nobodys(pod, now) {
+        format!(
+            "a run that is gone has left a pod that pulls images, which the next rollout that pulls in the namespace deletes; to delete it now: kubectl delete pod/{name} -n {namespace}"
+        )
+    } else {
+        format!("pod/{name} in namespace {namespace} pulls images for a run that has not begun to update")
     }
 }
 
@@ -177,7 +210,7 @@ impl Reading {
             (namespace.clone(), *kind, name.clone())
         };
         lives.sort_by_cached_key(place);
-        Overview { workloads: lives, not_read: self.not_read, forbidden: self.forbidden }
+        Overview { workloads: lives, pulling: Vec::new(), not_read: self.not_read, forbidden: self.forbidden }
     }
 
     fn live(&mut self, workload: Workload, pods: &mut HashMap<Uid, Vec<Pod>>) -> LiveWorkload {

@@ -100,15 +100,10 @@ impl Cluster {
     /// What the server or the way to it says.
     pub async fn pull_pods(&self, namespace: &str, selector: &str) -> Result<(Vec<Value>, usize), ClusterError> {
         let found: Vec<Value> = self.list(PODS.into(), Some(namespace), &[("labelSelector", selector)]).await?;
-        let (this, now, all) = (process::this(), self.now(), found.len());
-        let is_free = |pod: &Value| {
-            let made_by = process_of(pod);
-            let state = made_by.as_ref().map_or(ProcessState::NotKnown, process::state);
-            made_by.as_ref() == Some(&this) || is_left_behind(pod, state, now.as_deref())
-        };
-        let free: Vec<Value> = found.into_iter().filter(is_free).collect();
-        let others = all.saturating_sub(free.len());
-        Ok((free, others))
+        let (this, now) = (process::this(), self.now());
+        let is_free = |pod: &Value| process_of(pod).as_ref() == Some(&this) || is_nobodys(pod, now.as_deref());
+        let (free, others): (Vec<Value>, Vec<Value>) = found.into_iter().partition(is_free);
+        Ok((free, others.len()))
     }
 
     /// Reads one pod; `None` when there is none of that name.
@@ -122,6 +117,12 @@ impl Cluster {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Returns whether the run that made a pod that pulls is known to wait for it no more. `now` is the server's time of the read.
+pub(super) fn is_nobodys(pod: &Value, now: Option<&str>) -> bool {
+    let state = process_of(pod).as_ref().map_or(ProcessState::NotKnown, process::state);
+    is_left_behind(pod, state, now)
 }
 
 /// A pod as lists carry it: what is not read is dropped while the answer is parsed, so that thousands stay small.

@@ -267,7 +267,7 @@ fn read_revision(object: &Value, kept: Revisions) -> Option<Revision> {
 pub(super) fn denied(error: ClusterError) -> Result<Denied, ClusterError> {
     match error {
         ClusterError::Forbidden { request, message } => {
-            Ok(Denied { verb: request.verb.word().into(), resource: request.resource, message })
+            Ok(Denied { verb: request.verb.word().into(), resource: request.resource, message, role: None })
         }
         error => Err(error),
     }

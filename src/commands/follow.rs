@@ -12,8 +12,9 @@ use crate::drive;
 use crate::engine::change::reason::Reason;
 use crate::engine::change::target::Images;
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
+use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use crate::engine::k8s::pod::{ContainerList, Pod};
-use crate::engine::plan::{self, Hold};
+use crate::engine::plan::{self, Denied, Hold};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::Goal;
@@ -42,8 +43,10 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             ));
         }
         if let Some(denied) = live.surroundings.denied.first() {
-            let namespace = &live.workload.reference.namespace;
-            let hint = format!("check it with: kubectl auth can-i {} {} -n {namespace}", denied.verb, denied.resource);
+            let workload = &live.workload.reference;
+            let role = Asked::role(ClusterCommand::Follow, workload.kind, Deed::default());
+            let denied = Denied { role: Some(role), ..denied.clone() };
+            let hint = denied.reason(workload).hint_for(workload);
             return Err(CommandError::from_server("Forbidden", &denied.message).hint(hint));
         }
         if let Some(images) = &images {

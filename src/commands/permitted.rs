@@ -43,7 +43,7 @@ impl<'c> Permitted<'c> {
         match self.denied(workload, Deed { pods_only: goal.mode != Mode::Durable, resizes }).await {
             Ok(denied) if denied.is_empty() => Ok(()),
             Ok(denied) => {
-                let reasons: Vec<Reason> = denied.iter().map(|denied| denied.reason(&workload.namespace)).collect();
+                let reasons: Vec<Reason> = denied.iter().map(|denied| denied.reason(workload)).collect();
                 Err(CommandError { kind: ErrorKind::Forbidden, ..CommandError::reasons(workload, &reasons) })
             }
             Err(error) => {
@@ -81,11 +81,13 @@ impl<'c> Permitted<'c> {
         let answers = self.cluster.access(questions, Some(namespace), name.as_deref()).await;
         let answers = answers.map_err(|error| error.to_string())?;
         let denied = answers.into_iter().filter(|answer| !answer.allowed);
+        let role = Asked::role(self.command, *kind, *deed);
         Ok(denied
             .map(|answer| Denied {
                 verb: answer.permission.verb.word().to_owned(),
                 resource: answer.permission.resource.to_string(),
                 message: answer.message,
+                role: Some(role.clone()),
             })
             .collect())
     }

@@ -15,7 +15,7 @@ use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::metadata::MetadataMap;
 use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId};
-use crate::engine::k8s::permissions::ClusterCommand;
+use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use crate::engine::k8s::pod::{Pod, PodSpec};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::PODS;
@@ -332,7 +332,9 @@ async fn check(
             Err(ClusterError::Forbidden { message, .. }) => {
                 is_checked = false;
                 let resource = format!("{}{}", PODS.spec().resource(), part.suffix());
-                plan.lacks(&[Denied { verb: "patch".into(), resource, message }]);
+                let deed = Deed { pods_only: plan.durable.is_none(), resizes: plan.resizes() };
+                let role = Some(Asked::role(ClusterCommand::Apply, plan.workload.kind, deed));
+                plan.lacks(&[Denied { verb: "patch".into(), resource, message, role }]);
                 None
             }
             Err(error) => match refusal(&error) {

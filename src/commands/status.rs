@@ -39,6 +39,15 @@ struct Look<'a> {
     output: OutputFormat,
 }
 
+/// What one look has read.
+struct Read {
+    workloads: Vec<WorkloadStatus>,
+    /// What could not be read, and what follows from it.
+    not_read: Vec<String>,
+    /// Pods of this program's that pull images.
+    pulling: Vec<String>,
+}
+
 /// What one look has seen.
 struct Seen {
     /// What to show.
@@ -129,7 +138,7 @@ async fn unless_stopped<T>(signals: &mut Signals, work: impl Future<Output = T>)
 
 impl Look<'_> {
     async fn look(&self, shell: &Shell) -> Result<Seen, CommandError> {
-        let (workloads, notes) = self.read().await?;
+        let Read { workloads, not_read, pulling } = self.read().await?;
         let mut text = Vec::new();
         let typing = shell.typing(&self.cluster);
         let commands = |status: &WorkloadStatus| typing.ways(&status.ways, &status.workload, None);
@@ -137,7 +146,7 @@ impl Look<'_> {
         let context = StatusContext {
             asked_for: self.asked.is_some(),
             namespace: (!self.words.all_namespaces).then(|| self.cluster.namespace()),
-            not_read: &notes,
+            not_read: &not_read,
             now: &now,
             commands: &commands,
         };
@@ -146,11 +155,11 @@ impl Look<'_> {
             text: String::from_utf8_lossy(&text).into_owned(),
             is_empty: workloads.is_empty(),
             is_notable: workloads.iter().any(WorkloadStatus::is_notable),
-            notes,
+            notes: [not_read, pulling].concat(),
         })
     }
 
-    async fn read(&self) -> Result<(Vec<WorkloadStatus>, Vec<String>), CommandError> {
+    async fn read(&self) -> Result<Read, CommandError> {
         let Some(asked) = &self.asked else {
             let namespace = (!self.words.all_namespaces).then(|| self.cluster.namespace());
             let overview = self.cluster.overview(namespace).await?;
@@ -158,12 +167,13 @@ impl Look<'_> {
                 // What may not be listed is not known to be empty.
                 return Err(forbidden.into());
             }
-            return Ok((self.closer(&overview.workloads).await, overview.not_read));
+            let workloads = self.closer(&overview.workloads).await;
+            return Ok(Read { workloads, not_read: overview.not_read, pulling: overview.pulling });
         };
         let found = targets::find_any(asked.clone(), &self.words, self.global, &self.cluster).await?;
         let workloads = found.into_iter().map(|(workload, _)| workload).collect();
         let lives = targets::read_side_by_side(&self.cluster, workloads, Nodes::Nowhere).await?;
-        Ok((lives.iter().map(status).collect(), Vec::new()))
+        Ok(Read { workloads: lives.iter().map(status).collect(), not_read: Vec::new(), pulling: Vec::new() })
     }
 
     /// Says where the workloads of an overview stand. It has of revisions no more than their names: where something is

@@ -72,7 +72,7 @@ fn what_may_not_be_listed_is_a_reason_that_names_verb_and_resource() {
         {
             let output = run(&server, line).ends_with(code);
             let told = output.prints(&format!("PermissionMissing: you may not list {resource}"));
-            let told = told.prints(&format!("kubectl auth can-i list {resource}")).prints(" -n default\n");
+            let told = told.prints("kubectl inplace rbac plan deployment -n default\n");
             told.prints("User \"jane\" cannot list resource");
         }
         assert!(server.writes().is_empty());

@@ -154,9 +154,13 @@ fn a_signal_takes_the_pods_away_at_once() {
 fn what_a_killed_run_has_left_is_taken_away_by_the_next() {
     for (line, waits) in [(APPLY, false), (APPLY, true), (DURABLE, false), (DURABLE, true)] {
         let (server, running) = pulling(line);
+        let status = run(&server, "status").ends_with(0).says("pulls images for a run that has not begun to update");
+        assert!(!status.stdout.contains("inplace-pull"), "{}", status.block());
         running.signal("KILL");
         running.wait();
         assert_eq!(pull_pods(&server).len(), 1);
+        let status = run(&server, "status").ends_with(0).says("a run that is gone has left a pod that pulls images");
+        assert!(!status.says("kubectl delete pod/inplace-pull-node-a-").stdout.contains("inplace-pull"));
         if waits {
             // Then the node lists the image, and nothing has to be pulled any more.
             server.pause_kubelet(false);

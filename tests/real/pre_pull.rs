@@ -44,7 +44,8 @@ impl Untouched {
         for word in words.iter().chain(&["cannot pull", "no container was touched"]) {
             assert!(output.stdout.contains(word), "{word}: {output:#?}");
         }
-        assert!(output.elapsed < Duration::from_secs(15), "{output:#?}");
+        // It does not wait for the deadline of the pod that pulls, which is minutes.
+        assert!(output.elapsed < Duration::from_secs(60), "{output:#?}");
         assert_eq!(object(namespace)["spec"], self.template, "the owner is as it was");
         assert_eq!(restarted(&self.pods, &namespace.pods("app=web")), [""; 0], "no container was killed");
         assert_eq!(pull_pods(namespace), "", "a pod of ours is left");

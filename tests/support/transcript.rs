@@ -27,7 +27,7 @@ const PASSING: [&str; 11] = [
     " ready",
     "Services",
     "service/",
-    "not proven",
+    "not verified yet",
     "still waiting",
     "waits for",
     "looked at again",

@@ -192,8 +192,7 @@ fn workload_of(pod: &Pod) -> Option<String> {
 }
 
 fn denied(live: &LiveWorkload) -> Vec<Reason> {
-    let namespace = &live.workload.reference.namespace;
-    live.surroundings.denied.iter().map(|denied| denied.reason(namespace)).collect()
+    live.surroundings.denied.iter().map(|denied| denied.reason(&live.workload.reference)).collect()
 }
 
 /// Names that no pod has, and subsets that a durable rollout of the kind cannot have.

@@ -497,7 +497,7 @@ fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec
     let Some(current) = revisions::newest_with(owned, workload.template()) else {
         let surroundings = &context.live.surroundings;
         if let Some(denied) = &surroundings.revisions_denied {
-            reasons.push(denied.reason(&workload.reference.namespace));
+            reasons.push(denied.reason(&workload.reference));
         } else if surroundings.denied.is_empty() && !reasons.contains(&Reason::OwnerNotObserved) {
             reasons.push(Reason::OwnerNotObserved);
         }

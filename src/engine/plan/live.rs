@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::engine::change::FieldChanges;
 use crate::engine::change::reason::Reason;
 use crate::engine::change::target::Images;
-use crate::engine::k8s::names::{ContainerName, PodKey, Uid};
+use crate::engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
+use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::resize::ResizeFacts;
@@ -159,16 +160,20 @@ pub struct Denied {
     pub resource: String,
     /// The server's words.
     pub message: String,
+    /// The Role that has it: the words after `kubectl inplace rbac`. `None` where any command reads it.
+    pub role: Option<String>,
 }
 
 impl Denied {
-    /// Returns it as what stands against a plan.
-    pub fn reason(&self, namespace: &str) -> Reason {
+    /// Returns it as what stands against a plan of this workload.
+    pub fn reason(&self, workload: &WorkloadRef) -> Reason {
+        let reads = || format!("{} {}", ClusterCommand::Plan.word(), workload.kind.spec().singular);
         Reason::PermissionMissing {
             verb: self.verb.clone(),
             resource: self.resource.clone(),
-            namespace: namespace.to_owned(),
+            namespace: workload.namespace.clone(),
             message: self.message.clone(),
+            role: self.role.clone().unwrap_or_else(reads),
         }
     }
 }

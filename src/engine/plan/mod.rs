@@ -288,7 +288,7 @@ impl WorkloadPlan {
     /// Notes what the caller may not do, each verb and resource once.
     pub fn lacks(&mut self, denied: &[Denied]) {
         for denied in denied {
-            let reason = denied.reason(&self.workload.namespace);
+            let reason = denied.reason(&self.workload);
             let is_known = self.missing_permissions.iter().any(|known| match (known, &reason) {
                 (
                     Reason::PermissionMissing { verb, resource, .. },

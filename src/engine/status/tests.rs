@@ -347,7 +347,8 @@ fn only_what_is_controlled_is_theirs_unless_nobody_may_know() {
     let mut seen = live(deployment("acme/side:v1"), &[stranger]);
     let found = status(&seen);
     assert_eq!((found.pods.len(), found.is_notable()), (0, true), "a pod is missing");
-    let denied = |resource: &str| Denied { verb: "list".into(), resource: resource.into(), message: "no".into() };
+    let denied =
+        |resource: &str| Denied { verb: "list".into(), resource: resource.into(), message: "no".into(), role: None };
     seen.surroundings.denied = vec![denied("replicasets.apps")];
     seen.surroundings.revisions.clear();
     let found = status(&seen);

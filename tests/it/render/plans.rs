@@ -271,6 +271,7 @@ fn every_reason() -> WorkloadPlan {
             resource: "pods".into(),
             namespace: "prod".into(),
             message: "forbidden".into(),
+            role: "apply deployment".into(),
         },
         Reason::TemplateFieldNotInPlace { path: "spec.containers[app].env".into() },
         Reason::VolumeClaimTemplateChanges { path: "spec.volumeClaimTemplates[data].spec.storageClassName".into() },

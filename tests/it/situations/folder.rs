@@ -156,7 +156,7 @@ impl Folder {
             let (Some(verb), Some(resource)) = (words.next(), words.next()) else {
                 return Err("denied: a line is VERB RESOURCE and the server's words".into());
             };
-            Ok(Denied { verb, resource, message: words.next().unwrap_or_default() })
+            Ok(Denied { verb, resource, message: words.next().unwrap_or_default(), role: None })
         };
         let all = self.lines("denied")?.into_iter().map(read).collect::<Result<Vec<_>, String>>()?;
         Ok(all.into_iter().filter(|denied| is_asked(&denied.verb)).collect())

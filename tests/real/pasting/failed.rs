@@ -19,7 +19,7 @@ pub(super) const FAILED: &[Situation] = &[
         &["not found", "This run changed nothing"],
     ),
     done("missing-image-unseen", TWO, |place| place.line("apply WEB c1=:nope --pre-pull never"), V1),
-    done("crash", ONE, |place| place.line("apply WEB c1=REGISTRY/app:crash --min-ready-seconds 3"), V1),
+    done("crash", ONE, |place| place.line("apply WEB c1=REGISTRY/app:crash --min-ready-seconds 15"), V1),
     done(
         "not-ready",
         Sample::WithFields(Kind::Deployment, 1, PROBE),

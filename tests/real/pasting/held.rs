@@ -7,9 +7,11 @@ use crate::support::{Kind, Moment};
 const V1: &[(&str, &str)] = &[("c1", "side:v1")];
 const V2: &[(&str, &str)] = &[("c1", "side:v2")];
 
+/// Without a pod that pulls, the first write is the owner's wherever the image is.
 fn killed(place: &Place<'_>, number: usize, moment: Moment) {
     let reference = place.reference();
-    place.killed(&["apply", &reference, "c1=:v2", "--yes", "--min-ready-seconds", "0"], number, moment);
+    let apply = ["apply", &reference, "c1=:v2", "--yes", "--min-ready-seconds", "0", "--pre-pull", "never"];
+    place.killed(&apply, number, moment);
 }
 
 fn canary(place: &Place<'_>) {
@@ -25,6 +27,16 @@ pub(super) const KILLED: &[Situation] = &[
             place.line("status")
         },
         V2,
+    ),
+    done(
+        "killed-while-it-pulls",
+        ONE,
+        |place| {
+            let apply = ["apply", "deployment/web", "c1=:v2", "--yes", "--pre-pull", "always"];
+            place.killed(&apply, 1, Moment::After);
+            place.line("status")
+        },
+        V1,
     ),
     done(
         "killed-at-a-revision",

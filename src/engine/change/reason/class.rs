@@ -140,6 +140,7 @@ mod tests {
             resource: "pods".into(),
             namespace: String::new(),
             message: String::new(),
+            role: String::new(),
         };
         for (reasons, expected) in [
             (vec![field()], "cannot be updated in place: 1 problem"),

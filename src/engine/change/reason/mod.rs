@@ -42,6 +42,9 @@ pub enum Reason {
         namespace: String,
         /// The server's words.
         message: String,
+        /// The words after `kubectl inplace rbac` that print a Role which has it.
+        #[serde(default)]
+        role: String,
     },
     /// A changed path of the template that no rule claims.
     TemplateFieldNotInPlace {

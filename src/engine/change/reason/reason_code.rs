@@ -273,7 +273,7 @@ codes! {
             summary: "the caller lacks a permission",
             meaning: "The API server says that you may not do what this needs.",
             why: "Reading, watching and patching pods are verbs of their own in RBAC; the answer is the server's own (SelfSubjectAccessReview, or its refusal).",
-            remedy: "Ask for a Role with the verb and resource named. The roles edit and admin have what is needed in their namespace. Check it with kubectl auth can-i.",
+            remedy: "Ask for the Role that the command of the hint prints, such as kubectl inplace rbac apply deployment. The roles edit and admin have what is needed in their namespace, but for cpu and memory.",
         }
         NodeTooSmall {
             summary: "a node never has what a pod would ask for",

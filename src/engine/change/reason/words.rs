@@ -325,9 +325,9 @@ impl Reason {
                 "give the budget room (kubectl edit pdb), run more replicas, or do without it: --disruption-budget=ignore"
             }
             Self::ReplicaSetOfOldRevision { deployment } => return format!("name deployment/{deployment}"),
-            Self::PermissionMissing { verb, resource, namespace, .. } => {
-                let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
-                return format!("check it with: kubectl auth can-i {verb} {resource}{place}");
+            Self::PermissionMissing { role, namespace, .. } => {
+                let place = if namespace.is_empty() { String::new() } else { format!(" -n {}", quoted(namespace)) };
+                return format!("ask for the Role that this prints: kubectl inplace rbac {role}{place}");
             }
             Self::NodeTooSmall { .. } => "ask for less, or let a node that is large enough run the pods",
             Self::QuotaExceeded { .. } => {

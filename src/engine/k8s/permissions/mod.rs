@@ -198,7 +198,7 @@ pub struct Asked {
 }
 
 /// What is about to be done, as far as permissions depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Deed {
     /// The owner's template is left alone.
     pub pods_only: bool,
@@ -213,6 +213,18 @@ impl Asked {
         let is_resize = |permission: &Permission| deed.resizes && permission.resource == AccessResource::POD_RESIZE;
         let required = |permission: &Permission| permission.need == Need::Required || is_resize(permission);
         asked.permissions().into_iter().filter(required).collect()
+    }
+
+    /// Returns the words after `kubectl inplace rbac` that print a Role with all of that.
+    pub fn role(command: ClusterCommand, kind: WorkloadKind, deed: Deed) -> String {
+        let mut role = format!("{} {}", command.word(), kind.spec().singular);
+        if deed.pods_only && command.has_pods_only() && kind.has_template() {
+            role.push_str(" --pods-only");
+        }
+        if deed.resizes {
+            role.push_str(" --optional");
+        }
+        role
     }
 
     fn resources<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = AccessResource> + 'a {

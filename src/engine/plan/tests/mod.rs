@@ -104,6 +104,7 @@ fn surroundings(case: &Value) -> Surroundings {
         verb: verb.as_str().unwrap().into(),
         resource: "pods".into(),
         message: "no".into(),
+        role: None,
     }));
     found.revisions.extend(list(case, "revisions").iter().enumerate().map(|(index, name)| Revision {
         uid: name.as_str().unwrap().into(),

@@ -142,7 +142,7 @@ fn others_pods_say_nothing_unless_nobody_may_know_whose_they_are() {
     other.owners.clear();
     let mut seen = live(annotated("web", &json!({})), Vec::new(), vec![other]);
     assert!(updates(&seen).updates.is_empty());
-    let denied = Denied { verb: "list".into(), resource: "replicasets.apps".into(), message: "no".into() };
+    let denied = Denied { verb: "list".into(), resource: "replicasets.apps".into(), message: "no".into(), role: None };
     seen.surroundings.denied.push(denied);
     let found = updates(&seen);
     assert_eq!((found.updates.len(), found.not_read.len()), (1, 1));

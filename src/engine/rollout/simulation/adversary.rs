@@ -93,7 +93,7 @@ pub(super) struct Scenario {
     pub(super) fates: Vec<Fate>,
     /// Pods that are down before anything begins.
     pub(super) broken: Vec<usize>,
-    /// They run and are not ready, where they would crash; drawn by no seed.
+    /// They run and are never ready, where they would crash.
     pub(super) broken_run: bool,
     pub(super) max_unavailable: u32,
     pub(super) min_ready_given: Option<u32>,
@@ -172,7 +172,7 @@ impl Scenario {
             },
             fates: vec![Fate::Good; pods],
             broken: (0..pods).filter(|_| may_be_broken && random.one_in(6)).collect(),
-            broken_run: false,
+            broken_run: Random::named(seed, "broken runs").one_in(2),
             max_unavailable: u32::try_from(random.between(1, 3)).expect("small"),
             min_ready_given: random.pick(&[None, None, None, Some(0), Some(7)]),
             owner_min_ready: random.pick(&[0, 0, 3]),
@@ -546,6 +546,10 @@ impl Scenario {
         }
         if self.goes_on && !self.broken.is_empty() {
             // What has failed and what was down already may be as many as may be down.
+            may.push(EndResult::TimedOut);
+        }
+        if self.broken.len() > 1 && self.drain_seconds.is_some() && self.nature.crashes_early {
+            // One that was down, and comes up by itself on its way out of its Services, keeps its place and waits for another.
             may.push(EndResult::TimedOut);
         }
         if self.pause_after.is_some() {

@@ -86,8 +86,9 @@ pub(super) struct Invariants {
     pub(super) executed: BTreeSet<PodKey>,
     /// Of those: their images.
     pub(super) images: BTreeSet<PodKey>,
-    /// Pods that were resized.
     pub(super) resized: BTreeSet<PodKey>,
+    /// And those beside them that have the note of a resize, which changes nothing.
+    pub(super) noted: BTreeSet<PodKey>,
     /// Requests that only resize.
     pub(super) resizing: BTreeSet<ActionId>,
     pub(super) outstanding: BTreeMap<ActionId, PodKey>,
@@ -554,9 +555,8 @@ impl Invariants {
             Some(name) => truth.asks_of(goal, pod, name),
             None => truth.asks(goal, pod),
         });
-        let by_us = self.executed.contains(pod)
-            || self.resized.contains(pod)
-            || self.sends.keys().any(|(key, _, _)| key == pod);
+        let by_us =
+            self.executed.contains(pod) || self.noted.contains(pod) || self.sends.keys().any(|(key, _, _)| key == pod);
         let was_sent = by_us || asks || self.images.contains(pod);
         let command = &truth.goal.hooks.before_pod;
         // A run that goes on begins with the command again, as long as nothing of the pod was changed.

@@ -121,12 +121,16 @@ impl Simulation {
             if sent == Sent::Resize {
                 self.judge_resize(before.as_ref(), key);
             }
+            // What comes late, after it was looked for, nobody knows of.
+            if sent == Sent::Resize && in_flight {
+                self.invariants.resized.insert(key.clone());
+            }
             if sent == Sent::Images {
                 self.judge_traffic(before.as_ref(), key);
                 self.invariants.images.insert(key.clone());
             }
             if is_resize(sent) {
-                self.invariants.resized.insert(key.clone());
+                self.invariants.noted.insert(key.clone());
             } else if in_flight && !goes_back {
                 self.invariants.executed.insert(key.clone());
             }
