@@ -30,6 +30,9 @@ const IN_FLIGHT: usize = 10;
 /// Observations taken in before the next turn, so that a burst costs one turn.
 const AT_ONCE: usize = 1000;
 
+/// Pods of which the listener hears how far they are whenever it asks; the others are counted.
+const SHOWN_PODS: usize = 10;
+
 /// How long to sleep when nobody names a time.
 const IDLE: Duration = Duration::from_secs(30);
 
@@ -179,7 +182,8 @@ pub async fn drive(
         }
         let now = driver.now();
         if tick.is_some_and(|tick| tick <= now) {
-            audience.tell(|listener| listener.tick(now))?;
+            let progress = rollout::progress(goal, &driver.world, &driver.state, now, SHOWN_PODS);
+            audience.tell(|listener| listener.tick(&progress, now))?;
         }
     }
 }

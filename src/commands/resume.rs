@@ -107,7 +107,7 @@ pub(super) async fn go_on(
     if rolling.dry_run != DryRun::None {
         return Ok(if goals.is_empty() { EndResult::NothingToDo } else { EndResult::Complete });
     }
-    let jobs = goals.iter().map(|(goal, live)| Job { goal: Some(goal.clone()), live });
+    let jobs = goals.iter().map(|(goal, live)| Job { goal: Some(goal.clone()), live, expected: None });
     rolling.all(jobs.collect(), shell).await
 }
 

@@ -1,6 +1,7 @@
 //! What `apply`, `restart`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use super::next::{MOST_PODS, Typing, Verb};
 use super::planning::{self, Planned};
@@ -49,6 +50,8 @@ pub(super) struct Rolling<'a> {
     pub(super) dry_run: DryRun,
     /// `--deferred`.
     pub(super) on_deferred: OnDeferred,
+    /// How long the plan expects it to take.
+    pub(super) expected: Option<Duration>,
 }
 
 impl<'a> Rolling<'a> {
@@ -85,6 +88,7 @@ impl<'a> Rolling<'a> {
             no_hooks: false,
             dry_run: DryRun::None,
             on_deferred: OnDeferred::Wait,
+            expected: None,
         }
     }
 
@@ -93,6 +97,7 @@ impl<'a> Rolling<'a> {
         let jobs = planned.plan.workloads.iter().zip(&planned.lives).map(|(plan, live)| Job {
             live,
             goal: (plan.verdict == Verdict::InPlace).then(|| plan.durable_goal(&planned.id, live, &self.start)),
+            expected: Duration::try_from_secs_f64(plan.estimate_seconds).ok(),
         });
         self.all(jobs.collect(), shell).await
     }
@@ -112,7 +117,7 @@ impl<'a> Rolling<'a> {
             let next = plan::resume(&live, None, None, &start);
             goal = next.map_err(|error| self.not_resumed(&live, Verb::Resume, &error))?;
             self.choose(&mut goal);
-            outcome = self.drive(&goal, &live, shell).await?;
+            outcome = Self { expected: None, ..self.clone() }.drive(&goal, &live, shell).await?;
         }
         let failed = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
         let undone_by = if failed && self.rollout.on_failure == OnFailure::Undo {
@@ -209,7 +214,7 @@ impl<'a> Rolling<'a> {
         };
         self.refuse_what_the_server_lacks(&back, &live).await?;
         say_what_pods_keep(&back, shell);
-        self.drive(&back, &live, shell).await.map(drop)
+        Self { expected: None, ..self.clone() }.drive(&back, &live, shell).await.map(drop)
     }
 
     /// What the server does in no pod is not begun: the owner would be left half way.
@@ -384,7 +389,7 @@ impl<'a> Rolling<'a> {
 
     fn next(&self, goal: &Goal) -> NextSteps {
         let with_more_time = self.typing.with_more_time().map(|typing| Box::new(self.next_as(&typing, goal)));
-        NextSteps { with_more_time, ..self.next_as(&self.typing, goal) }
+        NextSteps { with_more_time, expected: self.expected, ..self.next_as(&self.typing, goal) }
     }
 
     fn next_as(&self, typing: &Typing, goal: &Goal) -> NextSteps {
@@ -406,6 +411,7 @@ impl<'a> Rolling<'a> {
                 abort: Some(command(Verb::Abort)),
                 follow: Some(command(Verb::Follow)),
                 with_more_time: None,
+                expected: None,
                 undoes_failures,
                 undoes_deferred,
             },
@@ -415,6 +421,7 @@ impl<'a> Rolling<'a> {
                 abort: None,
                 follow: Some(command(Verb::Follow)),
                 with_more_time: None,
+                expected: None,
                 undoes_failures,
                 undoes_deferred,
             },

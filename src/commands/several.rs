@@ -6,6 +6,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use futures::stream::{self, StreamExt};
 
@@ -24,6 +25,8 @@ use crate::render::{self, Meaning};
 pub(super) struct Job<'a> {
     pub(super) goal: Option<Goal>,
     pub(super) live: &'a LiveWorkload,
+    /// How long the plan expects it to take.
+    pub(super) expected: Option<Duration>,
 }
 
 /// What the runs of a command share.
@@ -37,8 +40,8 @@ impl Rolling<'_> {
     /// Carries out the jobs, and tells how each ended if there are several.
     pub(super) async fn all(&self, mut jobs: Vec<Job<'_>>, shell: &Shell) -> Result<EndResult, CommandError> {
         if jobs.len() < 2 {
-            let Some(Job { goal: Some(goal), live }) = jobs.pop() else { return Ok(EndResult::NothingToDo) };
-            return Ok(self.one(goal, live, shell).await?.result);
+            let Some(Job { goal: Some(goal), live, expected }) = jobs.pop() else { return Ok(EndResult::NothingToDo) };
+            return Ok(Self { expected, ..self.clone() }.one(goal, live, shell).await?.result);
         }
         let begins = jobs.iter().filter(|job| job.goal.is_some()).count();
         let at_once = usize::try_from(self.rollout.parallel_workloads).unwrap_or(1).clamp(1, begins.max(1));
@@ -81,7 +84,7 @@ impl Rolling<'_> {
         if shared.closed.load(Ordering::SeqCst) || shared.heard().is_some() {
             return WorkloadEnd { workload, result: None, outcome: None };
         }
-        let end = match self.one(goal, job.live, shell).await {
+        let end = match (Self { expected: job.expected, ..self.clone() }).one(goal, job.live, shell).await {
             Ok(outcome) => WorkloadEnd { workload, result: Some(outcome.result), outcome: Some(outcome) },
             Err(error) => {
                 shell.say(Meaning::Failing, "failed:", &workload.to_string());

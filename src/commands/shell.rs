@@ -132,6 +132,7 @@ impl Shell {
     pub fn say(&self, meaning: Meaning, word: &str, text: &str) {
         let text = self.terminal.stderr.show(text);
         let line = format!("{} {text}", self.terminal.stderr.paint(meaning, word));
+        let line = render::flowing(&line, 2, &self.terminal.stderr);
         self.aside(|| drop(writeln!(io::stderr().lock(), "{line}")));
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::report::failure_report::{FailureReport, Moment};
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::{PodPhase, Progress};
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
 use crate::engine::state::hook::HookPhase;
@@ -67,8 +67,8 @@ impl Listener for Witness {
         self.listener.hook_line(pod, hook, line, elapsed)
     }
 
-    fn tick(&mut self, elapsed: Duration) -> io::Result<()> {
-        self.listener.tick(elapsed)
+    fn tick(&mut self, progress: &Progress, elapsed: Duration) -> io::Result<()> {
+        self.listener.tick(progress, elapsed)
     }
 
     fn next_tick(&self) -> Option<Duration> {

@@ -5,17 +5,22 @@ use std::io::{self, Write};
 
 use crate::engine::k8s::events::Event;
 use crate::engine::k8s::failure::Failure;
-use crate::engine::report::failure_report::{FailedPod, FailureReport, Instance, Log};
+use crate::engine::report::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
+use crate::engine::report::progress::Stage;
 
 use super::run::Run;
 use super::style::{Meaning, Style};
+use super::summary::Told;
 use super::words;
 
-/// Writes the report. `run` is what the listener was told at the start.
-pub(super) fn write(run: Option<&Run>, report: &FailureReport, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the report.
+pub(super) fn write(told: Told<'_>, report: &FailureReport, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
     for pod in &report.pods {
         heading(pod, style, out)?;
-        time_line(run, pod, style, out)?;
+        if told.is_gone {
+            time_line(told.run, pod, style, out)?;
+        }
         if let Some(log) = &pod.log {
             log_lines(log, style, out)?;
         }
@@ -52,12 +57,15 @@ fn heading(pod: &FailedPod, style: &Style, out: &mut dyn Write) -> io::Result<()
 }
 
 fn time_line(run: Option<&Run>, pod: &FailedPod, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    if pod.time_line.is_empty() {
+    // How it ended stands above.
+    let is_before = |moment: &&Moment| moment.phase.stage() != Stage::Failed;
+    let seen: Vec<&Moment> = pod.time_line.iter().filter(is_before).collect();
+    if seen.is_empty() {
         return Ok(());
     }
     writeln!(out, "  what was seen of it:")?;
     let mut run = run.map(Run::at_the_start);
-    for moment in &pod.time_line {
+    for moment in seen {
         run.iter_mut().for_each(|run| run.heard(&pod.pod, &moment.phase));
         let (_, text) = words::phase(style, &moment.phase, run.as_ref().and_then(|run| run.step(&pod.pod)));
         let seconds = format!("{}.{}s", moment.at.as_secs(), moment.at.subsec_millis() / 100);

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::report::failure_report::FailureReport;
-use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::report::progress::{PodPhase, Progress, Stage};
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::{Goal, Mode};
 use crate::engine::state::durable::OwnerStep;
@@ -14,7 +15,11 @@ use crate::engine::state::hook::HookPhase;
 
 use super::run::{NextSteps, Run};
 use super::style::{Meaning, Style};
-use super::{Listener, Terminal, Writer, failure_report, summary, words};
+use super::summary::{self, Told};
+use super::{Listener, Terminal, Writer, words};
+
+/// What a line begins with: `[ 12.3s] `.
+const CLOCK_COLUMNS: usize = 9;
 
 /// How many pods a sign of life names.
 const NAMED_PODS: usize = 3;
@@ -26,6 +31,8 @@ pub struct Lines<'a> {
     out: Writer<'a>,
     err: Writer<'a>,
     quiet: bool,
+    /// Written at the end.
+    failure: Option<FailureReport>,
 }
 
 impl<'a> Lines<'a> {
@@ -38,17 +45,19 @@ impl<'a> Lines<'a> {
 
     /// Returns a listener that writes results to `out` and lines to `err`.
     pub fn new(terminal: &Terminal, out: Writer<'a>, err: Writer<'a>) -> Self {
-        Self { out_style: terminal.stdout, narrator: Narrator::new(terminal.stderr), out, err, quiet: terminal.quiet }
+        let (narrator, quiet) = (Narrator::new(terminal.stderr), terminal.quiet);
+        Self { out_style: terminal.stdout, narrator, out, err, quiet, failure: None }
     }
 }
 
 impl Listener for Lines<'_> {
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()> {
         let line = self.narrator.start(goal, next);
+        self.failure = None;
         if self.quiet {
             return Ok(());
         }
-        writeln!(self.err, "{line}")?;
+        writeln!(self.err, "{}", self.narrator.flowing(&line))?;
         self.err.flush()
     }
 
@@ -56,7 +65,7 @@ impl Listener for Lines<'_> {
         let Some(line) = self.narrator.line(notice, elapsed).filter(|_| !self.quiet || notice.is_warning()) else {
             return Ok(());
         };
-        writeln!(self.err, "{line}")?;
+        writeln!(self.err, "{}", self.narrator.flowing(&line))?;
         self.err.flush()
     }
 
@@ -68,7 +77,7 @@ impl Listener for Lines<'_> {
         self.err.flush()
     }
 
-    fn tick(&mut self, _elapsed: Duration) -> io::Result<()> {
+    fn tick(&mut self, _progress: &Progress, _elapsed: Duration) -> io::Result<()> {
         Ok(())
     }
 
@@ -77,15 +86,16 @@ impl Listener for Lines<'_> {
     }
 
     fn failure_report(&mut self, report: &FailureReport, _elapsed: Duration) -> io::Result<()> {
-        failure_report::write(self.narrator.run(), report, &self.out_style, &mut self.out)?;
-        self.out.flush()
+        self.failure = Some(report.clone());
+        Ok(())
     }
 
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
         if self.narrator.names_workload {
             whose(outcome, &self.out_style, &mut self.out)?;
         }
-        summary::write(self.narrator.run(), outcome, &self.out_style, &mut self.out)?;
+        let told = Told { run: self.narrator.run(), failure: self.failure.as_ref(), is_gone: self.quiet };
+        summary::write(told, outcome, &self.out_style, &mut self.out)?;
         self.out.flush()
     }
 }
@@ -113,6 +123,11 @@ impl Narrator {
 
     pub(super) fn style(&self) -> &Style {
         &self.style
+    }
+
+    /// Returns a line broken where the terminal ends, what follows below its text.
+    pub(super) fn flowing(&self, line: &str) -> String {
+        words::flowing(line, CLOCK_COLUMNS, &self.style)
     }
 
     pub(super) fn run(&self) -> Option<&Run> {
@@ -205,7 +220,13 @@ impl Narrator {
     fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) -> Option<(Meaning, String)> {
         self.run.as_mut().into_iter().for_each(|run| run.heard(pod, phase));
         let goal = self.run.as_ref().and_then(|run| run.step(pod));
-        let (meaning, mut text) = words::phase(&self.style, phase, goal);
+        // The rest of a failure is said at the end, once.
+        let (meaning, mut text) = if let PodPhase::Failing(failure) = phase {
+            let failure = Failure { message: String::new(), ..failure.clone() };
+            words::phase(&self.style, &PodPhase::Failing(failure), goal)
+        } else {
+            words::phase(&self.style, phase, goal)
+        };
         if self.said.get(pod) == Some(&text) {
             return None;
         }

@@ -50,6 +50,7 @@ use clap::ValueEnum;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::plan::Plan;
 use crate::engine::report::failure_report::FailureReport;
+use crate::engine::report::progress::Progress;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
 use crate::engine::state::hook::HookPhase;
@@ -68,6 +69,7 @@ pub use run::NextSteps;
 pub use status::{StatusContext, status};
 pub use style::{Meaning, Style};
 pub use terminal::{ColorChoice, Narrower, Terminal, draw_target};
+pub use words::flowing;
 pub use workloads::workload_ends;
 
 use wide::Detail;
@@ -122,7 +124,7 @@ pub fn plan(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        OutputFormat::Text => text::plan(plan, guide, Detail::Short, style, out),
+        OutputFormat::Text => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Short, style, out)),
         OutputFormat::Wide => text::plan(plan, guide, Detail::Wide, style, out),
         OutputFormat::Json => json::plan(plan, out),
         OutputFormat::Yaml => yaml::plan(plan, out),
@@ -138,11 +140,11 @@ pub fn plan(
 /// The writer's.
 pub fn plan_warnings(format: OutputFormat, plan: &Plan, style: &Style, err: &mut dyn Write) -> io::Result<()> {
     match format {
-        OutputFormat::Text | OutputFormat::Wide => text::warnings(plan, style, err),
-        OutputFormat::Name => {
+        OutputFormat::Text | OutputFormat::Wide => words::in_lines(style, err, |err| text::warnings(plan, style, err)),
+        OutputFormat::Name => words::in_lines(style, err, |err| {
             text::warnings(plan, style, err)?;
             name::not_eligible(plan, style, err)
-        }
+        }),
         OutputFormat::Json | OutputFormat::Yaml | OutputFormat::Markdown => Ok(()),
     }
 }
@@ -170,11 +172,11 @@ pub trait Listener {
     /// The writer's.
     fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, elapsed: Duration) -> io::Result<()>;
 
-    /// Is told that time has passed; draws again what moves with time.
+    /// Is told how far it is, whenever the time has come that it named; draws again what moves with time.
     ///
     /// # Errors
     /// The writer's.
-    fn tick(&mut self, elapsed: Duration) -> io::Result<()>;
+    fn tick(&mut self, progress: &Progress, elapsed: Duration) -> io::Result<()>;
 
     /// Returns when the next [`Listener::tick`] is wanted, as time since the rollout's start; `None` for never.
     fn next_tick(&self) -> Option<Duration>;

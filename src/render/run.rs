@@ -1,6 +1,7 @@
 //! What a listener keeps of the rollout that it listens to.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::engine::k8s::names::{PodKey, WorkloadRef};
 use crate::engine::report::Outcome;
@@ -8,7 +9,8 @@ use crate::engine::report::progress::PodPhase;
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 use crate::engine::state::outcome::EndResult;
 
-/// The commands to name at the end. The caller knows the command line; what it does not give is not mentioned.
+/// The commands to name at the end, and how long it is expected to take. The caller knows the command line; what it does not
+/// give is not mentioned.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NextSteps {
     /// Takes everything back.
@@ -21,6 +23,8 @@ pub struct NextSteps {
     pub follow: Option<String>,
     /// The same for a run that its `--timeout` has ended.
     pub with_more_time: Option<Box<Self>>,
+    /// How long the plan expects it to take.
+    pub expected: Option<Duration>,
     /// What fails is taken back by the run itself (`--on-failure=undo`): no command is needed for it.
     pub undoes_failures: bool,
     /// What a node puts off is, too (`--deferred=undo`).
@@ -49,6 +53,7 @@ impl NextSteps {
             abort: held(&next.abort),
             follow: next.follow.clone(),
             with_more_time: None,
+            expected: None,
             undoes_failures: self.undoes_failures,
             undoes_deferred: self.undoes_deferred,
         }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::engine::k8s::names::ContainerName;
+use crate::engine::report::failure_report::FailureReport;
 use crate::engine::report::progress::{PodPhase, Stage};
 use crate::engine::report::proof::Proof;
 use crate::engine::report::{ContainerEnd, NewPods, Outcome, PodEnd};
@@ -15,7 +16,7 @@ use crate::engine::state::outcome::EndResult;
 
 use super::run::Run;
 use super::style::{Meaning, Style};
-use super::{proof, words};
+use super::{failure_report, proof, words};
 
 /// How many pods that decided the end are named.
 const NAMED_PODS: usize = 5;
@@ -60,34 +61,27 @@ impl Tally {
     }
 }
 
-/// Writes the end. `run` is what the listener was told at the start.
-pub(super) fn write(run: Option<&Run>, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let ending =
-        Ending { run, outcome, style, tally: Tally::of(outcome), name: words::workload(style, &outcome.workload) };
-    ending.heading(out)?;
-    ending.deciding_pods(out)?;
-    ending.unplanned(out)?;
-    match outcome.result {
-        EndResult::Complete | EndResult::Aborted => proof::write(&ending.proof(), style, out)?,
-        EndResult::NothingToDo => {}
-        EndResult::Paused
-        | EndResult::Error
-        | EndResult::Changes
-        | EndResult::NotEligible
-        | EndResult::Failed
-        | EndResult::TimedOut
-        | EndResult::Deferred
-        | EndResult::Superseded
-        | EndResult::Interrupted
-        | EndResult::Terminated => {
-            ending.all_pods(out)?;
-            ending.standing(out)?;
-        }
-    }
-    ending.next_steps(out)
+/// What a listener was told before the end.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Told<'a> {
+    /// At the start.
+    pub(super) run: Option<&'a Run>,
+    /// Of the pods that failed.
+    pub(super) failure: Option<&'a FailureReport>,
+    /// It was told on a screen that is drawn again: nothing of it is there any more.
+    pub(super) is_gone: bool,
+}
+
+/// Writes the end.
+pub(super) fn write(told: Told<'_>, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let Told { run, .. } = told;
+    let name = words::workload(style, &outcome.workload);
+    let ending = Ending { told, run, outcome, style, tally: Tally::of(outcome), name };
+    words::in_lines(style, out, |out| ending.write(out))
 }
 
 struct Ending<'a> {
+    told: Told<'a>,
     run: Option<&'a Run>,
     outcome: &'a Outcome,
     style: &'a Style,
@@ -96,6 +90,33 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.heading(out)?;
+        if let Some(report) = self.told.failure {
+            failure_report::write(self.told, report, self.style, out)?;
+        }
+        self.deciding_pods(out)?;
+        self.unplanned(out)?;
+        match self.outcome.result {
+            EndResult::Complete | EndResult::Aborted => proof::write(&self.proof(), self.style, out)?,
+            EndResult::NothingToDo => {}
+            EndResult::Paused
+            | EndResult::Error
+            | EndResult::Changes
+            | EndResult::NotEligible
+            | EndResult::Failed
+            | EndResult::TimedOut
+            | EndResult::Deferred
+            | EndResult::Superseded
+            | EndResult::Interrupted
+            | EndResult::Terminated => {
+                self.all_pods(out)?;
+                self.standing(out)?;
+            }
+        }
+        self.next_steps(out)
+    }
+
     fn follows(&self) -> bool {
         self.run.is_some_and(|run| run.mode == Mode::Follow)
     }
@@ -303,7 +324,12 @@ impl Ending<'_> {
             | EndResult::Changes
             | EndResult::NotEligible => false,
         };
-        let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(decides).collect();
+        // What the report says of a pod is not said again; why something is not verified it does not say.
+        let is_reported = |end: &&PodEnd| {
+            let report = self.told.failure.filter(|_| !matches!(end.phase, PodPhase::Unverified { .. }));
+            report.is_some_and(|report| report.left_out > 0 || report.pods.iter().any(|pod| pod.pod == end.pod))
+        };
+        let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(decides).filter(|end| !is_reported(end)).collect();
         for end in pods.iter().take(NAMED_PODS) {
             let goal = self.run.and_then(|run| run.pod(&end.pod));
             let (meaning, text) = match self.waits_for_somebody(end) {
@@ -464,11 +490,12 @@ impl Ending<'_> {
             ("Roll back:", &next.abort),
             ("Follow:", &watch),
         ];
-        // The same images would fail again.
-        if self.outcome.result == EndResult::Failed {
+        // The same images would fail again: there is one thing to do.
+        let most = if self.outcome.result == EndResult::Failed { 1 } else { steps.len() };
+        if most == 1 {
             steps.swap(1, 2);
         }
-        self.commands(steps.into_iter(), out)
+        self.commands(steps.into_iter().filter(|(_, command)| command.is_some()).take(most), out)
     }
 
     fn commands<'c>(

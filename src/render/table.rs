@@ -15,6 +15,11 @@ const INDENT: u16 = 2;
 /// Between two columns.
 const GAP: u16 = 3;
 
+/// Between what was and what will be.
+const ARROW: &str = " -> ";
+/// Both together get no shorter.
+const LEAST_CHANGE: usize = 10;
+
 /// One column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
@@ -57,6 +62,11 @@ pub(super) fn write(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    lines(columns, rows, style).iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// Returns the lines of the table, in the colour of each row's meaning; the first has the heads.
+pub(super) fn lines(columns: &[Column], rows: &[(Meaning, Vec<String>)], style: &Style) -> Vec<String> {
     let widths = widths(columns, rows, style.width);
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -75,11 +85,8 @@ pub(super) fn write(
         column.set_padding((if index == 0 { INDENT } else { 0 }, GAP));
     }
     // Colour after the layout: the table counts an escape sequence as columns.
-    for (index, line) in table.lines().enumerate() {
-        let meaning = meanings.get(index).copied().unwrap_or(Meaning::Plain);
-        writeln!(out, "{}", style.paint(meaning, line.trim_end()))?;
-    }
-    Ok(())
+    let painted = table.lines().zip(meanings.into_iter().chain(std::iter::repeat(Meaning::Plain)));
+    painted.map(|(line, meaning)| style.paint(meaning, line.trim_end())).collect()
 }
 
 /// How wide each column may be; `None` for those that go.
@@ -137,10 +144,18 @@ fn lines_within(cell: &str, width: usize, style: &Style) -> String {
     cell.lines().map(|line| elided(line, width, style)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the text, what is too long cut out of its middle: names and images differ at both ends.
+/// Returns the text, what is too long cut out of its middle: names and images differ at both ends. Of what goes from one
+/// thing to another both are seen.
 pub(super) fn elided(text: &str, width: usize, style: &Style) -> String {
     if text.width() <= width {
         return text.to_owned();
+    }
+    if let Some((from, to)) = text.split_once(ARROW)
+        && let Some(room) = width.checked_sub(ARROW.len()).filter(|room| *room >= LEAST_CHANGE)
+    {
+        let to_room = (room / 2).max(room.saturating_sub(from.width())).min(to.width());
+        let from = elided(from, room - to_room, style);
+        return format!("{from}{ARROW}{}", elided(to, to_room, style));
     }
     let mark = if style.unicode { "…" } else { "..." };
     let kept = width.saturating_sub(mark.width());
@@ -204,5 +219,7 @@ mod tests {
         assert_eq!(elided("payments-reconciliation", 9, &Style::PLAIN), "paym…tion");
         assert_eq!(elided("payments-reconciliation", 9, &Style { unicode: false, ..Style::PLAIN }), "pay...ion");
         assert_eq!(elided("名前名前名前", 7, &Style::PLAIN), "名…前");
+        assert_eq!(elided("side 1.27.1 -> 1.27.2", 20, &Style::PLAIN), "side….27.1 -> 1.27.2");
+        assert_eq!(elided("app v1 -> @sha256:0123456789abcdef", 24, &Style::PLAIN), "app v1 -> @sha25…9abcdef");
     }
 }

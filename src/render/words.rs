@@ -11,7 +11,7 @@ use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::engine::plan::WorkloadPlan;
 use crate::engine::report::progress::PodPhase;
-use crate::engine::rollout::PodGoal;
+use crate::engine::rollout::{ContainerGoal, PodGoal};
 use crate::engine::state::hook::HookPhase;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
@@ -47,6 +47,11 @@ pub(super) fn whole_seconds(seconds: u64) -> String {
     }
 }
 
+/// Returns the time of day of an RFC 3339 time.
+pub(super) fn clock(time: &str) -> &str {
+    time.get(11..19).unwrap_or(time)
+}
+
 /// Returns how long ago it was, as kubectl shows ages; the time itself where that is not known, or by clocks that differ.
 pub(super) fn age(since: &str, now: &str) -> String {
     let seconds = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
@@ -66,24 +71,86 @@ pub(super) fn sentence(text: &str) -> String {
 
 /// Writes sentences, indented, and broken between words where the terminal is narrow.
 pub(super) fn paragraph(text: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    wrapped(text, 2, style).iter().try_for_each(|line| writeln!(out, "  {line}"))
+    writeln!(out, "{}", flowing(&format!("  {text}"), 2, style))
 }
 
-/// Returns the text in lines that the terminal does not break, after so many columns of indentation.
-pub(super) fn wrapped(text: &str, indent: usize, style: &Style) -> Vec<String> {
-    let width = style.width.map_or(usize::MAX, |width| usize::from(width).saturating_sub(indent));
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.width() + 1 + word.width() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            Some(_) | None => lines.push(word.to_owned()),
-        }
+/// Writes what is for a person: where the terminal is narrow, lines are broken between words, and go on below their text.
+pub(super) fn in_lines(
+    style: &Style,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if style.width.is_none() {
+        return write(out);
     }
-    lines
+    let mut text = Vec::new();
+    write(&mut text)?;
+    for line in String::from_utf8_lossy(&text).lines() {
+        let shown = line.trim_start_matches(' ');
+        // What a container has written stays as it is.
+        let is_log = shown.starts_with("| ");
+        let line = if is_log { line.to_owned() } else { flowing(line, line.len() - shown.len() + 2, style) };
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// Returns the text in lines that the terminal does not break, all but the first after so many blanks. Blanks at its
+/// beginning and colours stay. A command stays whole, on a line of its own where it has to: what is copied from the screen
+/// must not end half way.
+pub fn flowing(text: &str, hang: usize, style: &Style) -> String {
+    let Some(width) = style.width.map(usize::from) else { return text.to_owned() };
+    let words = text.trim_start_matches(' ');
+    let own = text.len() - words.len();
+    let mut flowing = " ".repeat(own);
+    let mut used = own;
+    for (index, word) in unbroken(words).into_iter().enumerate() {
+        let columns = columns_of(&word);
+        if index == 0 {
+            used += columns;
+        } else if used + 1 + columns <= width {
+            flowing.push(' ');
+            used += 1 + columns;
+        } else {
+            flowing.push('\n');
+            flowing.push_str(&" ".repeat(hang));
+            used = hang + columns;
+        }
+        flowing.push_str(&word);
+    }
+    flowing
+}
+
+/// Returns the words of a text, a command after a colon or in parentheses as one.
+fn unbroken(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut to_the_end, mut in_parentheses) = (false, false);
+    for word in text.split(' ') {
+        match words.last_mut() {
+            Some(last) if to_the_end || in_parentheses => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            last => {
+                to_the_end = word == "kubectl" && last.is_some_and(|last| without_colour(last).ends_with(':'));
+                in_parentheses = word.starts_with("(kubectl");
+                words.push(word.to_owned());
+            }
+        }
+        in_parentheses &= !word.contains(')');
+    }
+    words
+}
+
+/// The text without the colours that were painted here: what was not written here has none.
+fn without_colour(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let plain = parts.next().unwrap_or_default().to_owned();
+    parts.fold(plain, |plain, part| plain + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+fn columns_of(text: &str) -> usize {
+    without_colour(text).width()
 }
 
 /// Returns whether a plan knows of no pods because the caller may not list them: another thing than none.
@@ -131,14 +198,29 @@ pub(super) fn first_of(items: impl ExactSizeIterator<Item = String>, shown: usiz
     items.join(", ")
 }
 
-/// Returns the containers that a phase is about, comma-separated: its own, or those that the rollout changes. What is only
-/// followed names none.
+/// Returns the containers that a phase is about, with what is wanted of them: of those that it names, and of those that the
+/// rollout changes, only such as have not what is wanted already.
+pub(super) fn changing<'a>(
+    phase: &'a PodPhase,
+    goal: &'a PodGoal,
+) -> impl Iterator<Item = (&'a ContainerName, &'a ContainerGoal)> {
+    let named = if let PodPhase::Restarting { containers, .. } = phase { containers.as_slice() } else { &[] };
+    let is_named = |name: &ContainerName| named.is_empty() || named.contains(name);
+    let wanted =
+        || goal.containers.iter().filter(move |(name, goal)| is_named(name) && (goal.to.is_some() || goal.by_resize));
+    let has_it = |goal: &ContainerGoal| goal.from == goal.to && !goal.by_resize;
+    let all_have_it = wanted().all(|(_, goal)| has_it(goal));
+    wanted().filter(move |(_, goal)| all_have_it || !has_it(goal))
+}
+
+/// Returns the same, comma-separated. What is only followed names none.
 fn containers(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> String {
+    let changing = goal.into_iter().flat_map(|goal| changing(phase, goal)).map(|(name, _)| name);
     let own = if let PodPhase::Restarting { containers, .. } = phase { containers.as_slice() } else { &[] };
-    let changed =
-        || goal.into_iter().flat_map(|goal| &goal.containers).filter(|(_, goal)| goal.to.is_some() || goal.by_resize);
-    let names: Vec<&ContainerName> =
-        if own.is_empty() { changed().map(|(name, _)| name).collect() } else { own.iter().collect() };
+    let mut names: Vec<&ContainerName> = changing.collect();
+    if names.is_empty() {
+        names = own.iter().collect();
+    }
     first_of(names.into_iter().map(|name| style.show(name.as_str())), 4)
 }
 
@@ -176,8 +258,7 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         }
         PodPhase::Patched => (Meaning::Waiting, patched(style, goal)),
         PodPhase::Restarting { until: Some(until), .. } => {
-            let clock = until.get(11..19).unwrap_or(until);
-            let held = format!("held by the kubelet's back-off until about {} UTC", style.show(clock));
+            let held = format!("held by the kubelet's back-off until about {} UTC", style.show(clock(until)));
             (Meaning::Waiting, if containers.is_empty() { held } else { format!("{containers}: {held}") })
         }
         PodPhase::Restarting { waiting: None, .. } => (Meaning::Waiting, with("restarting")),
@@ -282,6 +363,28 @@ mod tests {
         assert_eq!(whole_seconds(40), "40 s");
         assert_eq!(from_seconds(f64::NAN), Duration::ZERO);
         assert_eq!(from_seconds(-1.0), Duration::ZERO);
+    }
+
+    #[test]
+    fn lines_break_between_words_and_commands_stay_whole() {
+        let style = Style { width: Some(24), color: true, ..Style::PLAIN };
+        let red = |text: &str| style.paint(Meaning::Failing, text);
+        assert_eq!(flowing("  one two three four five", 4, &style), "  one two three four\n    five");
+        assert_eq!(
+            flowing(&format!("{} one two three", red("error:")), 2, &style),
+            format!("{} one two three", red("error:"))
+        );
+        assert_eq!(
+            flowing("a-word-that-is-longer-than-a-line and more", 2, &style),
+            "a-word-that-is-longer-than-a-line\n  and more"
+        );
+        let hint = "  hint: watch it with: kubectl rollout status deployment/web";
+        assert_eq!(flowing(hint, 4, &style), "  hint: watch it with:\n    kubectl rollout status deployment/web");
+        assert_eq!(flowing(hint, 4, &Style::PLAIN), hint, "nobody looks at columns");
+        let label = format!("{} kubectl inplace resume deployment/web", red("Resume it:"));
+        assert_eq!(flowing(&label, 2, &style), label.replace(" kubectl", "\n  kubectl"));
+        let in_parentheses = "resume it (kubectl inplace resume web), or not";
+        assert_eq!(flowing(in_parentheses, 2, &style), "resume it\n  (kubectl inplace resume web),\n  or not");
     }
 
     #[test]

@@ -169,7 +169,10 @@ fn what_the_pods_ask_for_decides_and_no_note_of_an_earlier_update() {
             output.prints("Complete: deployment/web: 3 pods updated and ready").prints(&format!("{changed} in 3 pods"));
             set_of(&server, changed, &format!("acme/{changed}:missing"));
             let output = run(&server, "follow deploy/web --min-ready-seconds 0 --timeout 20s").ends_with(4);
-            output.prints(&format!("FAILED: {changed}: ErrImagePull"));
+            output
+                .says(&format!("FAILED: {changed}: ErrImagePull\n"))
+                .prints(&format!("container {changed}"))
+                .prints("\n  ErrImagePull");
         }
     }
 }

@@ -1,9 +1,12 @@
-//! How far one pod is: the phases of its update, and the few stages that everybody else tells apart.
+//! How far one pod is: the phases of its update, and the few stages that everybody else tells apart. How far a rollout is
+//! at one moment.
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine::k8s::failure::Failure;
-use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::state::hook::HookPhase;
 
 /// Where one pod stands.
@@ -89,6 +92,42 @@ pub enum PodPhase {
         /// In a few words.
         why: String,
     },
+}
+
+/// How far a rollout is at one moment.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Progress {
+    /// Pods in all.
+    pub pods: usize,
+    /// Those that are done.
+    pub done: usize,
+    /// Those that failed.
+    pub failed: usize,
+    /// Those whose turn has not come.
+    pub waiting: usize,
+    /// How many of these are taken before the rollout pauses or ends.
+    pub to_come: usize,
+    /// Those that are updated now.
+    pub in_progress: usize,
+    /// The first of these.
+    pub shown: Vec<PodProgress>,
+}
+
+/// How far a pod is that is updated now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PodProgress {
+    /// The pod.
+    pub pod: PodKey,
+    /// Where it stands.
+    pub phase: PodPhase,
+    /// Its node; empty where that is not known.
+    pub node: String,
+    /// How often the containers that change have restarted; `None` where that is not known.
+    pub restarts: Option<i64>,
+    /// How long it has waited for what it waits for.
+    pub waited: Duration,
+    /// How long it waits for it at most: then it has failed, or goes on.
+    pub at_most: Option<Duration>,
 }
 
 /// How far a pod is, by and large.

@@ -175,6 +175,8 @@ impl Is {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Entry {
     pub(super) phase: Option<PodPhase>,
+    /// Since when it is in this phase.
+    pub(super) entered: Now,
     pub(super) request: Request,
     pub(super) sent: Sent,
     /// Patches of the images of this step.
@@ -293,6 +295,9 @@ impl Entry {
         }
         let is_new = self.phase.as_ref() != Some(&phase);
         let is_told = is_new && (self.phase.is_some() || stage != Stage::Waiting);
+        if is_new {
+            self.entered = now;
+        }
         self.phase = Some(phase);
         is_told
     }

@@ -14,6 +14,7 @@
 //! | `schedule`, `admission`, `first_write` | which pod goes next, and whether it may |
 //! | `protocol` | owner, pre-pull, budgets, drain, hooks, replacement pods: each with a state of its own |
 //! | `verdict`, `standing` | whether it is over, and how |
+//! | `progress` | how far it is at one moment, for a view that is drawn again and again |
 
 mod admission;
 pub mod drain;
@@ -30,6 +31,7 @@ mod pod_phase;
 mod pods;
 mod polled;
 pub mod pre_pull;
+mod progress;
 mod protocol;
 mod schedule;
 #[cfg(test)]
@@ -43,6 +45,7 @@ mod world;
 
 pub use crate::engine::state::policy::{CANARY_HOLD_SECONDS, DEFAULT_TIMEOUT_SECONDS, Policy, RESTARTED_HOLD_SECONDS};
 pub use goal::{ContainerGoal, DrainGoal, Goal, Mode, PodGoal};
+pub use progress::progress;
 pub use protocol::pulls::{delete_pull_pod, pull_pods_of};
 pub use state::RunState;
 pub use turn::{Action, ActionId, Answer, Now, SIGN_OF_LIFE_SECONDS, Stop, Turn, leave, turn};

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::report::failure_report::FailureReport;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::{PodPhase, Progress};
 use crate::engine::report::proof;
 use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, Standing};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
@@ -158,7 +158,7 @@ impl Listener for JsonLines<'_> {
         err.flush()
     }
 
-    fn tick(&mut self, _elapsed: Duration) -> io::Result<()> {
+    fn tick(&mut self, _progress: &Progress, _elapsed: Duration) -> io::Result<()> {
         Ok(())
     }
 

@@ -23,10 +23,7 @@ pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> i
         Verdict::InPlace | Verdict::NotEligible => (Meaning::Heading, format!(" {}", can_be_done(plan))),
         Verdict::InPlaceByController => (Meaning::Heading, format!(" {}", offline::BY_CONTROLLER)),
     };
-    for line in words::wrapped(&format!("{name}{verdict}{namespace}"), 0, style) {
-        writeln!(out, "{}", style.paint(meaning, line.trim()))?;
-    }
-    Ok(())
+    writeln!(out, "{}", style.paint(meaning, &format!("{name}{verdict}{namespace}")))
 }
 
 fn can_be_done(plan: &WorkloadPlan) -> String {

@@ -87,9 +87,7 @@ pub(super) fn total(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Resu
     let order = if is_offline { "" } else { " (in the order shown)" };
     let workloads = words::count(plan.workloads.len(), "workload");
     writeln!(out)?;
-    for line in words::wrapped(&format!("Total: {workloads}: {}{order}.", offline::totals(plan)), 0, style) {
-        writeln!(out, "{line}")?;
-    }
+    writeln!(out, "Total: {workloads}: {}{order}.", offline::totals(plan))?;
     let unasked = plan
         .workloads
         .iter()

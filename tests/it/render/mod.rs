@@ -14,9 +14,11 @@ use std::time::Duration;
 
 use indicatif::ProgressDrawTarget;
 use kubectl_inplace::engine::change::reason::{ReasonCode, WarningCode};
+use kubectl_inplace::engine::k8s::names::PodKey;
 use kubectl_inplace::engine::plan::PLAN_API_VERSION;
 use kubectl_inplace::engine::report::Notice;
-use kubectl_inplace::engine::report::progress::PodPhase;
+use kubectl_inplace::engine::report::progress::{PodPhase, PodProgress, Progress, Stage};
+use kubectl_inplace::engine::rollout::PodGoal;
 use kubectl_inplace::engine::state::outcome::EndResult;
 use kubectl_inplace::render::{
     Guide, JsonLines, Lines, Listener, Live, Narrower, NextSteps, OutputFormat, Screen, SharedScreen, Style, Terminal,
@@ -104,6 +106,7 @@ fn next_steps() -> NextSteps {
         abort: Some("kubectl inplace abort deploy/web -n prod".into()),
         follow: Some("kubectl inplace follow deploy/web -n prod".into()),
         with_more_time: None,
+        expected: Some(Duration::from_secs(12)),
         undoes_failures: false,
         undoes_deferred: false,
     }
@@ -129,6 +132,52 @@ fn json_lines(rollout: &Rollout) -> String {
     out.text()
 }
 
+/// What the engine would say of how far it is, after these notices.
+#[derive(Default)]
+struct Seen(BTreeMap<PodKey, (PodPhase, Duration)>);
+
+impl Seen {
+    fn hear(&mut self, notice: &Notice, at: Duration) {
+        if let Notice::Pod { pod, phase } = notice {
+            self.0.insert(pod.clone(), (phase.clone(), at));
+        }
+    }
+
+    fn progress(&self, rollout: &Rollout, now: Duration) -> Progress {
+        let stage = |pod: &PodGoal| self.0.get(&pod.key).map_or(Stage::Waiting, |(phase, _)| phase.stage());
+        let count = |wanted: Stage| rollout.goal.pods.iter().filter(|pod| stage(pod) == wanted).count();
+        let in_progress = rollout.goal.pods.iter().filter(|pod| stage(pod) == Stage::InProgress);
+        let shown = in_progress.take(10).filter_map(|goal| {
+            let (phase, since) = self.0.get(&goal.key)?.clone();
+            let at_most = if let PodPhase::Settling { hold_seconds } = phase { hold_seconds } else { 330 };
+            Some(PodProgress {
+                pod: goal.key.clone(),
+                phase,
+                node: "node-a".into(),
+                restarts: Some(1),
+                waited: now.saturating_sub(since),
+                at_most: Some(Duration::from_secs(u64::from(at_most))),
+            })
+        });
+        Progress {
+            pods: rollout.goal.pods.len(),
+            done: count(Stage::Done),
+            failed: count(Stage::Failed),
+            waiting: count(Stage::Waiting),
+            to_come: if count(Stage::Failed) > 0 { 0 } else { count(Stage::Waiting) },
+            in_progress: count(Stage::InProgress),
+            shown: shown.collect(),
+        }
+    }
+}
+
+/// How far it is when the first notice was heard.
+fn first_progress(rollout: &Rollout) -> Progress {
+    let mut seen = Seen::default();
+    rollout.notices.iter().take(1).for_each(|(at, notice)| seen.hear(notice, *at));
+    seen.progress(rollout, Duration::from_secs(1))
+}
+
 fn live_on<'a>(terminal: &FakeTerminal, out: &Bytes, style: Style) -> Live<'a> {
     let target = ProgressDrawTarget::term_like(Box::new(Narrower::new(terminal.clone())));
     let screen = Screen::new(target, terminal.columns());
@@ -137,8 +186,9 @@ fn live_on<'a>(terminal: &FakeTerminal, out: &Bytes, style: Style) -> Live<'a> {
 }
 
 /// The screen after each notice, once the listener has had its ticks, and what is left at the end.
-fn live(rollout: &Rollout, style: Style) -> (String, FakeTerminal) {
-    let (terminal, out) = (FakeTerminal::new(COLUMNS), Bytes::default());
+fn live(rollout: &Rollout, columns: u16, style: Style) -> (String, FakeTerminal) {
+    let (terminal, out) = (FakeTerminal::new(columns), Bytes::default());
+    let mut seen = Seen::default();
     let mut listener = live_on(&terminal, &out, style);
     let mut frames = String::new();
     listener.start(&rollout.goal, &next_steps()).unwrap();
@@ -146,9 +196,11 @@ fn live(rollout: &Rollout, style: Style) -> (String, FakeTerminal) {
     let ends = ends.chain([Duration::from_secs_f64(rollout.outcome.seconds)]);
     for ((elapsed, notice), until) in rollout.notices.iter().zip(ends) {
         listener.notice(notice, *elapsed).unwrap();
+        seen.hear(notice, *elapsed);
         let shown_at = until.min(*elapsed + Duration::from_millis(400));
         while let Some(tick) = listener.next_tick().filter(|tick| *tick < shown_at) {
-            listener.tick(tick).unwrap();
+            let now = tick.max(*elapsed);
+            listener.tick(&seen.progress(rollout, now), now).unwrap();
         }
         frames.push_str(&format!("--- at {:.1} s\n{}", shown_at.as_secs_f64(), terminal.contents()));
     }
@@ -172,8 +224,15 @@ fn every_format_and_listener_writes_what_its_snapshot_says() {
         let (out, err) = lines(&rollout);
         snapshots.check(&format!("rollout-{}-lines", rollout.name), &format!("--- stderr\n{err}--- stdout\n{out}"));
         snapshots.check(&format!("rollout-{}-json", rollout.name), &json_lines(&rollout));
-        snapshots.check(&format!("rollout-{}-live", rollout.name), &live(&rollout, Style::PLAIN).0);
+        snapshots.check(&format!("rollout-{}-live", rollout.name), &live(&rollout, COLUMNS, Style::PLAIN).0);
     }
+    let long = rollouts::long();
+    for columns in [40, 80, 120, 200] {
+        let style = Style { width: Some(columns), ..Style::PLAIN };
+        snapshots.check(&format!("rollout-long-live-{columns}"), &live(&long, columns, style).0);
+    }
+    let ascii = Style { width: Some(80), unicode: false, ..Style::PLAIN };
+    snapshots.check("rollout-long-live-ascii", &live(&long, 80, ascii).0);
     for (name, is_json) in [("text", false), ("json", true)] {
         let mut text = String::new();
         for result in EndResult::ALL {
@@ -217,7 +276,7 @@ fn nothing_hostile_reaches_a_writer() {
     }
     for rollout in rollouts::samples() {
         let (out, err) = lines(&rollout);
-        written.extend([out, err, json_lines(&rollout), live(&rollout, Style::PLAIN).0]);
+        written.extend([out, err, json_lines(&rollout), live(&rollout, COLUMNS, Style::PLAIN).0]);
     }
     for text in &written {
         let hostile = text.chars().find(|c| (c.is_control() && *c != '\n') || ['\u{202e}', '\u{200b}'].contains(c));
@@ -296,20 +355,22 @@ fn the_live_view_appears_late_draws_seldom_and_leaves_nothing() {
         let mut listener = live_on(&terminal, &out, Style::PLAIN);
         listener.start(&rollout.goal, &next_steps()).unwrap();
         let mut notices = rollout.notices.iter().peekable();
+        let mut seen = Seen::default();
         // A loop that wakes far more often than it should.
         for millis in (0..10_000).step_by(10) {
             let now = Duration::from_millis(millis);
             while let Some((_, notice)) = notices.next_if(|(at, _)| *at <= now) {
                 listener.notice(notice, now).unwrap();
+                seen.hear(notice, now);
             }
-            listener.tick(now).unwrap();
+            listener.tick(&seen.progress(&rollout, now), now).unwrap();
             if millis < 250 {
                 assert_eq!(terminal.draws(), 0, "{}: drawn at {millis} ms", rollout.name);
             }
         }
         assert!((40..=50).contains(&terminal.draws()), "{}: {} draws in 10 s", rollout.name, terminal.draws());
         listener.outcome(&rollout.outcome).unwrap();
-        assert!(!terminal.contents().contains(" done  "), "{}: {}", rollout.name, terminal.contents());
+        assert!(!terminal.contents().contains(" pods done"), "{}: {}", rollout.name, terminal.contents());
     }
 }
 
@@ -317,9 +378,9 @@ fn the_live_view_appears_late_draws_seldom_and_leaves_nothing() {
 fn colour_moves_nothing() {
     let screen = |frames: &str| frames.split("--- stdout").next().unwrap().to_owned();
     for rollout in rollouts::samples() {
-        let (plain, terminal) = live(&rollout, Style::PLAIN);
+        let (plain, terminal) = live(&rollout, COLUMNS, Style::PLAIN);
         assert!(!terminal.colored());
-        let (colored, terminal) = live(&rollout, Style { color: true, ..Style::PLAIN });
+        let (colored, terminal) = live(&rollout, COLUMNS, Style { color: true, ..Style::PLAIN });
         assert!(terminal.colored());
         assert_eq!(screen(&plain), screen(&colored), "{}", rollout.name);
     }
@@ -331,10 +392,10 @@ fn a_live_view_that_is_dropped_leaves_nothing() {
     let (terminal, out) = (FakeTerminal::new(COLUMNS), Bytes::default());
     let mut listener = live_on(&terminal, &out, Style::PLAIN);
     listener.start(&rollout.goal, &next_steps()).unwrap();
-    listener.tick(Duration::from_secs(1)).unwrap();
-    assert!(terminal.contents().contains(" done  "));
+    listener.tick(&first_progress(&rollout), Duration::from_secs(1)).unwrap();
+    assert!(terminal.contents().contains(" pods done"));
     drop(listener);
-    assert!(!terminal.contents().contains(" done  "), "{}", terminal.contents());
+    assert!(!terminal.contents().contains(" pods done"), "{}", terminal.contents());
 }
 
 /// A rollout whose only pod, of such a name, is restarting.
@@ -356,36 +417,35 @@ fn the_key_of_an_interrupt_leaves_no_view_behind() {
         let mut listener = live_on(&terminal, &out, Style::PLAIN);
         listener.start(&rollout.goal, &next_steps()).unwrap();
         listener.notice(&rollout.notices[0].1, Duration::ZERO).unwrap();
-        listener.tick(Duration::from_secs(1)).unwrap();
+        listener.tick(&first_progress(&rollout), Duration::from_secs(1)).unwrap();
         // The terminal itself writes this where the cursor stands.
         terminal.clone().write_all(b"^C").unwrap();
         listener.notice(&Notice::Stopping, Duration::from_secs(2)).unwrap();
         terminal.clone().write_all(b"^C").unwrap();
         listener.outcome(&rollout.outcome).unwrap();
         let left = terminal.contents();
-        assert!(!left.contains("done  ") && !left.contains("restarting") && !left.contains("^C"), "{columns}:\n{left}");
+        assert!(
+            !left.contains("1 pod done") && !left.contains("restarting") && !left.contains("^C"),
+            "{columns}:\n{left}"
+        );
         assert!(left.contains("stopping"), "{left}");
     }
 }
 
 #[test]
 fn on_a_narrow_terminal_the_phase_stays_and_the_name_is_elided() {
-    for (columns, expected) in [
-        (40, "  web-..x4zq  side restarting: Contai"),
-        (80, "  web-with-a-name-that..d-7d9f5b6c8-2x4zq  side restarting: ContainerCreatin"),
-        (120, "  web-with-a-name-that-is-long-indeed-7d9f5b6c8-2x4zq  side restarting: ContainerCreating  1.0 s"),
-    ] {
+    for columns in [40, 80, 200] {
         let rollout = restarting("web-with-a-name-that-is-long-indeed-7d9f5b6c8-2x4zq");
         let (terminal, out) = (FakeTerminal::new(columns), Bytes::default());
         let mut listener = live_on(&terminal, &out, Style::PLAIN);
         listener.start(&rollout.goal, &next_steps()).unwrap();
         listener.notice(&rollout.notices[0].1, Duration::ZERO).unwrap();
-        listener.tick(Duration::from_secs(1)).unwrap();
+        listener.tick(&first_progress(&rollout), Duration::from_secs(1)).unwrap();
         let shown = terminal.contents();
         let line = shown.lines().find(|line| line.contains("restarting")).unwrap_or_else(|| panic!("{shown}"));
-        assert!(line.len() <= usize::from(columns) - 3, "{line}");
-        assert!(line.starts_with("  web-") && line.contains("x4zq  side restarting: Conta"), "{line}: {expected}");
-        assert_eq!(line.contains(".."), columns < 120, "{line}");
+        assert!(line.chars().count() <= usize::from(columns) - 5, "{line}");
+        assert!(line.starts_with("  web-") && line.contains("2x4zq   restarting"), "{line}");
+        assert_eq!(line.contains('…'), columns < 200, "{line}");
     }
 }
 
@@ -399,11 +459,11 @@ fn several_rollouts_share_a_screen() {
         Live::new(screen, &styles, Box::new(out.clone()), Box::new(terminal.clone()))
     };
     let (mut first, mut second, rollout) = (view(), view(), restarting("web-0"));
-    let heads = || terminal.contents().matches(" of 1 pod done  ").count();
+    let heads = || terminal.contents().matches(" of 1 pod done").count();
     for listener in [&mut first, &mut second] {
         listener.start(&rollout.goal, &next_steps()).unwrap();
         listener.notice(&rollout.notices[0].1, Duration::ZERO).unwrap();
-        listener.tick(Duration::from_secs(1)).unwrap();
+        listener.tick(&first_progress(&rollout), Duration::from_secs(1)).unwrap();
     }
     assert_eq!(heads(), 2, "{}", terminal.contents());
     shared.aside(|| terminal.clone().write_all(b"a log line\n")).unwrap();
@@ -412,6 +472,7 @@ fn several_rollouts_share_a_screen() {
     assert_eq!(heads(), 1, "{}", terminal.contents());
     assert!(out.text().starts_with("prod deployment/web:\n"), "{}", out.text());
     second.notice(&Notice::Stopping, Duration::from_secs(2)).unwrap();
+    second.tick(&first_progress(&rollout), Duration::from_secs(2)).unwrap();
     assert!(terminal.contents().contains("prod deployment/web: stopping"), "{}", terminal.contents());
     drop(first);
     second.outcome(&rollout.outcome).unwrap();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use kubectl_inplace::engine::k8s::events::Event;
 use kubectl_inplace::engine::report::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
 use kubectl_inplace::engine::report::progress::PodPhase;
+use kubectl_inplace::engine::state::outcome::EndResult;
 use kubectl_inplace::render::{JsonLines, Lines, Listener};
 
 use super::plans::{HOSTILE, key, workload};
@@ -64,6 +65,7 @@ fn written(words: &str) -> [String; 2] {
     for listener in [&mut lines as &mut dyn Listener, &mut json_lines] {
         listener.start(&rollout.goal, &next_steps()).unwrap();
         listener.failure_report(&report(words), after).unwrap();
+        listener.outcome(&rollouts::ended(EndResult::Failed).outcome).unwrap();
     }
     [text.text(), json.text()]
 }
@@ -72,7 +74,7 @@ fn written(words: &str) -> [String; 2] {
 fn the_failure_report_is_written_as_its_snapshots_say() {
     let [text, json] = written("restarting");
     assert_snapshot("failure-report-text", &text);
-    let line = json.lines().last().unwrap();
+    let line = json.lines().rev().nth(1).unwrap();
     let value: serde_json::Value = serde_json::from_str(line).unwrap();
     assert_eq!((&value["type"], &value["version"]), (&"failureReport".into(), &"v1alpha1".into()));
     assert_snapshot("failure-report-json", &serde_json::to_string_pretty(&value).unwrap());

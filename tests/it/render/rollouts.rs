@@ -353,6 +353,65 @@ fn many_in_hand() -> Rollout {
     rollout("many-in-hand", goal(&names, Mode::PodsOnly), notices, ends)
 }
 
+/// Names as long as Kubernetes lets them be, images of a registry with a long name, and two containers that change.
+pub(super) fn long() -> Rollout {
+    let repository = "123456789012.dkr.ecr.eu-central-1.amazonaws.com/payments-platform/reconciliation";
+    let names: Vec<String> = (0..9)
+        .map(|index| format!("payments-reconciliation-worker-for-the-eu-region-6b867cfc99-2x{index}kq"))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut goal = goal(&names, Mode::Durable);
+    goal.workload.name = "payments-reconciliation-worker-for-the-eu-region".into();
+    let container = |from: &str, to: &str| ContainerGoal {
+        from: Some(format!("{repository}:{from}")),
+        to: Some(format!("{repository}{to}")),
+        restarts: true,
+        ..ContainerGoal::default()
+    };
+    let digest = format!("@sha256:{}", "0123456789abcdef".repeat(4));
+    for pod in &mut goal.pods {
+        pod.containers = [
+            ("reconciliation".into(), container("v2026.11.4-rc.1-3f9c2d7e", &digest)),
+            ("side".into(), container("1.27.1", ":1.27.2")),
+        ]
+        .into();
+    }
+    goal.policy.max_unavailable = 2;
+    let restarting = |waiting: Option<&str>| PodPhase::Restarting {
+        containers: Vec::new(),
+        waiting: waiting.map(str::to_owned),
+        until: None,
+    };
+    let notices = vec![
+        (100, pod(names[0], PodPhase::Draining { services: vec!["reconciliation".into()] })),
+        (1_400, pod(names[0], PodPhase::Patched)),
+        (2_100, pod(names[0], restarting(Some("ContainerCreating")))),
+        (2_200, Notice::BudgetHolds { down: 2, allowed: 2 }),
+        (5_000, pod(names[0], PodPhase::Done)),
+        (5_100, pod(names[1], restarting(None))),
+        (5_200, pod(names[2], PodPhase::Settling { hold_seconds: 5 })),
+        (9_000, Notice::Stopping),
+    ];
+    let ends: Vec<PodEnd> = names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| PodEnd {
+            pod: key(name),
+            phase: match index {
+                0 => PodPhase::Done,
+                1 => restarting(None),
+                _ => PodPhase::Waiting,
+            },
+            patched: index < 2,
+            containers: vec![],
+            unplanned: vec![],
+            replaced: false,
+        })
+        .collect();
+    let ends = Outcome { pods: ends, seconds: 10.0, ..outcome(EndResult::Interrupted, &[]) };
+    rollout("long", goal, notices, ends)
+}
+
 fn no_pods() -> Rollout {
     rollout("no-pods", goal(&[], Mode::Follow), vec![], outcome(EndResult::Complete, &[]))
 }

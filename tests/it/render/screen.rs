@@ -120,7 +120,7 @@ impl TermLike for FakeTerminal {
     }
 
     fn write_str(&self, text: &str) -> io::Result<()> {
-        if text.contains(" done  ") {
+        if text.contains("pods done") || text.contains("pod done") {
             self.state.lock().unwrap().draws += 1;
         }
         self.put(text);

@@ -1,11 +1,13 @@
 //! The listener for a terminal: a few lines at the bottom that are drawn again, what is finished above them.
 //!
 //! Promise: the screen is never cleared, it is drawn at most five times a second, nothing is drawn in the first quarter
-//! of a second, and nothing of it is left when it ends, however it ends. Drawn lines are ASCII and never wrap: what is
-//! drawn again must be as wide as it is counted. Where a line is too narrow names are elided, and phases stay. Several
-//! rollouts share one screen, one below the other.
+//! of a second, and nothing of it is left when it ends, however it ends. What is drawn never wraps, and is ASCII but for bar,
+//! spinner and ellipsis: what is drawn again must be as wide as it is counted. Where it is narrow names are elided and
+//! columns go, and phases stay. Several rollouts share one screen, one below the other.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod head;
+mod rows;
+
 use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -14,31 +16,30 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::engine::k8s::names::PodKey;
 use crate::engine::report::failure_report::FailureReport;
-use crate::engine::report::progress::{PodPhase, Stage};
+use crate::engine::report::progress::Progress;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
 use crate::engine::state::hook::HookPhase;
 
+use head::{Head, Pace};
+
 use super::lines::{self, Narrator};
 use super::run::NextSteps;
 use super::style::{Meaning, Style};
-use super::{Listener, Terminal, Writer, failure_report, summary, words};
+use super::summary::{self, Told};
+use super::{Listener, Terminal, Writer, words};
 
 /// A rollout that is over sooner shows no live view.
 const APPEARS_AFTER: Duration = Duration::from_millis(250);
 /// Five times a second.
 const REDRAWN_EVERY: Duration = Duration::from_millis(200);
-/// More pods in hand than these are counted, not shown; fewer of each of several rollouts.
-const SHOWN_PODS: usize = 10;
+/// More pods of each of several rollouts are counted, not shown.
 const SHOWN_PODS_OF_SEVERAL: usize = 2;
-/// Columns that stay free: the terminal itself writes `^C` behind what is drawn, and must not wrap, nor must the last column.
-pub(super) const MARGIN: u16 = 3;
-/// A name is not elided to less than this.
-const LEAST_NAME: usize = 10;
-/// The columns of the bar itself.
-const BAR_COLUMNS: usize = 20;
-/// Below this many columns there is no bar, only its numbers.
-const COLUMNS_FOR_A_BAR: usize = 70;
+/// Columns that stay free: the terminal itself writes `^C` behind what is drawn, twice where somebody is in a hurry, and must
+/// not wrap, nor must the last column.
+pub(super) const MARGIN: u16 = 5;
+/// Of why no further pod is taken no more lines are drawn.
+const HELD_LINES: usize = 3;
 /// Where a terminal does not say how wide it is.
 const USUAL_COLUMNS: u16 = 80;
 
@@ -94,7 +95,7 @@ impl fmt::Debug for Screen {
 /// The live view.
 pub struct Live<'a> {
     out_style: Style,
-    /// How drawn lines look: ASCII.
+    /// How drawn lines look.
     drawn: Style,
     narrator: Narrator,
     out: Writer<'a>,
@@ -109,10 +110,20 @@ pub struct Live<'a> {
     frame: usize,
     /// Lines that go above the view with the next drawing.
     pending: Vec<String>,
-    in_hand: BTreeMap<PodKey, (PodPhase, Duration)>,
-    done: BTreeSet<PodKey>,
+    pace: Pace,
     /// Why no further pod is taken, while that is so.
-    held: Option<String>,
+    held: Option<Held>,
+    stopping: bool,
+    /// Written at the end.
+    failure: Option<FailureReport>,
+}
+
+/// Why no further pod is taken.
+enum Held {
+    /// So many are down, of so many that may be.
+    Budget { down: u32, allowed: u32 },
+    /// Nothing is changed yet.
+    NotBegun { why: String },
 }
 
 impl<'a> Live<'a> {
@@ -126,7 +137,7 @@ impl<'a> Live<'a> {
         bar.finish_and_clear();
         Self {
             out_style: terminal.stdout,
-            drawn: Style { unicode: false, ..terminal.stderr },
+            drawn: terminal.stderr,
             narrator: Narrator::new(terminal.stderr).side_by_side(screen.shared),
             out,
             err,
@@ -137,9 +148,10 @@ impl<'a> Live<'a> {
             over: false,
             frame: 0,
             pending: Vec::new(),
-            in_hand: BTreeMap::new(),
-            done: BTreeSet::new(),
+            pace: Pace::default(),
             held: None,
+            stopping: false,
+            failure: None,
         }
     }
 
@@ -152,30 +164,8 @@ impl<'a> Live<'a> {
         bar.suspend(|| write(self))
     }
 
-    fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) {
-        self.held = None;
-        match phase.stage() {
-            Stage::InProgress => {
-                self.done.remove(pod);
-                self.in_hand.insert(pod.clone(), (phase.clone(), elapsed));
-            }
-            Stage::Done => {
-                self.in_hand.remove(pod);
-                self.done.insert(pod.clone());
-            }
-            Stage::Waiting | Stage::Left | Stage::Failed | Stage::Lost => {
-                self.in_hand.remove(pod);
-                self.done.remove(pod);
-            }
-        }
-    }
-
-    fn draw_if_due(&mut self, elapsed: Duration) -> io::Result<()> {
-        let due = self.drawn_at.map_or(APPEARS_AFTER, |at| at.saturating_add(REDRAWN_EVERY));
-        if self.over || elapsed < due {
-            return Ok(());
-        }
-        let message = self.message(elapsed);
+    fn draw(&mut self, progress: &Progress, elapsed: Duration) -> io::Result<()> {
+        let message = self.message(progress, elapsed);
         self.bar = self.bar.clone().with_message(message);
         if self.drawn_at.replace(elapsed).is_none() {
             self.write(Self::write_pending)?;
@@ -191,51 +181,51 @@ impl<'a> Live<'a> {
 
     fn write_pending(&mut self) -> io::Result<()> {
         for line in self.pending.drain(..) {
-            writeln!(self.err, "{line}")?;
+            writeln!(self.err, "{}", self.narrator.flowing(&line))?;
         }
         self.err.flush()
     }
 
-    fn message(&mut self, elapsed: Duration) -> String {
+    fn message(&mut self, progress: &Progress, elapsed: Duration) -> String {
         self.frame = self.frame.wrapping_add(1);
-        let columns = usize::from((self.columns)().unwrap_or(USUAL_COLUMNS).saturating_sub(MARGIN));
-        let mut lines = vec![self.drawn.paint(Meaning::Heading, &self.head(columns, elapsed))];
-        if let Some(held) = &self.held {
-            lines.push(self.drawn.paint(Meaning::Waiting, &fit(&format!("  {held}"), columns)));
+        let columns = (self.columns)().unwrap_or(USUAL_COLUMNS).saturating_sub(MARGIN);
+        let style = Style { width: Some(columns), ..self.drawn };
+        let columns = usize::from(columns);
+        let run = self.narrator.run();
+        self.pace.see(progress, elapsed);
+        let name = run.map(|run| words::workload(&ascii(style), &run.workload)).unwrap_or_default();
+        let left = self.pace.left(progress, elapsed, run.and_then(|run| run.next.expected));
+        let (stopping, frame) = (self.stopping, self.frame);
+        let head = Head { name: &name, progress, elapsed, left, stopping, frame }.line(columns, &style);
+        let mut lines = vec![style.paint(Meaning::Heading, &fit(&head, columns))];
+        if let Some(held) = self.held.as_ref().and_then(|held| held.text(progress, &ascii(style))) {
+            let held = words::flowing(&format!("  {held}"), 2, &style);
+            lines.extend(held.lines().take(HELD_LINES).map(|line| style.paint(Meaning::Waiting, &fit(line, columns))));
         }
-        let shown = if self.shared { SHOWN_PODS_OF_SEVERAL } else { SHOWN_PODS };
-        for (pod, (phase, since)) in self.in_hand.iter().take(shown) {
-            let goal = self.narrator.run().and_then(|run| run.step(pod));
-            let (meaning, text) = words::phase(&self.drawn, phase, goal);
-            let time = words::duration(elapsed.saturating_sub(*since));
-            let rest = format!("  {text}  {time}");
-            let name = elide(&self.drawn.show(&pod.name), columns.saturating_sub(rest.len() + 2));
-            lines.push(self.drawn.paint(meaning, &fit(&format!("  {name}{rest}"), columns)));
+        let shown = if self.shared { SHOWN_PODS_OF_SEVERAL } else { progress.shown.len() };
+        let shown = progress.shown.get(..shown).unwrap_or(&progress.shown);
+        if !shown.is_empty() {
+            // Where several draw, what stands in the columns is plain from the first screen on, and rows are dear.
+            lines.extend(rows::lines(run, shown, &style).into_iter().skip(usize::from(self.shared)));
         }
-        let left = self.in_hand.len().saturating_sub(shown);
+        let left = progress.in_progress.saturating_sub(shown.len());
         if left > 0 {
-            lines.push(self.drawn.paint(Meaning::Quiet, &fit(&format!("  and {left} more in progress"), columns)));
+            lines.push(style.paint(Meaning::Quiet, &fit(&format!("  and {left} more in progress"), columns)));
         }
         lines.join("\n")
     }
+}
 
-    fn head(&self, columns: usize, elapsed: Duration) -> String {
-        let spinner = ["|", "/", "-", "\\"].get(self.frame % 4).copied().unwrap_or("|");
-        let (name, total) = match self.narrator.run() {
-            Some(run) => (words::workload(&self.drawn, &run.workload), run.pods()),
-            None => (String::new(), 0),
-        };
-        let done = self.done.len();
-        let bar = if columns + usize::from(MARGIN) <= COLUMNS_FOR_A_BAR {
-            String::new()
-        } else {
-            let full = (done * BAR_COLUMNS).checked_div(total).unwrap_or(BAR_COLUMNS).min(BAR_COLUMNS);
-            format!(" [{}{}]", "#".repeat(full), ".".repeat(BAR_COLUMNS - full))
-        };
-        let (total, time) = (words::count(total, "pod"), words::duration(elapsed));
-        let rest = format!("{spinner}{bar} {done} of {total} done  {time}  ");
-        let name = elide(&name, columns.saturating_sub(rest.len()));
-        fit(&format!("{rest}{name}"), columns)
+impl Held {
+    /// Returns what is said of it; `None` where the pods that are seen to be in progress say it already.
+    fn text(&self, progress: &Progress, style: &Style) -> Option<String> {
+        match self {
+            Self::Budget { down, allowed } => {
+                let is_seen = usize::try_from(*down).is_ok_and(|down| down <= progress.in_progress);
+                (!is_seen).then(|| lines::budget(*down, *allowed))
+            }
+            Self::NotBegun { why } => Some(lines::waits_to_begin(style, why)),
+        }
     }
 }
 
@@ -244,9 +234,8 @@ impl Listener for Live<'_> {
         let line = self.narrator.start(goal, next);
         self.drawn_at = None;
         self.over = false;
-        self.held = None;
-        self.in_hand.clear();
-        self.done.clear();
+        (self.held, self.stopping, self.pace) = (None, false, Pace::default());
+        self.failure = None;
         self.pending.push(line);
         self.write(Self::write_pending)
     }
@@ -254,16 +243,16 @@ impl Listener for Live<'_> {
     fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()> {
         let line = self.narrator.line(notice, elapsed);
         let above = match notice {
-            Notice::Pod { pod, phase } => {
-                self.pod(pod, phase, elapsed);
+            Notice::Pod { phase, .. } => {
+                self.held = None;
                 phase.stage().is_end()
             }
             Notice::BudgetHolds { down, allowed } => {
-                self.held = Some(lines::budget(*down, *allowed));
+                self.held = Some(Held::Budget { down: *down, allowed: *allowed });
                 false
             }
             Notice::WaitsToBegin { why } => {
-                self.held = Some(lines::waits_to_begin(&self.drawn, why));
+                self.held = Some(Held::NotBegun { why: why.clone() });
                 false
             }
             Notice::Owner { .. } => {
@@ -284,26 +273,25 @@ impl Listener for Live<'_> {
             | Notice::Evidence { .. }
             | Notice::Retrying { .. }
             | Notice::WatchLost { .. }
-            | Notice::WatchRestored
-            | Notice::Stopping => true,
+            | Notice::WatchRestored => true,
+            Notice::Stopping => {
+                self.stopping = true;
+                true
+            }
         };
         self.pending.extend(line.filter(|_| above));
-        if self.drawn_at.is_none() {
-            self.write(Self::write_pending)?;
-        }
-        self.draw_if_due(elapsed)
+        // What is drawn again writes them above itself.
+        if self.drawn_at.is_none() { self.write(Self::write_pending) } else { Ok(()) }
     }
 
-    fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, elapsed: Duration) -> io::Result<()> {
+    fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, _elapsed: Duration) -> io::Result<()> {
         self.pending.push(words::hook_line(self.narrator.style(), pod, hook, line));
-        if self.drawn_at.is_none() {
-            self.write(Self::write_pending)?;
-        }
-        self.draw_if_due(elapsed)
+        if self.drawn_at.is_none() { self.write(Self::write_pending) } else { Ok(()) }
     }
 
-    fn tick(&mut self, elapsed: Duration) -> io::Result<()> {
-        self.draw_if_due(elapsed)
+    fn tick(&mut self, progress: &Progress, elapsed: Duration) -> io::Result<()> {
+        let is_due = self.next_tick().is_some_and(|due| due <= elapsed);
+        if is_due { self.draw(progress, elapsed) } else { Ok(()) }
     }
 
     fn next_tick(&self) -> Option<Duration> {
@@ -312,13 +300,8 @@ impl Listener for Live<'_> {
     }
 
     fn failure_report(&mut self, report: &FailureReport, _elapsed: Duration) -> io::Result<()> {
-        self.over = true;
-        self.bar.finish_and_clear();
-        self.write(|view| {
-            view.write_pending()?;
-            failure_report::write(view.narrator.run(), report, &view.out_style, &mut view.out)?;
-            view.out.flush()
-        })
+        self.failure = Some(report.clone());
+        Ok(())
     }
 
     fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
@@ -329,7 +312,8 @@ impl Listener for Live<'_> {
             if view.shared {
                 lines::whose(outcome, &view.out_style, &mut view.out)?;
             }
-            summary::write(view.narrator.run(), outcome, &view.out_style, &mut view.out)?;
+            let told = Told { run: view.narrator.run(), failure: view.failure.as_ref(), is_gone: true };
+            summary::write(told, outcome, &view.out_style, &mut view.out)?;
             view.out.flush()
         })
     }
@@ -346,20 +330,12 @@ impl Drop for Live<'_> {
     }
 }
 
-/// Cuts an ASCII line to the columns that there are.
-fn fit(line: &str, columns: usize) -> String {
-    line.chars().take(columns).collect()
+/// What comes from the cluster is drawn in ASCII: of nothing else is it certain how wide a terminal shows it.
+const fn ascii(style: Style) -> Style {
+    Style { unicode: false, ..style }
 }
 
-/// Shortens an ASCII name in its middle, where it says least: the end tells pods of one owner apart.
-fn elide(name: &str, columns: usize) -> String {
-    let columns = columns.max(LEAST_NAME);
-    let length = name.chars().count();
-    if length <= columns {
-        return name.to_owned();
-    }
-    let kept = columns - 2;
-    let head: String = name.chars().take(kept / 2).collect();
-    let tail: String = name.chars().skip(length - (kept - kept / 2)).collect();
-    format!("{head}..{tail}")
+/// Cuts a line to the columns that there are.
+fn fit(line: &str, columns: usize) -> String {
+    line.chars().take(columns).collect()
 }

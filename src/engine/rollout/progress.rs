@@ -1,0 +1,68 @@
+//! How far a rollout is at one moment, for a view that is drawn again and again.
+
+use std::time::Duration;
+
+use crate::engine::k8s::pod::Pod;
+use crate::engine::report::progress::{PodPhase, PodProgress, Progress, Stage};
+use crate::engine::rollout::drain::DEFAULT_DRAIN_SECONDS;
+
+use super::Now;
+use super::entry::{Entry, Is};
+use super::goal::{Goal, PodGoal};
+use super::state::RunState;
+use super::world::World;
+
+/// Returns how far it is, with at most so many pods.
+pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: usize) -> Progress {
+    let pods = &state.pods;
+    let is_in_progress = |entry: &Entry| entry.stage() == Some(Stage::InProgress);
+    let in_progress =
+        || pods.all(Is::InHand).iter().filter_map(|at| pods.get(*at)).filter(|(_, entry)| is_in_progress(entry));
+    let shown = in_progress().take(most).filter_map(|(wanted, entry)| {
+        let pod = world.pod(&wanted.key);
+        let phase = entry.phase.clone()?;
+        let (waited, at_most) = waits(goal, entry, &phase, now);
+        Some(PodProgress {
+            pod: wanted.key.clone(),
+            phase,
+            node: pod.map(|pod| pod.spec.node_name.clone()).unwrap_or_default(),
+            restarts: pod.and_then(|pod| restarts(wanted, pod)),
+            waited,
+            at_most,
+        })
+    });
+    let [done, failed, waiting] = [Is::Done, Is::Failed, Is::Waiting].map(|is| pods.all(is).len());
+    let ends = state.stop.is_some() || failed > 0 && !goal.policy.goes_on_after_failure;
+    Progress {
+        pods: pods.len(),
+        done,
+        failed,
+        waiting,
+        to_come: if ends { 0 } else { pods.before_the_pause(goal).map_or(waiting, |pods| pods.min(waiting)) },
+        in_progress: in_progress().count(),
+        shown: shown.collect(),
+    }
+}
+
+/// How long the pod has waited for what it waits for, and how long it does at most: what has a time of its own, else what is
+/// left of the pod's.
+fn waits(goal: &Goal, entry: &Entry, phase: &PodPhase, now: Now) -> (Duration, Option<Duration>) {
+    let in_phase = now.saturating_sub(entry.entered);
+    let seconds = |seconds: u32| Some(Duration::from_secs(u64::from(seconds)));
+    if let PodPhase::Settling { hold_seconds } = phase {
+        return (in_phase, seconds(*hold_seconds));
+    }
+    if matches!(phase, PodPhase::Draining { services } if services.is_empty()) {
+        return (in_phase, seconds(goal.policy.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)));
+    }
+    match (entry.started, entry.deadline()) {
+        (Some(started), Some(deadline)) => (now.saturating_sub(started), Some(deadline.saturating_sub(started))),
+        (Some(_) | None, _) => (in_phase, None),
+    }
+}
+
+fn restarts(goal: &PodGoal, pod: &Pod) -> Option<i64> {
+    let changing = goal.containers.iter().filter(|(_, container)| container.restarts);
+    let counts: Vec<i64> = changing.filter_map(|(name, _)| Some(pod.container_status(name)?.2.restart_count)).collect();
+    (!counts.is_empty()).then(|| counts.iter().fold(0_i64, |sum, count| sum.saturating_add(*count)))
+}

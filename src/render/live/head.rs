@@ -1,0 +1,194 @@
+//! The first line of a live view: how far the rollout is, and about how long the rest takes.
+
+use std::time::Duration;
+
+use crate::engine::report::progress::Progress;
+use crate::render::style::Style;
+use crate::render::{table, words};
+
+/// The columns of the bar itself, where there is room.
+const BAR_COLUMNS: [usize; 2] = [20, 10];
+/// A name is not elided to less than this.
+const LEAST_NAME: usize = 12;
+/// Between two parts of the line.
+const GAP: &str = "  ";
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const ASCII_SPINNER: [&str; 4] = ["|", "/", "-", "\\"];
+
+/// What the line says.
+pub(super) struct Head<'a> {
+    pub(super) name: &'a str,
+    pub(super) progress: &'a Progress,
+    pub(super) elapsed: Duration,
+    /// About how long the rest takes, where that is known.
+    pub(super) left: Option<Duration>,
+    /// An interrupt was heard.
+    pub(super) stopping: bool,
+    pub(super) frame: usize,
+}
+
+impl Head<'_> {
+    /// Returns the line for so many columns: first the bar gets shorter and goes, then the name, then the time.
+    pub(super) fn line(&self, columns: usize, style: &Style) -> String {
+        let spinner = if style.unicode { &SPINNER[..] } else { &ASCII_SPINNER[..] };
+        let spinner = spinner.get(self.frame % spinner.len()).copied().unwrap_or("|");
+        let counts = self.counts();
+        let time = self.time();
+        let bars = BAR_COLUMNS.map(|columns| self.bar(columns, style)).into_iter().chain([String::new()]);
+        let whole = bars.map(|bar| {
+            let parts = [format!("{spinner}{bar} {counts}"), time.clone(), self.name.to_owned()];
+            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(GAP)
+        });
+        let is_short = |line: &String| line.chars().count() <= columns;
+        let short = whole.into_iter().find(is_short);
+        short
+            .or_else(|| {
+                let line = format!("{spinner} {counts}{GAP}{time}");
+                let room = columns.checked_sub(line.chars().count() + GAP.len()).filter(|room| *room >= LEAST_NAME);
+                match room {
+                    Some(room) => Some(format!("{line}{GAP}{}", table::elided(self.name, room, style))),
+                    None => Some(line).filter(is_short),
+                }
+            })
+            .unwrap_or_else(|| format!("{spinner} {counts}"))
+    }
+
+    fn counts(&self) -> String {
+        let progress = self.progress;
+        let others = [(progress.waiting, "waiting"), (progress.failed, "failed")];
+        let others = others.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!(", {number} {word}"));
+        format!("{} of {} done{}", progress.done, words::count(progress.pods, "pod"), others.collect::<String>())
+    }
+
+    fn time(&self) -> String {
+        let elapsed = words::whole_seconds(self.elapsed.as_secs());
+        match (self.stopping, self.left) {
+            (true, _) => format!("{elapsed}, stopping"),
+            (false, Some(left)) => format!("{elapsed}, about {} left", about(left)),
+            (false, None) => elapsed,
+        }
+    }
+
+    fn bar(&self, columns: usize, style: &Style) -> String {
+        let Progress { done, pods, .. } = self.progress;
+        let full = (done * columns).checked_div(*pods).unwrap_or(columns).min(columns);
+        let (filled, empty) = if style.unicode { ("█", "░") } else { ("#", ".") };
+        let bar = format!("{}{}", filled.repeat(full), empty.repeat(columns - full));
+        if style.unicode { format!(" {bar}") } else { format!(" [{bar}]") }
+    }
+}
+
+/// No more than is known: from two minutes on nobody counts seconds.
+fn about(left: Duration) -> String {
+    let seconds = (left.as_millis() + 500) / 1000;
+    let seconds = u64::try_from(seconds).unwrap_or(u64::MAX).max(1);
+    words::whole_seconds(if seconds < 120 { seconds } else { seconds.saturating_add(30) / 60 * 60 })
+}
+
+/// About how long the rest takes: as long as those took that were seen to end; before that, as the plan expects.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pace {
+    /// When the first pod was begun, and how many were done by then.
+    began: Option<(Duration, usize)>,
+    /// How many were done when one was last, and when.
+    last: Option<(usize, Duration)>,
+}
+
+impl Pace {
+    /// Takes in how far it is.
+    pub(super) fn see(&mut self, progress: &Progress, elapsed: Duration) {
+        if self.began.is_none() && progress.in_progress > 0 {
+            self.began = Some((elapsed, progress.done));
+        }
+        let Some((_, before)) = self.began else { return };
+        let ended = progress.done.saturating_sub(before);
+        if ended > self.last.map_or(0, |(ended, _)| ended) {
+            self.last = Some((ended, elapsed));
+        }
+    }
+
+    /// Returns it; `None` where nothing is left, or where what was expected has passed.
+    pub(super) fn left(&self, progress: &Progress, elapsed: Duration, expected: Option<Duration>) -> Option<Duration> {
+        let to_come = progress.to_come;
+        let rest = u32::try_from(progress.in_progress.saturating_add(to_come)).ok().filter(|rest| *rest > 0)?;
+        let Some(((began, _), (ended, last))) = self.began.zip(self.last) else {
+            return expected?.checked_sub(elapsed).filter(|left| !left.is_zero());
+        };
+        let each = last.saturating_sub(began).checked_div(u32::try_from(ended).ok()?)?;
+        let all = each.saturating_mul(rest).saturating_sub(elapsed.saturating_sub(last));
+        // However long those take that are in progress, the others take theirs.
+        let least = each.saturating_mul(u32::try_from(to_come).ok()?);
+        Some(all.max(least)).filter(|left| !left.is_zero())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASCII: Style = Style { unicode: false, ..Style::PLAIN };
+
+    fn progress(done: usize, in_progress: usize, waiting: usize) -> Progress {
+        let (pods, to_come) = (done + in_progress + waiting, waiting);
+        Progress { pods, done, in_progress, waiting, to_come, ..Progress::default() }
+    }
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn the_bar_goes_first_and_the_counts_last() {
+        let progress = progress(1, 1, 7);
+        let head = Head {
+            name: "deployment/web-with-a-name-that-is-long",
+            progress: &progress,
+            elapsed: seconds(12),
+            left: Some(seconds(30)),
+            stopping: false,
+            frame: 0,
+        };
+        for (columns, line) in [
+            (
+                117,
+                "| [##..................] 1 of 9 pods done, 7 waiting  12 s, about 30 s left  deployment/web-with-a-name-that-is-long",
+            ),
+            (100, "| 1 of 9 pods done, 7 waiting  12 s, about 30 s left  deployment/web-with-a-name-that-is-long"),
+            (77, "| 1 of 9 pods done, 7 waiting  12 s, about 30 s left  deployment...at-is-long"),
+            (60, "| 1 of 9 pods done, 7 waiting  12 s, about 30 s left"),
+            (37, "| 1 of 9 pods done, 7 waiting"),
+        ] {
+            assert_eq!(head.line(columns, &ASCII), line, "{columns}");
+        }
+        assert!(head.line(117, &Style::PLAIN).starts_with("⠋ ██░░░░░░░░░░░░░░░░░░ 1 of 9"));
+        let stopping = Head { stopping: true, ..head };
+        assert!(stopping.line(60, &ASCII).ends_with("12 s, stopping"));
+    }
+
+    #[test]
+    fn what_pods_took_says_how_long_the_rest_takes() {
+        let mut pace = Pace::default();
+        let left = |pace: &Pace, progress: &Progress, at: u64| pace.left(progress, seconds(at), Some(seconds(40)));
+        pace.see(&progress(0, 0, 4), seconds(0));
+        assert_eq!(left(&pace, &progress(0, 0, 4), 1), Some(seconds(39)), "as the plan says");
+        pace.see(&progress(0, 1, 3), seconds(2));
+        assert_eq!(left(&pace, &progress(0, 1, 3), 45), None, "that has passed");
+        pace.see(&progress(1, 1, 2), seconds(7));
+        assert_eq!(left(&pace, &progress(1, 1, 2), 7), Some(seconds(15)), "5 s each");
+        assert_eq!(left(&pace, &progress(1, 1, 2), 9), Some(seconds(13)));
+        assert_eq!(left(&pace, &progress(1, 1, 2), 60), Some(seconds(10)), "one hangs, two come");
+        assert_eq!(left(&pace, &progress(4, 0, 0), 30), None, "done");
+        let pausing = Progress { to_come: 0, ..progress(1, 1, 2) };
+        assert_eq!(left(&pace, &pausing, 7), Some(seconds(5)), "the others are not taken now");
+    }
+
+    #[test]
+    fn an_estimate_is_no_stopwatch() {
+        for (millis, text) in
+            [(10, "1 s"), (90_000, "1 min 30 s"), (119_000, "1 min 59 s"), (150_000, "3 min"), (200_000, "3 min")]
+        {
+            assert_eq!(about(Duration::from_millis(millis)), text, "{millis}");
+        }
+    }
+}
