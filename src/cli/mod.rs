@@ -65,7 +65,7 @@ pub enum Command {
     /// Say what would happen to each pod and container, what blocks it and why. Changes nothing.
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
-    /// Show the change as a diff, only what a person means, each field marked with what it does to the pods. Changes nothing.
+    /// Show the change as a diff without defaults and server-set fields, each field marked with its effect on the pods. Changes nothing.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
     /// Plan, ask, patch the pods, and follow them until they are ready again.
@@ -124,7 +124,7 @@ pub struct PlanArgs {
     /// Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input
     #[arg(long, conflicts_with_all = ["container", "requests", "limits"], value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub against: Vec<String>,
-    /// Output format; wide is text with what an expert asks for, name the pods that would change, markdown a comment for a pull request
+    /// Output format; wide: also UIDs, kubelet versions, image IDs and hashes; name: the pods that would change; markdown: a comment for a pull request
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub output: OutputFormat,
     /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else. Without it a plan that could be made exits with 0, whatever it says

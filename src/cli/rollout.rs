@@ -82,7 +82,7 @@ pub struct PolicyArgs {
     pub container_order: Vec<String>,
     /// Shell command before each pod; a failure stops the rollout
     ///
-    /// Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. No lock keeps it: give it to resume again; it runs at least once.
+    /// Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. Not stored in the cluster; pass it again to resume. It runs at least once.
     #[arg(long, help_heading = SAFETY, value_name = "COMMAND")]
     pub before_pod: Option<String>,
     /// The same once a pod is done and back in its Services; both count in the pod's --timeout
@@ -182,7 +182,7 @@ pub struct ResumeArgs {
     /// How fast, how careful; what is given replaces what the rollout began with.
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Without the --before-pod and --after-pod that the rollout began with, unless they are given here; no lock keeps them
+    /// Without the --before-pod and --after-pod that the rollout began with, unless they are given here: they are not stored in the cluster
     #[arg(long)]
     pub no_hooks: bool,
     /// What becomes of it.
@@ -197,7 +197,7 @@ pub struct ResumeArgs {
     /// Do not ask; required where there is no terminal
     #[arg(short, long)]
     pub yes: bool,
-    /// Show what is left to do and change nothing; server: ask the server too whether it would accept it
+    /// Show the remaining changes and change nothing; server: ask the server too whether it would accept it
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
     /// Name of the field manager

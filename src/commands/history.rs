@@ -8,8 +8,9 @@ use crate::cli::{GlobalArgs, HistoryArgs, TargetArgs};
 use crate::cluster::Nodes;
 use crate::engine::plan::updates::{WorkloadUpdates, updates};
 use crate::engine::state::outcome::EndResult;
+use crate::engine::status::status;
 use crate::error::CommandError;
-use crate::render;
+use crate::render::{self, HistoryContext};
 
 pub(super) async fn run(args: &HistoryArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let words = TargetArgs::from(&args.targets);
@@ -23,6 +24,12 @@ pub(super) async fn run(args: &HistoryArgs, global: &GlobalArgs, shell: &mut She
     }
     let found: Vec<WorkloadUpdates> = lives.iter().map(updates).collect();
     let now = shell.clock(&cluster);
-    render::history(args.output, &found, &now, &shell.terminal.stdout, &mut io::stdout().lock())?;
+    let typing = shell.typing(&cluster);
+    let commands = |updates: &WorkloadUpdates| {
+        let live = lives.iter().find(|live| live.workload.reference == updates.workload);
+        live.map(|live| typing.ways(&status(live).ways, &updates.workload, None)).unwrap_or_default()
+    };
+    let context = HistoryContext { now: &now, commands: &commands };
+    render::history(args.output, &found, &context, &shell.terminal.stdout, &mut io::stdout().lock())?;
     Ok(EndResult::Complete)
 }

@@ -185,7 +185,7 @@ impl<'a> Rolling<'a> {
         Start { run, continues, clock, hooks, take_over: false, ..self.start.clone() }
     }
 
-    /// Takes a goal back that has failed; how that ends is told, and the exit code stays that of the failure.
+    /// Takes a goal back that has failed; how that ends is reported, and the exit code stays that of the failure.
     async fn take_back(&self, goal: &Goal, shell: &Shell) -> Result<(), CommandError> {
         let live = self.reread(goal).await?;
         let start = self.another_run(goal, shell);

@@ -1,7 +1,7 @@
 //! Several workloads of one command: in the plan's order, as many at once as was said, each to its own end.
 //!
 //! Promise: what was begun is followed to its end; after a failure nothing further is begun unless `--on-failure=continue`
-//! was given, after a pause or a signal never. What was not begun is told as untouched.
+//! was given, after a pause or a signal never. What was not begun is reported as untouched.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -66,7 +66,7 @@ impl Shell {
         trace(global.verbosity);
     }
 
-    /// Prepares for questions in the background: nothing is told, and no credential plugin may ask.
+    /// Prepares for questions in the background: nothing is reported, and no credential plugin may ask.
     pub(super) fn ask_in_silence(&mut self) {
         self.is_silent = true;
         self.standard_input_was_read = true;

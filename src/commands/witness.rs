@@ -79,7 +79,7 @@ impl Listener for Witness {
         self.listener.failure_report(report, elapsed)
     }
 
-    /// The end is told by [`Witness::end`].
+    /// The end is reported by [`Witness::end`].
     fn outcome(&mut self, _outcome: &Outcome) -> io::Result<()> {
         Ok(())
     }

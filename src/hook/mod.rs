@@ -52,7 +52,7 @@ pub(crate) struct HookRunner {
     lines: mpsc::UnboundedSender<HookLine>,
 }
 
-/// What a process group is told.
+/// What a process group is reported.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tell {
     /// To end.

@@ -56,7 +56,7 @@ pub(super) struct Packer {
     findings: Vec<(usize, Finding)>,
 }
 
-/// Bounds what is told of one reading.
+/// Bounds what is reported of one reading.
 const MAX_FINDINGS: usize = 20;
 
 /// Says which bound an object or a reading is beyond.
@@ -113,7 +113,7 @@ impl Packer {
         self.wanted
     }
 
-    /// Returns the objects, unless one of them is not what the API's types say; then all that is wrong is told.
+    /// Returns the objects, unless one of them is not what the API's types say; then all that is wrong is reported.
     pub(super) fn finish(mut self) -> Result<Vec<Packed>, ManifestError> {
         if self.findings.iter().any(|(_, finding)| !finding.is_unknown_field()) {
             let findings = self.findings.into_iter().map(|(_, finding)| finding).collect();

@@ -16,10 +16,13 @@ use crate::engine::state::hook::HookPhase;
 use super::run::{NextSteps, Run};
 use super::style::{Meaning, Style};
 use super::summary::{self, Told};
-use super::{Listener, Terminal, Writer, words};
+use super::{Listener, Terminal, Writer, table, words};
 
 /// What a line begins with: `[ 12.3s] `.
 const CLOCK_COLUMNS: usize = 9;
+
+/// A name is not elided to less than this.
+const LEAST_NAME: usize = 12;
 
 /// How many pods a sign of life names.
 const NAMED_PODS: usize = 3;
@@ -192,7 +195,7 @@ impl Narrator {
                 (Meaning::Quiet, format!("{pod}  {container} counts as restarted: {}", self.style.show(why)))
             }
             Notice::Retrying { pod, why } => {
-                (Meaning::Waiting, format!("{}  looked at again: {}", self.name(pod), self.style.show(why)))
+                (Meaning::Waiting, format!("{}  retrying: {}", self.name(pod), self.style.show(why)))
             }
             Notice::WatchLost { why } => (
                 Meaning::Waiting,
@@ -254,7 +257,7 @@ impl Narrator {
 
     fn owner(&self, step: OwnerStep) -> String {
         let name = self.run.as_ref().map(|run| words::workload(&self.style, &run.workload)).unwrap_or_default();
-        format!("{name}  {}", step.done())
+        format!("{}  {}", self.short(&name), step.done())
     }
 
     fn still_waiting(&self, done: usize, total: usize, pods: &[PodKey]) -> String {
@@ -267,7 +270,13 @@ impl Narrator {
     }
 
     fn name(&self, pod: &PodKey) -> String {
-        self.style.show(&pod.name)
+        self.short(&self.style.show(&pod.name))
+    }
+
+    /// Returns a name that fits on a line of its own.
+    fn short(&self, name: &str) -> String {
+        let width = self.style.width.map_or(usize::MAX, |width| usize::from(width).saturating_sub(CLOCK_COLUMNS));
+        table::elided(name, width.max(LEAST_NAME), &self.style)
     }
 }
 

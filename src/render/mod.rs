@@ -59,7 +59,7 @@ use crate::engine::value::shell_words::connected;
 pub use access::{Role, access_json, access_table, role_json, role_yaml};
 pub use diff::{diff, yaml};
 pub use hash::{HashFormat, hashes};
-pub use history::history;
+pub use history::{HistoryContext, history};
 pub use json_lines::JsonLines;
 pub use lines::Lines;
 pub use live::{Columns, Live, Screen, SharedScreen};
@@ -154,25 +154,25 @@ pub fn plan_warnings(format: OutputFormat, plan: &Plan, style: &Style, err: &mut
 /// `elapsed` is the time since the rollout's start by the loop's clock; it never goes back within one rollout.
 /// Every method returns the writer's error; a closed pipe is one.
 pub trait Listener {
-    /// Is told what is wanted, before the loop starts; again for each further workload.
+    /// Hears what is wanted, before the loop starts; again for each further workload.
     ///
     /// # Errors
     /// The writer's.
     fn start(&mut self, goal: &Goal, next: &NextSteps) -> io::Result<()>;
 
-    /// Is told what happened.
+    /// Hears what happened.
     ///
     /// # Errors
     /// The writer's.
     fn notice(&mut self, notice: &Notice, elapsed: Duration) -> io::Result<()>;
 
-    /// Is told a line that the person's own command wrote; never a result.
+    /// Hears a line that the person's own command wrote; never a result.
     ///
     /// # Errors
     /// The writer's.
     fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, elapsed: Duration) -> io::Result<()>;
 
-    /// Is told how far it is, whenever the time has come that it named; draws again what moves with time.
+    /// Hears how far it is, whenever the time has come that it named; draws again what moves with time.
     ///
     /// # Errors
     /// The writer's.
@@ -181,13 +181,13 @@ pub trait Listener {
     /// Returns when the next [`Listener::tick`] is wanted, as time since the rollout's start; `None` for never.
     fn next_tick(&self) -> Option<Duration>;
 
-    /// Is told what was found out about the pods that failed, before it is told how the rollout ended.
+    /// Hears what was found out about the pods that failed, before it hears how the rollout ended.
     ///
     /// # Errors
     /// The writer's.
     fn failure_report(&mut self, report: &FailureReport, elapsed: Duration) -> io::Result<()>;
 
-    /// Is told how it ended: writes the result and puts the terminal in order.
+    /// Hears how it ended: writes the result and puts the terminal in order.
     ///
     /// # Errors
     /// The writer's.

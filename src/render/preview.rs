@@ -114,7 +114,7 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             let state = lock.state.words(preview.may_be_at_work);
             format!("{} rollout {} of {who} since {since} ({state})", preview.verb(), goal.id)
         }
-        None => "restore what an interrupted run took off its pods".to_owned(),
+        None => "restore what an interrupted run removed from its pods".to_owned(),
     };
     let heading = style.paint(Meaning::Heading, &format!("{name}: {what}"));
     let namespace = style.paint(Meaning::Quiet, &format!("(namespace {})", style.show(&goal.workload.namespace)));
@@ -127,7 +127,7 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
     }
     if let Some(stand) = preview.template {
         let template = match stand {
-            TemplateStand::Wanted => "asks for it already",
+            TemplateStand::Wanted => "already set",
             TemplateStand::ToBeSet => "will be set",
             TemplateStand::TurnedRound | TemplateStand::Foreign => {
                 "another client has changed it or lets it roll out: no pod is updated, and the rollout ends as superseded"

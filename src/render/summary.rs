@@ -160,8 +160,8 @@ impl Ending<'_> {
             EndResult::Superseded => {
                 // Where the owner is the reason, the next line says it.
                 let (what, alone) = match &self.outcome.why {
-                    Some(_) => ("", " This run touches nothing more."),
-                    None => (" Its pods are not as they were.", " This run leaves them alone."),
+                    Some(_) => ("", " No further changes by this run."),
+                    None => (" Its pods changed since the plan.", " No further changes by this run."),
                 };
                 let alone = self.acts(alone);
                 ("Stopped", format!("{after}: {name}.{what}{alone}"))
@@ -198,7 +198,7 @@ impl Ending<'_> {
         } else if self.tally.in_hand > 0 {
             " No further changes by this run; pods already patched will finish restarting."
         } else {
-            " Nothing more is sent."
+            " No further changes by this run."
         }
     }
 
@@ -380,7 +380,7 @@ impl Ending<'_> {
         let tally = &self.tally;
         let counts = [
             (tally.updated, if self.follows() { "done" } else { "updated" }),
-            (tally.there_already, if self.follows() { "done" } else { "there already" }),
+            (tally.there_already, if self.follows() { "done" } else { "up to date" }),
             (tally.in_hand, "in progress"),
             (tally.left, "left to the kubelet"),
             (tally.failing, "failed"),
@@ -478,7 +478,7 @@ impl Ending<'_> {
     /// Of a rollout that took the owner along: what was left behind is gone on with, or taken back as a whole.
     fn durable_next_steps(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
         if self.outcome.nothing_changed && !self.is_whole() {
-            writeln!(out, "This run changed nothing, and there is nothing of it to resume.")?;
+            writeln!(out, "This run changed nothing; there is nothing to resume.")?;
         } else if self.tally.patched == 0 && !self.is_whole() {
             writeln!(out, "No pods were changed.")?;
         }

@@ -1,7 +1,7 @@
 //! A table as every text output draws it: heads in capitals, no word broken, and never wider than the terminal.
 //!
-//! Promise: where it is narrow, long cells are shortened in their middle, and then the columns of least use go; where nobody
-//! looks at columns (a file, a pipe), every cell is whole.
+//! Promise: where it is narrow, long cells are shortened in their middle or go on below, between words, and then the columns of
+//! least use go; where nobody looks at columns (a file, a pipe), every cell is whole.
 
 use std::io::{self, Write};
 
@@ -9,11 +9,15 @@ use comfy_table::{Table, presets};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::style::{Meaning, Style};
+use super::words::flowing;
 
 /// Before the first column.
 const INDENT: u16 = 2;
 /// Between two columns.
 const GAP: u16 = 3;
+/// Below so many columns each one counts.
+const NARROW: u16 = 60;
+const NARROW_GAP: u16 = 2;
 
 /// Between what was and what will be.
 const ARROW: &str = " -> ";
@@ -24,21 +28,37 @@ const LEAST_CHANGE: usize = 10;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
     head: &'static str,
-    /// Its cells may be shortened to so many columns.
-    least: Option<usize>,
+    /// What becomes of its cells where it is narrow.
+    room: Room,
     /// It goes where the table is too wide all the same; the lowest first.
     goes: Option<u8>,
+}
+
+/// What becomes of a column's cells where it is narrow.
+#[derive(Debug, Clone, Copy)]
+enum Room {
+    /// They stay whole.
+    Whole,
+    /// They are shortened to so many columns.
+    Least(usize),
+    /// They go on below, word by word.
+    Words,
 }
 
 impl Column {
     /// One whose cells stay whole.
     pub(super) const fn whole(head: &'static str) -> Self {
-        Self { head, least: None, goes: None }
+        Self { head, room: Room::Whole, goes: None }
     }
 
     /// One whose cells may be shortened to so many columns.
     pub(super) const fn short(head: &'static str, least: usize) -> Self {
-        Self { head, least: Some(least), goes: None }
+        Self { head, room: Room::Least(least), goes: None }
+    }
+
+    /// One whose cells may go on below, between words.
+    pub(super) const fn words(head: &'static str) -> Self {
+        Self { head, room: Room::Words, goes: None }
     }
 
     /// The same, but it goes where there is no room for it; the lowest rank first.
@@ -46,9 +66,25 @@ impl Column {
         Self { goes: Some(rank), ..self }
     }
 
-    /// The narrowest it may be, of so many columns that its cells have.
-    fn narrowest(self, natural: usize) -> usize {
-        self.least.map_or(natural, |least| least.max(self.head.len()).min(natural))
+    /// The narrowest it may be, of so many columns that its cells have, and so many that the longest of their words has.
+    fn narrowest(self, natural: usize, word: usize) -> usize {
+        match self.room {
+            Room::Whole => natural,
+            Room::Least(least) => least.max(self.head.len()).min(natural),
+            Room::Words => word.max(self.head.len()).min(natural),
+        }
+    }
+
+    /// Returns a cell, or the head, in so many columns.
+    fn fitted(self, cell: &str, width: usize, style: &Style) -> String {
+        let line = |line: &str| match self.room {
+            Room::Whole | Room::Least(_) => elided(line, width, style),
+            Room::Words => {
+                let columns = u16::try_from(width).unwrap_or(u16::MAX);
+                flowing(line, 0, &Style { width: Some(columns), ..*style })
+            }
+        };
+        cell.lines().map(line).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -70,39 +106,54 @@ pub(super) fn lines(columns: &[Column], rows: &[(Meaning, Vec<String>)], style: 
     let widths = widths(columns, rows, style.width);
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let fitting = |cells: Vec<String>| {
-        let cells = cells.into_iter().zip(&widths).filter_map(|(cell, width)| Some((cell, (*width)?)));
-        cells.map(|(cell, width)| lines_within(&cell, width, style)).collect::<Vec<_>>()
+    let fitted = |cells: &[String]| -> Vec<String> {
+        let cells = columns.iter().zip(cells).zip(&widths);
+        cells.filter_map(|((column, cell), width)| Some(column.fitted(cell, (*width)?, style))).collect()
     };
-    table.set_header(fitting(columns.iter().map(|column| column.head.to_owned()).collect()));
+    let heads: Vec<String> = columns.iter().map(|column| column.head.to_owned()).collect();
+    table.set_header(fitted(&heads));
     let mut meanings = vec![Meaning::Quiet];
     for (meaning, cells) in rows {
+        let cells = fitted(cells);
         let lines = cells.iter().map(|cell| cell.lines().count()).max().unwrap_or(0).max(1);
         meanings.extend(std::iter::repeat_n(*meaning, lines));
-        table.add_row(fitting(cells.clone()));
+        table.add_row(cells);
     }
     for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { INDENT } else { 0 }, GAP));
+        column.set_padding((if index == 0 { INDENT } else { 0 }, gap(style.width)));
     }
     // Colour after the layout: the table counts an escape sequence as columns.
     let painted = table.lines().zip(meanings.into_iter().chain(std::iter::repeat(Meaning::Plain)));
     painted.map(|(line, meaning)| style.paint(meaning, line.trim_end())).collect()
 }
 
+fn gap(width: Option<u16>) -> u16 {
+    if width.is_some_and(|width| width < NARROW) { NARROW_GAP } else { GAP }
+}
+
 /// How wide each column may be; `None` for those that go.
 fn widths(columns: &[Column], rows: &[(Meaning, Vec<String>)], width: Option<u16>) -> Vec<Option<usize>> {
+    let cells = |index: usize| rows.iter().filter_map(move |(_, cells)| cells.get(index));
     let natural = |(index, column): (usize, &Column)| {
-        let cells = rows.iter().filter_map(|(_, cells)| cells.get(index)).flat_map(|cell| cell.lines());
-        cells.map(UnicodeWidthStr::width).max().unwrap_or(0).max(column.head.len())
+        let lines = cells(index).flat_map(|cell| cell.lines());
+        lines.map(UnicodeWidthStr::width).max().unwrap_or(0).max(column.head.len())
     };
+    let word = |index: usize| {
+        let words = cells(index).flat_map(|cell| cell.split_whitespace());
+        words.map(UnicodeWidthStr::width).max().unwrap_or(0)
+    };
+    let words: Vec<usize> = (0..columns.len()).map(word).collect();
     let natural: Vec<usize> = columns.iter().enumerate().map(natural).collect();
     let mut widths: Vec<Option<usize>> = natural.iter().map(|natural| Some(*natural)).collect();
     let Some(width) = width else { return widths };
     let room = |widths: &[Option<usize>]| {
         let shown = widths.iter().flatten().count();
-        usize::from(width).saturating_sub(usize::from(INDENT) + usize::from(GAP) * shown.saturating_sub(1))
+        usize::from(width).saturating_sub(usize::from(INDENT) + usize::from(gap(Some(width))) * shown.saturating_sub(1))
     };
-    let narrowest = |index: usize| columns.get(index).zip(natural.get(index)).map_or(0, |(c, n)| c.narrowest(*n));
+    let narrowest = |index: usize| {
+        let column = columns.get(index).zip(natural.get(index)).zip(words.get(index));
+        column.map_or(0, |((column, natural), word)| column.narrowest(*natural, *word))
+    };
     while least(&widths, narrowest) > room(&widths) {
         let goes = columns.iter().enumerate().filter(|(index, _)| widths.get(*index).copied().flatten().is_some());
         let Some((index, _)) =
@@ -138,10 +189,6 @@ fn shrink(
         *width -= 1;
     }
     widths.to_vec()
-}
-
-fn lines_within(cell: &str, width: usize, style: &Style) -> String {
-    cell.lines().map(|line| elided(line, width, style)).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the text, what is too long cut out of its middle: names and images differ at both ends. Of what goes from one
@@ -205,12 +252,23 @@ mod tests {
 
     #[test]
     fn cells_are_shortened_in_the_middle_before_a_column_goes() {
-        assert_eq!(drawn(Some(50))[1], "  web-6b…9-2x7kq   acme/s…:1.27.2   ready   node-1");
+        assert_eq!(drawn(Some(50))[1], "  web-6b8…99-2x7kq  acme/si…:1.27.2  ready  node-1");
         for width in [31_u16, 34, 40, 45, 50, 56] {
             let drawn = drawn(Some(width));
             assert!(drawn.iter().all(|line| line.chars().count() <= usize::from(width)), "{width}: {drawn:#?}");
             assert_eq!(drawn[0].contains("NODE"), width >= 40, "{width}: {drawn:#?}");
         }
+    }
+
+    #[test]
+    fn words_go_on_below() {
+        let columns = [Column::short("POD", 5), Column::words("STATE"), Column::whole("EXIT").goes(0)];
+        let row = vec!["web-0".to_owned(), "FAILED: CrashLoopBackOff (exit code 3)".to_owned(), "3".to_owned()];
+        let drawn =
+            |width| lines(&columns, &[(Meaning::Plain, row.clone())], &Style { width: Some(width), ..Style::PLAIN });
+        assert_eq!(drawn(60)[1], "  web-0   FAILED: CrashLoopBackOff (exit code 3)   3");
+        assert_eq!(drawn(40)[1..], ["  web-0  FAILED: CrashLoopBackOff  3", "         (exit code 3)"]);
+        assert_eq!(drawn(26)[1..], ["  web-0  FAILED:", "         CrashLoopBackOff", "         (exit code 3)"]);
     }
 
     #[test]

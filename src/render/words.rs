@@ -236,7 +236,7 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
     let containers = containers(style, phase, goal);
     let with = |text: &str| if containers.is_empty() { text.to_owned() } else { format!("{containers} {text}") };
     match phase {
-        PodPhase::Waiting => (Meaning::Quiet, "waits for its turn".into()),
+        PodPhase::Waiting => (Meaning::Quiet, "pending".into()),
         PodPhase::Hook { hook } => (Meaning::Waiting, format!("the command of {} runs", hook.flag())),
         PodPhase::Next { containers } => {
             let own = || containers.iter().map(|name| style.show(name.as_str())).collect();
@@ -276,7 +276,7 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         }
         PodPhase::Starting => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),
         PodPhase::Settling { hold_seconds } => {
-            (Meaning::Waiting, format!("ready, must stay ready for {}", whole_seconds(u64::from(*hold_seconds))))
+            (Meaning::Waiting, format!("ready, stabilizing for {}", whole_seconds(u64::from(*hold_seconds))))
         }
         PodPhase::Unverified { why } => (Meaning::Waiting, format!("not verified yet: {}", style.show(why))),
         PodPhase::Done => (Meaning::Ok, "done".into()),

@@ -345,7 +345,7 @@ fn the_first_pod_without_a_probe_is_a_canary_unless_the_hold_is_given() {
     let took = clock::now().duration_since(began);
     assert!(took >= Duration::from_secs(3), "a second for each of three pods: {took:?}");
     let running = typed(&server, "apply deploy/web side=:v3 --pods-only --yes").spawn();
-    running.wait_for_stderr("must stay ready for 5 s");
+    running.wait_for_stderr("stabilizing for 5 s");
     assert_eq!(patches(&server).len(), 4, "no other pod before the first has proven itself");
     running.signal("INT");
     running.wait().ends_with(130);

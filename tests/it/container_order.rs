@@ -116,7 +116,7 @@ fn killed_in_the_middle(pods_only: bool) -> ApiServer {
     let only = if pods_only { " --pods-only" } else { "" };
     let line = format!("apply {BOTH}{only} --container-order side,app").replace("seconds 0", "seconds 30");
     let running = typed(&server, &line).spawn();
-    running.wait_for_stderr("must stay ready");
+    running.wait_for_stderr("stabilizing");
     running.signal("KILL");
     running.wait();
     assert_eq!(by_pod(&server), [of(&["acme/side:v2"])]);

@@ -75,7 +75,7 @@ fn a_rollout_whose_place_another_one_takes_is_named_and_stays_in_the_history() {
 #[test]
 fn updates_of_pods_alone_are_found_on_the_pods() {
     let server = server_with([two_containers(Workload::deployment("web")), two_containers(Workload::pod("alone"))]);
-    run(&server, "history deploy/web").ends_with(0).prints("No in-place update is noted.");
+    run(&server, "history deploy/web").ends_with(0).prints("No in-place updates recorded.");
     run(&server, "apply deploy/web side=acme/side:v2 --pods-only --yes --min-ready-seconds 0").ends_with(0);
     run(&server, "apply pod/alone side=acme/side:v3 --yes --min-ready-seconds 0").ends_with(0);
     run(&server, "history deploy/web").ends_with(0).prints("pods only: 3 pods").prints("side: v1 -> v2");
@@ -95,7 +95,7 @@ fn what_was_edited_is_named_and_harmless() {
     annotate(&server, "pods", &pod, "kubectl-inplace.io/update", "null");
     let output = run(&server, "history deploy/web").ends_with(0);
     let output = output
-        .prints("No in-place update is noted.")
+        .prints("No in-place updates recorded.")
         .prints("not readable: kubectl-inplace.io/history of deployment/web")
         .prints("not readable: kubectl-inplace.io/rollout of deployment/web")
         .prints(&format!("not readable: kubectl-inplace.io/update of pod/{pod}"));

@@ -51,7 +51,7 @@ fn a_deployment_keeps_its_pods_and_its_template() {
     let output =
         side_alone_restarts(&namespace, &manifest, "web", 3, &["deployment/web", "side=:v2", "--pods-only", "--yes"]);
     // The first pod's hold, because no readiness probe vouches for the new container.
-    assert!(output.stderr.contains("must stay ready for 5 s"), "{}", output.stderr);
+    assert!(output.stderr.contains("stabilizing for 5 s"), "{}", output.stderr);
     assert!(output.stderr.contains("TemplateKeepsImage"), "{}", output.stderr);
     let deployment = namespace.kubectl(&["get", "deployment/web", "-o", "jsonpath={.metadata.generation} {..image}"]);
     assert_eq!(deployment, format!("1 {0}/app:v1 {0}/side:v1", registry()));

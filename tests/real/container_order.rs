@@ -47,7 +47,7 @@ fn after_a_kill_in_the_middle_the_order_goes_on() {
     let before = namespace.wait_ready("app=web", 2);
     let watch = namespace.watch("app=web");
     let mut running = namespace.inplace_spawn(&[APPLY.as_slice(), &["10"]].concat());
-    running.wait_for("must stay ready for 10 s");
+    running.wait_for("stabilizing for 10 s");
     running.signal("KILL");
     assert_eq!(running.wait().code, 137);
     let middle = namespace.pods("app=web");
@@ -72,7 +72,7 @@ fn from_the_middle_abort_takes_back_what_was_changed() {
     namespace.apply(&samples::deployment("web", 2));
     let before = namespace.wait_ready("app=web", 2);
     let mut running = namespace.inplace_spawn(&[APPLY.as_slice(), &["10"]].concat());
-    running.wait_for("must stay ready for 10 s");
+    running.wait_for("stabilizing for 10 s");
     running.signal("INT");
     assert_eq!(running.wait().code, 130);
     let output = namespace.inplace(&["abort", "deploy/web", "--yes", "--min-ready-seconds", "2"]);

@@ -16,7 +16,7 @@ fn notes_are_found_wherever_they_stand() {
     let namespace = Namespace::new("history");
     namespace.apply(&samples::deployment("web", 2));
     namespace.wait_ready("app=web", 2);
-    assert!(namespace.inplace(&["history", "deploy/web"]).stdout.contains("No in-place update is noted."));
+    assert!(namespace.inplace(&["history", "deploy/web"]).stdout.contains("No in-place updates recorded."));
     let arguments = ["apply", "deploy/web", "side=:v2", "--pods-only", "--yes", "--min-ready-seconds", "0"];
     assert_eq!(namespace.inplace(&arguments).code, 0);
     let found = updates(&namespace, "deploy/web");

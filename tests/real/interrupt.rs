@@ -15,7 +15,7 @@ fn begun(namespace: &Namespace, more: &[&str]) -> (Vec<Value>, Running) {
     namespace.apply(&samples::deployment("web", 3));
     let before = namespace.wait_ready("app=web", 3);
     let mut running = namespace.inplace_spawn(&[ARGUMENTS.as_slice(), &["2"], more].concat());
-    running.wait_for("must stay ready for 2 s");
+    running.wait_for("stabilizing for 2 s");
     (before, running)
 }
 

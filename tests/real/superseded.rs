@@ -66,7 +66,7 @@ fn a_pod_that_is_deleted_while_it_is_followed_is_named() {
     namespace.apply(&samples::pod("alone"));
     namespace.wait_ready("app=alone", 1);
     let mut running = namespace.inplace_spawn(&["follow", "pod/alone", "--min-ready-seconds", "60"]);
-    running.wait_for("must stay ready");
+    running.wait_for("stabilizing");
     namespace.kubectl(&["delete", "pod", "alone", "--wait=false"]);
     let output = running.wait();
     assert_eq!(output.code, 6, "{output:#?}");

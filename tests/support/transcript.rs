@@ -30,7 +30,7 @@ const PASSING: [&str; 11] = [
     "not verified yet",
     "still waiting",
     "waits for",
-    "looked at again",
+    "retrying:",
     "retry",
     "a copy of the lock",
 ];

@@ -2,7 +2,7 @@
 //!
 //! Promise: one request of kube is at most [`retry::TRIES`] requests to the server (one more for a read whose credential
 //! was refused), all within `--request-timeout`; a write is never sent again once the server may have seen it; every
-//! pause is told. Answers are read to their end here, within the same limit; only watches and followed logs are
+//! pause is reported. Answers are read to their end here, within the same limit; only watches and followed logs are
 //! passed on as they come.
 
 #![expect(

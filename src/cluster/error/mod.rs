@@ -304,8 +304,8 @@ fn unreachable(server: &str, why: &Unreached) -> String {
         Unreached::Refused => {
             format!("the connection to the server {server} was refused - did you specify the right host or port?")
         }
-        Unreached::Certificate(why) => format!("no trusted connection to the server {server}: {why}"),
-        Unreached::UnknownHost(why) => format!("the server {server} has no known address: {why}"),
+        Unreached::Certificate(why) => format!("the certificate of the server {server} is not trusted: {why}"),
+        Unreached::UnknownHost(why) => format!("cannot resolve the host name of the server {server}: {why}"),
         Unreached::Other(why) => format!("unable to connect to the server {server}: {why}"),
     }
 }

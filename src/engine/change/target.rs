@@ -58,7 +58,7 @@ pub const WHAT_IT_DOES: &str = "kubectl inplace plan --against OLD.yaml -f NEW.y
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// Not a kind that this program knows.
-    #[error("{word:?} is not a kind that can be updated in place; there are {}{}", known(), suggested(suggestion.as_deref()))]
+    #[error("unsupported kind {word:?}; supported: {}{}", known(), suggested(suggestion.as_deref()))]
     UnknownKind {
         /// As written.
         word: String,

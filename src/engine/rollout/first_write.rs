@@ -92,7 +92,7 @@ impl Run<'_> {
         if let Some(why) = pod.filter(|_| must_show_it).and_then(|pod| cannot_show_it(pod, &goal)) {
             return Some(Some(why));
         }
-        // What holds it is told by the caller, once.
+        // What holds it is reported by the caller, once.
         let said = self.turn.notices.len();
         let admission = self.ask(position);
         self.turn.notices.truncate(said);

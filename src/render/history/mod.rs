@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::engine::change::Direction;
 use crate::engine::plan::PLAN_API_VERSION;
 use crate::engine::plan::updates::{Course, Update, WorkloadUpdates};
 use crate::engine::state::outcome::EndResult;
@@ -24,30 +25,43 @@ const COLUMNS: [Column; 7] = [
     Column::whole("TOOK").goes(1),
     Column::short("WHO", 8).goes(0),
     Column::short("CHANGE", 16).goes(3),
-    Column::whole("OUTCOME"),
-    Column::short("REASON", 8).goes(2),
+    Column::words("OUTCOME"),
+    Column::words("REASON").goes(2),
 ];
 
-/// Writes the updates: a result, for stdout. What is neither text nor JSON is text. `now` is the wall clock (RFC 3339).
+/// What a history is shown with besides the workloads.
+pub struct HistoryContext<'a> {
+    /// The wall clock (RFC 3339).
+    pub now: &'a str,
+    /// Gives the commands for a workload that a rollout holds, each with what is printed before it.
+    pub commands: &'a dyn Fn(&WorkloadUpdates) -> Vec<(String, String)>,
+}
+
+/// Writes the updates: a result, for stdout. What is neither text nor JSON is text.
 ///
 /// # Errors
 /// The writer's.
 pub fn history(
     format: OutputFormat,
     workloads: &[WorkloadUpdates],
-    now: &str,
+    context: &HistoryContext<'_>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
         OutputFormat::Json => json(workloads, out),
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            text(workloads, now, style, out)
+            words::in_lines(style, out, |out| text(workloads, context, style, out))
         }
     }
 }
 
-fn text(workloads: &[WorkloadUpdates], now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn text(
+    workloads: &[WorkloadUpdates],
+    context: &HistoryContext<'_>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for (index, workload) in workloads.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
@@ -56,9 +70,15 @@ fn text(workloads: &[WorkloadUpdates], now: &str, style: &Style, out: &mut dyn W
         writeln!(out, "{name}  namespace {}", style.show(&workload.workload.namespace))?;
         writeln!(out)?;
         if workload.updates.is_empty() {
-            writeln!(out, "  No in-place update is noted.")?;
+            writeln!(out, "  No in-place updates recorded.")?;
         } else {
-            rows(&workload.updates, now, style, out)?;
+            rows(&workload.updates, context.now, style, out)?;
+        }
+        let is_under_way = workload.updates.iter().any(|update| matches!(update.course, Course::UnderWay { .. }));
+        let commands = if is_under_way { (context.commands)(workload) } else { Vec::new() };
+        for (index, (label, command)) in commands.iter().enumerate() {
+            let gap = if index == 0 { "\n" } else { "" };
+            writeln!(out, "{gap}  {label} {}", style.whole(command))?;
         }
         for note in &workload.unreadable {
             let heading = style.paint(Meaning::Waiting, "not readable:");
@@ -108,11 +128,12 @@ fn outcome(course: &Course) -> String {
     match course {
         Course::Ended(result) => result.word().to_owned(),
         Course::Replaced { by } => format!("replaced by {by}"),
-        Course::UnderWay { is_left: true, direction, .. } => {
-            format!("left by its run, {}", words::direction(*direction))
-        }
-        Course::UnderWay { state, direction, is_left: false } => {
-            format!("{}, {}", state.word(), words::direction(*direction))
+        Course::UnderWay { state, direction, is_left } => {
+            let back = match direction {
+                Direction::Forward => "",
+                Direction::Back => ", rolling back",
+            };
+            format!("{}{back}", state.words(!is_left))
         }
         Course::Unrecorded { pods } => format!("not recorded: {}", words::count(pods.len(), "pod")),
         Course::PodsOnly { pods } => format!("pods only: {}", words::count(pods.len(), "pod")),

@@ -45,7 +45,10 @@ fn workload(updates: Vec<Update>) -> WorkloadUpdates {
 
 fn written(format: OutputFormat, workloads: &[WorkloadUpdates]) -> String {
     let mut out = Vec::new();
-    history(format, workloads, NOW, &Style::PLAIN, &mut out).unwrap();
+    let commands = |updates: &WorkloadUpdates| {
+        vec![("Resume:".to_owned(), format!("kubectl inplace resume {}", updates.workload))]
+    };
+    history(format, workloads, &HistoryContext { now: NOW, commands: &commands }, &Style::PLAIN, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -70,13 +73,15 @@ deployment/web  namespace prod
   ID     AGE   TOOK         WHO      CHANGE                             OUTCOME            REASON
   id-1   10m   1 min 30 s   jane     side: 1.27.1 -> 1.27.2   complete           fix ^[[2J
   id-2   10m   <none>       <none>   side: 1.27.1 -> 1.27.2   pods only: 2 pods  fix ^[[2J
-  id-3   10m   <none>       joe      side: 1.27.1 -> 1.27.2   paused, back       fix ^[[2J
+  id-3   10m   <none>       joe      side: 1.27.1 -> 1.27.2   paused, rolling back       fix ^[[2J
+
+  Resume: kubectl inplace resume deployment/web
   not readable: kubectl-inplace.io/update of pod/x^G (made by another version, or edited)
   not read: you may not list pods
 
 deployment/web  namespace prod
 
-  No in-place update is noted.
+  No in-place updates recorded.
 ";
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let shown = written(OutputFormat::Text, &samples());

@@ -13,14 +13,14 @@ use super::{MESSAGE_CHARACTERS, age};
 
 const NONE: &str = "<none>";
 
-const POD: Column = Column::short("POD", 14);
+const POD: Column = Column::short("POD", 9);
 const CONTAINER: Column = Column::short("CONTAINER", 9);
-const STATE: Column = Column::short("STATE", 20);
+const STATE: Column = Column::words("STATE");
 const AGE: Column = Column::whole("AGE").goes(1);
-const RESTARTS: Column = Column::whole("RESTARTS").goes(0);
-const EXIT: Column = Column::whole("LAST EXIT").goes(2);
-const IMAGE: Column = Column::short("IMAGE", 12).goes(3);
-const TEMPLATE: Column = Column::short("TEMPLATE", 12).goes(4);
+const RESTARTS: Column = Column::whole("RESTARTS").goes(3);
+const EXIT: Column = Column::whole("EXIT").goes(4);
+const IMAGE: Column = Column::short("IMAGE", 10).goes(2);
+const TEMPLATE: Column = Column::short("TEMPLATE", 10).goes(0);
 /// What `-o wide` adds; a wide table may be wider than the terminal, as kubectl's.
 const WIDE: [Column; 4] =
     [Column::whole("NODE"), Column::whole("IMAGE ID"), Column::whole("UPDATE"), Column::whole("UID")];
@@ -67,7 +67,7 @@ impl Columns<'_> {
         let mut row = vec![
             name,
             format!("{}{list}", style.show(report.container.as_str())),
-            state(pod, report, self.detail, style),
+            self.state(pod, report, style),
             since(&report.condition).map_or_else(|| NONE.to_owned(), |since| age(since, self.now)),
             report.restarts.to_string(),
             report.last_exit.map_or_else(|| NONE.to_owned(), |code| code.to_string()),
@@ -162,64 +162,56 @@ fn template(report: &ContainerReport, folder: &str, style: &Style) -> String {
     }
 }
 
-fn state(pod: &PodStatus, report: &ContainerReport, detail: Detail, style: &Style) -> String {
-    let mut text = match (&report.condition, &pod.unscheduled) {
-        (Condition::Starting { .. } | Condition::Updating { .. }, Some(why)) => {
-            format!("not scheduled{}", after_colon(why, style))
+impl Columns<'_> {
+    fn state(self, pod: &PodStatus, report: &ContainerReport, style: &Style) -> String {
+        let mut text = match (&report.condition, &pod.unscheduled) {
+            (Condition::Starting { .. } | Condition::Updating { .. }, Some(why)) => {
+                format!("not scheduled{}", after_colon(why, style))
+            }
+            (condition, _) => {
+                let before = report.before.as_deref().map(|before| images::within(before, self.folder, style));
+                condition_of(condition, before, style)
+            }
+        };
+        match report.comparison {
+            Comparison::Pending => text.push_str("; pending"),
+            Comparison::Older => text.push_str("; of an older revision"),
+            Comparison::Drifted => text.push_str("; drifted from the template"),
+            Comparison::Own | Comparison::Injected | Comparison::Same | Comparison::Pinned => {}
         }
-        (condition, _) => self::condition(condition, report.before.as_deref(), detail, style),
-    };
-    match report.comparison {
-        Comparison::Pending => text.push_str("; pending"),
-        Comparison::Older => text.push_str("; of an older revision"),
-        Comparison::Drifted => text.push_str("; drifted from the template"),
-        Comparison::Own | Comparison::Injected | Comparison::Same | Comparison::Pinned => {}
+        text
     }
-    text
 }
 
-fn condition(condition: &Condition, before: Option<&str>, detail: Detail, style: &Style) -> String {
+fn condition_of(condition: &Condition, before: Option<String>, style: &Style) -> String {
+    let waiting = |waiting: &Option<Waiting>| {
+        waiting.as_ref().map(|waiting| after_colon(&waiting.reason, style)).unwrap_or_default()
+    };
     match condition {
         Condition::Running { ready: true, .. } => "ready".into(),
         Condition::Running { ready: false, .. } => "running, not ready".into(),
-        Condition::Unverified { why, ready, .. } => {
-            let word = if *ready { "ready" } else { "running" };
-            let why = match detail {
-                Detail::Short => String::new(),
-                Detail::Wide => after_colon(why, style),
-            };
-            format!("{word}, unverified{why}")
-        }
-        Condition::Updating { waiting } => {
-            let from = before.map(|before| format!(" from {}", style.show(before))).unwrap_or_default();
-            format!("updating{from}{}", self::waiting(waiting.as_ref(), detail, style))
+        Condition::Unverified { ready: true, .. } => "ready, unverified".into(),
+        Condition::Unverified { ready: false, .. } => "running, unverified".into(),
+        Condition::Updating { waiting: why } => {
+            let from = before.map(|before| format!(" from {before}")).unwrap_or_default();
+            format!("updating{from}{}", waiting(why))
         }
         Condition::Failed(failure) => {
             let code = failure.exit_code.map(|code| format!(" (exit code {code})")).unwrap_or_default();
-            let message = match detail {
-                Detail::Short => String::new(),
-                Detail::Wide => after_colon(&failure.message, style),
-            };
-            format!("FAILED: {}{code}{message}", style.show(&failure.reason))
+            format!("FAILED: {}{code}", style.show(&failure.reason))
         }
-        Condition::Starting { waiting } => format!("starting{}", self::waiting(waiting.as_ref(), detail, style)),
+        Condition::Starting { waiting: why } => format!("starting{}", waiting(why)),
         Condition::Ended { exit_code: Some(code) } => format!("ended (exit code {code})"),
         Condition::Ended { exit_code: None } => "ended".into(),
     }
 }
 
-fn waiting(waiting: Option<&Waiting>, detail: Detail, style: &Style) -> String {
-    let text = |waiting: &Waiting| match detail {
-        Detail::Short => after_colon(&waiting.reason, style),
-        Detail::Wide => format!("{}{}", after_colon(&waiting.reason, style), after_colon(&waiting.message, style)),
-    };
-    waiting.map(text).unwrap_or_default()
-}
-
-/// What the kubelet says of the pod's containers, below the table: too long for a cell.
-pub(super) fn messages(pod: &PodStatus, style: &Style) -> Vec<String> {
+/// What the kubelet says of the pod's containers, below the table: too long for a cell. Why something is unverified is for
+/// those who ask for more.
+pub(super) fn messages(pod: &PodStatus, detail: Detail, style: &Style) -> Vec<String> {
     let message = |report: &ContainerReport| match &report.condition {
         Condition::Failed(failure) => Some(failure.message.clone()),
+        Condition::Unverified { why, .. } if detail == Detail::Wide => Some(why.clone()),
         Condition::Updating { waiting } | Condition::Starting { waiting } => {
             waiting.as_ref().map(|waiting| waiting.message.clone())
         }

@@ -65,7 +65,9 @@ pub fn status(
             // Without a workload nothing is written; a closed pipe is still told.
             out.flush()
         }
-        OutputFormat::Text | OutputFormat::Markdown => text(workloads, context, Detail::Short, style, out),
+        OutputFormat::Text | OutputFormat::Markdown => {
+            words::in_lines(style, out, |out| text(workloads, context, Detail::Short, style, out))
+        }
         OutputFormat::Wide => text(workloads, context, Detail::Wide, style, out),
     }
 }
@@ -162,11 +164,7 @@ fn workload(
         writeln!(out)?;
         pods(status, &shown, (detail, context.now), style, out)?;
         for pod in &shown {
-            let messages = match detail {
-                Detail::Short => cells::messages(pod, style),
-                Detail::Wide => Vec::new(),
-            };
-            for line in messages.into_iter().chain(cells::resources(pod, style)) {
+            for line in cells::messages(pod, detail, style).into_iter().chain(cells::resources(pod, style)) {
                 words::paragraph(&format!("{}  {line}", words::pod(style, &pod.key)), style, out)?;
             }
         }

@@ -147,7 +147,7 @@ deployment/web  namespace prod   1 pod (2 wanted): 1 updating, 1 terminating
   owner: its controller is not progressing: X: y
   not read: no
 
-  POD                         CONTAINER   STATE                        AGE      RESTARTS   LAST EXIT   IMAGE          TEMPLATE
+  POD                         CONTAINER   STATE                        AGE      RESTARTS   EXIT   IMAGE          TEMPLATE
   web-1 (terminating)         side        ready                        3m10s    1          3           acme/side:v2   <none>
   web-2 (of revision web-a)   side        ready                        3m10s    1          3           acme/side:v2   same
                               mesh        updating from acme/side:v1   <none>   1          3           acme/side:v2   acme/side:v1 (pinned)

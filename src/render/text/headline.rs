@@ -69,9 +69,9 @@ fn nothing_to_do(plan: &WorkloadPlan, name: &str) -> String {
     let skipped = plan.count(PodVerdict::Skipped) > 0;
     match (plan.workload.kind.has_template(), skipped) {
         (false, true) => "The pod is skipped.".into(),
-        (false, false) => "The pod has all of it already.".into(),
-        (true, true) => "Every pod that is not skipped has all of it already.".into(),
-        (true, false) => "Every pod has all of it already.".into(),
+        (false, false) => "The pod is up to date.".into(),
+        (true, true) => "Every pod that is not skipped is up to date.".into(),
+        (true, false) => "Every pod is up to date.".into(),
     }
 }
 

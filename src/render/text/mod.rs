@@ -34,7 +34,7 @@ pub(super) fn plan(
     if many {
         overview::table(plan, style, out)?;
     }
-    // What differs from the table's row is told below it.
+    // What differs from the table's row is reported below it.
     let is_told = |workload: &&WorkloadPlan| {
         let is_plain = workload.verdict != Verdict::NotEligible && workload.missing_permissions.is_empty();
         !many || detail == Detail::Wide || !is_plain || overview::differs(workload, style)

@@ -51,7 +51,7 @@ fn pods_with_the_wanted_image_that_fail_fail_the_rollout_whoever_set_it() {
 fn a_good_image_set_by_hand_everywhere_is_proven_and_completes() {
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = killed_at(kind, FIRST_POD);
-        typed(&scene.server, &format!("history {}", kind.typed)).run().ends_with(0).prints("left by its run, forward");
+        typed(&scene.server, &format!("history {}", kind.typed)).run().ends_with(0).prints("interrupted");
         scene.server.pause_kubelet(true);
         for pod in pods(&scene, "acme/side:v2", false) {
             set_image(&scene, &pod, "acme/side:v2");

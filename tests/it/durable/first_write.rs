@@ -42,7 +42,7 @@ fn a_budget_without_room_is_waited_for_before_anything_is_written() {
             .says(&format!("{WAITS}poddisruptionbudget/strict allows no pod to be down now: "))
             .prints("no pod may be taken down: poddisruptionbudget/strict allows no pod to be down now: ")
             .prints("side: the template, and so every new pod, has acme/side:v1; 3 pods with acme/side:v1.")
-            .prints("This run changed nothing, and there is nothing of it to resume.")
+            .prints("This run changed nothing; there is nothing to resume.")
             .omits("Resume:")
             .omits("kubectl inplace abort");
         let output = scene.run("apply", &format!("{line} -o json")).ends_with(5);

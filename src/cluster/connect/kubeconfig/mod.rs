@@ -102,7 +102,7 @@ fn read(path: &Path, must_exist: bool) -> Result<Option<Kubeconfig>, KubeconfigE
             Err(KubeconfigError::Unreadable { path: path.to_owned(), why: error.to_string() })
         }
         Err(KubeError::Parse(error)) => {
-            // Its text quotes the file, which holds credentials: only the place is told.
+            // Its text quotes the file, which holds credentials: only the place is reported.
             let place = error.without_snippet().location().map(|place| (place.line(), place.column()));
             Err(KubeconfigError::Malformed { path: path.to_owned(), place })
         }

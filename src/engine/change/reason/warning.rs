@@ -300,7 +300,7 @@ pub enum Warning {
     },
     /// Argo CD makes the object.
     ManagedByArgoCd {
-        /// The application, where it is told.
+        /// The application, where it is reported.
         application: String,
         /// What to commit.
         images: Vec<String>,
@@ -314,7 +314,7 @@ pub enum Warning {
     },
     /// Helm makes the object.
     ManagedByHelm {
-        /// The release, where it is told.
+        /// The release, where it is reported.
         release: String,
         /// What to set.
         images: Vec<String>,

@@ -37,7 +37,7 @@ pub(super) fn plan(plan: WorkloadPlan, stored: [&Value; 2], foresee: Foresee, re
         Verdict::NothingToDo if !outside.other.is_empty() => {
             warnings.push(Warning::UpdatedByController { limits: Vec::new(), paths: outside.other });
         }
-        // What the controller does is told by the reasons.
+        // What the controller does is reported by the reasons.
         Verdict::NothingToDo | Verdict::NotEligible | Verdict::InPlace => {}
     }
     // Of pods that are replaced nothing changes in place.

@@ -62,7 +62,7 @@ pub(super) enum Invariant {
     Hook,
     /// A pod is said to be resized, and its kubelet has not done it; or something restarts for it.
     Resized,
-    /// A pod to which nothing was sent is told as failed, or is left though there was a place for it.
+    /// A pod to which nothing was sent is reported as failed, or is left though there was a place for it.
     NeverSent,
 }
 

@@ -43,7 +43,7 @@ impl LockState {
     /// Returns the words for it, where it is known whether its run may be at work.
     pub fn words(self, may_be_at_work: bool) -> &'static str {
         match self {
-            Self::Running if !may_be_at_work => "left by its run",
+            Self::Running if !may_be_at_work => "interrupted",
             Self::Running | Self::Stopped | Self::Paused => self.word(),
         }
     }

@@ -275,7 +275,7 @@ impl OwnerStep {
             Self::TakeLock => "took over the rollout",
             Self::SetTemplate => "set the template",
             Self::KeepHistory => "saved the outgoing template as a revision",
-            Self::DropHistory => "took the outgoing template out of the history",
+            Self::DropHistory => "removed the outgoing template from the history",
             Self::SetReplicaSetTemplate => "set the ReplicaSet's template",
             Self::Unpause => "unpaused",
             Self::RaisePartition => "raised the partition",

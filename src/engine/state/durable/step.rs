@@ -234,7 +234,7 @@ impl<'a> Step<'a> {
     }
 
     /// Somebody else set another template or strategy. Theirs stays; our strategy holds their rollout back, and gives way to
-    /// `before` where that starts nothing: whether pods are to be replaced only the person can say, once it is told.
+    /// `before` where that starts nothing: whether pods are to be replaced only the person can say, once it is reported.
     pub(super) fn changed_by_another(
         &self,
         before: Option<&Value>,
