@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::report::failure_report::FailureReport;
+use crate::engine::report::failure_report::{FailureReport, LATE};
 use crate::engine::report::progress::{PodPhase, Stage};
 use crate::engine::report::proof::Proof;
 use crate::engine::report::{ContainerEnd, NewPods, Outcome, PodEnd};
@@ -324,10 +324,12 @@ impl Ending<'_> {
             | EndResult::Changes
             | EndResult::NotEligible => false,
         };
-        // What the report says of a pod is not said again; why something is not verified it does not say.
+        // What the report says of a pod is not said again; of one that was late it may know no more than that.
         let is_reported = |end: &&PodEnd| {
-            let report = self.told.failure.filter(|_| !matches!(end.phase, PodPhase::Unverified { .. }));
-            report.is_some_and(|report| report.left_out > 0 || report.pods.iter().any(|pod| pod.pod == end.pod))
+            let Some(report) = self.told.failure else { return false };
+            let has_failed = end.phase.stage() == Stage::Failed;
+            let of_pod = report.pods.iter().find(|pod| pod.pod == end.pod);
+            of_pod.map_or(has_failed && report.left_out > 0, |pod| has_failed || pod.reason != LATE)
         };
         let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(decides).filter(|end| !is_reported(end)).collect();
         for end in pods.iter().take(NAMED_PODS) {

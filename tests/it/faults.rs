@@ -293,7 +293,7 @@ fn another_writer_is_left_alone() {
         let name = pods(&server).get(nth).cloned().unwrap_or_default();
         server.fault(sent().after(nth).times(1), Effect::foreign_image(&name, "side", "acme/side:foreign"));
         let output = run(&server, APPLY).ends_with(6);
-        output.prints(&format!("pod/{name}")).prints("acme/side:foreign").prints("leaves them alone");
+        output.prints(&format!("pod/{name}")).prints("acme/side:foreign").prints("No further changes by this run.");
         assert_eq!(patches(&server).len(), nth + 1, "nothing is sent after it");
         assert_eq!(images(&server, "side").get(nth).map(String::as_str), Some("acme/side:foreign"));
     }
@@ -342,10 +342,10 @@ fn a_pod_that_is_gone_ends_it_with_code_6() {
 #[test]
 fn a_bad_image_hits_one_pod_and_is_named_with_the_way_back() {
     let cases: [(&str, i32, &[&str]); 4] = [
-        ("missing", 4, &["side: ErrImagePull", "acme/side:missing: not found"]),
-        ("denied", 4, &["side: ErrImagePull", "pull access denied"]),
-        ("crash", 4, &["side:", "exit code 3"]),
-        ("never-ready", 5, &["Timed out", "side started, not ready yet"]),
+        ("missing", 4, &["container side (acme/side:missing)", "acme/side:missing: not found"]),
+        ("denied", 4, &["container side (acme/side:denied)", "pull access denied"]),
+        ("crash", 4, &["container side", "exit code 3"]),
+        ("never-ready", 5, &["Timed out", "not ready"]),
     ];
     for (tag, code, texts) in cases {
         let server = web();

@@ -36,8 +36,14 @@ fn the_union_of_owner_and_replica_sets_is_listed_and_the_lock_last() {
     assert_eq!(ids(&of_web(&server)), expected);
     let output = run(&server, "history deploy web").ends_with(0);
     let output = output.prints("deployment/web  namespace default").prints("side: v0 -> v1").prints("jane");
-    let last = output.stdout.lines().last().unwrap_or_default().to_owned();
-    assert!(last.contains("running, forward") && output.stdout.contains("12.0 s"), "{}", output.stdout);
+    let last =
+        output.stdout.lines().find(|line| line.contains("20260301-120000-0000aa")).unwrap_or_default().to_owned();
+    let follow = "kubectl inplace follow deployment/web\n";
+    assert!(
+        last.contains("  running  ") && output.stdout.contains(follow) && output.stdout.contains("12.0 s"),
+        "{}",
+        output.stdout
+    );
     assert!(server.writes().is_empty(), "{:?}", server.writes());
 }
 

@@ -444,7 +444,7 @@ fn on_a_narrow_terminal_the_phase_stays_and_the_name_is_elided() {
         let shown = terminal.contents();
         let line = shown.lines().find(|line| line.contains("restarting")).unwrap_or_else(|| panic!("{shown}"));
         assert!(line.chars().count() <= usize::from(columns) - 5, "{line}");
-        assert!(line.starts_with("  web-") && line.contains("2x4zq   restarting"), "{line}");
+        assert!(line.starts_with("  web-") && line.contains("2x4zq  "), "{line}");
         assert_eq!(line.contains('…'), columns < 200, "{line}");
     }
 }

@@ -33,6 +33,9 @@ pub const MOST_EVENTS: usize = 8;
 /// Entries of a pod's time line, at most: the last ones.
 pub const MOST_MOMENTS: usize = 30;
 
+/// The reason of a pod of which no more is known than that its time was up.
+pub const LATE: &str = "TimedOut";
+
 /// What is known about a rollout that failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -226,7 +229,7 @@ fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (St
     }
     if let PodPhase::Hook { hook } = &end.phase {
         let message = format!("the command of {} had not ended when the pod's time was up", hook.flag());
-        return ("TimedOut".into(), message, None);
+        return (LATE.into(), message, None);
     }
     if let Some(waiting) = status.and_then(|status| status.state.waiting.as_ref()) {
         return (waiting.reason.clone(), waiting.message.clone(), None);
@@ -242,7 +245,7 @@ fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (St
         Some(ready) => {
             (said(ready.reason.as_ref(), "NotReady"), said(ready.message.as_ref(), "the pod is not ready"), None)
         }
-        None => ("TimedOut".into(), "its time was up".into(), None),
+        None => (LATE.into(), "its time was up".into(), None),
     }
 }
 
