@@ -130,7 +130,8 @@ impl Narrator {
 
     /// Returns a line broken where the terminal ends, what follows below its text.
     pub(super) fn flowing(&self, line: &str) -> String {
-        words::flowing(line, CLOCK_COLUMNS, &self.style)
+        let hang = if words::without_colour(line).starts_with('[') { CLOCK_COLUMNS } else { 2 };
+        words::flowing(line, hang, &self.style)
     }
 
     pub(super) fn run(&self) -> Option<&Run> {

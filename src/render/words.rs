@@ -103,15 +103,17 @@ pub fn flowing(text: &str, hang: usize, style: &Style) -> String {
     let words = text.trim_start_matches(' ');
     let own = text.len() - words.len();
     let mut flowing = " ".repeat(own);
-    let mut used = own;
+    let (mut used, mut blanks) = (own, 0);
     for (index, word) in unbroken(words).into_iter().enumerate() {
         let columns = columns_of(&word);
-        if index == 0 {
-            used += columns;
-        } else if used + 1 + columns <= width {
-            flowing.push(' ');
-            used += 1 + columns;
+        blanks += usize::from(index > 0);
+        if columns == 0 {
+            // One blank more between two words, and none at the end of a line.
+        } else if index == 0 || used + blanks + columns <= width {
+            flowing.push_str(&" ".repeat(blanks));
+            used += std::mem::take(&mut blanks) + columns;
         } else {
+            blanks = 0;
             flowing.push('\n');
             flowing.push_str(&" ".repeat(hang));
             used = hang + columns;
@@ -143,7 +145,7 @@ fn unbroken(text: &str) -> Vec<String> {
 }
 
 /// The text without the colours that were painted here: what was not written here has none.
-fn without_colour(text: &str) -> String {
+pub(super) fn without_colour(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let plain = parts.next().unwrap_or_default().to_owned();
     parts.fold(plain, |plain, part| plain + part.split_once('m').map_or("", |(_, rest)| rest))
@@ -370,6 +372,7 @@ mod tests {
         let style = Style { width: Some(24), color: true, ..Style::PLAIN };
         let red = |text: &str| style.paint(Meaning::Failing, text);
         assert_eq!(flowing("  one two three four five", 4, &style), "  one two three four\n    five");
+        assert_eq!(flowing("one two three  four  five six", 2, &style), "one two three  four\n  five six");
         assert_eq!(
             flowing(&format!("{} one two three", red("error:")), 2, &style),
             format!("{} one two three", red("error:"))

@@ -12,8 +12,11 @@ use crate::render::style::{Meaning, Style};
 use crate::render::table::{self, Column};
 use crate::render::{fields, words};
 
-/// A longer tag or digest is cut in its middle, so that both of a change are seen.
+/// A longer tag is cut in its middle, so that both of a change are seen.
 const VERSION_COLUMNS: usize = 20;
+/// Of a digest its beginning is shown, as of a commit.
+const DIGEST: &str = "@sha256:";
+const DIGEST_COLUMNS: usize = 8;
 
 const COLUMNS: [Column; 7] = [
     Column::short("POD", 15),
@@ -58,7 +61,13 @@ fn time(pod: &PodProgress, style: &Style) -> String {
 
 /// The containers that change now, each from what to what; else what changes besides images.
 fn change(goal: &PodGoal, phase: &PodPhase, style: &Style) -> String {
-    let version = |version: &str| table::elided(&style.show(version), VERSION_COLUMNS, style);
+    let version = |version: &str| {
+        let short = match version.split_once(DIGEST) {
+            Some((tag, digest)) => format!("{tag}@{}", digest.chars().take(DIGEST_COLUMNS).collect::<String>()),
+            None => version.to_owned(),
+        };
+        table::elided(&style.show(&short), VERSION_COLUMNS, style)
+    };
     let images = words::changing(phase, goal).filter_map(|(name, wanted)| {
         let name = style.show(name.as_str());
         Some(match (&wanted.from, wanted.to.as_ref()?) {
