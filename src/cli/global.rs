@@ -10,7 +10,7 @@ use crate::render::ColorChoice;
 #[derive(Debug, Args, Default, Clone)]
 #[command(next_help_heading = "Global flags")]
 pub struct GlobalArgs {
-    /// Namespace; more flags of every command: kubectl inplace options
+    /// Namespace; other global flags: kubectl inplace options
     #[arg(short, long, global = true, help_heading = None::<&str>, value_name = "NAME")]
     pub namespace: Option<String>,
     /// The kubeconfig to use
@@ -34,6 +34,12 @@ pub struct GlobalArgs {
     /// Bearer token
     #[arg(long, global = true, hide_short_help = true, value_name = "TOKEN", hide_env_values = true)]
     pub token: Option<String>,
+    /// User name of basic authentication
+    #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
+    pub username: Option<String>,
+    /// Password of basic authentication
+    #[arg(long, global = true, hide_short_help = true, value_name = "PASSWORD", hide_env_values = true)]
+    pub password: Option<String>,
     /// Certificate file of the server's authority
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub certificate_authority: Option<String>,
@@ -76,7 +82,7 @@ pub struct GlobalArgs {
     /// Show results, warnings and errors only
     #[arg(short, long, global = true, hide_short_help = true)]
     pub quiet: bool,
-    /// Log level: 6 shows requests, 8 more
+    /// Log level: 6 shows requests, 7 their headers, 8 also bodies; without credentials
     #[arg(short = 'v', long = "v", global = true, hide_short_help = true, value_name = "LEVEL", default_value_t = 0)]
     pub verbosity: u8,
     /// kubectl's that say nothing to this program.
@@ -85,7 +91,7 @@ pub struct GlobalArgs {
 }
 
 /// Flags of kubectl's that have no meaning here, accepted because aliases and scripts add them to every command: there is no
-/// discovery cache, no profiling, no version check, and no log but `-v`.
+/// discovery cache, no profiling, no version check, and no log but `-v`. What would be expected to happen is refused.
 #[derive(Debug, Args, Default, Clone)]
 pub struct IgnoredArgs {
     /// Where kubectl keeps its discovery cache.
@@ -108,10 +114,31 @@ pub struct IgnoredArgs {
     pub vmodule: Option<String>,
 }
 
+impl GlobalArgs {
+    /// Says why flags of kubectl's are refused that ask for something which this program does not do.
+    pub fn refusal(&self) -> Option<&'static str> {
+        if self.ignored.match_server_version {
+            return Some(
+                "--match-server-version is not supported: the version of kubectl-inplace is its own, and no server's",
+            );
+        }
+        let is_profiled = self.ignored.profile.as_deref().is_some_and(|what| !matches!(what, "" | "none"));
+        is_profiled.then_some("--profile is not supported: it measures kubectl itself")
+    }
+}
+
 /// Lists the flags of every command, as `kubectl options` does.
 pub fn options() -> String {
     let mut flags = GlobalArgs::augment_args(Command::new("options").disable_help_flag(true));
     flags = flags.mut_args(|flag| flag.help_heading(None::<&str>).hide_short_help(false));
-    flags = flags.max_term_width(100).help_template("The following flags can be passed to any command:\n\n{options}\n");
-    flags.render_help().to_string()
+    flags = flags
+        .max_term_width(100)
+        .help_template("The following flags can be passed to any command:\n\n{options}\n{after-help}");
+    let ignored = IgnoredArgs::augment_args(Command::new("ignored"));
+    let ignored = ignored.get_arguments().filter_map(|flag| Some(format!("--{}", flag.get_long()?)));
+    let ignored = ignored.collect::<Vec<_>>().join(", ");
+    let note = format!(
+        "kubectl's other flags are accepted and ignored, since they have no meaning here: {ignored}. Refused are --match-server-version, and --profile of anything but none."
+    );
+    flags.after_help(note).render_help().to_string()
 }

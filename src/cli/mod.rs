@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 mod booleans;
 mod examples;
+mod formats;
 mod global;
 mod rollout;
 mod status;
@@ -15,9 +16,11 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 pub use booleans::resolved;
 use examples::{
-    ABORT_EXAMPLES, APPLY_EXAMPLES, DIFF_EXAMPLES, EXPLAIN_EXAMPLES, FOLLOW_EXAMPLES, HASH_EXAMPLES, PLAN_EXAMPLES,
-    RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, UNDO_EXAMPLES,
+    ABORT_EXAMPLES, APPLY_EXAMPLES, COMPLETION_EXAMPLES, DIFF_EXAMPLES, EXPLAIN_EXAMPLES, FOLLOW_EXAMPLES,
+    HASH_EXAMPLES, HISTORY_EXAMPLES, PLAN_EXAMPLES, RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, STATUS_EXAMPLES,
+    UNDO_EXAMPLES, VERSION_EXAMPLES,
 };
+use formats::{documents, of_hashes, text_or_json, text_or_lines};
 pub use global::{GlobalArgs, options};
 pub use rollout::{
     DisruptionBudget, OnFailure, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs, RolloutArgs, UndoArgs,
@@ -87,10 +90,10 @@ pub enum Command {
     #[command(visible_alias = "watch", after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
     /// Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing.
-    #[command(after_help = status::STATUS_EXAMPLES)]
+    #[command(after_help = STATUS_EXAMPLES)]
     Status(StatusArgs),
     /// List the in-place updates of a workload: when, who, from, to, why, how they ended. Changes nothing.
-    #[command(after_help = status::HISTORY_EXAMPLES)]
+    #[command(after_help = HISTORY_EXAMPLES)]
     History(HistoryArgs),
     /// Compute the kubelet's container hashes: would it restart a container? Changes nothing.
     #[command(after_help = HASH_EXAMPLES)]
@@ -104,8 +107,10 @@ pub enum Command {
     /// List the flags that every command has.
     Options,
     /// Print a shell's completion script, or make completion work through kubectl.
+    #[command(after_help = COMPLETION_EXAMPLES)]
     Completion(CompletionArgs),
     /// Print the version of this program, and of the server.
+    #[command(after_help = VERSION_EXAMPLES)]
     Version(VersionArgs),
     /// Answer kubectl's completion requests.
     #[command(name = "__complete", hide = true)]
@@ -121,15 +126,26 @@ pub struct PlanArgs {
     /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
+    /// Compare -f with these older manifests, without a cluster
+    ///
     /// Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input
     #[arg(long, conflicts_with_all = ["container", "requests", "limits"], value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub against: Vec<String>,
+    /// Output format
+    ///
     /// Output format; wide: also UIDs, kubelet versions, image IDs and hashes; name: the pods that would change; markdown: a comment for a pull request
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = documents(&OutputFormat::ALL))]
     pub output: OutputFormat,
+    /// Exit with 2 for changes in place, 3 for others
+    ///
     /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else. Without it a plan that could be made exits with 0, whatever it says
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// Whether the server is asked about the patches
+    ///
+    /// A plan changes nothing. client: without asking the server about the patches; server: with asking it, in a dry run.
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "server", value_parser = dry_run_of_a_plan(), conflicts_with = "against")]
+    pub dry_run: DryRun,
     /// Save the plan, for apply --plan FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
@@ -162,22 +178,8 @@ pub struct HashArgs {
     #[arg(long, value_name = "VERSION")]
     pub kubelet_version: Option<String>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = of_hashes())]
     pub output: HashFormat,
-}
-
-/// The formats of most commands: the others are for a plan alone, or for a status.
-fn text_or_json() -> impl TypedValueParser<Value = OutputFormat> {
-    one_of(&[OutputFormat::Text, OutputFormat::Json])
-}
-
-fn one_of(formats: &[OutputFormat]) -> impl TypedValueParser<Value = OutputFormat> + use<> {
-    let named = formats.iter().filter_map(|format| Some((format.to_possible_value()?, *format)));
-    let named: Vec<(PossibleValue, OutputFormat)> = named.collect();
-    PossibleValuesParser::new(named.iter().map(|(value, _)| value.clone()).collect::<Vec<_>>()).map(move |word| {
-        let found = named.iter().find(|(value, _)| value.matches(&word, false));
-        found.map_or(OutputFormat::Text, |(_, format)| *format)
-    })
 }
 
 /// The default of `--field-manager`.
@@ -192,26 +194,28 @@ pub struct ApplyArgs {
     /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Do exactly what a saved plan says; refused if anything changed since
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "container", "requests", "limits", "filename", "kustomize", "selector", "all", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "drain", "drain_seconds", "field_manager"])]
-    pub plan: Option<PathBuf>,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
-    pub output: OutputFormat,
     /// Do not ask; required where there is no terminal
     #[arg(short, long)]
     pub yes: bool,
+    /// Only plan
+    ///
+    /// Only plan, and change nothing. client: without asking the server about the patches; server: with asking it, as plan does.
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
+    pub dry_run: DryRun,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
+    pub output: OutputFormat,
+    /// Do exactly what a saved plan says
+    ///
+    /// Do exactly what a saved plan says; refused if anything changed since
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "container", "requests", "limits", "filename", "kustomize", "selector", "all", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "drain", "drain_seconds", "field_manager"])]
+    pub plan: Option<PathBuf>,
     /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
     /// What becomes of a resize that a node has no room for.
     #[command(flatten)]
     pub resize: ResizeArgs,
-    /// Only plan; client does not ask the server about the patches
-    ///
-    /// Only plan, and change nothing. client: without asking the server about the patches; server: with asking it, as plan does.
-    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
-    pub dry_run: DryRun,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
@@ -228,6 +232,12 @@ pub enum DryRun {
     Server,
 }
 
+/// A plan does nothing: `none` would be a lie.
+fn dry_run_of_a_plan() -> impl TypedValueParser<Value = DryRun> {
+    PossibleValuesParser::new(["client", "server"])
+        .map(|word| if word == "client" { DryRun::Client } else { DryRun::Server })
+}
+
 /// `follow`.
 #[derive(Debug, Args)]
 pub struct FollowArgs {
@@ -238,7 +248,7 @@ pub struct FollowArgs {
     #[command(flatten)]
     pub policy: FollowPolicyArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
     pub output: OutputFormat,
     /// Write down everything that is decided, and from what, as one JSON object a line: for a report of a bug
     #[arg(long, value_name = "FILE")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{DryRun, FIELD_MANAGER, TargetArgs, text_or_json};
+use super::{DryRun, FIELD_MANAGER, WorkloadArgs, text_or_lines};
 use crate::engine::plan::PodOrder;
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
@@ -19,15 +19,17 @@ const PODS: &str = "Which pods";
 /// How fast, how careful.
 #[derive(Debug, Args, Default)]
 pub struct PolicyArgs {
+    /// Pods down at once [default: owner's, else 1]
+    ///
     /// Pods down at once [default: the owner's own, else 1]
     #[arg(long, help_heading = PACE, value_name = "N|N%")]
     pub max_unavailable: Option<String>,
-    /// Seconds that a pod must stay ready before the next one
+    /// Seconds that a pod must stay ready
     ///
     /// Seconds that a pod must stay ready before the next one is taken [default: the owner's own; 5 for the first pod without a readiness probe]
-    #[arg(long, help_heading = PACE, value_name = "SECONDS")]
+    #[arg(long, help_heading = PACE, value_name = "N")]
     pub min_ready_seconds: Option<u32>,
-    /// How long one pod may take, such as 90s or 10m [default: 5m and grace]
+    /// How long one pod may take, such as 90s
     ///
     /// How long one pod may take, such as 90s or 10m [default: 5m and its termination grace]
     #[arg(long, help_heading = PACE, value_name = "DURATION")]
@@ -35,12 +37,16 @@ pub struct PolicyArgs {
     /// How long everything may take [default: no limit]
     #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "DURATION")]
     pub total_timeout: Option<String>,
-    /// Patch the pods alone; pods made later get the template's image
+    /// Leave the owner's template as it is
+    ///
+    /// Patch the pods alone, and leave the owner's template as it is: pods made later get the template's image
     #[arg(long, help_heading = PODS)]
     pub pods_only: bool,
     /// Take over a rollout that another run holds, also one that is still at work: that run stops and changes nothing more
     #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub take_over: bool,
+    /// Stop after the first pods
+    ///
     /// Stop after the first pods, and ask or print how to resume
     #[arg(long, help_heading = PACE, value_name = "N|N%")]
     pub canary: Option<String>,
@@ -59,7 +65,7 @@ pub struct PolicyArgs {
     /// Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them
     #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT", default_value = "respect")]
     pub disruption_budget: DisruptionBudget,
-    /// Pull the image on each node before a pod is touched
+    /// Pull the image before a pod is touched
     ///
     /// Pull the image on each node before a pod is touched: where the kubelet would pull it (auto), everywhere, or nowhere.
     #[arg(long, help_heading = SAFETY, value_name = "WHEN", default_value = "auto")]
@@ -78,12 +84,12 @@ pub struct PolicyArgs {
     /// Change containers one after the other in this order
     ///
     /// Change containers of a pod one after the other in this order, each once the one before is verified and ready. Changed containers that are not named come last, together [default: all in one patch]
-    #[arg(long, help_heading = PACE, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "NAME", value_delimiter = ',')]
     pub container_order: Vec<String>,
     /// Shell command before each pod; a failure stops the rollout
     ///
     /// Run this with sh -c before each pod is touched; a failure stops the rollout. Its environment: KUBECTL_INPLACE_PHASE, _NAMESPACE, _POD, _POD_UID, _NODE, _WORKLOAD, _CONTAINERS. Not stored in the cluster; pass it again to resume. It runs at least once.
-    #[arg(long, help_heading = SAFETY, value_name = "COMMAND")]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "COMMAND")]
     pub before_pod: Option<String>,
     /// The same once a pod is done and back in its Services; both count in the pod's --timeout
     #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "COMMAND")]
@@ -93,6 +99,8 @@ pub struct PolicyArgs {
 /// What becomes of a rollout, and what is written down of it.
 #[derive(Debug, Args)]
 pub struct RolloutArgs {
+    /// Why; recorded in the history
+    ///
     /// Why; recorded in the history and as kubernetes.io/change-cause
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
@@ -116,7 +124,7 @@ pub struct ResizeArgs {
     /// When the kubelet defers a resize: wait for it, undo everything, or leave it to the kubelet
     ///
     /// What becomes of a resize that the kubelet defers, because its node has no room for it now. wait: until --timeout, and then exit 5. undo: the whole rollout is taken back, exit 5. leave: everything else is done, also of that pod, and the kubelet resizes it by itself once there is room; exit 5. A container that restarts for its resize, and what goes back, is waited for all the same.
-    #[arg(long, help_heading = SAFETY, value_name = "WHAT", default_value = "wait")]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT", default_value = "wait")]
     pub deferred: OnDeferred,
 }
 
@@ -125,7 +133,7 @@ pub struct ResizeArgs {
 pub struct RestartArgs {
     /// Which workloads.
     #[command(flatten)]
-    pub targets: TargetArgs,
+    pub targets: WorkloadArgs,
     /// The containers that restart, separated by commas; required unless there is one
     #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
     pub container: Vec<String>,
@@ -135,17 +143,17 @@ pub struct RestartArgs {
     /// What becomes of it.
     #[command(flatten)]
     pub rollout: RolloutArgs,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
-    pub output: OutputFormat,
     /// Do not ask; required where there is no terminal
     #[arg(short, long)]
     pub yes: bool,
-    /// Only plan; client does not ask the server about the patches
+    /// Only plan
     ///
     /// Only plan, and change nothing. client: without asking the server about the patches; server: with asking it, as plan does.
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
+    pub output: OutputFormat,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
@@ -178,7 +186,7 @@ pub enum OnFailure {
 pub struct ResumeArgs {
     /// Which workloads.
     #[command(flatten)]
-    pub targets: TargetArgs,
+    pub targets: WorkloadArgs,
     /// How fast, how careful; what is given replaces what the rollout began with.
     #[command(flatten)]
     pub policy: PolicyArgs,
@@ -191,15 +199,17 @@ pub struct ResumeArgs {
     /// What becomes of a resize that a node has no room for.
     #[command(flatten)]
     pub resize: ResizeArgs,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
-    pub output: OutputFormat,
     /// Do not ask; required where there is no terminal
     #[arg(short, long)]
     pub yes: bool,
-    /// Show the remaining changes and change nothing; server: ask the server too whether it would accept it
+    /// Only show the remaining changes
+    ///
+    /// Show the remaining changes, and change nothing. client: without asking the server about them; server: with asking it whether it would accept them.
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
+    pub output: OutputFormat,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,
@@ -210,7 +220,7 @@ pub struct ResumeArgs {
 pub struct UndoArgs {
     /// Which workloads.
     #[command(flatten)]
-    pub targets: TargetArgs,
+    pub targets: WorkloadArgs,
     /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
@@ -226,17 +236,17 @@ pub struct UndoArgs {
     /// Back to the recorded digest, not only to the tag
     #[arg(long)]
     pub pin_digest: bool,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
-    pub output: OutputFormat,
     /// Do not ask; required where there is no terminal
     #[arg(short, long)]
     pub yes: bool,
-    /// Only plan; client does not ask the server about the patches
+    /// Only plan
     ///
     /// Only plan, and change nothing. client: without asking the server about the patches; server: with asking it, as plan does.
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
     pub dry_run: DryRun,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_lines())]
+    pub output: OutputFormat,
     /// Name of the field manager
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
     pub field_manager: String,

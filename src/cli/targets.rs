@@ -8,6 +8,9 @@ use crate::engine::value::api_schema::Validation;
 /// The heading of the flags that say what changes.
 pub(super) const WHAT: &str = "Workloads and changes";
 
+/// The heading of those that say which workloads.
+pub(super) const WORKLOADS: &str = "Workloads";
+
 /// Which workloads, and which images.
 #[derive(Debug, Args, Default, Clone)]
 pub struct TargetArgs {
@@ -16,17 +19,17 @@ pub struct TargetArgs {
     /// Workloads are TYPE/NAME, TYPE NAME, or TYPE with -l or --all. Images are CONTAINER=IMAGE, where IMAGE may also be :TAG or @DIGEST, which keep the repository of the image that runs.
     #[arg(value_name = "TYPE/NAME | CONTAINER=IMAGE")]
     pub words: Vec<String>,
-    /// An image as a flag; with -c the image alone
-    #[arg(long, help_heading = WHAT, value_name = "CONTAINER=IMAGE")]
+    /// An image as a flag; with -c, --image IMAGE
+    #[arg(long, help_heading = WHAT, value_name = "NAME=IMAGE")]
     pub image: Vec<String>,
     /// Let '*=IMAGE' stand for every container
     #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub all_containers: bool,
-    /// Manifests: files, folders, URLs, or - for standard input
+    /// Manifests: files, folders, URLs, - for stdin
     #[arg(short, long, help_heading = WHAT, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub filename: Vec<String>,
     /// A kustomization, built by kubectl kustomize
-    #[arg(short, long, help_heading = WHAT, value_name = "DIRECTORY", value_hint = ValueHint::AnyPath, conflicts_with = "filename")]
+    #[arg(short, long, help_heading = WHAT, value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with = "filename")]
     pub kustomize: Option<String>,
     /// Process the directory used in -f recursively
     #[arg(short = 'R', long, help_heading = WHAT, hide_short_help = true)]
@@ -35,7 +38,7 @@ pub struct TargetArgs {
     #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "strict", default_value = "strict")]
     pub validate: Validation,
     /// Label selector of the workloads
-    #[arg(short = 'l', long, help_heading = WHAT, value_name = "SELECTOR")]
+    #[arg(short = 'l', long, help_heading = WHAT, value_name = "LABELS")]
     pub selector: Option<String>,
     /// All workloads of the types
     #[arg(long, help_heading = WHAT, conflicts_with = "selector")]
@@ -51,16 +54,16 @@ pub struct ChangeArgs {
     /// Which workloads, and which images.
     #[command(flatten)]
     pub targets: TargetArgs,
-    /// Containers that --image, --requests and --limits are for
+    /// Container, where --image does not name it
     ///
-    /// May be left out where there is one container.
+    /// Containers that --image, --requests and --limits are for. May be left out where there is one container.
     #[arg(short, long, help_heading = WHAT, value_name = "NAME", value_delimiter = ',')]
     pub container: Vec<String>,
     /// Requests of cpu and memory, such as cpu=200m,memory=256Mi
-    #[arg(long, help_heading = WHAT, value_name = "RESOURCE=QUANTITY")]
+    #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "RESOURCE=QUANTITY")]
     pub requests: Option<String>,
     /// Limits of cpu and memory, such as memory=512Mi
-    #[arg(long, help_heading = WHAT, value_name = "RESOURCE=QUANTITY")]
+    #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "RESOURCE=QUANTITY")]
     pub limits: Option<String>,
 }
 

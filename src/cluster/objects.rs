@@ -387,6 +387,14 @@ impl Cluster {
         self.list_names(NAMESPACES, None).await
     }
 
+    /// Returns the names of nodes, at most 500 of them.
+    ///
+    /// # Errors
+    /// What the server or the way to it says.
+    pub async fn node_names(&self) -> Result<Vec<String>, ClusterError> {
+        self.list_names(NODES, None).await
+    }
+
     /// Returns the server's version, such as `v1.36.3`.
     ///
     /// # Errors

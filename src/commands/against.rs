@@ -56,6 +56,7 @@ fn connection_flag(global: &GlobalArgs) -> Option<&'static str> {
         ("--user", global.user.is_some()),
         ("--server", global.server.is_some()),
         ("--token", global.token.is_some()),
+        ("--username", global.username.is_some()),
         ("--certificate-authority", global.certificate_authority.is_some()),
         ("--client-certificate", global.client_certificate.is_some()),
         ("--client-key", global.client_key.is_some()),

@@ -2,74 +2,96 @@
 
 use super::Shell;
 use crate::cli::ExplainArgs;
-use crate::engine::change::reason::{self, Explanation, ReasonCode, ReportCode, WarningCode};
+use crate::engine::change::reason::{
+    self, Explanation, ReasonCode, ReportCode, STATE_WORDS, StateWord, WarningCode, nearest_state, state_words,
+};
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 
-/// The text is broken at so many columns.
+/// No line is longer, on however wide a terminal.
 const COLUMNS: usize = 100;
 
 pub(super) fn run(args: &ExplainArgs, shell: &Shell) -> Result<EndResult, CommandError> {
+    let columns = shell.terminal.stdout.width.map_or(COLUMNS, |width| usize::from(width).clamp(20, COLUMNS));
     let text = match &args.code {
-        None => list(),
-        Some(code) if !with_exit_code(code).is_empty() => exit_codes(&with_exit_code(code)),
-        Some(code) => match reason::explain(code) {
-            Ok(explanation) => at_length(&explanation),
-            Err(nearest) => {
-                let error = CommandError::usage(format!("there is no code {code:?}"));
-                return Err(match nearest {
-                    Some(nearest) => error.hint(format!("did you mean {nearest}?")),
-                    None => error.hint("see all of them with: kubectl inplace explain"),
-                });
-            }
-        },
+        None => list(columns),
+        Some(code) => explained(code, columns).ok_or_else(|| unknown(code))?,
     };
     shell.print(&text)?;
     Ok(EndResult::Complete)
 }
 
-fn list() -> String {
+/// Says everything that a code, a state or an exit code stands for.
+fn explained(code: &str, columns: usize) -> Option<String> {
+    let explanation = reason::explain(code).ok().map(|known| at_length(&known, columns));
+    let states = state_words(code);
+    let states = (!states.is_empty()).then(|| states_at_length(&states, columns));
+    let ends = with_exit_code(code);
+    let ends = (!ends.is_empty()).then(|| exit_codes(&ends, columns));
+    let parts: Vec<String> = [explanation, states, ends].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+fn unknown(code: &str) -> CommandError {
+    let error = CommandError::usage(format!("there is no code {code:?}"));
+    match reason::explain(code).err().flatten().or_else(|| nearest_state(code)) {
+        Some(nearest) => error.hint(format!("did you mean {nearest}?")),
+        None => error.hint("see all of them with: kubectl inplace explain"),
+    }
+}
+
+fn list(columns: usize) -> String {
     let reasons: Vec<Explanation> = ReasonCode::ALL.iter().map(|code| code.explanation()).collect();
     let warnings: Vec<Explanation> = WarningCode::ALL.iter().map(|code| code.explanation()).collect();
     let reports: Vec<Explanation> = ReportCode::ALL.iter().map(|code| code.explanation()).collect();
+    let mut states: Vec<&str> = STATE_WORDS.iter().map(|known| known.word).collect();
+    states.sort_unstable();
+    states.dedup();
+    let ends = EndResult::ALL.map(|end| format!("{} ({})", end.exit_code(), end.word()));
     let width = reasons.iter().chain(&warnings).chain(&reports).map(|known| known.code.len()).max().unwrap_or(0);
-    let line = |known: &Explanation| format!("  {:width$}  {}\n", known.code, known.summary);
+    let line = |known: &Explanation| indented(&format!("{:width$}  {}", known.code, known.summary), width + 4, columns);
     let lines = |explanations: &[Explanation]| explanations.iter().map(line).collect::<String>();
     format!(
-        "Reasons: why something cannot be done in place\n{}\nWarnings: what is worth knowing though it can\n{}\nFailures and states: what a rollout and status report\n{}\nExit codes: by number, such as 4, or by their word in JSON, such as failed\n\nMore about one of them: kubectl inplace explain CODE\n",
+        "Reasons: why something cannot be done in place\n{}\nWarnings: what is worth knowing though it can\n{}\nFailures and notable states: what a rollout and status report\n{}\nStates: where something stands\n{}\nExit codes, by number or by their word in JSON\n{}\nMore about one of them: kubectl inplace explain CODE\n",
         lines(&reasons),
         lines(&warnings),
-        lines(&reports)
+        lines(&reports),
+        broken(&states.join(", "), columns),
+        broken(&ends.join(", "), columns),
     )
 }
 
 /// Returns how a command may have ended with an exit code, or with its word in JSON.
 fn with_exit_code(code: &str) -> Vec<EndResult> {
-    let is = |result: &EndResult| {
-        code.parse() == Ok(result.exit_code()) || result.word().eq_ignore_ascii_case(code) && !is_code(code)
-    };
+    let is = |end: &EndResult| code.parse() == Ok(end.exit_code()) || end.word().eq_ignore_ascii_case(code);
     EndResult::ALL.into_iter().filter(is).collect()
 }
 
-fn is_code(code: &str) -> bool {
-    reason::all_explanations().any(|known| known.code.eq_ignore_ascii_case(code))
-}
-
-fn exit_codes(results: &[EndResult]) -> String {
+fn exit_codes(results: &[EndResult], columns: usize) -> String {
     let lines = results.iter().map(|result| {
         let line = format!("Exit code {} ({}): {}.", result.exit_code(), result.word(), result.meaning());
-        format!("{}{}", broken(&line), broken(&format!("What to do: {}.", result.remedy())))
+        format!("{}{}", broken(&line, columns), broken(&format!("What to do: {}.", result.remedy()), columns))
     });
     let note = "diff has kubectl diff's exit codes: 0 nothing differs, 1 something does, more than 1 an error.";
-    format!("{}\n{}", lines.collect::<Vec<_>>().join("\n"), broken(note))
+    format!("{}\n{}", lines.collect::<Vec<_>>().join("\n"), broken(note, columns))
 }
 
-fn at_length(explanation: &Explanation) -> String {
-    let part = |heading: &str, text: &str| format!("\n{heading}\n{}", broken(text));
+fn states_at_length(states: &[StateWord], columns: usize) -> String {
+    let parts = states.iter().map(|state| {
+        let StateWord { word, of, meaning, remedy } = state;
+        let remedy = if remedy.is_empty() { "nothing has to be done" } else { *remedy };
+        let remedy = broken(&format!("What to do: {remedy}."), columns);
+        format!("{word}: the state of {of}\n{}{remedy}", broken(&format!("{meaning}."), columns))
+    });
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+fn at_length(explanation: &Explanation, columns: usize) -> String {
+    let part = |heading: &str, text: &str| format!("\n{heading}\n{}", broken(text, columns));
+    let title = broken(&format!("{}: {}.", explanation.code, explanation.summary), columns + 2);
     format!(
-        "{}: {}.\n{}{}{}",
-        explanation.code,
-        explanation.summary,
+        "{}{}{}{}",
+        title.lines().map(|line| format!("{}\n", line.trim_start())).collect::<String>(),
         part("What it means", explanation.meaning),
         part("Why it is so", explanation.why),
         part("What to do", explanation.remedy)
@@ -77,20 +99,30 @@ fn at_length(explanation: &Explanation) -> String {
 }
 
 /// Breaks a text into indented lines between its words.
-fn broken(text: &str) -> String {
+fn broken(text: &str, columns: usize) -> String {
+    indented(text, 2, columns)
+}
+
+/// The same, with the lines after the first indented further; blanks within a line stay.
+fn indented(text: &str, further: usize, columns: usize) -> String {
+    let further = if further + 20 > columns { 4 } else { further };
     let mut lines = String::new();
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        if !line.is_empty() && line.len() + word.len() + 3 > COLUMNS {
-            lines.push_str(&format!("  {line}\n"));
-            line.clear();
+    let mut line = "  ".to_owned();
+    let mut is_empty = true;
+    for word in text.split(' ') {
+        if !is_empty && !word.is_empty() && line.len() + word.len() + 1 > columns {
+            lines.push_str(line.trim_end());
+            lines.push('\n');
+            line = " ".repeat(further);
+            is_empty = true;
         }
-        if !line.is_empty() {
+        if !is_empty {
             line.push(' ');
         }
         line.push_str(word);
+        is_empty = false;
     }
-    lines + &format!("  {line}\n")
+    lines + line.trim_end() + "\n"
 }
 
 #[cfg(test)]
@@ -98,11 +130,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_names_every_code_and_no_line_is_too_long() {
-        let list = list();
+    fn the_list_names_every_code_and_every_line_fits() {
+        let list = list(COLUMNS);
         for explanation in reason::all_explanations() {
             assert!(list.contains(explanation.code), "{}", explanation.code);
-            assert!(at_length(&explanation).lines().all(|line| line.len() <= COLUMNS + 30), "{}", explanation.code);
+            for columns in [40, 80, COLUMNS] {
+                let text = at_length(&explanation, columns);
+                // A path of Kubernetes' sources is one word.
+                let too_long = text.lines().find(|line| line.len() > columns && line.trim().contains(' '));
+                assert_eq!(too_long, None, "{}", explanation.code);
+            }
+        }
+        assert!(STATE_WORDS.iter().all(|known| list.contains(known.word)));
+        for columns in [80, COLUMNS] {
+            assert!(super::list(columns).lines().all(|line| line.len() <= columns), "{}", super::list(columns));
         }
     }
 
@@ -111,21 +152,28 @@ mod tests {
         for result in EndResult::ALL {
             let number = with_exit_code(&result.exit_code().to_string());
             assert!(number.contains(&result), "{result:?}");
-            let text = exit_codes(&number);
-            assert!(
-                text.contains(&format!("Exit code {}", result.exit_code())) && text.contains(result.word()),
-                "{text}"
-            );
-            let known = is_code(result.word()) || with_exit_code(result.word()).contains(&result);
-            assert!(known, "{}", result.word());
+            let text = explained(result.word(), COLUMNS).unwrap_or_default();
+            assert!(text.contains(&format!("Exit code {} ({})", result.exit_code(), result.word())), "{text}");
         }
         assert!(with_exit_code("256").is_empty() && with_exit_code("x").is_empty());
     }
 
     #[test]
+    fn a_word_that_stands_for_several_things_is_explained_as_each() {
+        let failed = explained("failed", COLUMNS).unwrap_or_default();
+        for part in ["the state of a pod", "the state of a container", "Exit code 4"] {
+            assert!(failed.contains(part), "{failed}");
+        }
+        for state in STATE_WORDS {
+            assert!(explained(state.word, COLUMNS).is_some_and(|text| text.contains(state.of)), "{}", state.word);
+        }
+        assert_eq!(explained("weather", COLUMNS), None);
+    }
+
+    #[test]
     fn words_stay_whole() {
-        let text = "word ".repeat(50);
-        let broken = broken(&text);
+        let text = ["word"; 50].join(" ");
+        let broken = broken(&text, COLUMNS);
         assert_eq!(broken.split_whitespace().count(), 50);
         assert!(broken.lines().count() > 1 && broken.lines().all(|line| line.len() <= COLUMNS));
     }

@@ -1,12 +1,11 @@
 //! `hash`: computes the kubelet's container hashes, of manifests without a cluster, of live pods and templates with one.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use serde_json::Value;
 
-use super::Shell;
 use super::targets::{self, Asked};
+use super::{Shell, usage};
 use crate::cli::{GlobalArgs, HashArgs, TargetArgs};
 use crate::cluster::Cluster;
 use crate::engine::change::new_images;
@@ -24,7 +23,7 @@ use crate::render::{self, HashFormat};
 pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let given = args.kubelet_version.as_deref().map(str::parse::<KubeletVersion>).transpose();
     let given = given.map_err(|error| CommandError::usage(format!("--kubelet-version: {error}")))?;
-    let request = request(&args.targets)?;
+    let request = request(&args.targets, shell)?;
     let images = request.images.clone();
     let manifests = manifests(&args.targets, shell).await?;
     let is_live = !request.named.is_empty() || !request.selected.is_empty();
@@ -43,15 +42,16 @@ pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell)
         }
         objects
     };
-    render::hashes(args.output, &objects, &shell.terminal.stdout, &mut io::stdout().lock())?;
+    shell.document(|out| render::hashes(args.output, &objects, &shell.terminal.stdout, out))?;
     if args.output == HashFormat::Text {
         notes(&objects, is_live, shell);
     }
     Ok(EndResult::Complete)
 }
 
-fn request(args: &TargetArgs) -> Result<target::Request, CommandError> {
-    let request = target::parse(&args.words, &args.image, targets::unnamed(args), args.all_containers)?;
+fn request(args: &TargetArgs, shell: &Shell) -> Result<target::Request, CommandError> {
+    let request = target::parse(&args.words, &args.image, targets::unnamed(args), args.all_containers)
+        .map_err(|error| usage::with_what_was_meant(error, shell))?;
     let no_target = request.named.is_empty() && request.selected.is_empty();
     if no_target && !has_manifests(args) {
         return Err(CommandError::usage("no pod, workload or manifest was named")

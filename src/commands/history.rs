@@ -1,7 +1,5 @@
 //! `history`: lists the in-place updates of workloads, and changes nothing.
 
-use std::io;
-
 use super::Shell;
 use super::targets;
 use crate::cli::{GlobalArgs, HistoryArgs, TargetArgs};
@@ -30,6 +28,6 @@ pub(super) async fn run(args: &HistoryArgs, global: &GlobalArgs, shell: &mut She
         live.map(|live| typing.ways(&status(live).ways, &updates.workload, None)).unwrap_or_default()
     };
     let context = HistoryContext { now: &now, commands: &commands };
-    render::history(args.output, &found, &context, &shell.terminal.stdout, &mut io::stdout().lock())?;
+    shell.document(|out| render::history(args.output, &found, &context, &shell.terminal.stdout, out))?;
     Ok(EndResult::Complete)
 }

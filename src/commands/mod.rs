@@ -55,7 +55,7 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     let (cli, typed) = match parsed(&arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
-            let error = usage::suggest(error);
+            let error = usage::with_tips(error, &arguments);
             let is_wrong = error.use_stderr();
             let result = shell.tell_usage(&error, &arguments);
             // To `diff`, 1 means that something differs.
@@ -65,6 +65,10 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     };
     shell.configure(&cli.global, &arguments, typed);
     shell.is_answer = cli.command.as_ref().is_some_and(is_answer);
+    let refusal = cli.global.refusal().map_or(Ok(()), |why| Err(CommandError::usage(why)));
+    if let Err(error) = refusal.and_then(|()| shell.read_template()) {
+        return Ending::Command(shell.tell_error(&error));
+    }
     match dispatch(cli, shell).await {
         Ok(Ending::Command(result)) => Ending::Command(shell.finish(result)),
         Ok(ending @ Ending::Diff(_)) => ending,

@@ -5,7 +5,7 @@ use std::io;
 
 use super::planning::Planned;
 use super::{Shell, planning, saved};
-use crate::cli::{GlobalArgs, PlanArgs};
+use crate::cli::{DryRun, GlobalArgs, PlanArgs};
 use crate::cluster::Nodes;
 use crate::engine::change::reason::Warning;
 use crate::engine::plan::Plan;
@@ -18,8 +18,9 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         OutputFormat::Wide | OutputFormat::Json | OutputFormat::Yaml => Nodes::OfEveryPod,
         OutputFormat::Text | OutputFormat::Name | OutputFormat::Markdown => Nodes::WhereDecisive,
     };
+    let ask_server = args.dry_run != DryRun::Client;
     let mut planned =
-        planning::make(&args.change, &args.policy, global, &args.field_manager, true, nodes, shell).await?;
+        planning::make(&args.change, &args.policy, global, &args.field_manager, ask_server, nodes, shell).await?;
     if args.output == OutputFormat::Wide {
         warn_of_nodes(&mut planned);
     }
@@ -56,8 +57,9 @@ fn warn_of_nodes(planned: &mut Planned) {
 pub(super) fn show(plan: &Plan, output: OutputFormat, next: Option<&str>, shell: &Shell) -> Result<(), CommandError> {
     let plan = &*as_shown(plan, output);
     let connection = shell.connection();
-    let guide = Guide { next, connection: &connection };
-    render::plan(output, plan, &guide, &shell.terminal.stdout, &mut io::stdout().lock())?;
+    let every_namespace = shell.typed.iter().any(|typed| typed.id == "all_namespaces");
+    let guide = Guide { next, connection: &connection, every_namespace };
+    shell.document(|out| render::plan(output, plan, &guide, &shell.terminal.stdout, out))?;
     render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
     Ok(())
 }

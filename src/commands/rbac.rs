@@ -1,7 +1,5 @@
 //! `rbac`: prints the least Role that a command needs, or asks the server whether the caller has it.
 
-use std::io;
-
 use super::Shell;
 use crate::cli::{GlobalArgs, RbacArgs};
 use crate::engine::k8s::permissions::{self, AccessAnswer, Asked};
@@ -18,7 +16,7 @@ pub(super) async fn run(args: &RbacArgs, global: &GlobalArgs, shell: &mut Shell)
     }
     let kinds = args.kind.0.map_or_else(|| WorkloadKind::updated_here().collect(), |kind| vec![kind]);
     let asked = Asked { command, kinds, pods_only: args.pods_only };
-    if args.check { check(args, &asked, global, shell).await } else { print(args, &asked, global) }
+    if args.check { check(args, &asked, global, shell).await } else { print(args, &asked, global, shell) }
 }
 
 /// Returns the words after `kubectl inplace`, with a separator between them.
@@ -28,7 +26,7 @@ fn words(args: &RbacArgs, separator: &str) -> String {
     words.join(separator) + if args.pods_only { " --pods-only" } else { "" }
 }
 
-fn print(args: &RbacArgs, asked: &Asked, global: &GlobalArgs) -> Result<EndResult, CommandError> {
+fn print(args: &RbacArgs, asked: &Asked, global: &GlobalArgs, shell: &Shell) -> Result<EndResult, CommandError> {
     let role = Role {
         command: format!("kubectl inplace {}", words(args, " ")),
         name: format!("kubectl-inplace-{}", words(args, "-").replace(" --", "-")),
@@ -37,14 +35,13 @@ fn print(args: &RbacArgs, asked: &Asked, global: &GlobalArgs) -> Result<EndResul
         optional: args.optional,
         permissions: asked.permissions(),
     };
-    let mut out = io::stdout().lock();
-    match args.output {
+    shell.document(|out| match args.output {
         // The command line has none but text and JSON here.
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            render::role_yaml(&role, &mut out)?;
+            render::role_yaml(&role, out)
         }
-        OutputFormat::Json => render::role_json(&role, &mut out)?,
-    }
+        OutputFormat::Json => render::role_json(&role, out),
+    })?;
     Ok(EndResult::Complete)
 }
 
@@ -59,13 +56,12 @@ async fn check(
     let answers = cluster.access(asked.permissions(), namespace, None).await?;
     let missing = permissions::missing(&answers);
     let result = if missing.is_empty() { EndResult::Complete } else { EndResult::NotEligible };
-    let mut out = io::stdout().lock();
-    match args.output {
+    shell.document(|out| match args.output {
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            render::access_table(&answers, namespace, &shell.terminal.stdout, &mut out)?;
+            render::access_table(&answers, namespace, &shell.terminal.stdout, out)
         }
-        OutputFormat::Json => render::access_json(&answers, namespace, result, &mut out)?,
-    }
+        OutputFormat::Json => render::access_json(&answers, namespace, result, out),
+    })?;
     tell(&missing, args, namespace, shell);
     Ok(result)
 }

@@ -4,7 +4,7 @@ use super::planning::{self, Planned};
 use super::rolling::Rolling;
 use super::targets::{self, Wish};
 use super::{Shell, approve, plan};
-use crate::cli::{DryRun, GlobalArgs, RestartArgs};
+use crate::cli::{DryRun, GlobalArgs, RestartArgs, TargetArgs};
 use crate::cluster::Nodes;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::Options;
@@ -15,16 +15,12 @@ use crate::render::OutputFormat;
 pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     // Nothing changes that a template could say.
     let options = Options { pods_only: true, ..planning::options(&args.policy)? };
-    let asked = targets::read(&args.targets, false, shell).await?;
+    let words = TargetArgs::from(&args.targets);
+    let why = "a restart keeps the images; name the workload and its containers: -c NAME";
+    let asked = targets::read_workloads(&words, why, shell).await?;
     let cluster = shell.connect(global).await?;
-    let mut found = targets::find(asked, &args.targets, global, &cluster).await?;
+    let mut found = targets::find(asked, &words, global, &cluster).await?;
     for (_, wish) in &mut found {
-        if matches!(wish, Wish::Images(images) if !images.is_empty()) {
-            return Err(CommandError::usage(
-                "a restart keeps the images; name the workload and its containers: -c NAME",
-            )
-            .hint("for another image: kubectl inplace apply"));
-        }
         let containers = args.container.iter().map(|name| ContainerName::from(name.as_str())).collect();
         *wish = Wish::Restart { containers };
     }

@@ -8,7 +8,7 @@ use super::rolling::{Rolling, say_what_pods_keep};
 use super::several::Job;
 use super::targets::{self, Wish};
 use super::{Shell, approve, planning, pulls};
-use crate::cli::{DryRun, GlobalArgs, PolicyArgs, ResumeArgs};
+use crate::cli::{DryRun, GlobalArgs, PolicyArgs, ResumeArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
 use crate::engine::k8s::names::ContainerName;
@@ -29,9 +29,11 @@ pub(super) async fn run(
     shell: &mut Shell,
 ) -> Result<EndResult, CommandError> {
     let options = planning::options(&args.policy)?;
-    let asked = targets::read(&args.targets, false, shell).await?;
+    let words = TargetArgs::from(&args.targets);
+    let why = "resume and abort use the images recorded in the rollout; pass only the workload";
+    let asked = targets::read_workloads(&words, why, shell).await?;
     let cluster = shell.connect(global).await?;
-    let found = targets::find(asked, &args.targets, global, &cluster).await?;
+    let found = targets::find(asked, &words, global, &cluster).await?;
     let writer = (args.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.start.pre_pull = options.pre_pull;
@@ -57,12 +59,7 @@ pub(super) async fn go_on(
     let command = if direction == Some(Direction::Back) { ClusterCommand::Abort } else { ClusterCommand::Resume };
     let mut permitted = Permitted::new(cluster, command);
     let mut goals = Vec::new();
-    for (workload, wish) in found {
-        if !matches!(&wish, Wish::Images(images) if images.is_empty()) {
-            return Err(CommandError::usage(
-                "resume and abort use the images recorded in the rollout; pass only the workload",
-            ));
-        }
+    for (workload, _) in found {
         let mut live = cluster.live(workload, Nodes::WhereDecisive).await?;
         planning::read_services(&mut live, cluster).await;
         live.surroundings.now = Some(shell.clock(cluster));

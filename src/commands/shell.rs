@@ -1,5 +1,8 @@
 //! What commands share of the outside: streams, terminal, environment, and the wall clock for names.
-#![expect(clippy::disallowed_methods, reason = "reads the wall clock once, for the rollout's id")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the wall clock once, for the rollout's id; reads the file of a template"
+)]
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -10,12 +13,12 @@ use super::next::{self, Typing};
 use super::notices::Notices;
 use crate::cli::{GlobalArgs, Typed};
 use crate::cluster::Cluster;
-use crate::cluster::connect::{ConnectOptions, Environment, REQUEST_TIMEOUT};
+use crate::cluster::connect::{ConnectOptions, Environment, KubeconfigNames, REQUEST_TIMEOUT, kubeconfig_names};
 use crate::engine::k8s::names::RolloutId;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{self, ColorChoice, Listener, Meaning, OutputFormat, SharedScreen, Terminal};
+use crate::render::{self, ColorChoice, JsonPath, Listener, Meaning, OutputFormat, SharedScreen, Terminal};
 
 /// Streams, terminal and environment of one run.
 pub struct Shell {
@@ -33,6 +36,8 @@ pub struct Shell {
     quiet: bool,
     is_silent: bool,
     warnings_as_errors: bool,
+    /// What is taken out of a document (`-o jsonpath`).
+    template: Option<JsonPath>,
     notices: Option<Notices>,
     /// Where several rollouts draw, once there are some.
     screen: OnceLock<SharedScreen>,
@@ -51,6 +56,7 @@ impl Shell {
             quiet: false,
             is_silent: false,
             warnings_as_errors: false,
+            template: None,
             notices: None,
             screen: OnceLock::new(),
         }
@@ -64,6 +70,51 @@ impl Shell {
         self.quiet = global.quiet;
         self.warnings_as_errors = global.warnings_as_errors;
         trace(global.verbosity);
+    }
+
+    /// Reads the template of `-o jsonpath`, before the cluster is asked anything.
+    ///
+    /// # Errors
+    /// When it is missing or malformed, or its file cannot be read.
+    pub(super) fn read_template(&mut self) -> Result<(), CommandError> {
+        let given = self.typed.iter().find(|typed| typed.id == "output").and_then(|typed| typed.values.last());
+        let Some(given) = given.filter(|given| given.starts_with("jsonpath")) else { return Ok(()) };
+        let (format, text) = given.split_once('=').unwrap_or((given, ""));
+        if text.is_empty() {
+            return Err(CommandError::usage("template format specified but no template given")
+                .hint("write it after an equals sign, such as: -o jsonpath='{.workloads[*].workload.name}'"));
+        }
+        let text = match format {
+            "jsonpath-file" => std::fs::read_to_string(text)
+                .map_err(|error| CommandError::usage(format!("error reading --template {text}, {error}")))?,
+            _ => text.to_owned(),
+        };
+        let template = JsonPath::parse(&text, format == "jsonpath-as-json");
+        self.template = Some(template.map_err(|error| CommandError::usage(error.to_string()))?);
+        Ok(())
+    }
+
+    /// Writes a result to stdout; of a document, what its template takes out of it.
+    ///
+    /// # Errors
+    /// When stdout is gone, or the template does not fit.
+    pub(super) fn document(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CommandError> {
+        if self.template.is_none() {
+            return Ok(write(&mut io::stdout().lock())?);
+        }
+        let mut document = Vec::new();
+        write(&mut document)?;
+        Ok(self.print(&self.taken_out(&document)?)?)
+    }
+
+    /// Returns what the template takes out of a document; without one all of it.
+    ///
+    /// # Errors
+    /// When the template does not fit.
+    pub(super) fn taken_out(&self, document: &[u8]) -> Result<String, CommandError> {
+        let Some(template) = &self.template else { return Ok(String::from_utf8_lossy(document).into_owned()) };
+        let document = serde_json::from_slice(document).map_err(io::Error::from)?;
+        template.of(&document).map_err(|error| CommandError::usage(error.to_string()))
     }
 
     /// Prepares for questions in the background: nothing is reported, and no credential plugin may ask.
@@ -83,7 +134,23 @@ impl Shell {
         };
         let (sender, receiver) = mpsc::unbounded_channel();
         self.notices = Some(Notices::of(receiver, self.terminal.stderr, self.quiet));
-        let options = ConnectOptions {
+        let mut options = self.options(global);
+        options.request_timeout = (!timeout.is_zero()).then_some(timeout);
+        options.notices = (!self.is_silent).then_some(sender);
+        let mut environment = self.environment.clone();
+        if let Some(kuberc) = &global.kuberc {
+            environment.kuberc = Some(kuberc.into());
+        }
+        Ok(Cluster::connect(&options, &environment).await?)
+    }
+
+    /// Returns the names of contexts, clusters and users that there are; none where the kubeconfig cannot be read.
+    pub(super) fn kubeconfig_names(&self, global: &GlobalArgs) -> KubeconfigNames {
+        kubeconfig_names(&self.options(global), &self.environment).unwrap_or_default()
+    }
+
+    fn options(&self, global: &GlobalArgs) -> ConnectOptions {
+        ConnectOptions {
             kubeconfig: global.kubeconfig.clone(),
             context: global.context.clone(),
             cluster: global.cluster.clone(),
@@ -91,6 +158,8 @@ impl Shell {
             namespace: global.namespace.clone(),
             server: global.server.clone(),
             token: global.token.clone(),
+            username: global.username.clone(),
+            password: global.password.clone(),
             certificate_authority: global.certificate_authority.clone(),
             client_certificate: global.client_certificate.clone(),
             client_key: global.client_key.clone(),
@@ -100,17 +169,13 @@ impl Shell {
             as_group: global.as_group.clone(),
             as_uid: global.as_uid.clone(),
             as_user_extra: global.as_user_extra.clone(),
-            request_timeout: (!timeout.is_zero()).then_some(timeout),
+            request_timeout: None,
             disable_compression: global.disable_compression,
             standard_input_was_read: self.standard_input_was_read,
             standard_input_is_terminal: io::stdin().is_terminal(),
-            notices: (!self.is_silent).then_some(sender),
-        };
-        let mut environment = self.environment.clone();
-        if let Some(kuberc) = &global.kuberc {
-            environment.kuberc = Some(kuberc.into());
+            verbosity: global.verbosity,
+            notices: None,
         }
-        Ok(Cluster::connect(&options, &environment).await?)
     }
 
     /// Returns what the environment says about connecting.
@@ -262,16 +327,14 @@ impl Shell {
     }
 }
 
-/// Sends traces to stderr from level 6 on, as kubectl's `-v` does. Bodies and credentials are never traced.
+/// Sends traces to stderr from level 6 on, as kubectl's `-v` does; what is traced of requests is `cluster::connect`'s matter.
 fn trace(verbosity: u8) {
     use tracing_subscriber::layer::SubscriberExt;
     use tracing_subscriber::util::SubscriberInitExt;
-    let level = match verbosity {
-        0..=5 => return,
-        6 | 7 => tracing::Level::DEBUG,
-        8.. => tracing::Level::TRACE,
-    };
-    let ours = tracing_subscriber::filter::Targets::new().with_target("kubectl_inplace", level);
+    if verbosity < 6 {
+        return;
+    }
+    let ours = tracing_subscriber::filter::Targets::new().with_target("kubectl_inplace", tracing::Level::DEBUG);
     let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(false);
     drop(tracing_subscriber::registry().with(layer).with(ours).try_init());
 }

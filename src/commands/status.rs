@@ -152,7 +152,7 @@ impl Look<'_> {
         };
         render::status(self.output, &workloads, &context, &shell.terminal.stdout, &mut text)?;
         Ok(Seen {
-            text: String::from_utf8_lossy(&text).into_owned(),
+            text: shell.taken_out(&text)?,
             is_empty: workloads.is_empty(),
             is_notable: workloads.iter().any(WorkloadStatus::is_notable),
             notes: [not_read, pulling].concat(),

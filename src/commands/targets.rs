@@ -6,7 +6,7 @@ use std::io;
 use futures::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
-use super::{Shell, sources};
+use super::{Shell, sources, usage};
 use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
@@ -150,7 +150,8 @@ async fn read_words(
     images_needed: bool,
     shell: &mut Shell,
 ) -> Result<Asked, CommandError> {
-    let request = target::parse(&args.words, &args.image, unnamed, args.all_containers)?;
+    let request = target::parse(&args.words, &args.image, unnamed, args.all_containers)
+        .map_err(|error| usage::with_what_was_meant(error, shell))?;
     let no_target = request.named.is_empty() && request.selected.is_empty();
     if args.filename.is_empty() && args.kustomize.is_none() {
         if no_target {
@@ -205,15 +206,31 @@ pub(super) fn note_nothing(namespace: Option<&str>, shell: &Shell) {
     shell.say(Meaning::Plain, "No resources", &format!("found{place}."));
 }
 
-/// Reads words and files of a command that takes no image; a type alone is all of its workloads.
+/// Reads words and files of a command that looks at workloads; a type alone is all of them.
 pub(super) async fn read_without_images(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, CommandError> {
     let unnamed = if args.is_selected() { Unnamed::Picked } else { Unnamed::OfType };
     let asked = read_words(args, unnamed, false, shell).await?;
-    match &asked {
+    refuse_images(&asked, "an image was given, but this command takes workloads alone")?;
+    Ok(asked)
+}
+
+/// Reads words and files of a command that knows the images itself.
+pub(super) async fn read_workloads(
+    args: &TargetArgs,
+    why_no_images: &str,
+    shell: &mut Shell,
+) -> Result<Asked, CommandError> {
+    let asked = read(args, false, shell).await?;
+    refuse_images(&asked, why_no_images)?;
+    Ok(asked)
+}
+
+fn refuse_images(asked: &Asked, why: &str) -> Result<(), CommandError> {
+    match asked {
         Asked::Words(request) if !request.images.is_empty() => {
-            Err(CommandError::usage("an image was given, but this command takes workloads alone"))
+            Err(CommandError::usage(why).hint("for another image: kubectl inplace apply"))
         }
-        Asked::Words(_) | Asked::Manifests(_) => Ok(asked),
+        Asked::Words(_) | Asked::Manifests(_) => Ok(()),
     }
 }
 

@@ -4,7 +4,7 @@ use super::planning::{self, Planned};
 use super::rolling::Rolling;
 use super::targets::{self, Wish};
 use super::{Shell, approve, plan, resume};
-use crate::cli::{DryRun, GlobalArgs, UndoArgs};
+use crate::cli::{DryRun, GlobalArgs, TargetArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
 use crate::engine::k8s::workload::Workload;
@@ -15,14 +15,12 @@ use crate::render::OutputFormat;
 
 pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let options = planning::options(&args.policy)?;
-    let asked = targets::read(&args.targets, false, shell).await?;
+    let words = TargetArgs::from(&args.targets);
+    let asked =
+        targets::read_workloads(&words, "undo uses the images that were recorded; pass only the workload", shell);
+    let asked = asked.await?;
     let cluster = shell.connect(global).await?;
-    let mut found = targets::find(asked, &args.targets, global, &cluster).await?;
-    for (_, wish) in &mut found {
-        if !matches!(wish, Wish::Images(images) if images.is_empty()) {
-            return Err(CommandError::usage("undo has its images from what was recorded; name the workload alone"));
-        }
-    }
+    let mut found = targets::find(asked, &words, global, &cluster).await?;
     let writer = (args.output, args.field_manager.as_str());
     if args.to.is_none() && !args.pin_digest && are_left_behind(&found, &cluster).await? {
         for (workload, _) in &found {

@@ -1,7 +1,15 @@
-//! Wrong usage, and what was probably meant: words that other tools have for what this one does.
+//! Wrong usage, and what was probably meant: words that other tools have for what this one does, and the whole command.
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::Shell;
+use super::next;
+use crate::cli::{Typed, root};
+use crate::engine::change::target::{self, TargetError, Unnamed};
+use crate::engine::value::shell_words::quoted;
+use crate::engine::value::suggest;
+use crate::error::CommandError;
 
 /// Commands by the words that somebody who knows kubectl, Helm or Argo Rollouts tries first.
 const MEANT: &[(&str, &[&str])] = &[
@@ -17,37 +25,108 @@ const MEANT: &[(&str, &[&str])] = &[
     ("explain", &["reasons", "codes", "why"]),
 ];
 
-/// Output formats of kubectl that take fields out of an object.
-const TEMPLATES: [&str; 6] =
-    ["jsonpath", "jsonpath-as-json", "jsonpath-file", "go-template", "go-template-file", "custom-columns"];
+/// Flags whose value is never printed.
+const SECRETS: [&str; 2] = ["--token", "--password"];
 
 /// Adds what was probably meant to an error of clap's.
-pub(super) fn suggest(mut error: clap::Error) -> clap::Error {
+pub(super) fn with_tips(mut error: clap::Error, arguments: &[String]) -> clap::Error {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
         _ => String::new(),
     };
-    match error.kind() {
-        ErrorKind::InvalidSubcommand => {
-            let word = text(ContextKind::InvalidSubcommand);
-            let meant = MEANT.iter().find(|(_, words)| words.contains(&word.as_str()));
-            if let Some((command, _)) = meant {
-                let command = vec![(*command).to_owned()];
-                error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(command));
-            }
-        }
-        ErrorKind::InvalidValue if text(ContextKind::InvalidArg).starts_with("--output") => {
-            let value = text(ContextKind::InvalidValue);
-            let format = value.split('=').next().unwrap_or_default();
-            if TEMPLATES.contains(&format) {
-                error.remove(ContextKind::SuggestedValue);
-                let tip = "-o json prints every field: take what is needed from it, for example with jq";
-                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
-            }
-        }
-        _ => {}
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return error;
     }
+    let word = text(ContextKind::InvalidSubcommand);
+    let words = arguments.get(1..).unwrap_or_default();
+    let Some(at) = words.iter().position(|typed| *typed == word) else { return error };
+    let (before, after) = (words.get(..at).unwrap_or_default(), words.get(at + 1..).unwrap_or_default());
+    let near = || Some((closest_command(&word)?, 0));
+    let meant = meant(&word, after).or_else(near);
+    let Some((command, also_replaced)) = meant else { return error };
+    let rest = masked(before.iter().chain(after.iter().skip(also_replaced)));
+    let whole = StyledStr::from(format!("the whole command: kubectl inplace {command}{rest}"));
+    error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![command]));
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![whole]));
     error
+}
+
+/// Returns the command for a word of another tool, and how many of the words after it are part of that: `set image`,
+/// `rollout undo`.
+fn meant(word: &str, after: &[String]) -> Option<(String, usize)> {
+    let next = after.first().map(String::as_str).unwrap_or_default();
+    if word == "rollout" {
+        let has_it = root().find_subcommand(next).is_some();
+        return has_it.then(|| (next.to_owned(), 1));
+    }
+    let (command, _) = MEANT.iter().find(|(_, words)| words.contains(&word))?;
+    Some(((*command).to_owned(), usize::from(word == "set" && next == "image")))
+}
+
+fn closest_command(word: &str) -> Option<String> {
+    let root = root();
+    let names = root.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name);
+    suggest::closest(word, names).map(str::to_owned)
+}
+
+/// Returns words as they follow a command, but for secrets.
+fn masked<'w>(words: impl Iterator<Item = &'w String>) -> String {
+    let mut kept = String::new();
+    let mut is_secret = false;
+    for word in words {
+        if std::mem::take(&mut is_secret) {
+            kept.push_str(" ...");
+            continue;
+        }
+        let (flag, value) = word.split_once('=').map_or((word.as_str(), None), |(flag, value)| (flag, Some(value)));
+        if SECRETS.contains(&flag) && value.is_some() {
+            kept.push_str(&format!(" {flag}=..."));
+            continue;
+        }
+        is_secret = SECRETS.contains(&flag);
+        kept.push_str(&format!(" {}", quoted(word)));
+    }
+    kept
+}
+
+/// Adds the whole command with the words that were probably meant, where it is known to be one.
+pub(super) fn with_what_was_meant(error: TargetError, shell: &Shell) -> CommandError {
+    let meant = corrected(&error, &shell.typed);
+    let error = CommandError::from(error);
+    match meant {
+        Some(words) => error.hint(format!("the whole command: {}{words}", next::command_of(&shell.arguments))),
+        None => error,
+    }
+}
+
+/// Returns what follows the command; the flags that name server and user are added to each hint.
+fn corrected(error: &TargetError, typed: &[Typed]) -> Option<String> {
+    let mut typed = typed.to_vec();
+    let values = |typed: &[Typed], id: &str| {
+        typed.iter().find(|typed| typed.id == id).map(|typed| typed.values.clone()).unwrap_or_default()
+    };
+    let is_typed = |id: &str| typed.iter().any(|typed| typed.id == id);
+    let picks = if is_typed("selector") || is_typed("all") { Unnamed::Picked } else { Unnamed::None };
+    let all_containers = is_typed("all_containers");
+    let mut correction = error.correction()?;
+    // One word may be wrong in more than one way, and others may be wrong, too.
+    for _ in 0..8 {
+        for list in typed.iter_mut().filter(|typed| ["words", "image"].contains(&typed.id.as_str())) {
+            list.values = target::corrected(&list.values, &correction);
+        }
+        match target::parse(&values(&typed, "words"), &values(&typed, "image"), picks, all_containers) {
+            Ok(_) => break,
+            Err(error) => correction = error.correction()?,
+        }
+    }
+    let root = root();
+    // Any command with a flag knows how it is written.
+    let commands: Vec<&clap::Command> = root.get_subcommands().collect();
+    let words = typed.iter().filter(|typed| !next::is_of_the_connection(&typed.id)).filter_map(|typed| {
+        let words = commands.iter().find_map(|command| typed.words(command))?;
+        Some(words.iter().map(|word| format!(" {}", quoted(word))).collect::<String>())
+    });
+    Some(words.collect())
 }
 
 #[cfg(test)]
@@ -57,7 +136,8 @@ mod tests {
 
     fn told(line: &str) -> String {
         let words = std::iter::once("kubectl-inplace").chain(line.split_whitespace());
-        suggest(root().try_get_matches_from(words).unwrap_err()).to_string()
+        let words: Vec<String> = words.map(str::to_owned).collect();
+        with_tips(root().try_get_matches_from(&words).unwrap_err(), &words).to_string()
     }
 
     #[test]
@@ -65,6 +145,17 @@ mod tests {
         for (line, command) in [("rollback deployment/web", "undo"), ("update deployment/web", "apply")] {
             assert!(told(line).contains(&format!("'{command}'")), "{}", told(line));
         }
+        for (line, whole) in [
+            ("rollback deployment/web", "undo deployment/web"),
+            ("-n shop update deployment/web side=:v2 --yes", "apply -n shop deployment/web side=:v2 --yes"),
+            ("set image deploy/web side=:v2", "apply deploy/web side=:v2"),
+            ("rollout undo deploy/web", "undo deploy/web"),
+            ("paln deploy/web side=:v2 --token abc --token=def", "plan deploy/web side=:v2 --token ... --token=..."),
+        ] {
+            let whole = format!("tip: the whole command: kubectl inplace {whole}\n");
+            assert!(told(line).contains(&whole), "{}", told(line));
+        }
+        assert!(!told("weather").contains("the whole command"));
         for (command, words) in MEANT {
             assert!(root().find_subcommand(command).is_some(), "{command}");
             assert!(words.iter().all(|word| root().find_subcommand(word).is_none()), "{command}");
@@ -72,10 +163,17 @@ mod tests {
     }
 
     #[test]
-    fn a_template_is_refused_with_the_way_to_the_fields() {
-        for format in ["jsonpath={.items}", "go-template={{.}}", "custom-columns=A:.b"] {
-            let told = told(&format!("status -o {format}"));
-            assert!(told.contains("tip: -o json prints every field") && !told.contains("similar value"), "{told}");
+    fn a_format_that_there_is_not_is_refused_in_kubectls_words() {
+        for (line, tip) in [
+            ("status -o go-template={{.}}", "-o jsonpath=TEMPLATE takes some of them"),
+            ("status -o custom-columns=A:.b", "-o jsonpath=TEMPLATE takes some of them"),
+            ("apply deploy/web -o jsonpath={.a}", "-o json prints every field: take"),
+            ("plan deploy/web -o yml", "a similar value exists: 'yaml'"),
+            ("history deploy/web -o yaml", "allowed formats are: text,json,jsonpath,jsonpath-as-json,jsonpath-file"),
+        ] {
+            let told = told(line);
+            let sentence = "error: unable to match a printer suitable for the output format \"";
+            assert!(told.starts_with(sentence) && told.contains(tip), "{told}");
         }
     }
 }

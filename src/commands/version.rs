@@ -48,7 +48,7 @@ pub(super) async fn run(args: &VersionArgs, global: &GlobalArgs, shell: &mut She
             format!("Client Version: v{VERSION} ({})\n{server}", build())
         }
     };
-    shell.print(&text)?;
+    shell.document(|out| out.write_all(text.as_bytes()))?;
     error.map_or(Ok(EndResult::Complete), Err)
 }
 

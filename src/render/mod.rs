@@ -19,6 +19,7 @@ mod history;
 mod images;
 mod json;
 mod json_lines;
+mod jsonpath;
 mod lines;
 mod live;
 mod markdown;
@@ -61,6 +62,7 @@ pub use diff::{diff, yaml};
 pub use hash::{HashFormat, hashes};
 pub use history::{HistoryContext, history};
 pub use json_lines::JsonLines;
+pub use jsonpath::{JsonPath, JsonPathError};
 pub use lines::Lines;
 pub use live::{Columns, Live, Screen, SharedScreen};
 pub use preview::{Preview, preview};
@@ -81,6 +83,8 @@ pub struct Guide<'a> {
     pub next: Option<&'a str>,
     /// The flags that name server and user, as they follow a command.
     pub connection: &'a str,
+    /// The workloads were asked for in all namespaces: a name alone finds none of them again.
+    pub every_namespace: bool,
 }
 
 impl Guide<'_> {
@@ -128,7 +132,7 @@ pub fn plan(
         OutputFormat::Wide => text::plan(plan, guide, Detail::Wide, style, out),
         OutputFormat::Json => json::plan(plan, out),
         OutputFormat::Yaml => yaml::plan(plan, out),
-        OutputFormat::Name => name::plan(plan, style, out),
+        OutputFormat::Name => name::plan(plan, guide.every_namespace, style, out),
         OutputFormat::Markdown => markdown::plan(plan, out),
     }
 }

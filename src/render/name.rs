@@ -1,6 +1,6 @@
 //! Objects as `kubectl get -o name` names them, for the command after a pipe.
 //!
-//! Promise: one object a line and nothing else on stdout. Objects of several namespaces come with `--namespace`, so that each
+//! Promise: one object a line and nothing else on stdout. Objects of several namespaces, and all with -A, come with `--namespace`, so that each
 //! line is what a command takes (`| xargs -L1 kubectl inplace follow`); kubectl's own lines cannot tell them apart.
 
 use std::collections::BTreeSet;
@@ -29,13 +29,13 @@ fn named(name: String, namespace: &str, with_namespace: bool, style: &Style) -> 
 ///
 /// # Errors
 /// The writer's.
-pub(super) fn plan(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn plan(plan: &Plan, every_namespace: bool, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let changes = |verdict| matches!(verdict, PodVerdict::Update | PodVerdict::InProgress);
     let namespaces: BTreeSet<&str> =
         plan.workloads.iter().map(|workload| workload.workload.namespace.as_str()).collect();
     for pod in plan.workloads.iter().flat_map(|workload| &workload.pods).filter(|pod| changes(pod.verdict)) {
         let name = format!("pod/{}", style.whole(&pod.pod.name));
-        writeln!(out, "{}", named(name, &pod.pod.namespace, namespaces.len() > 1, style))?;
+        writeln!(out, "{}", named(name, &pod.pod.namespace, every_namespace || namespaces.len() > 1, style))?;
     }
     // A plan without such a pod writes nothing; a closed pipe is still told.
     out.flush()

@@ -216,8 +216,7 @@ fn wrong_usage_is_told() {
         let output = Binary::alone([command, "-o", "markdown"]).run();
         assert_eq!(output.code, Some(1), "{output:?}");
         assert!(
-            output.stderr.contains("invalid value 'markdown'")
-                && output.stderr.contains("[possible values: text, json]"),
+            output.stderr.contains("for the output format \"markdown\", allowed formats are: text,json"),
             "{output:?}"
         );
     }

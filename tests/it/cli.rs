@@ -6,7 +6,7 @@ use kubectl_inplace::cli::Cli;
 use crate::support::api_server::{ApiServer, Effect, When};
 use crate::support::builders::{self, Workload};
 use crate::support::run::{Binary, Folder, Output};
-use crate::support::scene::server_with;
+use crate::support::scene::{server_with, two_containers, with_controllers_of};
 use crate::support::snapshot::assert_snapshot;
 
 fn run(line: &str) -> Output {
@@ -42,13 +42,65 @@ fn the_help_of_every_command_speaks_of_kubectl_inplace() {
         let name = command.get_name();
         for flag in ["-h", "--help"] {
             let output = run(&format!("{name} {flag}")).ends_with(0).prints(&format!("Usage: kubectl inplace {name}"));
+            // Its scripts are for the program called directly.
+            let is_direct = name == "completion";
             assert!(
-                !output.stdout.contains("kubectl-inplace ") && output.stderr.is_empty(),
+                (is_direct || !output.stdout.contains("kubectl-inplace ")) && output.stderr.is_empty(),
                 "{name}\n{}",
                 output.stdout
             );
         }
         run(&format!("help {name}")).ends_with(0).prints(&format!("Usage: kubectl inplace {name}"));
+    }
+}
+
+fn help(name: &str, flag: &str, columns: &str) -> String {
+    Binary::alone([name, flag]).env("COLUMNS", columns).run().ends_with(0).stdout
+}
+
+#[test]
+fn the_short_help_fits_on_a_screen_and_no_line_is_too_long() {
+    for command in commands() {
+        let name = command.get_name();
+        let lines: Vec<String> = help(name, "-h", "80").lines().map(str::to_owned).collect();
+        assert!(lines.len() <= 60, "{name}: {} lines", lines.len());
+        for columns in [80, 120] {
+            for flag in ["-h", "--help"] {
+                let text = help(name, flag, &columns.to_string());
+                let is_usage = |line: &str| line.starts_with("Usage: ") || line.starts_with("  [");
+                let wide = text.lines().find(|line| line.chars().count() > columns && !is_usage(line));
+                assert_eq!(wide, None, "{name} {flag}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_command_has_three_examples_that_can_be_pasted() {
+    for command in commands().iter().filter(|command| command.get_name() != "options") {
+        let name = command.get_name();
+        let text = help(name, "-h", "80");
+        let examples = text.split("\nExamples:\n").nth(1).unwrap_or_default();
+        let lines: Vec<&str> = examples.lines().filter(|line| !line.is_empty()).collect();
+        let commands = lines.iter().filter(|line| !line.starts_with("  # "));
+        assert!(commands.clone().count() >= 3, "{name}: {examples}");
+        // A command that the help breaks cannot be pasted: its second line names no program.
+        assert!(commands.clone().all(|line| line.contains("inplace")), "{name}: {examples}");
+    }
+    // A paragraph is broken by clap alone.
+    let of_status = help("status", "-h", "40");
+    assert!(of_status.lines().any(|line| line.starts_with("Without a target it is every")), "{of_status}");
+    assert!(of_status.lines().all(|line| line.len() <= 60), "{of_status}");
+}
+
+#[test]
+fn commands_that_have_their_images_offer_none() {
+    for name in ["resume", "abort", "undo", "restart", "status", "history"] {
+        let text = help(name, "--help", "80");
+        assert!(!text.contains("CONTAINER=IMAGE") && !text.contains("--image "), "{name}: {text}");
+        for manifest in ["--filename", "--kustomize", "--selector"] {
+            assert!(text.contains(manifest), "{name}: {text}");
+        }
     }
 }
 
@@ -95,6 +147,18 @@ fn usage_errors_exit_with_1_and_name_the_command_whose_help_fits() {
 fn mistyped_words_get_a_suggestion() {
     run("paln").ends_with(1).says("plan");
     run("plan --detailed-exit-code").ends_with(1).says("--detailed-exitcode");
+    run("rollback deployment/web").ends_with(1).says("tip: the whole command: kubectl inplace undo deployment/web\n");
+    for (line, whole) in [
+        ("plan web side=:v2", "plan deployment/web side=:v2"),
+        ("apply deploy/web side=v2 --yes -n shop", "apply deploy/web side=:v2 --yes -n shop"),
+        ("apply deploy/web side:v2 --max-unavailable 2", "apply deploy/web side=:v2 --max-unavailable 2"),
+        ("apply deploy/web side = v2", "apply deploy/web side=:v2"),
+        ("apply web side = v2 --context prod --token abc", "apply deployment/web side=:v2 --context prod --token ..."),
+        ("status deploymnt/web", "status deployment/web"),
+        ("hash pods/web side:v2", "hash pods/web side=:v2"),
+    ] {
+        run(line).ends_with(1).says(&format!("hint: the whole command: kubectl inplace {whole}\n"));
+    }
 }
 
 #[test]
@@ -149,6 +213,81 @@ fn completion_offers_names() {
     assert!(complete("explain Temp").starts_with("TemplateFieldNotInPlace\ta changed field"));
     assert!(complete("explain mutable").starts_with("MutableTag\t"));
     assert!(server.requests().iter().all(|request| request.method == "GET"));
+}
+
+/// A Deployment of two containers with an update that has ended, and a second one.
+fn web_with_a_past() -> ApiServer {
+    let web = two_containers(Workload::deployment("web").replicas(2));
+    let server = with_controllers_of([web, two_containers(Workload::deployment("worker"))]);
+    let line = ["apply", "deploy/web", "side=acme/side:v2", "--yes", "--min-ready-seconds", "0"];
+    Binary::against(&server, line).run().ends_with(0);
+    server
+}
+
+#[test]
+fn completion_offers_what_belongs_to_the_targets() {
+    let server = web_with_a_past();
+    let complete = |line: &str| complete_against(&server, line);
+    let containers = "app=\tacme/app:v1\nside=\tacme/side:v2\n:6\n";
+    assert_eq!(complete("apply deployment/web "), containers);
+    assert_eq!(complete("plan deploy web "), containers);
+    assert_eq!(complete("diff -n default deploy/web -- "), containers);
+    assert_eq!(complete("apply deploy/web si"), "side=\tacme/side:v2\n:6\n");
+    assert_eq!(complete("apply deploy/web app=:10 "), "side=\tacme/side:v2\n:6\n");
+    assert_eq!(complete("apply deploy/web side=ac"), "side=acme/side:v2\n:6\n");
+    assert_eq!(complete("apply deploy/web --image "), containers);
+    assert_eq!(complete("apply deploy web wo"), "worker\n:4\n", "another of the same type");
+    assert_eq!(complete("apply deploy/web dep"), "deployment/\n:6\n", "another target");
+    assert_eq!(complete("restart deploy/web -c "), "app\tacme/app:v1\nside\tacme/side:v2\n:4\n");
+    assert_eq!(complete("restart deploy/web --container=app,"), "--container=app,side\tacme/side:v2\n:4\n");
+    assert!(complete("apply deployments --all -c s").starts_with("side\t"));
+    let pods = complete("apply deploy/web --pods ");
+    assert!(pods.lines().filter(|line| line.starts_with("web-")).count() == 2 && pods.ends_with(":4\n"), "{pods}");
+    assert_eq!(complete("apply deploy/web --node "), "node-a\n:4\n");
+    server.insert([builders::node("node-b", "v1.36.3")]);
+    assert_eq!(complete("apply deploy/web --node "), "node-a\n:4\n", "those of its pods");
+    assert_eq!(complete("apply --node "), "node-a\nnode-b\n:4\n", "where there is no target");
+    let updates = complete("undo deploy/web --to ");
+    let id = updates.split('\t').next().unwrap_or_default();
+    Binary::against(&server, ["undo", "deploy/web", "--to", id, "--dry-run=client"]).run().ends_with(0);
+    for line in ["apply deploy/none ", "apply deploy/none -c ", "undo deploy/none --to ", "apply --pods "] {
+        assert!([":4\n", ":6\n"].contains(&complete(line).as_str()), "{line}");
+    }
+}
+
+#[test]
+fn completion_offers_what_the_kubeconfig_has() {
+    let config = r#"{"apiVersion": "v1", "kind": "Config", "current-context": "prod", "contexts": [
+        {"name": "prod", "context": {"cluster": "a", "user": "me"}},
+        {"name": "arn:aws:eks:eu:1:cluster/x", "context": {"cluster": "a", "user": "me"}},
+        {"name": "not; a $(name)", "context": {"cluster": "a", "user": "me"}}],
+        "clusters": [{"name": "a", "cluster": {"server": "http://127.0.0.1:1"}}],
+        "users": [{"name": "me", "user": {}}, {"name": "you@a", "user": {}}]}"#;
+    let complete = |words: &[&str]| {
+        let words = std::iter::once("__complete").chain(words.iter().copied());
+        let output = Binary::alone(words).env("KUBECONFIG", "config").file("config", config).run().ends_with(0);
+        assert_eq!(output.stderr, "");
+        output.stdout
+    };
+    assert_eq!(complete(&["--context", ""]), "arn:aws:eks:eu:1:cluster/x\nprod\n:4\n");
+    assert_eq!(complete(&["status", "--context=p"]), "--context=prod\n:4\n");
+    assert_eq!(complete(&["status", "--cluster", ""]), "a\n:4\n");
+    assert_eq!(complete(&["status", "--user", "y"]), "you@a\n:4\n");
+    assert_eq!(complete(&["--kubeconfig", "none", "--context", ""]), ":4\n");
+}
+
+#[test]
+fn completion_offers_every_code_that_is_explained() {
+    let offered = Binary::alone(["__complete", "explain", ""]).run().ends_with(0).stdout;
+    let offered: Vec<&str> = offered.lines().filter_map(|line| line.split('\t').next()).collect();
+    for code in
+        ["TemplateFieldNotInPlace", "MutableTag", "CrashLoopBackOff", "notReady", "pending", "130", "nothingToDo"]
+    {
+        assert!(offered.contains(&code), "{code}: {offered:?}");
+    }
+    for code in offered.iter().filter(|code| !code.starts_with(':')) {
+        run(&format!("explain {code}")).ends_with(0);
+    }
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
+use crate::support::api_server::ApiServer;
+use crate::support::builders::Workload;
 use crate::support::run::{Binary, Output};
+use crate::support::scene::{server_with, two_containers};
 
 fn needed(shell: &str) -> String {
     let path = format!("/usr/bin/{shell}");
@@ -10,13 +13,16 @@ fn needed(shell: &str) -> String {
     path
 }
 
+fn server() -> ApiServer {
+    server_with([two_containers(Workload::deployment("web"))])
+}
+
 /// Runs a program that finds this one on its PATH, in a folder with one manifest.
-fn with_the_program(program: &str, arguments: &[&str]) -> Output {
+fn with_the_program(program: &str, arguments: &[&str], server: &ApiServer) -> Output {
     let folder = Path::new(env!("CARGO_BIN_EXE_kubectl-inplace")).parent().expect("a folder").display();
     let path = format!("{folder}:/usr/bin:/bin");
-    let binary = Binary::alone(arguments).program(program).env("PATH", &path).env("TERM", "xterm");
-    // No cluster is there, and nobody is told.
-    binary.env("KUBECONFIG", "none").file("old.yaml", "").run()
+    let binary = Binary::against(server, arguments).program(program).env("PATH", &path).env("TERM", "xterm");
+    binary.file("old.yaml", "").run()
 }
 
 fn script(shell: &str) -> String {
@@ -24,20 +30,25 @@ fn script(shell: &str) -> String {
 }
 
 /// What is typed, and what follows from it.
-const TYPED: [(&str, &str); 6] = [
+const TYPED: [(&str, &str); 10] = [
     ("kubectl-inplace pla", "kubectl-inplace plan "),
     ("kubectl-inplace plan --detai", "--detailed-exitcode "),
     ("kubectl-inplace plan --validate=w", "--validate=warn "),
     ("kubectl-inplace explain TemplateF", "TemplateFieldNotInPlace "),
     ("kubectl-inplace plan -f ol", "plan -f old.yaml "),
     ("kubectl-inplace plan dep", "plan deployment/"),
+    ("kubectl-inplace apply deployment/web si", "deployment/web side="),
+    ("kubectl-inplace apply deploy web side=acme/s", "side=acme/side:v1"),
+    ("kubectl-inplace restart deploy/web -c si", "-c side "),
+    ("kubectl-inplace --context ", "--context fake "),
 ];
 
 fn type_at(shell: &[&str], setup: &str) {
     let python = needed("python3");
+    let server = server();
     let typist = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/type_at.py");
     for (typed, expected) in TYPED {
-        let output = with_the_program(&python, &[&[typist, setup, typed, expected], shell].concat());
+        let output = with_the_program(&python, &[&[typist, setup, typed, expected], shell].concat(), &server);
         assert_eq!(output.code, Some(0), "{shell:?}: {typed}: {output:?}");
     }
 }
@@ -56,9 +67,10 @@ fn in_zsh() {
 
 #[test]
 fn in_fish() {
+    let server = server();
     for (typed, expected) in TYPED {
         let line = format!("source {}; complete -C '{typed}'", script("fish"));
-        let output = with_the_program(&needed("fish"), &["--no-config", "-c", &line]);
+        let output = with_the_program(&needed("fish"), &["--no-config", "-c", &line], &server);
         let offered = output.stdout.lines().next().unwrap_or_default().split('\t').next().unwrap_or_default();
         assert!(!offered.is_empty() && expected.trim_end().ends_with(offered), "{typed}: {output:?}");
     }

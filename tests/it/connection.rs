@@ -155,7 +155,8 @@ fn traces_show_requests_and_never_a_credential() {
             let output =
                 output.says("GET").says("/apis/apps/v1/namespaces/default/deployments/web").says("PATCH").says("200");
             // The path of the access review is no header.
-            let lower = output.stderr.to_lowercase().replace("authorization.k8s.io", "");
+            let lower =
+                output.stderr.to_lowercase().replace("authorization.k8s.io", "").replace("authorization: ***", "");
             for secret in ["very-secret", "authorization", "bearer", "amfuztp2zxj5"] {
                 assert!(!lower.contains(secret), "{secret} at -v {level}\n{}", output.stderr);
             }
@@ -198,5 +199,67 @@ fn the_clients_version_is_told_without_a_server() {
         output.prints("Client Version: v").omits("Server Version");
         let output = Binary::alone(format!("{words} -o json").split_whitespace()).run().ends_with(1);
         assert!(output.json()["clientVersion"].is_string() && output.json()["serverVersion"].is_null());
+    }
+}
+
+#[test]
+fn what_is_traced_has_no_credential() {
+    let server = web();
+    let secrets = ["hunter2-token", "aHVudGVyMi1jZXJ0", "aHVudGVyMi1rZXk"];
+    let user = json!({"token": "hunter2-token"});
+    let trace = |level: &str, line: &str| {
+        let line = format!("{line} -v {level} --kubeconfig config");
+        let output = typed(&server, &line).file("config", &kubeconfig(&server, &user)).run().ends_with(0);
+        assert!(secrets.iter().all(|secret| !output.stderr.contains(secret)), "{}", output.stderr);
+        output.stderr
+    };
+    let (line, six) = ("status deploy/web", trace("6", "status deploy/web"));
+    let requests = |text: &str| text.lines().filter(|line| line.contains(": request method=GET path=")).count();
+    assert!(requests(&six) > 1 && six.lines().all(|line| line.contains(": request method=GET")), "{six}");
+    assert!(six.contains("?labelSelector=") && six.contains("status=200"), "{six}");
+    let seven = trace("7", line);
+    assert!(seven.contains("authorization: ***") && seven.contains("user-agent: kubectl-inplace/"), "{seven}");
+    assert!(!seven.contains("response"), "{seven}");
+    let eight = trace("8", line);
+    for part in
+        ["response headers", "content-type: application/json", "response body", "body={\"apiVersion\":", "[truncated "]
+    {
+        assert!(eight.contains(part), "{part}: {eight}");
+    }
+    let sent = trace("8", "plan deploy/web side=:v2");
+    assert!(sent.contains("request body") && sent.contains("acme/side:v2"), "{sent}");
+    assert!(trace("10", line).len() > eight.len());
+    // A password, and a certificate that is none: its text is not shown either.
+    let line = format!("{PLAN} --username jane --password hunter2-token -v 9");
+    let output = run(&server, &line);
+    assert!(!output.stderr.contains("hunter2") && !output.stdout.contains("hunter2"), "{}", output.block());
+    let user = json!({"client-certificate-data": "aHVudGVyMi1jZXJ0", "client-key-data": "aHVudGVyMi1rZXk="});
+    let config = kubeconfig(&server, &user);
+    let output = typed(&server, "status -v 9 --kubeconfig config").file("config", &config).run();
+    assert!(!output.stderr.contains("aHVudGVyMi") && !output.stderr.contains("hunter2"), "{}", output.block());
+}
+
+#[test]
+fn kubectls_global_flags_are_obeyed_ignored_or_refused() {
+    let server = web();
+    for flags in [
+        "--kuberc=off",
+        "--cache-dir=x --log-flush-frequency=1s --profile=none --profile-output=x --vmodule=a=1",
+        "--match-server-version=false",
+        "--username jane --password secret",
+    ] {
+        run(&server, &format!("status deploy/web {flags}")).ends_with(0);
+    }
+    for (flags, why) in [
+        ("--match-server-version", "--match-server-version is not supported: "),
+        ("--profile=cpu", "--profile is not supported: "),
+        ("--username jane", "--username and --password: go together"),
+        ("--username jane --password x --token y", "--username: cannot be given together with --token"),
+    ] {
+        run(&server, &format!("status deploy/web {flags}")).ends_with(1).says(why);
+    }
+    let options = Binary::alone(["options"]).run().ends_with(0);
+    for flag in ["--username", "--password", "--kuberc", "--vmodule", "--cache-dir", "--match-server-version"] {
+        assert!(options.stdout.contains(flag), "{flag}: {}", options.stdout);
     }
 }

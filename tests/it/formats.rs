@@ -5,7 +5,9 @@ use kubectl_inplace::manifest;
 use serde_json::{Value, json};
 
 use crate::support::api_server::{ApiServer, Effect, When, image_id};
-use crate::support::scene::{run, web};
+use crate::support::builders::Workload;
+use crate::support::run::Binary;
+use crate::support::scene::{run, server_with, two_containers, typed, web};
 
 const PLAN: &str = "plan deploy/web side=acme/side:v2";
 
@@ -93,13 +95,84 @@ fn names_go_into_a_pipe() {
     refused.says("Not eligible: deployment/web: ContainerNotFound");
 }
 
+/// Of what is asked for in all namespaces a name alone finds nothing again.
+#[test]
+fn names_of_all_namespaces_are_what_a_command_takes() {
+    let server = server_with([two_containers(Workload::deployment("api").replicas(1).namespace("prod"))]);
+    let output = run(&server, "plan -A -l app=api side=:v2 -o name").ends_with(0);
+    assert!(
+        output.stdout.starts_with("pod/api-") && output.stdout.ends_with(" --namespace=prod\n"),
+        "{}",
+        output.stdout
+    );
+    run(&server, &format!("status {} -o name", output.stdout.trim())).ends_with(0).prints("pod/api-");
+    let named = run(&server, "plan -n prod deploy/api side=:v2 -o name").ends_with(0).stdout;
+    assert!(!named.contains("--namespace"), "{named}");
+}
+
+#[test]
+fn a_template_takes_fields_out_of_a_document() {
+    let server = web();
+    let taken = |line: &str, template: &str| {
+        let words = line.split(' ').map(str::to_owned).chain(["-o".to_owned(), format!("jsonpath={template}")]);
+        Binary::against(&server, words).run().ends_with(0).stdout
+    };
+    let names = "{range .workloads[*]}{.workload.kind}/{.workload.name}{\"\\n\"}{end}";
+    assert_eq!(taken(PLAN, "{.result} {.workloads[0].verdict}"), "changes inPlace");
+    assert_eq!(taken(PLAN, "{.workloads[*].pods[0].changes[?(@.container==\"side\")].to}"), "acme/side:v2");
+    assert_eq!(taken("status deploy/web", names), "Deployment/web\n");
+    assert_eq!(taken("status", names), "Deployment/web\n");
+    assert_eq!(taken("history deploy/web", "{.kind}:{.workloads[0].updates}"), "History:[]");
+    assert_eq!(taken("hash deploy/web", "{.kind}"), "ContainerHashes");
+    assert_eq!(taken("version --client", "v{.clientVersion}"), concat!("v", env!("CARGO_PKG_VERSION")));
+    assert_eq!(taken("rbac plan pod --check", "{.result}"), "complete");
+    assert_eq!(taken("rbac plan pod", "{.items[0].rules[0].verbs[*]}"), "get");
+    let file = typed(&server, "status deploy/web -o jsonpath-file=t").file("t", names).run().ends_with(0);
+    assert_eq!(file.stdout, "Deployment/web\n");
+    let json = run(&server, "status deploy/web -o jsonpath-as-json={.workloads[*].workload.name}").ends_with(0);
+    assert_eq!(json.json(), json!(["web"]));
+    let asked = server.requests().len();
+    for (format, why) in [
+        ("jsonpath", "template format specified but no template given"),
+        ("jsonpath={.workloads[}", "error parsing jsonpath {.workloads[}, unterminated array"),
+        ("jsonpath-file=none", "none"),
+        ("go-template={{.kind}}", "-o jsonpath=TEMPLATE takes some of them"),
+    ] {
+        run(&server, &format!("status deploy/web -o {format}")).ends_with(1).says(why);
+    }
+    assert_eq!(server.requests().len(), asked, "a template is read before the server is asked");
+    run(&server, "status deploy/web -o jsonpath={.workloads[7]}").ends_with(1).says("out of bounds: index 7, length 1");
+}
+
+#[test]
+fn a_plan_asks_the_server_as_its_dry_run_says() {
+    let dry_runs = |line: &str| {
+        let server = web();
+        run(&server, line).ends_with(0);
+        assert!(server.writes().is_empty(), "{line}");
+        server.requests().iter().filter(|request| request.dry_run).count()
+    };
+    for line in ["plan deploy/web side=:v2", "restart deploy/web -c side --dry-run=server"] {
+        assert!(dry_runs(line) > 0, "{line}");
+    }
+    assert!(dry_runs("plan deploy/web side=:v2 --dry-run=server") > 0);
+    for line in ["plan deploy/web side=:v2 --dry-run=client", "plan deploy/web side=:v2 --dry-run"] {
+        assert_eq!(dry_runs(line), 0, "{line}");
+    }
+    let refused = run(&web(), "plan deploy/web side=:v2 --dry-run=none").ends_with(1);
+    refused.says("[possible values: client, server]");
+    for command in ["plan", "apply", "restart", "resume", "abort", "undo"] {
+        Binary::alone([command, "-h"]).run().ends_with(0).prints("--dry-run[=<MODE>]");
+    }
+}
+
 #[test]
 fn other_commands_have_no_such_formats() {
     let server = web();
     for format in ["wide", "yaml", "name", "markdown"] {
         run(&server, &format!("apply deploy/web side=:v2 --yes -o {format}"))
             .ends_with(1)
-            .says("possible values: text, json");
+            .says("allowed formats are: text,json\n");
     }
     assert!(server.requests().is_empty());
 }

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kubectl_inplace::engine::change::reason::STATE_WORDS;
 use serde_json::{Deserializer, Value, json};
 
+use crate::support::run::Binary;
 use crate::support::schemas;
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -115,4 +117,32 @@ fn each_schema_says_what_it_is_and_describes_every_field() {
             }
         }
     }
+}
+
+/// The words that a schema lists for what says where something stands.
+fn states(schema: &Value, all: &mut BTreeSet<String>) {
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        if ["state", "condition", "comparison", "phase", "course", "verdict", "result"].contains(&name.as_str()) {
+            all.extend(property["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+        }
+    }
+    for definition in schema["$defs"].as_object().into_iter().flatten().map(|(_, definition)| definition) {
+        states(definition, all);
+    }
+}
+
+#[test]
+fn every_state_that_is_printed_is_explained() {
+    let mut all = BTreeSet::new();
+    for file in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schemas")) {
+        let text = fs::read_to_string(&file).expect("a schema can be read");
+        states(&serde_json::from_str(&text).expect("a schema is JSON"), &mut all);
+    }
+    assert!(["updating", "pending", "older", "notReady"].iter().all(|word| all.contains(*word)), "{all:?}");
+    for word in &all {
+        Binary::alone(["explain", word]).run().ends_with(0).prints(word);
+    }
+    let known: BTreeSet<&str> = STATE_WORDS.iter().map(|known| known.word).collect();
+    let gone: Vec<&&str> = known.iter().filter(|word| !all.contains(**word)).collect();
+    assert!(gone.is_empty(), "nothing prints {gone:?}");
 }

@@ -32,6 +32,7 @@ mod proxy;
 mod retry;
 mod server_clock;
 pub(in crate::cluster) mod stack;
+mod trace;
 mod transport;
 mod warnings;
 
@@ -41,11 +42,12 @@ mod fixtures;
 mod tests;
 
 pub use credential_plugin::CredentialPluginError;
-pub use kubeconfig::KubeconfigError;
+pub use kubeconfig::{KubeconfigError, KubeconfigNames, names as kubeconfig_names};
 
 use credential_plugin::CredentialPlugin;
 use kubeconfig::Selected;
 use server_clock::ServerClock;
+use trace::Trace;
 use transport::{Limits, Transport};
 use warnings::Warnings;
 
@@ -70,6 +72,10 @@ pub struct ConnectOptions {
     pub server: Option<String>,
     /// `--token`; beats every other credential but client certificates.
     pub token: Option<String>,
+    /// `--username`, with `--password`: basic authentication.
+    pub username: Option<String>,
+    /// `--password`.
+    pub password: Option<String>,
     /// `--certificate-authority`: a PEM file.
     pub certificate_authority: Option<String>,
     /// `--client-certificate`: a PEM file.
@@ -97,6 +103,8 @@ pub struct ConnectOptions {
     pub standard_input_was_read: bool,
     /// Whether standard input is a terminal, where a credential plugin may ask.
     pub standard_input_is_terminal: bool,
+    /// `-v`: how much is traced of requests.
+    pub verbosity: u8,
     /// Where to tell what a person should hear; told nowhere if `None`.
     pub notices: Option<UnboundedSender<ServerNotice>>,
 }
@@ -156,7 +164,11 @@ impl Environment {
             |names: &[&str]| names.iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty());
         Self {
             kubeconfig: std::env::var_os("KUBECONFIG"),
-            kuberc: std::env::var_os("KUBERC"),
+            // kubectl's feature gate turns it off, too.
+            kuberc: match std::env::var("KUBECTL_KUBERC").as_deref() {
+                Ok("false") => Some("off".into()),
+                _ => std::env::var_os("KUBERC"),
+            },
             home: std::env::home_dir(),
             path: std::env::var_os("PATH"),
             https_proxy: text(&["HTTPS_PROXY", "https_proxy"]),
@@ -239,7 +251,9 @@ async fn connect_with(
     let server = address::without_credentials(config.cluster_url.to_string().trim_end_matches('/'));
     let namespace = config.default_namespace.clone();
     let clock = ServerClock::default();
-    let transport = Transport::start(config, plugin, limits, (warnings.clone(), clock.clone())).await?;
+    let transport =
+        Transport::start(config, plugin, limits, (warnings.clone(), clock.clone(), Trace::new(options.verbosity)))
+            .await?;
     let transport = Arc::new(transport);
     let service = tower::service_fn(move |request| {
         let transport = Arc::clone(&transport);

@@ -12,6 +12,14 @@ pub(super) fn apply(selected: &mut Selected, options: &ConnectOptions) -> Result
         selected.namespace = namespace;
     }
     apply_to_cluster(selected, options)?;
+    if given(&options.username).is_some() && given(&options.token).is_some() {
+        let why = "cannot be given together with --token".to_owned();
+        return Err(KubeconfigError::BadFlag { flag: "--username", why });
+    }
+    if given(&options.username).is_some() != given(&options.password).is_some() {
+        let why = "go together: basic authentication needs both".to_owned();
+        return Err(KubeconfigError::BadFlag { flag: "--username and --password", why });
+    }
     apply_to_user(&mut selected.user, options);
     impersonate(&mut selected.user, options)
 }
@@ -59,6 +67,13 @@ fn apply_to_user(user: &mut AuthInfo, options: &ConnectOptions) {
         user.username = None;
         user.password = None;
         // kube prefers an auth-provider to a token.
+        user.auth_provider = None;
+        user.exec = None;
+    }
+    if let Some(name) = given(&options.username) {
+        *user = AuthInfo { username: Some(name), password: given(&options.password).map(Into::into), ..user.clone() };
+        user.token = None;
+        user.token_file = None;
         user.auth_provider = None;
         user.exec = None;
     }

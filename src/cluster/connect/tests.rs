@@ -125,10 +125,26 @@ async fn flags_beat_the_kubeconfig() {
 }
 
 #[tokio::test]
+async fn a_name_and_a_password_beat_the_kubeconfig() {
+    let server = Server::start(vec![Answer::json(200, "{}")]);
+    let folder = Folder::new();
+    let plugin = counting_plugin(&folder, "");
+    let mut setup = setup(&server.address, "", &plugin_user(&plugin));
+    setup.options.username = Some("jane".to_owned());
+    setup.options.password = Some("hunter2".to_owned());
+    let connection = setup.connect().await.unwrap();
+    ask(connection.client(), AccessVerb::List, PODS).await.unwrap();
+    assert_eq!(tokens(&server), ["Basic amFuZTpodW50ZXIy"]);
+    assert_eq!(folder.read("runs"), "");
+}
+
+#[tokio::test]
 async fn flags_that_contradict_each_other() {
     let given = || Some("x".to_owned());
     let cases = [
         ConnectOptions { insecure_skip_tls_verify: true, certificate_authority: given(), ..ConnectOptions::default() },
+        ConnectOptions { username: given(), ..ConnectOptions::default() },
+        ConnectOptions { username: given(), password: given(), token: given(), ..ConnectOptions::default() },
         ConnectOptions { as_group: vec!["dev".to_owned()], ..ConnectOptions::default() },
         ConnectOptions { as_user: given(), as_user_extra: vec!["novalue".to_owned()], ..ConnectOptions::default() },
         ConnectOptions { as_user: given(), as_user_extra: vec!["=value".to_owned()], ..ConnectOptions::default() },

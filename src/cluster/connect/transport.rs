@@ -31,6 +31,7 @@ use super::{
     retry::{self, RequestKind, Try},
     server_clock::ServerClock,
     stack,
+    trace::Trace,
     warnings::Warnings,
 };
 use crate::cluster::error::{ClusterError, of_transport};
@@ -69,6 +70,7 @@ pub(super) struct Transport {
     limits: Limits,
     warnings: Warnings,
     clock: ServerClock,
+    trace: Trace,
     /// It was told that the server is silent, and it has not answered since.
     is_silent: AtomicBool,
 }
@@ -91,7 +93,7 @@ impl Transport {
         config: Config,
         plugin: Option<CredentialPlugin>,
         limits: Limits,
-        (warnings, clock): (Warnings, ServerClock),
+        (warnings, clock, trace): (Warnings, ServerClock, Trace),
     ) -> Result<Self, ClusterError> {
         let session = match &plugin {
             Some(plugin) => session(&config, plugin.run(&warnings).await?, 1)?,
@@ -115,6 +117,7 @@ impl Transport {
             limits,
             warnings,
             clock,
+            trace,
             is_silent: AtomicBool::new(false),
         })
     }
@@ -190,12 +193,14 @@ impl Transport {
         kind: RequestKind,
         deadline: Option<Instant>,
     ) -> Result<Response<Body>, ClusterError> {
+        self.trace.sent(&parts, body.try_clone(), &self.config, session.authorization.is_some()).await;
         let started = Instant::now();
-        let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
+        let (method, uri) = (parts.method.clone(), parts.uri.clone());
         let mut request = Request::from_parts(parts, body);
         if let Some(authorization) = &session.authorization {
             request.headers_mut().insert(AUTHORIZATION, authorization.clone());
         }
+        let mut received = None;
         let exchange = async {
             let response = session.client.send(request).await.map_err(|error| self.failure(&error))?;
             self.warnings.read(response.headers());
@@ -205,7 +210,10 @@ impl Transport {
             }
             let (parts, body) = response.into_parts();
             match body.collect_bytes().await {
-                Ok(bytes) => Ok(Response::from_parts(parts, Body::from(bytes))),
+                Ok(bytes) => {
+                    received = Some(bytes.clone());
+                    Ok(Response::from_parts(parts, Body::from(bytes)))
+                }
                 Err(error) => Err(self.failure(&error)),
             }
         };
@@ -216,10 +224,7 @@ impl Transport {
                 .unwrap_or(Err(ClusterError::TimedOut { after: self.limits.request, message: String::new() })),
         };
         let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        match &ended {
-            Ok(answer) => tracing::debug!(%method, path, status = answer.status().as_u16(), milliseconds, "request"),
-            Err(error) => tracing::debug!(%method, path, %error, milliseconds, "request"),
-        }
+        self.trace.ended((&method, &uri), &ended, received.as_deref(), milliseconds);
         ended
     }
 

@@ -4,6 +4,7 @@
 //! is one candidate a line, with a description after a tab, and a last line with a directive.
 
 mod names;
+mod wanted;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -11,6 +12,7 @@ use std::path::Path;
 use clap::CommandFactory;
 use clap_complete::engine;
 
+use self::wanted::{What, wanted};
 use super::Shell;
 use crate::cli::Cli;
 use crate::engine::state::outcome::EndResult;
@@ -26,17 +28,6 @@ const NO_FILES: &str = ":4";
 const NO_FILES_NO_BLANK: &str = ":6";
 const FILES: &str = ":0";
 
-/// Flags whose value is a file.
-const FILE_FLAGS: [&str; 7] = [
-    "-f",
-    "--filename",
-    "--against",
-    "--kubeconfig",
-    "--certificate-authority",
-    "--client-certificate",
-    "--client-key",
-];
-
 /// Returns the words to complete, where this process was started under the helper's name or as `__complete`: the command
 /// line would take flags among them for its own.
 pub(super) fn asked_for(arguments: &[String]) -> Option<Vec<String>> {
@@ -50,7 +41,8 @@ pub(super) fn asked_for(arguments: &[String]) -> Option<Vec<String>> {
 
 /// Prints the candidates. Whatever goes wrong is silence: a shell is waiting.
 pub(super) async fn answer(words: Vec<String>, shell: &mut Shell) -> EndResult {
-    let text = match names::wanted(&words) {
+    let text = match wanted(&words) {
+        Some(wanted) if wanted.what == What::File => format!("{FILES}\n"),
         Some(wanted) => names::candidates(&wanted, &words, shell).await,
         None => candidates(words),
     };
@@ -60,11 +52,6 @@ pub(super) async fn answer(words: Vec<String>, shell: &mut Shell) -> EndResult {
 
 /// Candidates without a cluster: commands, flags and their values.
 fn candidates(words: Vec<String>) -> String {
-    let is_file_flag = |word: &String| FILE_FLAGS.contains(&word.as_str());
-    let typing_file = words.len().checked_sub(2).and_then(|before| words.get(before)).is_some_and(is_file_flag);
-    if typing_file {
-        return format!("{FILES}\n");
-    }
     let mut all: Vec<OsString> = vec!["kubectl-inplace".into()];
     all.extend(words.into_iter().map(OsString::from));
     if all.len() == 1 {
@@ -102,11 +89,5 @@ mod tests {
         assert!(complete("completion z").contains("zsh"));
         assert!(!complete("").contains("__complete"));
         assert!(complete("pl").ends_with(":4\n"));
-    }
-
-    #[test]
-    fn a_file_is_left_to_the_shell() {
-        assert_eq!(complete("plan -f we"), ":0\n");
-        assert_eq!(complete("plan --kubeconfig "), ":0\n");
     }
 }

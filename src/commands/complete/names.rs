@@ -1,216 +1,253 @@
-//! Names that only the cluster or the engine knows: workloads, namespaces, codes of reasons.
+//! Names that only the kubeconfig, the cluster or the engine knows.
 //!
-//! Promise: nothing is written, nothing is asked twice, no credential plugin asks a question, and whatever goes wrong or
-//! takes longer than [`PATIENCE`] is no candidate.
+//! Promise: nothing is written, no credential plugin asks a question, and whatever goes wrong or takes longer than
+//! [`PATIENCE`] is no candidate.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
+use serde_json::Value;
 
+use super::wanted::{Wanted, What, kind_of};
 use super::{NO_FILES, NO_FILES_NO_BLANK};
-use crate::cli::Cli;
+use crate::cli::{Cli, Command, GlobalArgs, TargetArgs, resolved, root};
+use crate::cluster::{Cluster, Nodes};
 use crate::commands::Shell;
-use crate::engine::change::reason::{ReasonCode, WarningCode};
+use crate::commands::targets::{self, Asked};
+use crate::engine::change::reason;
+use crate::engine::change::target;
+use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::WorkloadKind;
+use crate::engine::plan::LiveWorkload;
+use crate::engine::plan::updates::updates;
+use crate::engine::state::outcome::EndResult;
 
 /// How long a person who pressed the tabulator waits for names.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Flags whose value is the namespace.
-const NAMESPACE_FLAGS: [&str; 2] = ["-n", "--namespace"];
-
-/// What is being typed.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// `-n prod`: a namespace; what stands before it in the same word.
-    Namespace {
-        /// `--namespace=`, or nothing.
-        before: String,
-    },
-    /// `explain Temp`: a code.
-    Code,
-    /// `deploy/we` or `deploy we`: a workload; what stands before its name in the same word.
-    Workload {
-        /// Its kind.
-        kind: WorkloadKind,
-        /// `deploy/`, or nothing.
-        before: String,
-    },
-    /// `dep`: a kind of workloads.
-    Kind,
+/// Candidates and what is said of them, and whether something follows in the same word.
+#[derive(Default)]
+struct Names {
+    described: BTreeMap<String, String>,
+    goes_on: bool,
 }
 
-/// Returns what names are wanted of the words after the plugin's name, the last of which is being typed; `None` where the
-/// command line itself knows the candidates.
-pub(super) fn wanted(words: &[String]) -> Option<Wanted> {
-    let (typed, before) = words.split_last()?;
-    let last = before.last().map(String::as_str).unwrap_or_default();
-    if NAMESPACE_FLAGS.contains(&last) {
-        return Some(Wanted::Namespace { before: String::new() });
+impl Names {
+    fn of(names: impl IntoIterator<Item = String>) -> Self {
+        Self { described: names.into_iter().map(|name| (name, String::new())).collect(), goes_on: false }
     }
-    if let Some(before) = ["--namespace=", "-n="].into_iter().find(|flag| typed.starts_with(flag)) {
-        return Some(Wanted::Namespace { before: before.to_owned() });
-    }
-    let root = Cli::command();
-    if typed.starts_with('-') || before.iter().any(|word| word == "--") {
-        return None;
-    }
-    let positions = positionals(before, &root)?;
-    let (name, positions) = positions.split_first()?;
-    let command = root.find_subcommand(name)?;
-    if command.get_name() == "explain" {
-        return positions.is_empty().then_some(Wanted::Code);
-    }
-    // Those that take workloads have the words for them.
-    if !command.get_arguments().any(|argument| argument.get_id() == "words") || command.is_hide_set() {
-        return None;
-    }
-    if let Some((kind, _)) = typed.split_once('/') {
-        let kind_of = of_word(kind)?;
-        return Some(Wanted::Workload { kind: kind_of, before: format!("{kind}/") });
-    }
-    match positions.first() {
-        None => Some(Wanted::Kind),
-        Some(first) => match of_word(first) {
-            Some(kind) => Some(Wanted::Workload { kind, before: String::new() }),
-            None => (!typed.is_empty()).then_some(Wanted::Kind),
-        },
-    }
-}
 
-/// Finds the kind of workloads that a word stands for, if a command takes them.
-fn of_word(word: &str) -> Option<WorkloadKind> {
-    WorkloadKind::from_word(word).filter(|kind| kind.is_updated_here())
-}
-
-/// Returns the words that are neither flags nor their values; `None` while a flag's value is being typed.
-fn positionals<'w>(words: &'w [String], root: &clap::Command) -> Option<Vec<&'w str>> {
-    let mut found: Vec<&str> = Vec::new();
-    let mut rest = words.iter();
-    while let Some(word) = rest.next() {
-        let command = found.first().and_then(|name| root.find_subcommand(name));
-        let arguments = root.get_arguments().chain(command.into_iter().flat_map(clap::Command::get_arguments));
-        if !word.starts_with('-') {
-            found.push(word);
-        } else if takes_next_word(word, arguments) {
-            rest.next()?;
-        }
+    fn begun(names: impl IntoIterator<Item = String>) -> Self {
+        Self { goes_on: true, ..Self::of(names) }
     }
-    Some(found)
-}
 
-/// Returns whether a flag's value is the word after it.
-fn takes_next_word<'a>(word: &str, mut arguments: impl Iterator<Item = &'a clap::Arg>) -> bool {
-    let is_meant = |argument: &clap::Arg| match word.strip_prefix("--") {
-        Some(long) => argument.get_long() == Some(long),
-        // A longer word carries its value: `-nprod`.
-        None => argument.get_short().is_some_and(|short| word.strip_prefix('-') == Some(short.to_string().as_str())),
-    };
-    arguments
-        .find(|argument| is_meant(argument))
-        .is_some_and(|flag| flag.get_action().takes_values() && !flag.is_require_equals_set())
+    /// Keeps those that begin as what is typed: upper and lower case are alike.
+    fn fitting(mut self, typed: &str) -> Self {
+        let typed = typed.to_lowercase();
+        self.described.retain(|name, _| name.to_lowercase().starts_with(&typed));
+        self
+    }
+
+    fn answer(&self, before: &str) -> String {
+        let line = |(name, help): (&String, &String)| match help.is_empty() {
+            true => format!("{before}{name}\n"),
+            false => format!("{before}{name}\t{help}\n"),
+        };
+        let lines: String = self.described.iter().map(line).collect();
+        format!("{lines}{}\n", if self.goes_on { NO_FILES_NO_BLANK } else { NO_FILES })
+    }
 }
 
 /// Returns the answer: the candidates that begin as what is typed.
 pub(super) async fn candidates(wanted: &Wanted, words: &[String], shell: &mut Shell) -> String {
-    let (before, names) = match wanted {
-        Wanted::Code => {
-            let reasons = ReasonCode::ALL.iter().map(|code| code.explanation());
-            let all = reasons.chain(WarningCode::ALL.iter().map(|code| code.explanation()));
-            ("", all.map(|known| format!("{}\t{}", known.code, known.summary)).collect())
-        }
-        Wanted::Kind => {
-            let typed = words.last().map(String::as_str).unwrap_or_default();
-            let kinds = WorkloadKind::updated_here().map(|kind| format!("{}/", kind.spec().singular));
-            // Somebody who typed a short name goes on with it.
-            let short = of_word(typed).map(|_| format!("{typed}/"));
-            let mut names: Vec<String> = kinds.chain(short).collect();
-            names.sort();
-            names.dedup();
-            return answer("", names, words, NO_FILES_NO_BLANK);
-        }
-        Wanted::Namespace { before } => (before.as_str(), asked(None, words, shell).await),
-        Wanted::Workload { kind, before } => (before.as_str(), asked(Some(*kind), words, shell).await),
-    };
-    answer(before, names, words, NO_FILES)
-}
-
-fn answer(before: &str, names: Vec<String>, words: &[String], directive: &str) -> String {
-    let typed = words.last().map(String::as_str).unwrap_or_default();
-    let candidates = names.into_iter().map(|name| format!("{before}{name}"));
-    let fitting = candidates.filter(|candidate| candidate.to_lowercase().starts_with(&typed.to_lowercase()));
-    let lines: String = fitting.map(|candidate| candidate + "\n").collect();
-    format!("{lines}{directive}\n")
-}
-
-/// Asks the cluster that the words lead to; `None` asks for namespaces.
-async fn asked(kind: Option<WorkloadKind>, words: &[String], shell: &mut Shell) -> Vec<String> {
-    let before = words.split_last().map_or(&[][..], |(_, before)| before);
-    // The flag whose value is being typed has none yet.
-    let before = match before.split_last() {
-        Some((flag, rest)) if NAMESPACE_FLAGS.contains(&flag.as_str()) => rest,
-        Some(_) | None => before,
-    };
-    let line = std::iter::once("kubectl-inplace").chain(before.iter().map(String::as_str));
-    // Words that do not parse lead to no cluster for certain.
-    let Ok(Cli { global, .. }) = Cli::try_parse_from(line) else { return Vec::new() };
-    shell.ask_in_silence();
-    let question = async {
-        let cluster = shell.connect(&global).await.ok()?;
-        match kind {
-            Some(kind) => cluster.workload_names(kind, cluster.namespace()).await.ok(),
-            None => cluster.namespace_names().await.ok(),
+    let (typed, before) = words.split_last().map_or(("", &[][..]), |(typed, before)| (typed.as_str(), before));
+    // In `--namespace=pr` and `deploy/we` only the end is the name.
+    let part = typed.get(wanted.before.len()..).unwrap_or_default();
+    let names = match &wanted.what {
+        What::Code => codes(),
+        What::Kind => kinds(part),
+        _ => {
+            let question = Question { before, listed: &wanted.before, typed: part };
+            tokio::time::timeout(PATIENCE, question.ask(&wanted.what, shell)).await.ok().flatten().unwrap_or_default()
         }
     };
-    let mut names = tokio::time::timeout(PATIENCE, question).await.ok().flatten().unwrap_or_default();
-    // What is no name in Kubernetes is none here: it would be typed into a shell.
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:".contains(c);
-    names.retain(|name| name.chars().all(is_plain));
-    names.sort();
-    names
+    names.fitting(part).answer(&wanted.before)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_words_say_which_names_are_wanted() {
-        use WorkloadKind::{DaemonSet, Deployment, Pod};
-        let workload = |kind, before: &str| Some(Wanted::Workload { kind, before: before.into() });
-        let namespace = |before: &str| Some(Wanted::Namespace { before: before.into() });
-        let cases = [
-            ("apply deploy/", workload(Deployment, "deploy/")),
-            ("plan -n prod Deployments.apps/we", workload(Deployment, "Deployments.apps/")),
-            ("apply ds ", workload(DaemonSet, "")),
-            ("watch po we", workload(Pod, "")),
-            ("apply deploy/web side=acme/side:v2 pod/", workload(Pod, "pod/")),
-            ("-n prod apply --pods-only --yes deploy/w", workload(Deployment, "deploy/")),
-            ("apply nonsense/", None),
-            ("apply ", Some(Wanted::Kind)),
-            ("apply dep", Some(Wanted::Kind)),
-            ("apply deploy/web ", None),
-            ("explain ", Some(Wanted::Code)),
-            ("explain Temp", Some(Wanted::Code)),
-            ("explain NoPods ", None),
-            ("plan -n ", namespace("")),
-            ("plan --namespace pro", namespace("")),
-            ("plan --namespace=pro", namespace("--namespace=")),
-            ("-n ", namespace("")),
-            ("plan -f ", None),
-            ("plan --timeout ", None),
-            ("plan -o ", None),
-            ("plan --det", None),
-            ("apply --max-unavailable 2 deploy/", workload(Deployment, "deploy/")),
-            ("version ", None),
-            ("rbac ", None),
-            ("rbac apply ", None),
-            ("", None),
-            ("pl", None),
-        ];
-        for (line, expected) in cases {
-            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            assert_eq!(wanted(&words), expected, "{line:?}");
+/// Everything that `explain` knows.
+fn codes() -> Names {
+    let codes = reason::all_explanations().map(|known| (known.code.to_owned(), known.summary.to_owned()));
+    let ends = EndResult::ALL.iter().flat_map(|end| {
+        let meaning = || end.meaning().replace('`', "");
+        [(end.exit_code().to_string(), format!("exit code: {}", meaning())), (end.word().to_owned(), meaning())]
+    });
+    // Several ends have the exit code 0.
+    let mut described: BTreeMap<String, String> = BTreeMap::new();
+    let states = reason::STATE_WORDS.iter().map(|known| (known.word.to_owned(), known.meaning.to_owned()));
+    for (code, summary) in codes.chain(states).chain(ends) {
+        let is_known = described.keys().any(|known| known.eq_ignore_ascii_case(&code));
+        if !is_known {
+            described.insert(code, summary);
         }
+    }
+    Names { described, goes_on: false }
+}
+
+/// Kinds of workloads; somebody who typed a short name goes on with it.
+fn kinds(typed: &str) -> Names {
+    let kinds = WorkloadKind::updated_here().map(|kind| format!("{}/", kind.spec().singular));
+    Names::begun(kinds.chain(kind_of(typed).map(|_| format!("{typed}/"))))
+}
+
+/// What is in Kubernetes' names, images and kubeconfigs, and means nothing to a shell into which it would be typed.
+fn is_plain(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:/@+".contains(c);
+    !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain)
+}
+
+/// Something that the kubeconfig or the cluster is asked.
+struct Question<'w> {
+    /// The words before the one that is being typed.
+    before: &'w [String],
+    /// What stands before it in the same word.
+    listed: &'w str,
+    typed: &'w str,
+}
+
+impl Question<'_> {
+    async fn ask(&self, what: &What, shell: &mut Shell) -> Option<Names> {
+        let line = self.parsed()?;
+        shell.ask_in_silence();
+        let names = match what {
+            What::Context => Names::of(shell.kubeconfig_names(&line.global).contexts),
+            What::Cluster => Names::of(shell.kubeconfig_names(&line.global).clusters),
+            What::User => Names::of(shell.kubeconfig_names(&line.global).users),
+            What::Namespace => Names::of(shell.connect(&line.global).await.ok()?.namespace_names().await.ok()?),
+            What::Workload(kind) => {
+                let cluster = shell.connect(&line.global).await.ok()?;
+                Names::of(cluster.workload_names(*kind, cluster.namespace()).await.ok()?)
+            }
+            What::ContainerOfImage(other) => return self.containers_of_images(other.as_deref(), &line, shell).await,
+            What::Container | What::Image(_) | What::Pod | What::Node | What::Update => {
+                let cluster = shell.connect(&line.global).await.ok()?;
+                of_targets(what, line.command.as_ref().and_then(targets_of), &line.global, &cluster).await?
+            }
+            // Nothing that is asked here.
+            What::File | What::Code | What::Kind => Names::default(),
+        };
+        Some(self.sifted(names))
+    }
+
+    /// `side=`, unless the container has its image already; of what has begun to be typed also something else.
+    async fn containers_of_images(&self, other: Option<&What>, line: &Cli, shell: &mut Shell) -> Option<Names> {
+        let cluster = shell.connect(&line.global).await.ok()?;
+        let targets = line.command.as_ref().and_then(targets_of);
+        let names = of_targets(&What::Container, targets, &line.global, &cluster).await.unwrap_or_default();
+        let mut names = self.sifted(names).fitting(self.typed);
+        names.described = names.described.into_iter().map(|(name, help)| (format!("{name}="), help)).collect();
+        names.described.retain(|name, _| !self.before.iter().any(|word| word.starts_with(name.as_str())));
+        names.goes_on = true;
+        match other {
+            None => Some(names),
+            Some(_) if self.typed.is_empty() || !names.described.is_empty() => Some(names),
+            Some(What::Workload(kind)) => {
+                let found = cluster.workload_names(*kind, cluster.namespace()).await.ok()?;
+                Some(self.sifted(Names::of(found)))
+            }
+            Some(_) => Some(kinds(self.typed)),
+        }
+    }
+
+    /// Reads the words before. What does not parse leads to no cluster for certain.
+    fn parsed(&self) -> Option<Cli> {
+        let program = std::iter::once("kubectl-inplace".to_owned());
+        let words: Vec<String> = program.chain(self.before.iter().cloned()).collect();
+        let words = resolved(&root(), &words);
+        // The flag whose value is being typed has none yet.
+        let without_last = words.split_last().map_or(&[][..], |(_, rest)| rest);
+        Cli::try_parse_from(&words).or_else(|_| Cli::try_parse_from(without_last)).ok()
+    }
+
+    /// Leaves out what is no name, and what stands in the words already.
+    fn sifted(&self, mut names: Names) -> Names {
+        let is_given =
+            |name: &String| self.before.contains(name) || self.listed.split(['=', ',']).any(|item| item == name);
+        names.described.retain(|name, _| is_plain(name) && !is_given(name));
+        for help in names.described.values_mut().filter(|help| !is_plain(help)) {
+            help.clear();
+        }
+        names
+    }
+}
+
+/// Asks for something of the targets; `None` where they cannot be had.
+async fn of_targets(what: &What, targets: Option<TargetArgs>, global: &GlobalArgs, cluster: &Cluster) -> Option<Names> {
+    let targets = targets?;
+    let picked = targets::unnamed(&targets);
+    let request = target::parse(&targets.words, &[], picked, targets.all_containers).ok()?;
+    if request.named.is_empty() && request.selected.is_empty() {
+        return if *what == What::Node { cluster.node_names().await.ok().map(Names::of) } else { None };
+    }
+    let found = targets::find_any(Asked::Words(Box::new(request)), &targets, global, cluster).await.ok()?;
+    let workloads: Vec<Workload> = found.into_iter().map(|(workload, _)| workload).collect();
+    let containers = || workloads.iter().flat_map(containers);
+    let described = match what {
+        What::Container => containers().collect(),
+        What::Image(container) => {
+            let images = containers().filter(|(name, _)| name == container);
+            return Some(Names::begun(images.map(|(_, image)| image)));
+        }
+        _ => {
+            let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await.ok()?;
+            lives.iter().flat_map(|live| of_live(what, live)).collect()
+        }
+    };
+    Some(Names { described, goes_on: false })
+}
+
+/// Returns what a workload has of pods, of their nodes, or of updates.
+fn of_live(what: &What, live: &LiveWorkload) -> Vec<(String, String)> {
+    let pods = live.pods.iter();
+    match what {
+        What::Pod => pods.map(|pod| (pod.key.name.clone(), pod.spec.node_name.clone())).collect(),
+        What::Node => {
+            let nodes: BTreeSet<&String> = pods.map(|pod| &pod.spec.node_name).collect();
+            nodes.into_iter().map(|node| (node.clone(), String::new())).collect()
+        }
+        _ => {
+            let began = |update: &crate::engine::plan::updates::Update| update.began.clone().unwrap_or_default();
+            updates(live).updates.iter().map(|update| (update.id.as_str().to_owned(), began(update))).collect()
+        }
+    }
+}
+
+/// Returns the containers of a workload's template with their images, init containers included: sidecars are among them.
+fn containers(workload: &Workload) -> Vec<(String, String)> {
+    let spec = workload.template().get("spec").unwrap_or(&Value::Null);
+    let lists = ["containers", "initContainers"].into_iter().filter_map(|list| spec.get(list)?.as_array());
+    let text = |container: &Value, key: &str| container.get(key).and_then(Value::as_str).map(str::to_owned);
+    lists.flatten().filter_map(|container| Some((text(container, "name")?, text(container, "image")?))).collect()
+}
+
+/// Returns the targets of a command that has some.
+fn targets_of(command: &Command) -> Option<TargetArgs> {
+    match command {
+        Command::Plan(args) => Some(args.change.targets.clone()),
+        Command::Diff(args) => Some(args.change.targets.clone()),
+        Command::Apply(args) => Some(args.change.targets.clone()),
+        Command::Hash(args) => Some(args.targets.clone()),
+        Command::Restart(args) => Some((&args.targets).into()),
+        Command::Resume(args) | Command::Abort(args) => Some((&args.targets).into()),
+        Command::Undo(args) => Some((&args.targets).into()),
+        Command::Follow(args) => Some(args.targets.clone()),
+        Command::Status(args) => Some((&args.targets).into()),
+        Command::History(args) => Some((&args.targets).into()),
+        Command::Rbac(_)
+        | Command::Explain(_)
+        | Command::Options
+        | Command::Completion(_)
+        | Command::Version(_)
+        | Command::Complete(_) => None,
     }
 }

@@ -49,6 +49,8 @@ const CARRY: &[(Carry, &[&str])] = &[
             "user",
             "server",
             "token",
+            "username",
+            "password",
             "certificate_authority",
             "client_certificate",
             "client_key",
@@ -145,6 +147,11 @@ const CARRY: &[(Carry, &[&str])] = &[
 
 fn carry(id: &str) -> Option<Carry> {
     CARRY.iter().find(|(_, ids)| ids.contains(&id)).map(|(carry, _)| *carry)
+}
+
+/// Returns whether a flag names server or user: hints get those by themselves.
+pub(super) fn is_of_the_connection(id: &str) -> bool {
+    carry(id) == Some(Carry::Connection)
 }
 
 /// A command line to copy; its words are quoted when it is shown.
@@ -518,7 +525,7 @@ fn flags(command: &Command, typed: &[Typed], carried: &[Carry]) -> Vec<String> {
 
 fn without_secrets(typed: &Typed) -> Typed {
     let shown = |value: &String| match typed.id.as_str() {
-        "token" => "...".to_owned(),
+        "token" | "password" => "...".to_owned(),
         "before_pod" | "after_pod" => mask::text(value),
         _ => address::without_credentials(value),
     };

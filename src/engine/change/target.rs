@@ -105,6 +105,14 @@ pub enum TargetError {
         /// What may have been meant.
         suggestion: String,
     },
+    /// `side = :v2`: blanks around the equals sign.
+    #[error("{:?} has blanks around the equals sign; did you mean {meant}?", words.join(" "))]
+    Blanks {
+        /// As written.
+        words: Vec<String>,
+        /// What may have been meant.
+        meant: String,
+    },
     /// A tag without its colon: as an image it would be another repository.
     #[error(
         "{container}={image} is a repository called {image:?}; did you mean {container}=:{image}, the tag? Say {container}={image}:latest for the repository"
@@ -140,6 +148,53 @@ pub enum TargetError {
     },
 }
 
+impl TargetError {
+    /// Returns the words that are wrong, and the one that was probably meant in their place; `None` where that is not known.
+    pub fn correction(&self) -> Option<(Vec<String>, String)> {
+        let of = |word: &str, meant: String| Some((vec![word.to_owned()], meant));
+        match self {
+            Self::UnknownKind { word, suggestion } => of(word, suggestion.clone()?),
+            Self::EqualsMissing { word, suggestion } if !suggestion.starts_with(UNKNOWN_CONTAINER) => {
+                of(word, suggestion.clone())
+            }
+            Self::TagWithoutColon { container, image } => {
+                of(&format!("{container}={image}"), format!("{container}=:{image}"))
+            }
+            Self::Blanks { words, meant } => Some((words.clone(), meant.clone())),
+            Self::EqualsMissing { .. }
+            | Self::UpdatedByController { .. }
+            | Self::NameMissing { .. }
+            | Self::MixedForms { .. }
+            | Self::NameAndSelector { .. }
+            | Self::Malformed { .. }
+            | Self::Image { .. }
+            | Self::ImageTwice { .. }
+            | Self::AllContainers
+            | Self::NotAnImage { .. } => None,
+        }
+    }
+}
+
+/// Stands for a container whose name nobody knows.
+const UNKNOWN_CONTAINER: &str = "CONTAINER=";
+
+/// Puts what was meant in the place of what is wrong, as often as it stands there; a kind also where a name follows it.
+pub fn corrected(words: &[String], (wrong, meant): &(Vec<String>, String)) -> Vec<String> {
+    let mut corrected = Vec::new();
+    let mut rest = words;
+    while let Some((first, others)) = rest.split_first() {
+        if let Some(after) = rest.strip_prefix(wrong.as_slice()).filter(|_| !wrong.is_empty()) {
+            corrected.push(meant.clone());
+            rest = after;
+            continue;
+        }
+        let name = wrong.first().and_then(|kind| first.strip_prefix(kind.as_str())?.strip_prefix('/'));
+        corrected.push(name.map_or_else(|| first.clone(), |name| format!("{meant}/{name}")));
+        rest = others;
+    }
+    corrected
+}
+
 fn known() -> String {
     WorkloadKind::updated_here().map(|kind| kind.spec().singular).collect::<Vec<_>>().join(", ")
 }
@@ -172,6 +227,9 @@ pub fn parse(
     unnamed: Unnamed,
     all_containers: bool,
 ) -> Result<Request, TargetError> {
+    if let Some(error) = blanks(words) {
+        return Err(error);
+    }
     let (images, targets): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.contains('='));
     if let Some(word) = targets.iter().find(|word| word.contains([':', '@'])) {
         return Err(equals_missing(word));
@@ -221,13 +279,35 @@ pub fn parse(
     Ok(request)
 }
 
+/// `side = :v2`, `side= :v2`, `side =:v2`.
+fn blanks(words: &[String]) -> Option<TargetError> {
+    let is_part = |word: &&String| !word.contains(['=', '/']);
+    let found = words.iter().enumerate().find_map(|(at, word)| {
+        let before = at.checked_sub(1).and_then(|before| words.get(before)).filter(is_part).map(|_| at - 1);
+        let after = words.get(at + 1).filter(|after| !after.contains('=')).map(|_| at + 1);
+        match word.split_once('=')? {
+            ("", "") => Some((before?, after?)),
+            ("", _) => Some((before?, at)),
+            (_, "") => Some((at, after?)),
+            _ => None,
+        }
+    });
+    let words = words.get(found?.0..=found?.1)?.to_vec();
+    let meant = words.concat();
+    let meant = match meant.split_once('=') {
+        Some((container, image)) if is_like_a_tag(image) => format!("{container}=:{image}"),
+        Some(_) | None => meant,
+    };
+    Some(TargetError::Blanks { words, meant })
+}
+
 /// No kind and no name has a colon or an at sign: `side:v2`, `acme/side:v2`, `:v2`.
 fn equals_missing(word: &str) -> TargetError {
     let suggestion = match word.find([':', '@']).map(|at| word.split_at(at)) {
         Some((container, rest)) if !container.is_empty() && !container.contains(['/', '.']) => {
             format!("{container}={rest}")
         }
-        Some(_) | None => format!("CONTAINER={word}"),
+        Some(_) | None => format!("{UNKNOWN_CONTAINER}{word}"),
     };
     TargetError::EqualsMissing { word: word.to_owned(), suggestion }
 }
@@ -318,6 +398,10 @@ mod tests {
             ("deploy/web :v2", "did you mean CONTAINER=:v2?"),
             ("deploy/web side=v2", "did you mean side=:v2, the tag?"),
             ("deploy/web side=1.27.2", "did you mean side=:1.27.2, the tag?"),
+            ("deploy/web side = :v2", "did you mean side=:v2?"),
+            ("deploy/web side= acme/side:v2", "did you mean side=acme/side:v2?"),
+            ("deploy/web side =v2 app=:1", "did you mean side=:v2?"),
+            ("deploy/web =:v2", "is not of the form CONTAINER=IMAGE"),
         ] {
             assert!(told(line).contains(expected), "{line}: {}", told(line));
             assert!(!told(line).contains("deployment/service"), "{line}: {}", told(line));
@@ -327,6 +411,23 @@ mod tests {
         {
             assert!(parse(&words(line), &[], Unnamed::None, false).is_ok(), "{line}");
         }
+    }
+
+    #[test]
+    fn what_was_meant_stands_where_the_wrong_words_stood() {
+        for (line, expected) in [
+            ("web side=:v2", "deployment/web side=:v2"),
+            ("deploymnt/web side=:v2", "deployment/web side=:v2"),
+            ("deploymnt web side=:v2", "deployment web side=:v2"),
+            ("deploy/web side:v2", "deploy/web side=:v2"),
+            ("deploy/web side=v2 app=:3", "deploy/web side=:v2 app=:3"),
+            ("deploy/web side = v2", "deploy/web side=:v2"),
+        ] {
+            let error = parse(&words(line), &[], Unnamed::None, false).unwrap_err();
+            let correction = error.correction().unwrap_or_default();
+            assert_eq!(corrected(&words(line), &correction).join(" "), expected, "{line}");
+        }
+        assert_eq!(parse(&words("deploy/web :v2"), &[], Unnamed::None, false).unwrap_err().correction(), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command, CommandFactory};
 use kubectl_inplace::cli::Cli;
-use kubectl_inplace::engine::change::reason::{Explanation, ReasonCode, ReportCode, WarningCode};
+use kubectl_inplace::engine::change::reason::{Explanation, ReasonCode, ReportCode, STATE_WORDS, WarningCode};
 use kubectl_inplace::engine::k8s::metadata::ROLLOUT_ANNOTATION;
 use kubectl_inplace::engine::rollout::pre_pull::{PROCESS_ANNOTATION, PULL_LABEL};
 use kubectl_inplace::engine::state::durable::history::{HISTORY_ANNOTATION, KEPT};
@@ -101,7 +101,9 @@ fn argument(arg: &Arg) -> String {
     let short = arg.get_short().map(|short| format!("-{short}"));
     let flag = [short, long].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let shown = if flag.is_empty() { format!("{}...", names.trim()) } else { format!("{flag}{value}") };
-    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+    // The first paragraph is the short form of the last.
+    let help = help.rsplit("\n\n").next().unwrap_or_default();
     let mut notes = Vec::new();
     if !arg.is_hide_default_value_set() && !arg.get_default_values().is_empty() {
         let values = arg.get_default_values().iter().map(|value| value.to_string_lossy());
@@ -113,7 +115,7 @@ fn argument(arg: &Arg) -> String {
         notes.push(possible.join(", "));
     }
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-    format!("| `{}` | {}{notes} |\n", shown.trim().replace('|', "\\|"), cell(&help))
+    format!("| `{}` | {}{notes} |\n", shown.trim().replace('|', "\\|"), cell(help.trim_end_matches('.')))
 }
 
 pub(crate) fn exit_codes() -> String {
@@ -164,6 +166,11 @@ pub(crate) fn reasons() -> String {
             let text = parts.map(|(head, text)| format!("{head}{}", text.replace('<', "&lt;")));
             let _ = write!(page, "\n### {}\n\n{}\n", code.code, text.join("\n\n"));
         }
+    }
+    page.push_str("\n## States\n\nThe words that say where something stands, in documents and on screens.\n\n| word | of | meaning | what to do |\n|---|---|---|---|\n");
+    for known in STATE_WORDS {
+        let _ =
+            writeln!(page, "| `{}` | {} | {} | {} |", known.word, known.of, cell(known.meaning), cell(known.remedy));
     }
     page
 }

@@ -66,7 +66,7 @@ fn format_name(format: OutputFormat) -> &'static str {
 
 fn written_plan(format: OutputFormat, sample: &plans::Sample, style: &Style) -> (String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let guide = Guide { next: Some("kubectl inplace apply -f web.yaml"), connection: " --as jane" };
+    let guide = Guide { next: Some("kubectl inplace apply -f web.yaml"), connection: " --as jane", ..Guide::default() };
     plan(format, &sample.plan, &guide, style, &mut out).unwrap();
     plan_warnings(format, &sample.plan, style, &mut err).unwrap();
     (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())

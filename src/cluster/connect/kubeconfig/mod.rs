@@ -39,20 +39,34 @@ impl Selected {
     }
 }
 
+/// The names that `--context`, `--cluster` and `--user` may have.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct KubeconfigNames {
+    /// Of contexts.
+    pub contexts: Vec<String>,
+    /// Of clusters.
+    pub clusters: Vec<String>,
+    /// Of users.
+    pub users: Vec<String>,
+}
+
+/// Reads which names there are.
+///
+/// # Errors
+/// When a file that must be there is not, or cannot be read.
+pub fn names(options: &ConnectOptions, environment: &Environment) -> Result<KubeconfigNames, KubeconfigError> {
+    let (_, config) = merged(&files(options, environment)?)?;
+    Ok(config.map_or_else(KubeconfigNames::default, |config| KubeconfigNames {
+        contexts: context_names(&config),
+        clusters: cluster_names(&config),
+        users: user_names(&config),
+    }))
+}
+
 /// Chooses cluster, user and namespace.
 pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Result<Selected, KubeconfigError> {
     let files = files(options, environment)?;
-    let mut merged: Option<Kubeconfig> = None;
-    let mut found = Vec::new();
-    for path in &files.paths {
-        let Some(read) = read(path, files.must_exist)? else { continue };
-        found.push(path.clone());
-        merged = Some(match merged {
-            None => read,
-            Some(earlier) => earlier.merge(read).map_err(|_| KubeconfigError::Mixed { path: path.clone() })?,
-        });
-    }
-    let merged = merged.filter(|config| !is_empty(config));
+    let (found, merged) = merged(&files)?;
     match merged {
         Some(config) => choose(&config, options),
         None if files.must_exist && options.server.is_none() => Err(KubeconfigError::Empty { paths: found }),
@@ -63,6 +77,21 @@ pub(super) fn select(options: &ConnectOptions, environment: &Environment) -> Res
             None => Err(KubeconfigError::Empty { paths: found }),
         },
     }
+}
+
+/// Reads the files, and gives those that are there, and what they say together.
+fn merged(files: &Files) -> Result<(Vec<PathBuf>, Option<Kubeconfig>), KubeconfigError> {
+    let mut merged: Option<Kubeconfig> = None;
+    let mut found = Vec::new();
+    for path in &files.paths {
+        let Some(read) = read(path, files.must_exist)? else { continue };
+        found.push(path.clone());
+        merged = Some(match merged {
+            None => read,
+            Some(earlier) => earlier.merge(read).map_err(|_| KubeconfigError::Mixed { path: path.clone() })?,
+        });
+    }
+    Ok((found, merged.filter(|config| !is_empty(config))))
 }
 
 struct Files {
@@ -160,10 +189,7 @@ fn choose_user(
     let Some(name) = flag.or(context_user) else { return Ok((AuthInfo::default(), None)) };
     match config.auth_infos.iter().find(|user| user.name == name) {
         Some(found) => Ok((found.auth_info.clone().unwrap_or_default(), None)),
-        None if required => {
-            let known = config.auth_infos.iter().map(|user| user.name.clone()).collect();
-            Err(KubeconfigError::UnknownUser { name, known })
-        }
+        None if required => Err(KubeconfigError::UnknownUser { name, known: user_names(config) }),
         None => {
             let warning = format!("the kubeconfig has no user \"{name}\"; connecting without credentials");
             Ok((AuthInfo::default(), Some(warning)))
@@ -177,6 +203,10 @@ fn context_names(config: &Kubeconfig) -> Vec<String> {
 
 fn cluster_names(config: &Kubeconfig) -> Vec<String> {
     config.clusters.iter().map(|cluster| cluster.name.clone()).collect()
+}
+
+fn user_names(config: &Kubeconfig) -> Vec<String> {
+    config.auth_infos.iter().map(|user| user.name.clone()).collect()
 }
 
 /// Reads the server's address. Without a scheme it is https if anything about TLS is configured, else http, as in

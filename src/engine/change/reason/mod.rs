@@ -8,6 +8,7 @@ mod code;
 mod path;
 mod reason_code;
 mod report_code;
+mod state_word;
 mod warning;
 mod warning_code;
 mod warning_sentence;
@@ -19,6 +20,7 @@ pub use class::{ReasonClass, verdict};
 pub use code::Explanation;
 pub use reason_code::ReasonCode;
 pub use report_code::ReportCode;
+pub use state_word::{STATE_WORDS, StateWord, nearest_state, state_words};
 pub use warning::Warning;
 pub use warning_code::WarningCode;
 
