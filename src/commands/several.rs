@@ -131,6 +131,9 @@ fn tell_order(jobs: &[Job<'_>], at_once: usize, shell: &Shell) {
         format!("{workload} -n {}", workload.namespace)
     });
     let names: Vec<String> = names.collect();
+    if names.len() < 2 {
+        return;
+    }
     let pace = if at_once > 1 { format!("{at_once} at once") } else { "one after the other".to_owned() };
     shell.note(&format!("{} workloads, {pace}, in this order: {}", names.len(), names.join(", ")));
 }

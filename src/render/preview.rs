@@ -97,7 +97,7 @@ pub fn preview(format: OutputFormat, preview: &Preview<'_>, style: &Style, out: 
     match format {
         OutputFormat::Json | OutputFormat::Yaml => document(preview, out),
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Name | OutputFormat::Markdown => {
-            text(preview, style, out)
+            words::in_lines(style, out, |out| text(preview, style, out))
         }
     }
 }
