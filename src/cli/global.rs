@@ -135,10 +135,12 @@ pub fn options() -> String {
         .max_term_width(100)
         .help_template("The following flags can be passed to any command:\n\n{options}\n{after-help}");
     let ignored = IgnoredArgs::augment_args(Command::new("ignored"));
-    let ignored = ignored.get_arguments().filter_map(|flag| Some(format!("--{}", flag.get_long()?)));
+    let is_ignored = |flag: &&clap::Arg| !["match_server_version", "profile"].contains(&flag.get_id().as_str());
+    let ignored = ignored.get_arguments().filter(is_ignored);
+    let ignored = ignored.filter_map(|flag| Some(format!("--{}", flag.get_long()?)));
     let ignored = ignored.collect::<Vec<_>>().join(", ");
     let note = format!(
-        "kubectl's other flags are accepted and ignored, since they have no meaning here: {ignored}. Refused are --match-server-version, and --profile of anything but none."
+        "kubectl's other flags are accepted and ignored, since they have no meaning here: {ignored}. Refused are --match-server-version, and --profile unless it is none."
     );
     flags.after_help(note).render_help().to_string()
 }
