@@ -83,7 +83,11 @@ impl CommandError {
     /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        let hint = hint.into();
+        // Two reasons may have the same way out.
+        if !self.hints.contains(&hint) {
+            self.hints.push(hint);
+        }
         self
     }
 }

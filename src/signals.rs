@@ -10,7 +10,8 @@ use crate::engine::rollout::Stop;
 pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
-    /// Not listened for where it was ignored from the start, as nohup has it.
+    /// Not listened for where it was ignored from the start, as nohup has it; and once heard, not again: the kernel and the
+    /// shell both send one when a terminal is closed, and only a person's second signal means at once.
     hangup: Option<tokio::signal::unix::Signal>,
 }
 
@@ -30,8 +31,12 @@ impl Signals {
             if self.interrupt.poll_recv(context).is_ready() {
                 return Poll::Ready(Stop::Interrupt);
             }
-            let hung_up = self.hangup.as_mut().is_some_and(|hangup| hangup.poll_recv(context).is_ready());
-            if self.terminate.poll_recv(context).is_ready() || hung_up {
+            if self.terminate.poll_recv(context).is_ready() {
+                return Poll::Ready(Stop::Terminate);
+            }
+            if self.hangup.as_mut().is_some_and(|hangup| hangup.poll_recv(context).is_ready()) {
+                // Its handler stays: tokio never gives the default action back.
+                self.hangup = None;
                 return Poll::Ready(Stop::Terminate);
             }
             Poll::Pending

@@ -458,6 +458,19 @@ fn a_run_after_an_interrupt_goes_on_and_patches_no_pod_twice() {
     assert_eq!(patched(&server), pods(&server), "each once");
 }
 
+/// The kernel and the shell both hang up on what runs in a terminal that is closed.
+#[test]
+fn a_terminal_that_is_closed_is_one_signal() {
+    let server = web();
+    server.fault(sent(), Effect::Delay(Duration::from_secs(3)));
+    let running = typed(&server, APPLY).spawn();
+    clock::eventually("the patch", || (!patches(&server).is_empty()).then_some(()));
+    running.signal("HUP");
+    running.wait_for_stderr("stopping");
+    running.signal("HUP");
+    running.wait().ends_with(143).prints("Of 3 pods: 1 in progress, 2 not started.");
+}
+
 #[test]
 fn a_second_signal_does_not_wait_for_answers() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
