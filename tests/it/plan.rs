@@ -165,7 +165,7 @@ fn what_cannot_be_meant_is_wrong_usage_and_nothing_is_asked() {
         ("deploy/web side=:v2 --timeout soon", "--timeout"),
         ("deploy/web side=:v2 --timeout 0", "--timeout must be longer than nothing"),
         ("deploy/web side=:v2 -f x.yaml", "a manifest names workload and images itself"),
-        ("deploy/web side=:v2 -o yml", "'yml'"),
+        ("deploy/web side=:v2 -o yml", "format \"yml\""),
     ];
     for (line, text) in cases {
         run(&server, &format!("plan {line}")).ends_with(1).says(text);
