@@ -352,16 +352,13 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
     let resizing = change::resizing(pod);
     let record = UpdateRecord::of(pod);
     let is_current = |record: &UpdateRecord| record.containers.keys().any(|name| record.container(pod, name).is_some());
-    let scheduled = pod.status.conditions.iter().find(|condition| condition.kind == "PodScheduled");
-    let unscheduled = scheduled.filter(|condition| condition.status == "False");
     PodStatus {
         key: pod.key.clone(),
         node: pod.spec.node_name.clone(),
         state: pod_state(pod, &containers, older.is_some(), resizing.as_ref()),
         ready: pod.is_ready(),
         ready_since: pod.ready_condition().and_then(|condition| condition.last_transition_time.clone()),
-        unscheduled: unscheduled
-            .map(|condition| condition.message.clone().or_else(|| condition.reason.clone()).unwrap_or_default()),
+        unscheduled: pod.unscheduled().map(str::to_owned),
         older_revision: older.map(|older| older.revision),
         update: record.as_ref().filter(|record| is_current(record)).map(|record| record.id.clone()),
         out_of_services: UpdateRecord::drained(pod).filter(|by| !by.is_on(pod)).map(|by| by.to_string()),

@@ -411,6 +411,12 @@ impl Pod {
         !self.spec.node_name.is_empty()
     }
 
+    /// Returns the scheduler's words where it finds no node for the pod.
+    pub fn unscheduled(&self) -> Option<&str> {
+        let condition = self.condition("PodScheduled").filter(|condition| condition.status == "False")?;
+        Some(condition.message.as_deref().or(condition.reason.as_deref()).unwrap_or_default())
+    }
+
     /// Returns the managing owner.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owners.iter().find(|owner| owner.controller)

@@ -462,6 +462,8 @@ fn decided(pod: &Pod, progress: &[(ContainerName, Progress)], entry: &Entry, unb
         );
     }
     if let Some(waiting) = restarting {
+        // Nothing of it restarts before a node takes it.
+        let waiting = pod.unscheduled().map(|why| format!("not scheduled: {why}")).or(waiting);
         return Some(Judged { phase: PodPhase::Restarting { containers, waiting, until: held }, wake });
     }
     unverified.map(|why| Judged { phase: PodPhase::Unverified { why }, wake })

@@ -444,3 +444,14 @@ fn a_container_that_restarts_for_its_resize_is_done_once_it_is_another_one() {
         assert!(steps::takes_down(&goal.pods[0], &pod));
     }
 }
+
+#[test]
+fn a_pod_that_no_node_takes_says_so() {
+    let mut pod = patched_pod();
+    pod.status.container_statuses.clear();
+    let message = Some("0/1 nodes are available".into());
+    pod.status.conditions =
+        vec![Condition { kind: "PodScheduled".into(), status: "False".into(), message, ..Condition::default() }];
+    let PodPhase::Restarting { waiting, .. } = judged(Some(pod), &mut Entry::default(), NOW).phase else { panic!() };
+    assert_eq!(waiting.as_deref(), Some("not scheduled: 0/1 nodes are available"));
+}
