@@ -57,7 +57,7 @@ Examples:
   # Back to what ran before an earlier one, as kubectl inplace history names it
   kubectl inplace undo deployment/web --to 20260301-101500-1a2b3c
 
-  # To the very bits that ran, in a script
+  # From the image digests that ran, in a script
   kubectl inplace undo deployment/web --pin-digest --yes";
 
 pub(super) const DIFF_EXAMPLES: &str = "\
@@ -70,7 +70,7 @@ Examples:
   # The same for an image by hand
   kubectl inplace diff deployment/web side=acme/side:1.27.2
 
-  # In a tool of one's own
+  # In another tool
   KUBECTL_EXTERNAL_DIFF='dyff between' kubectl inplace diff -f web.yaml";
 
 pub(super) const HASH_EXAMPLES: &str = "\

@@ -75,7 +75,7 @@ pub struct PolicyArgs {
     /// Take each pod out of its Services before a container of it is stopped, and put it back after: by a label that the Services select and the owner does not, else by a readiness gate that only kubectl has set; or do not [default: auto]
     #[arg(long, help_heading = SAFETY, value_name = "HOW")]
     pub drain: Option<DrainBy>,
-    /// Seconds between a pod's being out of its Services and its restart, for traffic that is on its way [default: 2]
+    /// Seconds between a pod's being out of its Services and its restart, for requests in flight [default: 2]
     #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "SECONDS")]
     pub drain_seconds: Option<u32>,
     /// In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal

@@ -170,7 +170,7 @@ async fn read_words(
     }
     if !no_target || !request.images.is_empty() || args.is_selected() || args.all_namespaces {
         return Err(CommandError::usage(
-            "a manifest names workload and images itself; -f and -k go without TYPE/NAME, CONTAINER=IMAGE, -l, --all and -A",
+            "-f and -k cannot be combined with TYPE/NAME, CONTAINER=IMAGE, -l, --all or -A: the manifest names them",
         ));
     }
     manifests(args, shell).await

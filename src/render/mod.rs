@@ -99,7 +99,7 @@ pub enum OutputFormat {
     /// For a person.
     #[default]
     Text,
-    /// The text, and what an expert asks for; of a plan alone.
+    /// The text, and UIDs, kubelet versions, image IDs and hashes; of a plan alone.
     Wide,
     /// For a script: one document for a plan, one object a line for a rollout.
     Json,

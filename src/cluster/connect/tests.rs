@@ -321,7 +321,7 @@ async fn a_server_that_is_no_tls_server() {
     let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
     assert!(matches!(&error, ClusterError::Unreachable { why: Unreached::Certificate(_), .. }), "{error:?}");
     let text = error.to_string();
-    assert_eq!(text, format!("no trusted connection to the server {}: it does not speak TLS (https)", server.address));
+    assert_eq!(text, format!("no TLS connection to the server {}: it does not speak TLS (https)", server.address));
 }
 
 #[tokio::test]

@@ -304,7 +304,11 @@ fn unreachable(server: &str, why: &Unreached) -> String {
         Unreached::Refused => {
             format!("the connection to the server {server} was refused - did you specify the right host or port?")
         }
-        Unreached::Certificate(why) => format!("the certificate of the server {server} is not trusted: {why}"),
+        // rustls' words where it is the server's; its alerts may be about the client's.
+        Unreached::Certificate(why) if why.contains("invalid peer certificate") => {
+            format!("the certificate of the server {server} is not trusted: {why}")
+        }
+        Unreached::Certificate(why) => format!("no TLS connection to the server {server}: {why}"),
         Unreached::UnknownHost(why) => format!("cannot resolve the host name of the server {server}: {why}"),
         Unreached::Other(why) => format!("unable to connect to the server {server}: {why}"),
     }

@@ -124,7 +124,7 @@ pub enum TargetError {
         image: String,
     },
     /// The image is no reference.
-    #[error("the image for container {container} is no image reference: {source}")]
+    #[error("the image for container {container} is not a valid image reference: {source}")]
     Image {
         /// The container.
         container: String,
@@ -381,7 +381,7 @@ mod tests {
         assert!(matches!(named("deploy"), Err(TargetError::NameMissing { .. })));
         assert_eq!(
             named("deploymnt/web").unwrap_err().to_string(),
-            "\"deploymnt\" is not a kind that can be updated in place; there are deployment, statefulset, daemonset, replicaset, pod (did you mean deployment?)"
+            "unsupported kind \"deploymnt\"; supported: deployment, statefulset, daemonset, replicaset, pod (did you mean deployment?)"
         );
     }
 

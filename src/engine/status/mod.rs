@@ -19,6 +19,7 @@ use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadR
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, present, saved_strategy};
+use crate::engine::state::durable::deployment;
 use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};
@@ -229,7 +230,11 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let on_delete = (has_on_delete && pods_wait).then(|| OwnerState::OnDelete {
         applied: strategy.as_ref().map(|strategy| text(strategy, "/type").to_owned()),
     });
-    let owner = owner::states(workload, &held, on_delete);
+    // Under a rollout it may still be wanted.
+    let left =
+        if held == Held::No { deployment::leftover_name(&workload.object, &live.surroundings.owned) } else { None };
+    let left = left.map(|replica_set| OwnerState::LeftRevision { replica_set });
+    let owner = owner::states(workload, &held, on_delete.into_iter().chain(left));
     let ways = match hold {
         Some(hold) => ways::ways(hold, present(live).as_ref(), life.as_ref(), &pods),
         None => {

@@ -53,6 +53,11 @@ pub enum OwnerState {
         /// The type of the one that was applied; `None` where that is not known.
         applied: Option<String>,
     },
+    /// A ReplicaSet without pods is in its history which a rollout made that was taken back: its create came late.
+    LeftRevision {
+        /// Its name.
+        replica_set: String,
+    },
     /// Its controller says that it is not progressing.
     Stuck {
         /// Such as `ProgressDeadlineExceeded`.
@@ -71,6 +76,7 @@ impl OwnerState {
             Self::RollingOut { .. } => "rollingOut",
             Self::Paused => "paused",
             Self::OnDelete { .. } => "onDelete",
+            Self::LeftRevision { .. } => "leftRevision",
             Self::Stuck { .. } => "stuck",
         }
     }
@@ -79,6 +85,7 @@ impl OwnerState {
     pub(super) fn is_at_rest(&self) -> bool {
         match self {
             Self::OnDelete { applied } => applied.is_none(),
+            Self::LeftRevision { .. } => true,
             Self::Terminating | Self::NotObserved | Self::RollingOut { .. } | Self::Paused | Self::Stuck { .. } => {
                 false
             }
@@ -98,6 +105,9 @@ impl OwnerState {
             Self::OnDelete { applied: Some(applied) } => format!(
                 "its updateStrategy is OnDelete, and {applied} was applied last: its controller replaces no pod for a later template"
             ),
+            Self::LeftRevision { replica_set } => format!(
+                "replicaset/{replica_set} is left of a rollout that was rolled back, and is in kubectl rollout history: kubectl inplace abort deletes it"
+            ),
             Self::Stuck { reason, message } if message.is_empty() => {
                 format!("its controller is not progressing: {reason}")
             }
@@ -109,8 +119,8 @@ impl OwnerState {
 /// Returns what the owner says of itself. A pause under a rollout of this program's is that rollout's, until it has
 /// lifted its own.
 ///
-/// `on_delete`: it has OnDelete, and pods wait for another strategy.
-pub(super) fn states(workload: &Workload, held: &Held, on_delete: Option<OwnerState>) -> Vec<OwnerState> {
+/// `also`: what more than the object tells.
+pub(super) fn states(workload: &Workload, held: &Held, also: impl IntoIterator<Item = OwnerState>) -> Vec<OwnerState> {
     let object = &workload.object;
     let mut states = Vec::new();
     if object.pointer("/metadata/deletionTimestamp").is_some_and(Value::is_string)
@@ -126,7 +136,7 @@ pub(super) fn states(workload: &Workload, held: &Held, on_delete: Option<OwnerSt
     if object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) && !is_ours {
         states.push(OwnerState::Paused);
     }
-    states.extend(on_delete);
+    states.extend(also);
     states.extend(stuck(object));
     states
 }

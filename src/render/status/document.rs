@@ -161,9 +161,11 @@ impl<'a> OwnerView<'a> {
         let (status, reason) = match state {
             OwnerState::RollingOut { status } => (Some(status.as_str()), None),
             OwnerState::Stuck { reason, .. } => (None, Some(reason.as_str())),
-            OwnerState::Terminating | OwnerState::NotObserved | OwnerState::Paused | OwnerState::OnDelete { .. } => {
-                (None, None)
-            }
+            OwnerState::Terminating
+            | OwnerState::NotObserved
+            | OwnerState::Paused
+            | OwnerState::OnDelete { .. }
+            | OwnerState::LeftRevision { .. } => (None, None),
         };
         Self { state: state.word(), status, reason, message: state.sentence() }
     }

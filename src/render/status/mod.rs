@@ -152,7 +152,8 @@ fn workload(
             | OwnerState::NotObserved
             | OwnerState::RollingOut { .. }
             | OwnerState::Paused
-            | OwnerState::OnDelete { .. } => Meaning::Waiting,
+            | OwnerState::OnDelete { .. }
+            | OwnerState::LeftRevision { .. } => Meaning::Waiting,
         };
         writeln!(out, "  {} {}", style.paint(meaning, "owner:"), style.show(&state.sentence()))?;
     }

@@ -142,6 +142,12 @@ pub const STATE_WORDS: &[StateWord] = &[
         "its update strategy is OnDelete, so that pods get a new template only when they are re-created",
         "",
     ),
+    word(
+        "leftRevision",
+        OWNER,
+        "a ReplicaSet without pods is left of a rollout that was rolled back, in kubectl rollout history",
+        "delete it: kubectl inplace abort TYPE/NAME",
+    ),
     word("stuck", OWNER, "it reports that it is not progressing", "see its reason and message"),
     // A rollout, and the run at work on it.
     word(

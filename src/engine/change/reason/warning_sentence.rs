@@ -65,7 +65,7 @@ impl Warning {
             }
             Self::RestartInSeries { containers } => {
                 let names: Vec<&str> = containers.iter().map(ContainerName::as_str).collect();
-                format!("{} of a pod are stopped one after the other before the first starts again", names.join(", "))
+                format!("the kubelet stops {} one by one before it starts any of them: their downtimes add up", names.join(", "))
             }
             Self::SlowStop { container, seconds, pre_stop: true } => {
                 format!("container {container} has a preStop hook; stopping it may take up to {seconds} s")

@@ -85,7 +85,7 @@ impl Reason {
             }
             Self::ContainerNotInPod { container, .. } => format!("this pod has no container {container}"),
             Self::ImageMalformed { container, image, why, .. } => {
-                format!("the image {image:?} for container {container} is no image reference: {why}")
+                format!("the image {image:?} for container {container} is not a valid image reference: {why}")
             }
             Self::ImageWhitespace { container, image, .. } => {
                 format!(
@@ -121,12 +121,12 @@ impl Reason {
             }
             Self::NoPods => "there is no pod to update".into(),
             Self::OwnerRollingOut { status } => format!("its controller is replacing pods now: {status}"),
-            Self::OwnerNotObserved => "its controller has not seen its present spec yet".into(),
+            Self::OwnerNotObserved => "its controller has not observed the latest spec".into(),
             Self::OwnerPaused { replaces_pods: false } => {
                 "it is paused (spec.paused), so its pods shall stay as they are".into()
             }
             Self::OwnerPaused { replaces_pods: true } => {
-                "its rollouts are paused, and its pods do not have its template: kubectl rollout resume would replace them".into()
+                "its rollouts are paused, and its pods do not have its template: kubectl rollout resume may replace them".into()
             }
             Self::OwnerIsControlled { kind, name } => {
                 format!("{kind} {name} controls it and decides its template: what is changed here would be set back")
@@ -297,7 +297,7 @@ impl Reason {
                 "finish the change in place (kubectl inplace resume TYPE/NAME --take-over), or restore the template that the pods have (kubectl inplace abort TYPE/NAME --take-over)"
             }
             Self::OwnerPaused { replaces_pods: false } => {
-                "name the pods, or resume its rollouts: kubectl rollout resume"
+                "to change a pod all the same, say pod/NAME --pods-only; or resume its rollouts: kubectl rollout resume"
             }
             Self::OwnerIsControlled { .. } => "change it there; or change only the pods: --pods-only",
             Self::PodIsControlled { workload: Some(workload), .. } => {
@@ -385,7 +385,7 @@ mod tests {
         assert!(hint(full).ends_with(": kubectl describe resourcequota -n shop"));
         // kubectl knows no rollout of it.
         let paused = Reason::OwnerPaused { replaces_pods: false }.hint_for(&of(WorkloadKind::ReplicaSet));
-        assert_eq!(paused, "name the pods, or resume its rollouts");
+        assert_eq!(paused, "to change a pod all the same, say pod/NAME --pods-only; or resume its rollouts");
     }
 
     fn field(path: &str) -> Reason {

@@ -245,6 +245,16 @@ fn other_is_taken_over(step: &Step<'_>, lock: &RolloutLock) -> Option<OwnerPhase
 ///
 /// `gone` is a rollout that nothing is recorded of, and whose lock is gone.
 pub fn leftover(owner: &Value, owned: &[Value], gone: Option<&RolloutId>) -> Option<ObjectWrite> {
+    let set = left_over(owner, owned, gone)?;
+    Some(ObjectWrite::Delete { object: ObjectKey::of(REPLICA_SET, set), version: version_of(set) })
+}
+
+/// Returns its name.
+pub fn leftover_name(owner: &Value, owned: &[Value]) -> Option<String> {
+    left_over(owner, owned, None).map(|set| text(set, "/metadata/name").to_owned())
+}
+
+fn left_over<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) -> Option<&'a Value> {
     let ended = history::union(std::iter::once(owner).chain(owned)).into_iter();
     let ended = ended.filter(|entry| matches!(entry.outcome, EndResult::Aborted | EndResult::Superseded));
     let hashes: Vec<String> = ended.map(|entry| history_hash(&entry.id)).chain(gone.map(history_hash)).collect();
@@ -261,8 +271,7 @@ pub fn leftover(owner: &Value, owned: &[Value], gone: Option<&RolloutId>) -> Opt
         };
         is_empty(set) && owned.iter().any(elder)
     };
-    let set = owned.iter().filter(made).find(is_spare)?;
-    Some(ObjectWrite::Delete { object: ObjectKey::of(REPLICA_SET, set), version: version_of(set) })
+    owned.iter().filter(made).find(is_spare)
 }
 
 fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, ObjectWrite)> {
