@@ -131,6 +131,8 @@ impl GlobalArgs {
 pub fn options() -> String {
     let mut flags = GlobalArgs::augment_args(Command::new("options").disable_help_flag(true));
     flags = flags.mut_args(|flag| flag.help_heading(None::<&str>).hide_short_help(false));
+    // The short helps lead here.
+    flags = flags.mut_arg("namespace", |flag| flag.help("Namespace"));
     flags = flags
         .max_term_width(100)
         .help_template("The following flags can be passed to any command:\n\n{options}\n{after-help}");

@@ -49,8 +49,8 @@ use crate::error::CommandError;
 ///
 /// `arguments` begins with the program's name. Errors have been told by then.
 pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
-    if let Some(words) = complete::asked_for(&arguments) {
-        return Ending::Command(complete::answer(words, shell).await);
+    if let Some((asker, words)) = complete::asked_for(&arguments) {
+        return Ending::Command(complete::answer(asker, words, shell).await);
     }
     let (cli, typed) = match parsed(&arguments) {
         Ok(parsed) => parsed,
@@ -65,7 +65,8 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     };
     shell.configure(&cli.global, &arguments, typed);
     shell.is_answer = cli.command.as_ref().is_some_and(is_answer);
-    let refusal = cli.global.refusal().map_or(Ok(()), |why| Err(CommandError::usage(why)));
+    let refusal =
+        cli.global.refusal().map_or_else(|| usage::one_namespace(&arguments), |why| Err(CommandError::usage(why)));
     if let Err(error) = refusal.and_then(|()| shell.read_template()) {
         return Ending::Command(shell.tell_error(&error));
     }
@@ -137,7 +138,7 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending, CommandError> {
         Some(Command::Completion(args)) => completion::run(&args, shell),
         Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,
-        Some(Command::Complete(args)) => Ok(complete::answer(args.words, shell).await),
+        Some(Command::Complete(args)) => Ok(complete::answer(complete::Asker::Ours, args.words, shell).await),
     };
     result.map(Ending::Command)
 }

@@ -319,7 +319,9 @@ impl Shell {
     pub(super) fn finish(&self, result: EndResult) -> EndResult {
         self.tell_notices();
         let warned = self.notices.as_ref().is_some_and(Notices::warned);
-        if self.warnings_as_errors && warned && result.exit_code() == 0 {
+        // The changes that `--detailed-exitcode` tells are no error either.
+        let is_well = result.exit_code() == 0 || result == EndResult::Changes;
+        if self.warnings_as_errors && warned && is_well {
             self.say(Meaning::Failing, "error:", "the server warned, and --warnings-as-errors was given");
             return EndResult::Error;
         }

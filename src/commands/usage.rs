@@ -129,6 +129,25 @@ fn corrected(error: &TargetError, typed: &[Typed]) -> Option<String> {
     Some(words.collect())
 }
 
+/// Refuses targets of two namespaces, which would all be looked for in the last one: `plan -A -o name | xargs` types them so.
+pub(super) fn one_namespace(arguments: &[String]) -> Result<(), CommandError> {
+    let mut words = arguments.iter().skip(1).take_while(|word| *word != "--");
+    let mut given: Vec<&str> = Vec::new();
+    while let Some(word) = words.next() {
+        given.extend(match word.as_str() {
+            "-n" | "--namespace" => words.next().map(String::as_str),
+            word => word.strip_prefix("--namespace="),
+        });
+    }
+    match given.as_slice() {
+        [first, rest @ ..] if let Some(other) = rest.iter().find(|other| *other != first) => {
+            let error = CommandError::usage(format!("two namespaces were given: {first} and {other}"));
+            Err(error.hint("with xargs, give a line at a time: xargs -L1"))
+        }
+        [..] => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +178,23 @@ mod tests {
         for (command, words) in MEANT {
             assert!(root().find_subcommand(command).is_some(), "{command}");
             assert!(words.iter().all(|word| root().find_subcommand(word).is_none()), "{command}");
+        }
+    }
+
+    #[test]
+    fn two_namespaces_are_refused() {
+        let told = |line: &str| {
+            let words = std::iter::once("kubectl-inplace").chain(line.split_whitespace());
+            one_namespace(&words.map(str::to_owned).collect::<Vec<_>>()).map_err(|error| error.message)
+        };
+        for (line, others) in [
+            ("plan deploy/a --namespace=x deploy/b --namespace=y side=:v2", "x and y"),
+            ("plan deploy/a -n x deploy/b --namespace y", "x and y"),
+        ] {
+            assert_eq!(told(line), Err(format!("two namespaces were given: {others}")));
+        }
+        for line in ["plan deploy/a -n x --namespace=x", "plan -n x deploy/a -- -n y", "plan deploy/a", "plan -n"] {
+            assert_eq!(told(line), Ok(()), "{line}");
         }
     }
 

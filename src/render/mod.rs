@@ -99,15 +99,15 @@ pub enum OutputFormat {
     /// For a person.
     #[default]
     Text,
-    /// The text, and UIDs, kubelet versions, image IDs and hashes; of a plan alone.
+    /// The text with more of it, such as UIDs, kubelet versions, image IDs and hashes.
     Wide,
-    /// For a script: one document for a plan, one object a line for a rollout.
+    /// For a script: one document; of a rollout, one object a line.
     Json,
-    /// The JSON document as YAML; of a plan alone.
+    /// The JSON document as YAML.
     Yaml,
-    /// The pods that would change, one a line as `pod/NAME`; of a plan alone.
+    /// Names, one a line as `pod/NAME`: of a plan the pods that would change, else the workloads.
     Name,
-    /// For a pull request's comment; of a plan alone.
+    /// For a pull request's comment.
     Markdown,
 }
 

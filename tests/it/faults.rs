@@ -416,6 +416,7 @@ fn warnings_of_the_server_are_told_once() {
     let output = run(&server, "plan deploy/web side=:v3 -o json").ends_with(0);
     assert!(output.json()["workloads"][0]["warnings"].to_string().contains("ServerWarning"), "{}", output.stdout);
     run(&server, "plan deploy/web side=:v3 --warnings-as-errors").ends_with(1).says("--warnings-as-errors was given");
+    run(&server, "plan deploy/web side=:v3 --warnings-as-errors --detailed-exitcode").ends_with(1);
     run(&server, "plan deploy/web side=:v3 --warnings-as-errors=false").ends_with(0);
     server.clear_faults();
     run(&server, "plan deploy/web side=:v3 --warnings-as-errors").ends_with(0);

@@ -28,26 +28,49 @@ const NO_FILES: &str = ":4";
 const NO_FILES_NO_BLANK: &str = ":6";
 const FILES: &str = ":0";
 
+/// Whose script asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asker {
+    /// kubectl's, by cobra: it puts `--flag=` before the candidates itself.
+    Kubectl,
+    /// One of ours.
+    Ours,
+}
+
 /// Returns the words to complete, where this process was started under the helper's name or as `__complete`: the command
 /// line would take flags among them for its own.
-pub(super) fn asked_for(arguments: &[String]) -> Option<Vec<String>> {
+pub(super) fn asked_for(arguments: &[String]) -> Option<(Asker, Vec<String>)> {
     let (program, words) = arguments.split_first()?;
     if Path::new(program).file_stem().is_some_and(|name| name == HELPER) {
-        return Some(words.to_vec());
+        return Some((Asker::Kubectl, words.to_vec()));
     }
     let (first, words) = words.split_first()?;
-    (first == HIDDEN_COMMAND).then(|| words.to_vec())
+    (first == HIDDEN_COMMAND).then(|| (Asker::Ours, words.to_vec()))
 }
 
 /// Prints the candidates. Whatever goes wrong is silence: a shell is waiting.
-pub(super) async fn answer(words: Vec<String>, shell: &mut Shell) -> EndResult {
+pub(super) async fn answer(asker: Asker, words: Vec<String>, shell: &mut Shell) -> EndResult {
+    let typed = words.last().cloned().unwrap_or_default();
     let text = match wanted(&words) {
         Some(wanted) if wanted.what == What::File => format!("{FILES}\n"),
         Some(wanted) => names::candidates(&wanted, &words, shell).await,
         None => candidates(words),
     };
+    let text = match asker {
+        Asker::Kubectl => without_flag(&text, &typed),
+        Asker::Ours => text,
+    };
     drop(shell.print(&text));
     EndResult::Complete
+}
+
+/// Leaves `--flag=` out, where that is typed (cobra, `__complete`: candidates are values alone).
+fn without_flag(text: &str, typed: &str) -> String {
+    let Some((flag, _)) = typed.split_once('=').filter(|(flag, _)| flag.starts_with('-')) else {
+        return text.to_owned();
+    };
+    let value = |line: &str| line.strip_prefix(flag).and_then(|rest| rest.strip_prefix('=')).unwrap_or(line).to_owned();
+    text.lines().map(|line| value(line) + "\n").collect()
 }
 
 /// Candidates without a cluster: commands, flags and their values.
@@ -89,5 +112,13 @@ mod tests {
         assert!(complete("completion z").contains("zsh"));
         assert!(!complete("").contains("__complete"));
         assert!(complete("pl").ends_with(":4\n"));
+    }
+
+    #[test]
+    fn kubectl_gets_values_without_their_flag() {
+        let text = "--namespace=shop\tdescribed\n--namespace=stage\n:4\n";
+        assert_eq!(without_flag(text, "--namespace=s"), "shop\tdescribed\nstage\n:4\n");
+        assert_eq!(without_flag("-n=shop\n:4\n", "-n="), "shop\n:4\n");
+        assert_eq!(without_flag("side=:v1\n:6\n", "side="), "side=:v1\n:6\n");
     }
 }

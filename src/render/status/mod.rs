@@ -27,7 +27,7 @@ const MESSAGE_CHARACTERS: usize = 200;
 
 /// What a status is shown with besides the workloads.
 pub struct StatusContext<'a> {
-    /// Each workload was named, so that each is shown; else text and names are of those on which there is something to say.
+    /// Each workload was named, so that each is shown; else the text is of those on which there is something to say.
     pub asked_for: bool,
     /// Where was looked; `None` is all namespaces, and then names come with theirs.
     pub namespace: Option<&'a str>,
@@ -50,7 +50,6 @@ pub fn status(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let asked_for = context.asked_for;
     match format {
         OutputFormat::Json => {
             let text =
@@ -59,7 +58,7 @@ pub fn status(
         }
         OutputFormat::Yaml => out.write_all(diff::yaml(&document::of(workloads, context.not_read)?).as_bytes()),
         OutputFormat::Name => {
-            for workload in workloads.iter().filter(|workload| asked_for || workload.is_notable()) {
+            for workload in workloads {
                 writeln!(out, "{}", name::of(&workload.workload, context.namespace.is_none(), style))?;
             }
             // Without a workload nothing is written; a closed pipe is still told.

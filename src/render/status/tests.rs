@@ -172,8 +172,9 @@ fn without_a_target_only_what_there_is_something_to_say_of_is_shown() {
     let shown = written(OutputFormat::Text, &both, false);
     assert!(shown.starts_with("deployment/odd") && shown.ends_with("\n1 other workload is up to date.\n"), "{shown}");
     assert!(written(OutputFormat::Text, &both, true).contains("fine-1"));
-    assert_eq!(written(OutputFormat::Name, &both, false), "deployment.apps/odd\n");
-    assert_eq!(written(OutputFormat::Name, &both, true), "deployment.apps/fine\ndeployment.apps/odd\n");
+    for asked_for in [false, true] {
+        assert_eq!(written(OutputFormat::Name, &both, asked_for), "deployment.apps/fine\ndeployment.apps/odd\n");
+    }
     let alone = "  WORKLOAD          NAMESPACE   PODS\n  deployment/fine   prod        1 pod: 1 ready\n";
     assert_eq!(written(OutputFormat::Text, &[fine()], false), alone);
 }
