@@ -3,6 +3,7 @@
 //! Promise: nothing is lost that came before [`Notices::tell`]; nothing is written between [`Notices::hold`] and the next
 //! `tell`, because the live view of a rollout draws there.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -74,6 +75,7 @@ impl Notices {
 impl Shared {
     fn tell(&self) {
         let mut receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut retried = BTreeSet::new();
         while let Ok(notice) = receiver.try_recv() {
             let (meaning, word, text) = match notice {
                 ServerNotice::Warning(text) => {
@@ -86,6 +88,8 @@ impl Shared {
                         format!("the server {server} has not answered for {}; still waiting", duration::human(after));
                     (Meaning::Plain, "note:", text)
                 }
+                // Requests side by side fail for the same reason.
+                ServerNotice::Retrying { why, .. } if !retried.insert(why.clone()) => continue,
                 ServerNotice::Retrying { after, why } => {
                     (Meaning::Plain, "note:", format!("{why}; trying again in {}", duration::human(after)))
                 }

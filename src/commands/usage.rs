@@ -129,23 +129,25 @@ fn corrected(error: &TargetError, typed: &[Typed]) -> Option<String> {
     Some(words.collect())
 }
 
-/// Refuses targets of two namespaces, which would all be looked for in the last one: `plan -A -o name | xargs` types them so.
+/// Refuses targets that are each followed by a namespace of their own, as `plan -A -o name | xargs` types them: all would be
+/// looked for in the last one. Of two before or after all targets the last counts, as with kubectl.
 pub(super) fn one_namespace(arguments: &[String]) -> Result<(), CommandError> {
     let mut words = arguments.iter().skip(1).take_while(|word| *word != "--");
-    let mut given: Vec<&str> = Vec::new();
+    let (mut given, mut has_target): (Option<&str>, bool) = (None, false);
     while let Some(word) = words.next() {
-        given.extend(match word.as_str() {
+        let namespace = match word.as_str() {
             "-n" | "--namespace" => words.next().map(String::as_str),
             word => word.strip_prefix("--namespace="),
-        });
-    }
-    match given.as_slice() {
-        [first, rest @ ..] if let Some(other) = rest.iter().find(|other| *other != first) => {
-            let error = CommandError::usage(format!("two namespaces were given: {first} and {other}"));
-            Err(error.hint("with xargs, give a line at a time: xargs -L1"))
+        };
+        has_target |= namespace.is_none() && !word.starts_with('-') && word.contains('/') && !word.contains('=');
+        let Some(namespace) = namespace.filter(|_| has_target) else { continue };
+        if let Some(other) = given.filter(|other| *other != namespace) {
+            let error = CommandError::usage(format!("targets of two namespaces were given: {other} and {namespace}"));
+            return Err(error.hint("with xargs, give a line at a time: xargs -L1"));
         }
-        [..] => Ok(()),
+        (given, has_target) = (Some(namespace), false);
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -191,9 +193,16 @@ mod tests {
             ("plan deploy/a --namespace=x deploy/b --namespace=y side=:v2", "x and y"),
             ("plan deploy/a -n x deploy/b --namespace y", "x and y"),
         ] {
-            assert_eq!(told(line), Err(format!("two namespaces were given: {others}")));
+            assert_eq!(told(line), Err(format!("targets of two namespaces were given: {others}")));
         }
-        for line in ["plan deploy/a -n x --namespace=x", "plan -n x deploy/a -- -n y", "plan deploy/a", "plan -n"] {
+        for line in [
+            "plan deploy/a -n x --namespace=x",
+            "plan -n x deploy/a side=acme/side:v1 --namespace=y",
+            "plan deploy/a -n x deploy/b --namespace=x",
+            "plan -n x deploy/a -- -n y",
+            "plan deploy/a",
+            "plan -n",
+        ] {
             assert_eq!(told(line), Ok(()), "{line}");
         }
     }

@@ -154,6 +154,14 @@ fn widths(columns: &[Column], rows: &[(Meaning, Vec<String>)], width: Option<u16
         let column = columns.get(index).zip(natural.get(index)).zip(words.get(index));
         column.map_or(0, |((column, natural), word)| column.narrowest(*natural, *word))
     };
+    // Before anything is shortened, what says nothing goes.
+    let says_nothing = |index: usize| cells(index).all(|cell| matches!(cell.as_str(), "" | "-" | "<none>"));
+    if widths.iter().flatten().sum::<usize>() > room(&widths) {
+        let empty = columns.iter().enumerate().filter(|(index, column)| column.goes.is_some() && says_nothing(*index));
+        for (index, _) in empty {
+            widths.get_mut(index).into_iter().for_each(|width| *width = None);
+        }
+    }
     while least(&widths, narrowest) > room(&widths) {
         let goes = columns.iter().enumerate().filter(|(index, _)| widths.get(*index).copied().flatten().is_some());
         let Some((index, _)) =
@@ -206,8 +214,10 @@ pub(super) fn elided(text: &str, width: usize, style: &Style) -> String {
     }
     let mark = if style.unicode { "…" } else { "..." };
     let kept = width.saturating_sub(mark.width());
-    // The end tells more: a pod's suffix, an image's tag.
-    let (head, tail) = (kept / 2, kept - kept / 2);
+    // The end tells more: a pod's suffix, and above all an image's tag.
+    let tag = text.rsplit_once(':').map_or(0, |(_, tag)| tag.width() + 1);
+    let tail = if tag > 0 && tag < kept { tag.max(kept - kept / 2) } else { kept - kept / 2 };
+    let head = kept - tail;
     let head: String = taken(text.chars(), head).into_iter().collect();
     let tail: String = taken(text.chars().rev(), tail).into_iter().rev().collect();
     format!("{head}{mark}{tail}")
@@ -248,6 +258,22 @@ mod tests {
         ];
         assert_eq!(drawn(None), whole);
         assert_eq!(drawn(Some(80)), whole);
+    }
+
+    #[test]
+    fn a_column_that_says_nothing_goes_first() {
+        let columns = [Column::short("POD", 4), Column::whole("EXIT").goes(9), Column::whole("AGE").goes(0)];
+        let row = |exit: &str| (Meaning::Plain, vec!["web-6b867cfc99-2x7kq".to_owned(), exit.into(), "3m".into()]);
+        let head = |exit: &str| lines(&columns, &[row(exit)], &Style { width: Some(30), ..Style::PLAIN }).remove(0);
+        assert_eq!(head("<none>").split_whitespace().collect::<Vec<_>>(), ["POD", "AGE"]);
+        assert_eq!(head("3").split_whitespace().collect::<Vec<_>>(), ["POD", "EXIT", "AGE"]);
+    }
+
+    #[test]
+    fn a_tag_stays_whole() {
+        let style = Style::PLAIN;
+        assert_eq!(elided("app-server:v1.27.2-rc.1", 18, &style), "app-…:v1.27.2-rc.1");
+        assert_eq!(elided("app-server:v1", 10, &style), "app-…er:v1");
     }
 
     #[test]

@@ -7,11 +7,22 @@ use serde_json::Value;
 use crate::apply::printed;
 use crate::support::{Namespace, Output, container_status, image, images, name, poll, registry, restarted, samples};
 
-/// Asserts the exit code, and that one line names pod, container and reason.
+/// Asserts the exit code, and that the report names pod and container, and below them the reason.
 fn assert_named(output: &Output, code: i32, pod: &str, container: &str, reason: &str) {
     assert_eq!(output.code, code, "{output:#?}");
-    let named = output.stdout.lines().any(|line| [pod, container, reason].iter().all(|word| line.contains(word)));
-    assert!(named, "no line names {pod}, {container} and {reason}: {output:#?}");
+    assert!(
+        names(&output.stdout, pod, container, reason),
+        "nothing names {pod}, {container} and {reason}: {output:#?}"
+    );
+}
+
+/// Whether two lines of a report are of this pod and container, and give this reason.
+pub(crate) fn names(text: &str, pod: &str, container: &str, reason: &str) -> bool {
+    let lines: Vec<&str> = text.lines().collect();
+    lines.windows(2).any(|two| {
+        let [of, why] = two else { return false };
+        [pod, container].iter().all(|word| of.contains(word)) && why.contains(reason)
+    })
 }
 
 /// Returns the pod that asks for the image; there must be exactly one.
@@ -137,7 +148,7 @@ fn a_readiness_probe_that_never_passes_runs_into_the_deadline() {
     let output = namespace.inplace(&["apply", "deploy/web", &image, "--pods-only", "--yes", "--timeout", "8s"]);
     let after = namespace.pods("app=web");
     let hit = only_one_with(&after, "app", "side:v2");
-    assert_named(&output, 5, name(hit), "app", "not ready");
+    assert_named(&output, 5, name(hit), "app", "ContainersNotReady");
     assert!(container_status(hit, "app")["state"]["running"].is_object(), "{hit:#}");
     assert_eq!(restarted(&before, &after), [format!("{}/app", name(hit))]);
     assert!((8..30).contains(&output.elapsed.as_secs()), "{output:#?}");

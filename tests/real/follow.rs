@@ -1,5 +1,6 @@
 //! `follow`: an update of its own, of somebody else, and none at all. It changes nothing.
 
+use crate::failure::names;
 use crate::support::{
     Namespace, Running, container_status, image, images, name, registry, restarted, samples, side_by_side,
 };
@@ -46,11 +47,7 @@ fn somebody_elses_failure_is_found() {
     namespace.kubectl(&["set", "image", "pod/alone", &format!("side={}/side:nope", registry())]);
     let output = namespace.inplace(&["follow", "pod/alone"]);
     assert_eq!(output.code, 4, "{output:#?}");
-    let named = output
-        .stdout
-        .lines()
-        .any(|line| line.contains("pod/alone") && line.contains("side") && line.contains("ImagePull"));
-    assert!(named, "{output:#?}");
+    assert!(names(&output.stdout, "pod/alone", "side", "ImagePull"), "{output:#?}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn what_runs_is_told_from_what_is_asked() {
     assert_eq!(told, ["failed", "older", "older"], "{document}");
     namespace.kubectl(&["rollout", "pause", "deploy/web"]);
     let output = namespace.inplace(&["status", "-o", "name"]);
-    assert_eq!(output.stdout, "deployment.apps/web\ndaemonset.apps/log\n", "{output:#?}");
+    assert_eq!(output.stdout, "deployment.apps/web\ndaemonset.apps/log\npod/alone\n", "{output:#?}");
     assert!(namespace.inplace(&["status", "deploy/web"]).stdout.contains("its rollouts are paused"));
 }
 

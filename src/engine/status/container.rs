@@ -229,7 +229,10 @@ fn failure(baseline: &Baseline, container: &Container, status: &ContainerStatus)
     let crashed = failure.exit_code.is_some();
     let of_before =
         old_waiting == Some(failure.reason.as_str()) && !crashed && !failure.message.contains(&container.image);
-    (urgency == Urgency::AtOnce && !of_before && !(crashed && old_bits)).then_some(failure)
+    // Between two runs the kubelet shows the end itself for a while: one that has ended before, too, does not stay.
+    let ended_before = status.last_state.terminated.as_ref().filter(|last| last.exit_code != 0);
+    let ends_again = urgency == Urgency::IfItStaysEnded && ended_before.and_then(is_new) == Some(true);
+    ((urgency == Urgency::AtOnce || ends_again) && !of_before && !(crashed && old_bits)).then_some(failure)
 }
 
 /// A container that has ended and is about to be made again.

@@ -103,6 +103,8 @@ fn a_container_is_what_is_proven_of_it() {
         json!({"state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}},
             "lastState": {"terminated": {"exitCode": 3, "containerID": id, "startedAt": at, "reason": "Error"}}})
     };
+    let end = |id: &str| json!({"exitCode": 3, "containerID": id, "startedAt": CREATED, "reason": "Error"});
+    let ended = |last: Value| json!({"state": {"terminated": end("containerd://y")}, "lastState": last});
     let shows_other = |at: &str| json!({"image": "acme/side:v1", "state": {"running": {"startedAt": at}}});
     let same_bits = json!({"imageID": "sha256:v1", "state": {"running": {"startedAt": LATER}}});
     let stale = json!({"waiting": "ErrImagePull"});
@@ -129,6 +131,13 @@ fn a_container_is_what_is_proven_of_it() {
         (
             "as created, crashes",
             Side::new(v1, CREATED, crashed("containerd://x", CREATED)).not_ready(),
+            "failed",
+            PodState::Failed,
+        ),
+        ("as created, has ended", Side::new(v1, CREATED, ended(json!({}))).not_ready(), "starting", PodState::NotReady),
+        (
+            "as created, has ended again",
+            Side::new(v1, CREATED, ended(json!({"terminated": end("containerd://x")}))).not_ready(),
             "failed",
             PodState::Failed,
         ),

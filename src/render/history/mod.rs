@@ -21,7 +21,7 @@ const NONE: &str = "<none>";
 
 const COLUMNS: [Column; 7] = [
     Column::whole("ID"),
-    Column::whole("AGE"),
+    Column::whole("AGE").goes(4),
     Column::whole("TOOK").goes(1),
     Column::short("WHO", 8).goes(0),
     Column::short("CHANGE", 16).goes(3),

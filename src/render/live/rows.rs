@@ -71,11 +71,12 @@ fn change(goal: &PodGoal, phase: &PodPhase, style: &Style) -> String {
     let images = words::changing(phase, goal).filter_map(|(name, wanted)| {
         let name = style.show(name.as_str());
         Some(match (&wanted.from, wanted.to.as_ref()?) {
-            (Some(from), to) => {
+            // Of one that asks for it already nothing changes but what runs.
+            (Some(from), to) if from != to => {
                 let pair = display_short(from, to);
                 format!("{name} {} -> {}", version(&pair.from), version(&pair.to))
             }
-            (None, to) => format!("{name} {}", version(to)),
+            (_, to) => format!("{name} {}", version(to)),
         })
     });
     let images: Vec<String> = images.collect();

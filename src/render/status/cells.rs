@@ -63,11 +63,15 @@ impl Columns<'_> {
             ContainerList::Containers => "",
             ContainerList::InitContainers => " (init)",
         };
-        let name = if is_first { pod_cell(pod, style) } else { String::new() };
+        let name = if is_first { style.show(&pod.key.name) } else { String::new() };
+        let mut state = vec![self.state(pod, report, style)];
+        if is_first {
+            state.extend(marks(pod, style));
+        }
         let mut row = vec![
             name,
             format!("{}{list}", style.show(report.container.as_str())),
-            self.state(pod, report, style),
+            state.join("; "),
             since(&report.condition).map_or_else(|| NONE.to_owned(), |since| age(since, self.now)),
             report.restarts.to_string(),
             report.last_exit.map_or_else(|| NONE.to_owned(), |code| code.to_string()),
@@ -130,10 +134,13 @@ fn resizing(pod: &PodStatus, style: &Style) -> Option<String> {
     Some(why.map_or_else(|| text.to_owned(), |why| format!("{text}: {}", style.show(why))))
 }
 
-fn pod_cell(pod: &PodStatus, style: &Style) -> String {
+/// What is so of the pod as a whole: beside the state of its first container, where it may go on below.
+fn marks(pod: &PodStatus, style: &Style) -> Vec<String> {
     let mut marks = Vec::new();
     match pod.state {
-        PodState::Terminating | PodState::Finished | PodState::NotReady => marks.push(pod.state.words().to_owned()),
+        PodState::Terminating | PodState::Finished | PodState::NotReady => {
+            marks.push(format!("pod {}", pod.state.words()));
+        }
         PodState::Failed
         | PodState::Updating
         | PodState::Pending
@@ -142,13 +149,12 @@ fn pod_cell(pod: &PodStatus, style: &Style) -> String {
         | PodState::Unverified
         | PodState::Ready => {}
     }
-    marks.extend(pod.older_revision.as_ref().map(|revision| format!("of revision {}", style.show(revision))));
-    marks.extend(pod.out_of_services.as_ref().map(|by| format!("out of its Services, by {}", style.show(by))));
+    marks.extend(pod.older_revision.as_ref().map(|revision| format!("pod of revision {}", style.show(revision))));
+    marks.extend(pod.out_of_services.as_ref().map(|by| format!("out of its Services by {}", style.show(by))));
     if pod.unreadable_record {
         marks.push("its note of an update cannot be read".to_owned());
     }
-    let name = style.show(&pod.key.name);
-    if marks.is_empty() { name } else { format!("{name} ({})", marks.join("; ")) }
+    marks
 }
 
 fn template(report: &ContainerReport, folder: &str, style: &Style) -> String {

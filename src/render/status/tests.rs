@@ -113,7 +113,10 @@ fn every_condition_has_its_words_and_nothing_hostile() {
     for (condition, words) in conditions() {
         let one = pod("web-1", PodState::NotReady, vec![report(condition, Comparison::Drifted)]);
         let shown = written(OutputFormat::Text, &[workload("web", vec![one])], true);
-        assert!(shown.contains(&format!(" side        {words}; drifted from the template  ")), "{shown}");
+        assert!(
+            shown.contains(&format!(" side        {words}; drifted from the template; pod not ready  ")),
+            "{shown}"
+        );
         assert!(!shown.contains('\u{1b}'));
         let message = match words {
             "FAILED: CrashLoopBackOff (exit code 3)" => "pod/web-1  side: boom\\nDone\n",
@@ -148,8 +151,8 @@ deployment/web  namespace prod   1 pod (2 wanted): 1 updating, 1 terminating
   not read: no
 
   POD                         CONTAINER   STATE                        AGE      RESTARTS   EXIT   IMAGE          TEMPLATE
-  web-1 (terminating)         side        ready                        3m10s    1          3           acme/side:v2   <none>
-  web-2 (of revision web-a)   side        ready                        3m10s    1          3           acme/side:v2   same
+  web-1   side        ready; pod terminating                        3m10s    1          3           acme/side:v2   <none>
+  web-2   side        ready; pod of revision web-a                        3m10s    1          3           acme/side:v2   same
                               mesh        updating from acme/side:v1   <none>   1          3           acme/side:v2   acme/side:v1 (pinned)
 ";
     assert_eq!(squeezed(&shown), squeezed(expected), "{shown}");

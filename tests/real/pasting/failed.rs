@@ -23,7 +23,7 @@ pub(super) const FAILED: &[Situation] = &[
     done(
         "not-ready",
         Sample::WithFields(Kind::Deployment, 1, PROBE),
-        |place| place.line("apply WEB c1=:v3 --total-timeout 6s --min-ready-seconds 0"),
+        |place| place.line("apply WEB c1=:v3 --total-timeout 15s --min-ready-seconds 0"),
         V1,
     ),
     done("too-little-time", ONE, |place| place.line("apply WEB c1=:v2 --timeout 1s --min-ready-seconds 3"), V2),

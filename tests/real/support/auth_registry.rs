@@ -76,7 +76,8 @@ impl AuthRegistry {
         let stdout = child.stdout.take().expect("stdout is piped");
         BufReader::new(stdout).read_line(&mut said).expect("stdout can be read");
         assert_eq!(said, "stopped\n");
-        assert!(TcpStream::connect(&self.registry.address).is_err(), "nobody listens");
+        let is_gone = || TcpStream::connect(&self.registry.address).is_err().then_some(());
+        super::poll(is_gone).expect("nobody listens");
         StoppedRegistry { _registry: self, child }
     }
 }
