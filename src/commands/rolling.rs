@@ -388,7 +388,15 @@ impl<'a> Rolling<'a> {
     }
 
     fn next(&self, goal: &Goal) -> NextSteps {
-        let with_more_time = self.typing.with_more_time().map(|typing| Box::new(self.next_as(&typing, goal)));
+        let on = self.typing.with_more_time();
+        let back = on.as_ref().unwrap_or(&self.typing).with_all_the_time();
+        let with_more_time = (on.is_some() || back.is_some()).then(|| {
+            let on = self.next_as(on.as_ref().unwrap_or(&self.typing), goal);
+            let back = back.map_or_else(|| on.clone(), |typing| self.next_as(&typing, goal));
+            let is_back = on.abort.is_none() && on.take_back.is_none();
+            let go_on = if is_back { back.go_on } else { on.go_on };
+            Box::new(NextSteps { take_back: back.take_back, abort: back.abort, go_on, ..on })
+        });
         NextSteps { with_more_time, expected: self.expected, ..self.next_as(&self.typing, goal) }
     }
 

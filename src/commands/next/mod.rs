@@ -219,13 +219,19 @@ impl Typing {
         Self { typed: typed.to_vec(), namespace: namespace.to_owned() }
     }
 
-    /// The same without a `--timeout` that was too short, or the whole run's, where one was typed: what follows it, and the
-    /// way back above all, is not bound by it again.
+    /// The same without a `--timeout` that was too short, where one was typed: what follows it is not bound by it again.
     pub(super) fn with_more_time(&self) -> Option<Self> {
-        let is_short =
-            |typed: &Typed| typed.id == "timeout" && is_shorter_than_usual(typed) || typed.id == "total_timeout";
-        let others = || self.typed.iter().filter(|typed| !is_short(typed)).cloned().collect();
-        self.typed.iter().any(is_short).then(|| Self { typed: others(), namespace: self.namespace.clone() })
+        self.without(|typed| typed.id == "timeout" && is_shorter_than_usual(typed))
+    }
+
+    /// The same without the time of the whole run, where one was typed: a way back is not cut off by what has run out.
+    pub(super) fn with_all_the_time(&self) -> Option<Self> {
+        self.without(|typed| typed.id == "total_timeout")
+    }
+
+    fn without(&self, is_left_out: impl Fn(&Typed) -> bool) -> Option<Self> {
+        let others = || self.typed.iter().filter(|typed| !is_left_out(typed)).cloned().collect();
+        self.typed.iter().any(&is_left_out).then(|| Self { typed: others(), namespace: self.namespace.clone() })
     }
 
     /// Returns the command that does what was planned.

@@ -60,7 +60,7 @@ fn a_time_is_carried_on_unless_it_was_too_short() {
         let after_a_time_out = typing.with_more_time().unwrap_or(typing);
         assert_eq!(resume(&after_a_time_out), format!("kubectl inplace resume deployment/web -n shop{carried}"));
     }
-    let whole = typing("x apply deploy/web side=a:1 --total-timeout 8s").with_more_time();
+    let whole = typing("x apply deploy/web side=a:1 --total-timeout 8s").with_all_the_time();
     let abort = whole.map(|typing| typing.of_workload(Verb::Abort, &web(), None).to_string());
     assert_eq!(abort.as_deref(), Some("kubectl inplace abort deployment/web -n shop"));
 }
