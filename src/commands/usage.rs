@@ -25,9 +25,6 @@ const MEANT: &[(&str, &[&str])] = &[
     ("explain", &["reasons", "codes", "why"]),
 ];
 
-/// Flags whose value is never printed.
-const SECRETS: [&str; 2] = ["--token", "--password"];
-
 /// Adds what was probably meant to an error of clap's.
 pub(super) fn with_tips(mut error: clap::Error, arguments: &[String]) -> clap::Error {
     let text = |kind| match error.get(kind) {
@@ -69,22 +66,18 @@ fn closest_command(word: &str) -> Option<String> {
     suggest::closest(word, names).map(str::to_owned)
 }
 
-/// Returns words as they follow a command, but for secrets.
+/// Returns words as they follow a command, but for secrets. A word that does not parse is known by the flag before it alone.
 fn masked<'w>(words: impl Iterator<Item = &'w String>) -> String {
     let mut kept = String::new();
-    let mut is_secret = false;
+    let mut flag = String::new();
     for word in words {
-        if std::mem::take(&mut is_secret) {
-            kept.push_str(" ...");
-            continue;
-        }
-        let (flag, value) = word.split_once('=').map_or((word.as_str(), None), |(flag, value)| (flag, Some(value)));
-        if SECRETS.contains(&flag) && value.is_some() {
-            kept.push_str(&format!(" {flag}=..."));
-            continue;
-        }
-        is_secret = SECRETS.contains(&flag);
-        kept.push_str(&format!(" {}", quoted(word)));
+        let id = |word: &str| word.strip_prefix("--").map(|name| name.replace('-', "_")).unwrap_or_default();
+        let shown = match word.split_once('=').filter(|_| word.starts_with("--")) {
+            Some((name, value)) => format!("{name}={}", quoted(&next::shown(&id(name), value))),
+            None => quoted(&next::shown(&flag, word)),
+        };
+        flag = id(word);
+        kept.push_str(&format!(" {shown}"));
     }
     kept
 }
@@ -123,6 +116,7 @@ fn corrected(error: &TargetError, typed: &[Typed]) -> Option<String> {
     // Any command with a flag knows how it is written.
     let commands: Vec<&clap::Command> = root.get_subcommands().collect();
     let words = typed.iter().filter(|typed| !next::is_of_the_connection(&typed.id)).filter_map(|typed| {
+        let typed = next::without_secrets(typed);
         let words = commands.iter().find_map(|command| typed.words(command))?;
         Some(words.iter().map(|word| format!(" {}", quoted(word))).collect::<String>())
     });
@@ -172,6 +166,8 @@ mod tests {
             ("set image deploy/web side=:v2", "apply deploy/web side=:v2"),
             ("rollout undo deploy/web", "undo deploy/web"),
             ("paln deploy/web side=:v2 --token abc --token=def", "plan deploy/web side=:v2 --token ... --token=..."),
+            ("paln -s https://u:hidden@h -f https://u:hidden@h/x", "plan -s https://h -f https://h/x"),
+            ("aply a --server=https://u:hidden@h --yes", "apply a --server=https://h --yes"),
         ] {
             let whole = format!("tip: the whole command: kubectl inplace {whole}\n");
             assert!(told(line).contains(&whole), "{}", told(line));

@@ -531,13 +531,18 @@ fn flags(command: &Command, typed: &[Typed], carried: &[Carry]) -> Vec<String> {
     kept.into_iter().filter_map(|typed| without_secrets(typed).words(command)).flatten().collect()
 }
 
-fn without_secrets(typed: &Typed) -> Typed {
-    let shown = |value: &String| match typed.id.as_str() {
+/// Returns what was typed as it may be printed.
+pub(super) fn without_secrets(typed: &Typed) -> Typed {
+    Typed { id: typed.id.clone(), values: typed.values.iter().map(|value| shown(&typed.id, value)).collect() }
+}
+
+/// Returns the value of a flag as it may be printed.
+pub(super) fn shown(id: &str, value: &str) -> String {
+    match id {
         "token" | "password" => "...".to_owned(),
         "before_pod" | "after_pod" => mask::text(value),
         _ => address::without_credentials(value),
-    };
-    Typed { id: typed.id.clone(), values: typed.values.iter().map(shown).collect() }
+    }
 }
 
 /// Returns the command whose help fits a usage error: the first word typed that is one. A flag's value that is spelled
