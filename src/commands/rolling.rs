@@ -50,8 +50,6 @@ pub(super) struct Rolling<'a> {
     pub(super) dry_run: DryRun,
     /// `--deferred`.
     pub(super) on_deferred: OnDeferred,
-    /// How long the plan expects it to take.
-    pub(super) expected: Option<Duration>,
 }
 
 impl<'a> Rolling<'a> {
@@ -88,7 +86,6 @@ impl<'a> Rolling<'a> {
             no_hooks: false,
             dry_run: DryRun::None,
             on_deferred: OnDeferred::Wait,
-            expected: None,
         }
     }
 
@@ -102,22 +99,24 @@ impl<'a> Rolling<'a> {
         self.all(jobs.collect(), shell).await
     }
 
-    /// Carries out one goal, and takes it back where that is asked for after a failure.
+    /// Carries out one goal, and takes it back where that is asked for after a failure. `expected` is how long the plan
+    /// expects it to take.
     pub(super) async fn one(
         &self,
         mut goal: Goal,
         live: &LiveWorkload,
+        expected: Option<Duration>,
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
         self.choose(&mut goal);
-        let mut outcome = self.drive(&goal, live, shell).await?;
+        let mut outcome = self.drive(&goal, live, expected, shell).await?;
         while outcome.result == EndResult::Paused && goal.owner.is_some() && self.goes_on(&goal, shell)? {
             let live = self.reread(&goal).await?;
             let start = self.another_run(&goal, shell);
             let next = plan::resume(&live, None, None, &start);
             goal = next.map_err(|error| self.not_resumed(&live, Verb::Resume, &error))?;
             self.choose(&mut goal);
-            outcome = Self { expected: None, ..self.clone() }.drive(&goal, &live, shell).await?;
+            outcome = self.drive(&goal, &live, None, shell).await?;
         }
         let failed = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
         let undone_by = if failed && self.rollout.on_failure == OnFailure::Undo {
@@ -214,7 +213,7 @@ impl<'a> Rolling<'a> {
         };
         self.refuse_what_the_server_lacks(&back, &live).await?;
         say_what_pods_keep(&back, shell);
-        Self { expected: None, ..self.clone() }.drive(&back, &live, shell).await.map(drop)
+        self.drive(&back, &live, None, shell).await.map(drop)
     }
 
     /// What the server does in no pod is not begun: the owner would be left half way.
@@ -271,9 +270,15 @@ impl<'a> Rolling<'a> {
         }
     }
 
-    async fn drive(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<Outcome, CommandError> {
+    async fn drive(
+        &self,
+        goal: &Goal,
+        live: &LiveWorkload,
+        expected: Option<Duration>,
+        shell: &Shell,
+    ) -> Result<Outcome, CommandError> {
         let goal = &Goal { process: Some(self.start.process.clone()), ..goal.clone() };
-        let next = self.next(goal);
+        let next = NextSteps { expected, ..self.next(goal) };
         let mut recording = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;
@@ -390,44 +395,43 @@ impl<'a> Rolling<'a> {
     fn next(&self, goal: &Goal) -> NextSteps {
         let on = self.typing.with_more_time();
         let back = on.as_ref().unwrap_or(&self.typing).with_all_the_time();
-        let with_more_time = (on.is_some() || back.is_some()).then(|| {
-            let on = self.next_as(on.as_ref().unwrap_or(&self.typing), goal);
-            let back = back.map_or_else(|| on.clone(), |typing| self.next_as(&typing, goal));
-            let is_back = on.abort.is_none() && on.take_back.is_none();
-            let go_on = if is_back { back.go_on } else { on.go_on };
-            Box::new(NextSteps { take_back: back.take_back, abort: back.abort, go_on, ..on })
-        });
-        NextSteps { with_more_time, expected: self.expected, ..self.next_as(&self.typing, goal) }
+        let is_short = on.is_some() || back.is_some();
+        let on = on.unwrap_or_else(|| self.typing.clone());
+        let with_more_time = is_short.then(|| Box::new(self.next_as(&on, back.as_ref().unwrap_or(&on), goal)));
+        NextSteps { with_more_time, ..self.next_as(&self.typing, &self.typing, goal) }
     }
 
-    fn next_as(&self, typing: &Typing, goal: &Goal) -> NextSteps {
-        let command = |verb| typing.of_workload(verb, &goal.workload, Some(goal)).to_string();
+    /// `back` is what ways back are made from.
+    fn next_as(&self, on: &Typing, back: &Typing, goal: &Goal) -> NextSteps {
+        let command = |typing: &Typing, verb| typing.of_workload(verb, &goal.workload, Some(goal)).to_string();
         let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
         let undoes_failures = self.rollout.on_failure == OnFailure::Undo && !is_back;
         let undoes_deferred = self.undoes_deferred(goal);
         match goal.mode {
             // On the way back there is one way on.
             Mode::Durable if is_back => NextSteps {
-                go_on: Some(command(Verb::Abort)),
-                follow: Some(command(Verb::Follow)),
+                go_on: Some(command(back, Verb::Abort)),
+                follow: Some(command(on, Verb::Follow)),
                 ..NextSteps::default()
             },
             Mode::Durable => NextSteps {
                 // Where there was only a lock to remove, it would undo the update before it.
-                take_back: (!changes_nothing(goal)).then(|| command(Verb::Undo)),
-                go_on: Some(command(Verb::Resume)),
-                abort: Some(command(Verb::Abort)),
-                follow: Some(command(Verb::Follow)),
+                take_back: (!changes_nothing(goal)).then(|| command(back, Verb::Undo)),
+                go_on: Some(command(on, Verb::Resume)),
+                abort: Some(command(back, Verb::Abort)),
+                follow: Some(command(on, Verb::Follow)),
                 with_more_time: None,
                 expected: None,
                 undoes_failures,
                 undoes_deferred,
             },
             Mode::PodsOnly | Mode::Follow => NextSteps {
-                take_back: way_back(goal).filter(|_| !self.is_restart).and_then(|back| typing.images_back(goal, &back)),
-                go_on: if self.is_restart { None } else { typing.go_on(goal) },
+                take_back: way_back(goal)
+                    .filter(|_| !self.is_restart)
+                    .and_then(|images| back.images_back(goal, &images)),
+                go_on: if self.is_restart { None } else { on.go_on(goal) },
                 abort: None,
-                follow: Some(command(Verb::Follow)),
+                follow: Some(command(on, Verb::Follow)),
                 with_more_time: None,
                 expected: None,
                 undoes_failures,

@@ -41,7 +41,7 @@ impl Rolling<'_> {
     pub(super) async fn all(&self, mut jobs: Vec<Job<'_>>, shell: &Shell) -> Result<EndResult, CommandError> {
         if jobs.len() < 2 {
             let Some(Job { goal: Some(goal), live, expected }) = jobs.pop() else { return Ok(EndResult::NothingToDo) };
-            return Ok(Self { expected, ..self.clone() }.one(goal, live, shell).await?.result);
+            return Ok(self.one(goal, live, expected, shell).await?.result);
         }
         let begins = jobs.iter().filter(|job| job.goal.is_some()).count();
         let at_once = usize::try_from(self.rollout.parallel_workloads).unwrap_or(1).clamp(1, begins.max(1));
@@ -84,7 +84,7 @@ impl Rolling<'_> {
         if shared.closed.load(Ordering::SeqCst) || shared.heard().is_some() {
             return WorkloadEnd { workload, result: None, outcome: None };
         }
-        let end = match (Self { expected: job.expected, ..self.clone() }).one(goal, job.live, shell).await {
+        let end = match self.one(goal, job.live, job.expected, shell).await {
             Ok(outcome) => WorkloadEnd { workload, result: Some(outcome.result), outcome: Some(outcome) },
             Err(error) => {
                 shell.say(Meaning::Failing, "failed:", &workload.to_string());

@@ -154,6 +154,7 @@ fn mistyped_words_get_a_suggestion() {
         ("apply deploy/web side:v2 --max-unavailable 2", "apply deploy/web side=:v2 --max-unavailable 2"),
         ("apply deploy/web side = v2", "apply deploy/web side=:v2"),
         ("apply web side = v2 --context prod --token abc", "apply deployment/web side=:v2 --context prod --token ..."),
+        ("apply deploy/web side=v2 --before-pod password=abc", "apply deploy/web side=:v2 --before-pod 'password=***'"),
         ("status deploymnt/web", "status deployment/web"),
         ("hash pods/web side:v2", "hash pods/web side=:v2"),
     ] {
