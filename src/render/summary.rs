@@ -74,15 +74,13 @@ pub(super) struct Told<'a> {
 
 /// Writes the end.
 pub(super) fn write(told: Told<'_>, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let Told { run, .. } = told;
     let name = words::workload(style, &outcome.workload);
-    let ending = Ending { told, run, outcome, style, tally: Tally::of(outcome), name };
+    let ending = Ending { told, outcome, style, tally: Tally::of(outcome), name };
     words::in_lines(style, out, |out| ending.write(out))
 }
 
 struct Ending<'a> {
     told: Told<'a>,
-    run: Option<&'a Run>,
     outcome: &'a Outcome,
     style: &'a Style,
     tally: Tally,
@@ -97,28 +95,17 @@ impl Ending<'_> {
         }
         self.deciding_pods(out)?;
         self.unplanned(out)?;
-        match self.outcome.result {
-            EndResult::Complete | EndResult::Aborted => proof::write(&self.proof(), self.style, out)?,
-            EndResult::NothingToDo => {}
-            EndResult::Paused
-            | EndResult::Error
-            | EndResult::Changes
-            | EndResult::NotEligible
-            | EndResult::Failed
-            | EndResult::TimedOut
-            | EndResult::Deferred
-            | EndResult::Superseded
-            | EndResult::Interrupted
-            | EndResult::Terminated => {
-                self.all_pods(out)?;
-                self.standing(out)?;
-            }
+        if !self.is_whole() {
+            self.all_pods(out)?;
+            self.standing(out)?;
+        } else if self.outcome.result != EndResult::NothingToDo {
+            proof::write(&self.proof(), self.style, out)?;
         }
         self.next_steps(out)
     }
 
     fn follows(&self) -> bool {
-        self.run.is_some_and(|run| run.mode == Mode::Follow)
+        self.told.run.is_some_and(|run| run.mode == Mode::Follow)
     }
 
     /// What was followed is gone, and the reason says who replaces it.
@@ -159,11 +146,8 @@ impl Ending<'_> {
             EndResult::Deferred => ("Deferred", format!("{after}: {name}.{}", self.deferred())),
             EndResult::Superseded => {
                 // Where the owner is the reason, the next line says it.
-                let (what, alone) = match &self.outcome.why {
-                    Some(_) => ("", " No further changes by this run."),
-                    None => (" Its pods changed since the plan.", " No further changes by this run."),
-                };
-                let alone = self.acts(alone);
+                let what = if self.outcome.why.is_some() { "" } else { " Its pods changed since the plan." };
+                let alone = self.acts(" No further changes by this run.");
                 ("Stopped", format!("{after}: {name}.{what}{alone}"))
             }
             EndResult::Interrupted => ("Interrupted", format!("{after} (Ctrl-C): {name}.{}", self.goes_on())),
@@ -265,7 +249,7 @@ impl Ending<'_> {
             gone => format!("pods that left meanwhile: {gone}"),
         };
         let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done));
-        let goals: Vec<_> = done.filter_map(|pod| self.run.and_then(|run| run.pod(&pod.pod))).collect();
+        let goals: Vec<_> = done.filter_map(|pod| self.told.run.and_then(|run| run.pod(&pod.pod))).collect();
         let containers = self.in_pods(goals.iter().flat_map(|goal| goal.fields.resized()));
         let as_a_whole = match goals.iter().filter(|goal| goal.fields.resizes_as_a_whole()).count() {
             0 => String::new(),
@@ -301,7 +285,7 @@ impl Ending<'_> {
 
     /// A plain init container takes its new image without a restart; unknown containers are taken to restart.
     fn restarts(&self, pod: &PodEnd, container: &ContainerName) -> bool {
-        let goal = self.run.and_then(|run| run.pod(&pod.pod)).and_then(|goal| goal.containers.get(container));
+        let goal = self.told.run.and_then(|run| run.pod(&pod.pod)).and_then(|goal| goal.containers.get(container));
         goal.is_none_or(|goal| goal.restarts)
     }
 
@@ -333,7 +317,7 @@ impl Ending<'_> {
         };
         let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(decides).filter(|end| !is_reported(end)).collect();
         for end in pods.iter().take(NAMED_PODS) {
-            let goal = self.run.and_then(|run| run.pod(&end.pod));
+            let goal = self.told.run.and_then(|run| run.pod(&end.pod));
             let (meaning, text) = match self.waits_for_somebody(end) {
                 true => (Meaning::Waiting, self.waited_for(end)),
                 false => words::phase(self.style, &end.phase, goal),
@@ -403,7 +387,7 @@ impl Ending<'_> {
 
     /// What the template asks for, which every new pod gets, and how many pods ask for which image.
     fn standing(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(run) = self.run.filter(|run| run.mode != Mode::Follow) else { return Ok(()) };
+        let Some(run) = self.told.run.filter(|run| run.mode != Mode::Follow) else { return Ok(()) };
         for standing in &self.outcome.standing {
             let name = self.style.show(standing.container.as_str());
             let template = match (&standing.template, run.mode) {
@@ -442,7 +426,7 @@ impl Ending<'_> {
     }
 
     fn next_steps(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(run) = self.run else { return Ok(()) };
+        let Some(run) = self.told.run else { return Ok(()) };
         if run.mode == Mode::Durable {
             return self.durable_next_steps(run, out);
         }
