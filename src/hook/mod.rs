@@ -52,7 +52,7 @@ pub(crate) struct HookRunner {
     lines: mpsc::UnboundedSender<HookLine>,
 }
 
-/// What a process group is reported.
+/// What is sent to a process group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tell {
     /// To end.

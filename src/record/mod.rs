@@ -3,8 +3,8 @@
 //!
 //! Promise: a recording holds no value of an environment variable, no word of a command line, no header of a probe and no
 //! `last-applied-configuration`: each stands as `redacted-N`, the same one for the same text, so that what compares equal
-//! still does. Words of others are masked ([`crate::engine::k8s::mask`]). Writing never disturbs a rollout: what cannot be written is reported
-//! afterwards.
+//! still does. Words of others are masked ([`crate::engine::k8s::mask`]). Writing never disturbs a rollout: what
+//! cannot be written is reported afterwards.
 //!
 //! Lines have a `type`: `goal` begins a rollout, `observation`, `answer` and `stop` go in, `turn` comes out, `leave` is a
 //! second interrupt. `run` numbers the rollouts of one file. `at` is the time since the rollout's start in nanoseconds.

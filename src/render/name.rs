@@ -1,7 +1,8 @@
 //! Objects as `kubectl get -o name` names them, for the command after a pipe.
 //!
-//! Promise: one object a line and nothing else on stdout. Objects of several namespaces, and all with -A, come with `--namespace`, so that each
-//! line is what a command takes (`| xargs -L1 kubectl inplace follow`); kubectl's own lines cannot tell them apart.
+//! Promise: one object a line and nothing else on stdout. Objects of several namespaces, and all with -A, come with
+//! `--namespace`, so that each line is what a command takes (`| xargs -L1 kubectl inplace follow`); kubectl's own lines
+//! cannot tell them apart.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};

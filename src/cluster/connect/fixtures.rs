@@ -1,4 +1,4 @@
-//! For tests: a folder that goes away, and a server on the loopback address that answers as it is reported.
+//! For tests: a folder that goes away, and a server on the loopback address that answers as it is told to.
 
 #![expect(clippy::disallowed_methods, reason = "writes files for tests")]
 

@@ -248,7 +248,7 @@ fn resources_of_pods(images: &Images, live: &LiveWorkload) -> FieldChanges {
     let (mut before, mut after) = (template.clone(), template);
     if let (Some(before), Some(after)) = (before.get_mut("spec"), after.get_mut("spec")) {
         images.resources.take_out(before);
-        // What it cannot do is reported of the template.
+        // What it cannot do, the plan of the template says.
         let _ = images.resources.put(after);
     }
     change::diff(&before, &after).change.fields

@@ -234,7 +234,7 @@ impl<'a> Step<'a> {
     }
 
     /// Somebody else set another template or strategy. Theirs stays; our strategy holds their rollout back, and gives way to
-    /// `before` where that starts nothing: whether pods are to be replaced only the person can say, once it is reported.
+    /// `before` where that starts nothing: whether pods are to be replaced only the person can say, once they know of it.
     pub(super) fn changed_by_another(
         &self,
         before: Option<&Value>,
