@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use clap::Parser;
-use serde_json::Value;
 
 use super::wanted::{Wanted, What, kind_of};
 use super::{NO_FILES, NO_FILES_NO_BLANK};
@@ -22,6 +21,7 @@ use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::LiveWorkload;
 use crate::engine::plan::updates::updates;
 use crate::engine::state::outcome::EndResult;
+use crate::engine::status::template_containers;
 
 /// How long a person who pressed the tabulator waits for names.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -224,10 +224,8 @@ fn of_live(what: &What, live: &LiveWorkload) -> Vec<(String, String)> {
 
 /// Returns the containers of a workload's template with their images, init containers included: sidecars are among them.
 fn containers(workload: &Workload) -> Vec<(String, String)> {
-    let spec = workload.template().get("spec").unwrap_or(&Value::Null);
-    let lists = ["containers", "initContainers"].into_iter().filter_map(|list| spec.get(list)?.as_array());
-    let text = |container: &Value, key: &str| container.get(key).and_then(Value::as_str).map(str::to_owned);
-    lists.flatten().filter_map(|container| Some((text(container, "name")?, text(container, "image")?))).collect()
+    let containers = template_containers(workload.template()).into_iter();
+    containers.map(|one| (one.container.as_str().to_owned(), one.image)).collect()
 }
 
 /// Returns the targets of a command that has some.

@@ -95,8 +95,7 @@ fn not_scheduled(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
     };
     let mut waiting = pods.iter().filter(waits).map(|(_, pod)| *pod);
     let first = waiting.next()?;
-    let condition = first.status.conditions.iter().find(|condition| condition.kind == "PodScheduled");
-    let why = condition.and_then(|condition| condition.message.clone()).unwrap_or_default();
+    let why = first.unscheduled().unwrap_or_default().to_owned();
     Some(Warning::PodsNotScheduled { pod: first.key.name.clone(), pods: waiting.count() + 1, why })
 }
 

@@ -140,7 +140,6 @@ fn cannot_show_it(pod: &Pod, goal: &PodGoal) -> Option<String> {
         let node = pod.unready_node().map(|node| format!("{} goes first, and its node {node} is not ready", pod.key));
         return node.or_else(stuck);
     }
-    let said = pod.condition("PodScheduled").and_then(|condition| condition.message.as_deref());
-    let said = said.filter(|said| !said.is_empty()).map(|said| format!(": {said}"));
+    let said = pod.unscheduled().filter(|said| !said.is_empty()).map(|said| format!(": {said}"));
     Some(format!("{} goes first, and is not scheduled{}", pod.key, said.unwrap_or_default()))
 }

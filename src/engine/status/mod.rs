@@ -247,7 +247,11 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         uid: workload.uid.clone(),
         desired: workload.desired_replicas(),
         owner,
-        template: if !workload.reference.kind.has_template() { Vec::new() } else { template(workload.template()) },
+        template: if !workload.reference.kind.has_template() {
+            Vec::new()
+        } else {
+            template_containers(workload.template())
+        },
         pods,
         life,
         hold,
@@ -279,7 +283,7 @@ struct AskedImage<'a> {
 impl<'a> Asked<'a> {
     fn of(live: &'a LiveWorkload, held: &'a Held) -> Self {
         let workload = &live.workload;
-        let template = template(workload.template()).into_iter().map(|one| (one.container, one.image));
+        let template = template_containers(workload.template()).into_iter().map(|one| (one.container, one.image));
         Self {
             own: !workload.reference.kind.has_template(),
             template: template.collect(),
@@ -316,7 +320,7 @@ impl<'a> Asked<'a> {
 }
 
 /// Reads the containers of a template; what is none is left out.
-fn template(template: &Value) -> Vec<TemplateContainer> {
+pub fn template_containers(template: &Value) -> Vec<TemplateContainer> {
     let mut found = Vec::new();
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
         let containers = template.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
