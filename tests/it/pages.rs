@@ -1,7 +1,17 @@
-//! The pages as such: what they point to is there, and the README stays short.
+//! The pages as such: what they point to is there, their commands are run, and the README stays short.
+#![expect(clippy::disallowed_methods, reason = "reads files of the tree")]
+
 use std::path::Path;
 
-use crate::support::pages::pages;
+use crate::support::pages::{command_blocks, pages};
+
+/// Pages whose commands are not typed at a cluster, and what runs them.
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("README.md", ".ci/run"),
+    ("CONTRIBUTING.md", ".ci/run"),
+    ("docs/install.md", "tests/it/release.rs"),
+    ("docs/reference/commands.md", "tests/it/printed_texts.rs"),
+];
 
 /// The heading's address within a page, as GitHub makes it.
 fn anchor(heading: &str) -> String {
@@ -55,6 +65,49 @@ fn every_link_leads_somewhere() {
     assert!(number > 100, "{number} links");
 }
 
+/// A fact about Kubernetes stands there with the test that shows it.
+#[test]
+fn every_fact_has_its_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = pages().into_iter().find(|page| page.path == "docs/kubernetes-facts.md").expect("there is that page");
+    let rows = page.text.lines().filter(|line| line.starts_with("| ") && *line != "| fact | test |");
+    let mut number = 0;
+    for row in rows {
+        let cell = row.trim_end_matches(" |").rsplit(" | ").next().expect("a row has cells");
+        let (mut source, mut tests) = (String::new(), 0);
+        for name in cell.split('`').skip(1).step_by(2) {
+            if name.contains('/') {
+                source = std::fs::read_to_string(root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+            } else {
+                assert!(source.contains(&format!("fn {name}()")), "there is no test {name}: {row}");
+                tests += 1;
+            }
+        }
+        assert!(tests > 0, "no test: {row}");
+        number += tests;
+    }
+    assert!(number > 20, "{number} tests");
+}
+
+/// A page that has commands for the first time is given a scene in `tests/real/pages.rs`, which runs every block of it.
+#[test]
+fn the_commands_of_every_page_are_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scenes = std::fs::read_to_string(root.join("tests/real/pages.rs")).expect("the scenes can be read");
+    let mut number = 0;
+    for page in pages().iter().filter(|page| !command_blocks(page).is_empty()) {
+        number += command_blocks(page).len();
+        match ELSEWHERE.iter().find(|(path, _)| *path == page.path) {
+            Some((_, by)) => assert!(root.join(by).exists(), "{}: there is no {by}", page.path),
+            None => {
+                let has_scene = scenes.contains(&format!("\"{}\"", page.path));
+                assert!(has_scene, "nothing runs the commands of {}", page.path);
+            }
+        }
+    }
+    assert!(number > 40, "{number} blocks");
+}
+
 #[test]
 fn the_readme_is_short_and_says_how_to_see_it_and_how_to_test_it() {
     let readme = pages().into_iter().find(|page| page.path == "README.md").expect("there is one").text;
@@ -63,7 +116,7 @@ fn the_readme_is_short_and_says_how_to_see_it_and_how_to_test_it() {
         assert!(readme.contains(command), "{command}");
     }
     for page in pages().iter().filter(|page| page.path.starts_with("docs/")) {
-        let in_reference = page.path == "docs/architecture.md" || page.path.starts_with("docs/schemas");
+        let in_reference = page.path.starts_with("docs/schemas");
         assert!(
             readme.contains(&format!("]({})", page.path)) || in_reference,
             "the README does not name {}",

@@ -60,6 +60,26 @@ spec:
     )
 }
 
+/// The step of a workflow on the page passes where everything can be done in place, and fails where something cannot.
+#[test]
+fn the_step_of_a_workflow_passes_and_fails_as_the_page_says() {
+    let page = pages().into_iter().find(|page| page.path == "docs/pull-requests.md").expect("there is that page");
+    let step = page.text.split("  run: |\n").nth(1).and_then(|rest| rest.split("```").next()).expect("it has a step");
+    let step = step.replace("kubectl inplace", env!("CARGO_BIN_EXE_kubectl-inplace"));
+    let commit = "git init -q -b main && git add deploy && git -c user.name=a -c user.email=a@example.com commit -qm v1 && git update-ref refs/remotes/origin/main HEAD && mv new.yaml deploy/web.yaml";
+    let surroundings = "export GITHUB_BASE_REF=main GITHUB_STEP_SUMMARY=summary";
+    let added = "containers:\n      - {name: extra, image: 'acme/app:v1'}";
+    let cases = [(manifest("v2"), 0), (manifest("v1"), 0), (manifest("v1").replace("containers:", added), 1)];
+    for (new, code) in cases {
+        let script = format!("set -e; {commit}; {surroundings}; {step}\ncat summary");
+        let binary = Binary::alone(["-c", &script]).program("/bin/sh");
+        let binary = binary.file("deploy/web.yaml", &manifest("v1")).file("new.yaml", &new);
+        let output = binary.run();
+        assert_eq!(output.code, Some(code), "{}", output.block());
+        assert!(code != 0 || output.stdout.contains("deployment/web"), "{}", output.block());
+    }
+}
+
 #[test]
 fn a_pull_request_is_checked_without_a_cluster() {
     let commit =

@@ -27,6 +27,7 @@ mod hooks;
 mod interrupt;
 mod leaves;
 mod on_call;
+mod pages;
 mod pasting;
 mod permissions;
 mod plan;

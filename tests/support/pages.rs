@@ -35,3 +35,37 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     let folders = entries(folder).into_iter().filter(|path| path.is_dir());
     markdown(folder).into_iter().chain(folders.flat_map(|folder| below(&folder))).collect()
 }
+
+/// What the commands of pages begin with; a block that begins with anything else is none of commands.
+const PROGRAMS: [&str; 9] =
+    ["kubectl ", "sh ", "cargo ", "apt ", "sha256sum ", "git ", "examples/demo", "tests/run", "./release"];
+
+/// The blocks of commands of a page, each with its commands: those without a transcript, which shows what they print.
+pub(crate) fn command_blocks(page: &Page) -> Vec<Vec<String>> {
+    let (mut blocks, mut block, mut before) = (Vec::new(), None::<Vec<String>>, "");
+    for line in page.text.lines().map(str::trim) {
+        if !line.starts_with("```") {
+            match &mut block {
+                Some(lines) => lines.push(line.to_owned()),
+                None => before = line,
+            }
+            continue;
+        }
+        match block.take() {
+            Some(lines) => blocks.push(lines),
+            None => block = Some(Vec::new()),
+        }
+        if block.is_some() && (!matches!(line, "```" | "```sh") || before.starts_with("<!-- transcript")) {
+            block = Some(vec![String::new()]);
+        }
+    }
+    let is_commands =
+        |lines: &Vec<String>| PROGRAMS.iter().any(|it| lines.first().is_some_and(|line| line.starts_with(it)));
+    blocks.into_iter().filter(is_commands).map(|lines| joined(&lines)).collect()
+}
+
+/// A command that goes on in the next line is one.
+fn joined(lines: &[String]) -> Vec<String> {
+    let text = lines.join("\n").replace("\\\n", "");
+    text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}

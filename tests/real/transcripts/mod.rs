@@ -8,7 +8,7 @@ use crate::support::{Namespace, poll, registry, samples};
 
 mod drawing;
 #[path = "../../support/pages.rs"]
-mod pages;
+pub(crate) mod pages;
 #[path = "../../support/picture.rs"]
 mod picture;
 #[path = "../../support/redact.rs"]

@@ -1,0 +1,155 @@
+//! The commands of the pages in `docs` that are no transcripts: each is run as it is written, in the order of its page.
+//!
+//! What is the reader's own is replaced: the namespace, the registry `acme`, tags, the value of a selector. Where the page
+//! has the reader answer a question, `--yes` does. What a page's commands need besides is made by its scene.
+
+use crate::support::{Namespace, kubeconfig, registry, samples};
+use crate::transcripts::pages;
+
+/// What runs before a block, and how each of its commands ends.
+type Block<'b> = (&'b str, &'b [i32]);
+
+/// Back to the images from before.
+const BACK: &str = "kubectl inplace undo deployment/web --min-ready-seconds 0 --yes";
+
+/// A place where commands are typed: a folder, and a kubeconfig whose namespace is the test's.
+struct Place {
+    namespace: Namespace,
+    folder: std::path::PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let namespace = Namespace::new("pages");
+        let folder = std::env::temp_dir().join(namespace.name());
+        std::fs::create_dir_all(folder.join("bin")).expect("the temporary folder can be written");
+        std::fs::copy(kubeconfig(), folder.join("kubeconfig")).expect("the kubeconfig can be copied");
+        let place = Self { namespace, folder };
+        place.run("kubectl config set-context --current --namespace \"$NAMESPACE\"", 0);
+        place
+    }
+
+    fn with(self, manifest: &str, selector: &str) -> Self {
+        self.namespace.apply(manifest);
+        self.namespace.wait_ready(selector, 1);
+        self
+    }
+
+    /// Puts a file into the folder.
+    fn file(self, name: &str, content: &str) -> Self {
+        let path = self.folder.join(name);
+        std::fs::create_dir_all(path.parent().expect("it is in the folder")).expect("the folder can be written");
+        std::fs::write(path, content).expect("the folder can be written");
+        self
+    }
+
+    fn run(&self, line: &str, code: i32) {
+        let (folder, namespace) = (self.folder.display(), self.namespace.name());
+        let home = format!(
+            "cd '{folder}'; export KUBECONFIG='{folder}/kubeconfig' NAMESPACE={namespace} PATH='{folder}/bin':$PATH"
+        );
+        let output = self.namespace.type_line(&format!("exec 2>&1; {home}; {line}"));
+        assert_eq!(output.code, code, "{line}\n{}", output.stdout);
+    }
+
+    /// Returns a command of a page as it is typed here.
+    fn typed(&self, command: &str) -> String {
+        let mut words: Vec<&str> = command.split(' ').collect();
+        for at in 1..words.len() {
+            if words[at - 1] == "-n" {
+                words[at] = self.namespace.name();
+            }
+        }
+        let mut typed = words.join(" ").replace("acme/", &format!("{}/", registry()));
+        for tag in [":1.27.2", ":2.4"] {
+            typed = typed.replace(tag, ":v2");
+        }
+        typed = typed.replace("team=shop", &format!("team={}", self.namespace.name()));
+        let asks = ["apply", "undo"].iter().any(|word| typed.starts_with(&format!("kubectl inplace {word} ")));
+        if asks && !typed.contains("--yes") { format!("{typed} --yes") } else { typed }
+    }
+
+    /// Runs a page: each of its blocks must be given here.
+    fn page(&self, path: &str, blocks: &[Block<'_>]) {
+        let page = pages::pages().into_iter().find(|page| page.path == path).expect("there is that page");
+        let found = pages::command_blocks(&page);
+        assert_eq!(found.len(), blocks.len(), "blocks of {path}: {found:#?}");
+        for (commands, (before, codes)) in found.iter().zip(blocks) {
+            if !before.is_empty() {
+                self.run(before, 0);
+            }
+            assert_eq!(commands.len(), codes.len(), "{path}: {commands:#?}");
+            commands.iter().zip(*codes).for_each(|(command, code)| self.run(&self.typed(command), *code));
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system.
+        drop(std::fs::remove_dir_all(&self.folder));
+    }
+}
+
+/// A DaemonSet `log` whose second container is called `agent`.
+fn log() -> String {
+    samples::daemon_set("log").replace("name: side", "name: agent")
+}
+
+#[test]
+fn a_sidecar_is_updated() {
+    let web = samples::deployment("web", 1);
+    let place = Place::new().with(&web, "app=web").with(&log(), "app=log").with(&samples::pod("web-0"), "app=web-0");
+    let place = place.file("web.yaml", &samples::with_tag(&web, "side", "v2"));
+    place.page(
+        "docs/sidecar.md",
+        &[("", &[0]), ("", &[0]), ("", &[0]), ("", &[1, 0, 0]), ("", &[0]), (BACK, &[0, 0]), (BACK, &[0]), ("", &[0])],
+    );
+}
+
+#[test]
+fn somebody_on_call_looks() {
+    let place = Place::new().with(&samples::deployment("web", 1), "app=web");
+    place.page("docs/on-call.md", &[("", &[0, 0, 0]), ("", &[0])]);
+}
+
+#[test]
+fn a_pull_request_is_planned_against_the_cluster() {
+    let web = samples::deployment("web", 1);
+    let place = Place::new().with(&web, "app=web").file("deploy/web.yaml", &samples::with_tag(&web, "side", "v2"));
+    place.page("docs/pull-requests.md", &[("", &[2, 1])]);
+}
+
+#[test]
+fn hooks_run_around_each_pod() {
+    let place = Place::new().with(&samples::deployment("web", 1), "app=web");
+    let stand_in = |name: &str| format!("#!/bin/sh\necho {name} \"$@\" >>called\n");
+    let place = place.file("bin/lbctl", &stand_in("lbctl")).file("bin/curl", &stand_in("curl"));
+    place.run("chmod 755 bin/*", 0);
+    place.page("docs/drain-and-hooks.md", &[("", &[0])]);
+    place.run("grep -qx 'lbctl drain node-1 web-[a-z0-9-]*' called && grep -q 'curl .*?pod=web-' called", 0);
+}
+
+#[test]
+fn a_daemon_set_goes_by_percent() {
+    let place = Place::new().with(&log(), "app=log");
+    place.page("docs/canary.md", &[("", &[0])]);
+}
+
+#[test]
+fn many_workloads_are_named_or_selected() {
+    let mut place = Place::new();
+    for name in ["api", "web"] {
+        place = place.with(&samples::deployment(name, 1), &format!("app={name}"));
+        place.run(&format!("kubectl label deployment {name} team=$NAMESPACE"), 0);
+        place = place.file(&format!("deploy/apps/{name}.yaml"), &samples::deployment(name, 1));
+    }
+    place.page("docs/many-workloads.md", &[("", &[0, 0, 0])]);
+}
+
+#[test]
+fn annotations_are_removed() {
+    let place = Place::new().with(&samples::deployment("web", 1), "app=web");
+    place.run("kubectl inplace apply deployment/web side=:v2 --min-ready-seconds 0 --yes", 0);
+    place.page("docs/reference/annotations.md", &[("", &[0, 0])]);
+}
