@@ -4,7 +4,8 @@
 #   install.sh [--version VERSION] [--from URL|FOLDER] [--to FOLDER]
 #
 #   --version   such as v0.1.0; without it the newest release
-#   --from      where the archives and SHA256SUMS are, such as a mirror or a folder (default: the releases on GitHub)
+#   --from      where the archives and SHA256SUMS are: a folder, or the URL of a mirror (default: this script's folder where
+#               they lie beside it, else the project's releases)
 #   --to        default: /usr/local/bin where it can be written, else ~/.local/bin
 set -eu
 repository=https://github.com/kubectl-inplace/kubectl-inplace
@@ -18,7 +19,7 @@ while [ $# -gt 0 ]; do
       [ $# -ge 2 ] || fail "$1 needs a value"
       case $1 in --version) version=$2 ;; --from) from=$2 ;; --to) to=$2 ;; esac
       shift 2 ;;
-    -h | --help) sed -n '2,8p' "$0" | cut -c3-; exit 0 ;;
+    -h | --help) sed -n '2,9p' "$0" | cut -c3-; exit 0 ;;
     *) fail "there is no option $1" ;;
   esac
 done
@@ -36,17 +37,21 @@ esac
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+case $0 in
+  # Not where the script is piped into a shell: what lies in the current folder is nobody's word.
+  *install.sh) beside=$(dirname "$0"); if [ -z "$from" ] && [ -f "$beside/SHA256SUMS" ]; then from=$beside; fi ;;
+esac
 if [ -z "$from" ]; then
   if [ -n "$version" ]; then from=$repository/releases/download/$version; else from=$repository/releases/latest/download; fi
 fi
 get() { # FILE
   case $from in
     http://* | https://*)
-      if command -v curl >/dev/null; then curl -fsSL -o "$work/$1" "$from/$1"
-      elif command -v wget >/dev/null; then wget -q -O "$work/$1" "$from/$1"
-      else fail "curl or wget is needed"; fi || fail "$from/$1 cannot be had" ;;
-    *) cp "$from/$1" "$work/$1" || fail "$from/$1 cannot be read" ;;
-  esac
+      if command -v curl >/dev/null; then why=$(curl -fsSL -o "$work/$1" "$from/$1" 2>&1)
+      elif command -v wget >/dev/null; then why=$(wget -nv -O "$work/$1" "$from/$1" 2>&1)
+      else fail "curl or wget is needed to download; with the files of a release at hand: --from FOLDER"; fi ;;
+    *) why=$(cp "$from/$1" "$work/$1" 2>&1) ;;
+  esac || fail "cannot get $from/$1 ($why): say with --from FOLDER or --from URL where the files of a release are"
 }
 
 get SHA256SUMS

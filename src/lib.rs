@@ -1,4 +1,4 @@
-//! `kubectl inplace`: changes the images of running containers without replacing their pods.
+//! `kubectl inplace`: changes image, cpu and memory of running containers without replacing their pods.
 //!
 //! The map, and who may import whom (`tests/it/architecture.rs` holds it against the sources):
 //!

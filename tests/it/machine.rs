@@ -143,7 +143,8 @@ fn the_tests_say_the_same_and_what_runs_without_a_cluster() {
         assert_eq!(code, Some(1), "{said}");
         let lines: Vec<&str> = said.lines().collect();
         assert!(said.starts_with(expected), "{said:?} for {expected:?}");
-        let way = "tests/run: without a cluster these still run: tests/run fmt clippy msrv deny test seeds fuzz doc";
+        let way =
+            "tests/run: without a cluster these still run: tests/run tools fmt clippy msrv deny test seeds fuzz doc";
         let follows: &[&str] = if expected.starts_with("cluster") { &[way] } else { &[] };
         assert_eq!(lines.get(1..), Some(follows), "{said}");
     }

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
+use crate::support::pages::{command_blocks, pages};
 use crate::support::run::Folder;
 
 const PLATFORMS: [&str; 5] = ["linux_amd64", "linux_arm64", "windows_amd64", "darwin_amd64", "darwin_arm64"];
@@ -217,6 +218,40 @@ fn what_was_not_built_is_left_out_and_said() {
     assert!(manifest.contains("linux_amd64") && !manifest.contains("windows"), "{manifest}");
 }
 
+#[test]
+fn what_an_earlier_release_has_left_is_not_in_this_one() {
+    let folder = Folder::new();
+    fs::write(folder.path().join("stand-in"), STAND_IN).expect("the folder can be written");
+    let old = "kubectl-inplace_v0.0.9_linux_amd64.tar.gz";
+    for name in [old, "kubectl-inplace_v0.0.9_notes.tar.gz", "notes.txt"] {
+        folder.write(&format!("made/{name}"), "old");
+    }
+    good(&folder.path().join("made"), &format!("sha256sum {old} notes.txt >SHA256SUMS"));
+    let (root, here) = (env!("CARGO_MANIFEST_DIR"), folder.path().display());
+    good(folder.path(), &format!("'{root}/release' --with linux_amd64='{here}/stand-in' --out '{here}/made'"));
+    let sums = folder.read("made/SHA256SUMS").expect("it was written");
+    assert!(sums.contains(VERSION) && !sums.contains("v0.0.9") && !sums.contains("notes"), "{sums}");
+    assert_eq!(folder.read(&format!("made/{old}")), None);
+    // What no release has written is somebody's.
+    assert!(
+        folder.read("made/notes.txt").is_some() && folder.read("made/kubectl-inplace_v0.0.9_notes.tar.gz").is_some()
+    );
+}
+
+/// The address of the project stands once, in Cargo.toml; what must repeat it does.
+#[test]
+fn the_address_of_the_project_is_the_same_everywhere() {
+    let home = env!("CARGO_PKG_REPOSITORY");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = |name: &str| fs::read_to_string(root.join(name)).expect("a file of the tree can be read");
+    assert!(file("install.sh").contains(&format!("\nrepository={home}\n")));
+    let manifest = file("krew-manifest.yaml");
+    assert!(manifest.contains(&format!("homepage: {home}\n")));
+    let others =
+        manifest.lines().filter(|line| line.contains("https://") && !line.contains(&format!("{home}/releases/")));
+    assert_eq!(others.count(), 1, "{manifest}");
+}
+
 /// Runs `install.sh` of the release with a home of its own.
 fn install(home: &Path, arguments: &str) -> Output {
     shell(home, &format!("HOME='{}' '{}/install.sh' {arguments}", home.display(), dist().display()))
@@ -236,6 +271,59 @@ fn the_installer_puts_plugin_and_completion_where_it_is_told() {
     assert!(again.status.success(), "{again:?}");
     let other = install(home.path(), &format!("--from '{}' --to bin --version v9.9.9", dist().display()));
     assert!(!other.status.success() && String::from_utf8_lossy(&other.stderr).contains("no archive for"), "{other:?}");
+}
+
+/// Whoever has the files of a release needs no address; whoever has only the script is told what to give it.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_installer_takes_the_files_beside_it_or_says_how_to_name_them() {
+    let home = Folder::new();
+    let output = install(home.path(), "--to bin");
+    assert!(output.status.success() && home.read("bin/kubectl-inplace").is_some(), "{output:?}");
+
+    let alone = Folder::new();
+    alone.write("curl", "#!/bin/sh\necho 'curl: (6) Could not resolve host' >&2\nexit 6\n");
+    good(alone.path(), &format!("chmod 755 curl && cp '{}/install.sh' .", dist().display()));
+    for (arguments, address) in [("", "releases/latest/download"), ("--version v0.1.0", "releases/download/v0.1.0")] {
+        let output = shell(alone.path(), &format!("PATH=$PWD:$PATH; export PATH; sh install.sh {arguments} --to bin"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let expected = format!(
+            "install.sh: cannot get {}/{address}/SHA256SUMS (curl: (6) Could not resolve host): say with --from FOLDER or --from URL where the files of a release are\n",
+            env!("CARGO_PKG_REPOSITORY")
+        );
+        assert_eq!((output.status.code(), said), (Some(1), expected));
+        assert_eq!(alone.read("bin/kubectl-inplace"), None);
+    }
+}
+
+/// What the page says, as it says it, in a folder with the files of a release; what needs krew, apt or cargo is done by
+/// `packaging/check`, as far as it can be.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_page_about_installing_says_what_works() {
+    let page = pages().into_iter().find(|page| page.path == "docs/install.md").expect("there is that page");
+    let here = Folder::new();
+    good(here.path(), &format!("mkdir local && cp '{}'/* .", dist().display()));
+    let is_run =
+        |line: &&String| ["sh ", "sha256sum ", "tar ", "install "].iter().any(|program| line.starts_with(program));
+    let lines: Vec<String> = command_blocks(&page).concat().iter().filter(is_run).cloned().collect();
+    assert_eq!(lines.len(), 6, "{lines:#?}");
+    for line in lines {
+        let mut typed = line.replace("v0.1.0", VERSION).replace("/media/mirror", &dist().display().to_string());
+        typed = typed.replace("/usr/local/bin", "local").replace("linux_amd64", platform());
+        if typed.starts_with("sh ") && !typed.contains("--to") {
+            typed.push_str(" --to local");
+        }
+        good(here.path(), &format!("HOME=$PWD; {typed}"));
+    }
+    for installed in ["local/kubectl-inplace", "bin/kubectl-inplace", "kubectl-inplace"] {
+        assert_eq!(here.read(installed).as_deref(), Some(STAND_IN), "{installed}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn platform() -> &'static str {
+    if cfg!(target_arch = "aarch64") { "linux_arm64" } else { "linux_amd64" }
 }
 
 #[test]
@@ -265,7 +353,7 @@ fn the_workflows_pin_what_they_use() {
             assert!(pinned || root.join(action).exists(), "{name}: {action}");
         }
         let words = text.split_whitespace().filter(|word| word.starts_with("--") && !word.contains('='));
-        for option in words.filter(|option| ["--build-only", "--with", "--out"].contains(option)) {
+        for option in words.filter(|option| ["--build-only", "--with", "--out", "--busybox"].contains(option)) {
             calls += 1;
             assert!(
                 fs::read_to_string(root.join("release")).is_ok_and(|script| script.contains(&format!("{option})")))
@@ -278,5 +366,13 @@ fn the_workflows_pin_what_they_use() {
             );
         }
     }
-    assert!(actions >= 7 && calls >= 7, "{actions} {calls}");
+    assert!(actions >= 8 && calls >= 8, "{actions} {calls}");
+    // What a hosted machine lacks is installed before it is needed.
+    let release = fs::read_to_string(root.join(".github/workflows/release.yml")).expect("the workflow can be read");
+    let steps = fs::read_to_string(root.join("tests/run")).expect("the script can be read");
+    let runs: Vec<&str> = release.lines().filter_map(|line| line.trim().strip_prefix("- run: tests/run ")).collect();
+    assert!(runs.first().is_some_and(|first| first.starts_with("tools ")), "{runs:?}");
+    for step in runs.iter().flat_map(|run| run.split(' ')) {
+        assert!(steps.contains(&format!("\nstep_{step}() {{")), "there is no step {step}");
+    }
 }
