@@ -1,7 +1,8 @@
 //! The commands of the pages in `docs` that are no transcripts: each is run as it is written, in the order of its page.
 //!
 //! What is the reader's own is replaced: the namespace, the registry `acme`, tags, the value of a selector. Where the page
-//! has the reader answer a question, `--yes` does. What a page's commands need besides is made by its scene.
+//! has the reader answer a question, `--yes` does. What a page's commands need besides is made by its scene. The examples of
+//! the help are run likewise; those of `completion` are in `tests/it/completion.rs`.
 
 use crate::support::{Namespace, kubeconfig, registry, samples};
 use crate::transcripts::pages;
@@ -11,6 +12,17 @@ type Block<'b> = (&'b str, &'b [i32]);
 
 /// Back to the images from before.
 const BACK: &str = "kubectl inplace undo deployment/web --min-ready-seconds 0 --yes";
+
+const UPDATE: &str = "kubectl inplace apply deployment/web side=:v2 --min-ready-seconds 0 --yes";
+
+/// A rollout that stops after its first pod.
+const PAUSE: &str = "kubectl inplace apply deployment/web side=:v2 --canary 1 --min-ready-seconds 0 --yes";
+
+/// Commands that ask before they write.
+const ASKING: [&str; 5] = ["apply", "restart", "resume", "abort", "undo"];
+
+/// The id of the first update, where the page has one of its own.
+const FIRST_UPDATE: &str = "$(kubectl inplace history deployment/web | awk 'NR == 4 { print $1 }')";
 
 /// A place where commands are typed: a folder, and a kubeconfig whose namespace is the test's.
 struct Place {
@@ -61,12 +73,32 @@ impl Place {
             }
         }
         let mut typed = words.join(" ").replace("acme/", &format!("{}/", registry()));
-        for tag in [":1.27.2", ":2.4"] {
-            typed = typed.replace(tag, ":v2");
+        for (tag, ours) in [("/proxy:2.4", "/side:v2"), (":1.27.2", ":v2"), (":1.28", ":v2"), (":2.4", ":v2")] {
+            typed = typed.replace(tag, ours);
         }
+        typed = typed.replace("20260301-101500-1a2b3c", FIRST_UPDATE);
         typed = typed.replace("team=shop", &format!("team={}", self.namespace.name()));
-        let asks = ["apply", "undo"].iter().any(|word| typed.starts_with(&format!("kubectl inplace {word} ")));
-        if asks && !typed.contains("--yes") { format!("{typed} --yes") } else { typed }
+        // What goes on until somebody ends it.
+        if typed.ends_with(" -w") {
+            typed.insert_str(0, "timeout 10 ");
+        }
+        let asks = ASKING.iter().any(|word| typed.starts_with(&format!("kubectl inplace {word} ")));
+        if asks && !typed.contains("--yes") && !typed.contains("--dry-run") { format!("{typed} --yes") } else { typed }
+    }
+
+    /// Runs the examples of a command's help: what comes before each, and how it ends.
+    fn examples(&self, command: &str, each: &[(&str, i32)]) {
+        let page = pages::pages().into_iter().find(|page| page.path == "docs/reference/commands.md");
+        let blocks = pages::command_blocks(&page.expect("there is that page"));
+        let is_it = |line: &String| line.contains(&format!("inplace {command}"));
+        let found = blocks.iter().find(|block| block.iter().any(is_it)).expect("the command has examples");
+        assert_eq!(found.len(), each.len(), "examples of {command}: {found:#?}");
+        for (line, (before, code)) in found.iter().zip(each) {
+            if !before.is_empty() {
+                self.run(before, 0);
+            }
+            self.run(&self.typed(line), *code);
+        }
     }
 
     /// Runs a page: each of its blocks must be given here.
@@ -152,4 +184,69 @@ fn annotations_are_removed() {
     let place = Place::new().with(&samples::deployment("web", 1), "app=web");
     place.run("kubectl inplace apply deployment/web side=:v2 --min-ready-seconds 0 --yes", 0);
     place.page("docs/reference/annotations.md", &[("", &[0, 0])]);
+}
+
+/// `web` in a place of its own.
+fn web(replicas: usize) -> Place {
+    let place = Place::new();
+    place.namespace.apply(&samples::deployment("web", replicas));
+    place.namespace.wait_ready("app=web", replicas);
+    place
+}
+
+#[test]
+fn the_examples_that_change_nothing_run() {
+    let manifest = samples::with_tag(&samples::deployment("web", 1), "side", "v2");
+    let place = web(1).with(&samples::pod("web-0"), "app=web-0").file("web.yaml", &samples::deployment("web", 1));
+    let place = place.file("bin/dyff", "#!/bin/sh\nexit 1\n");
+    place.run("chmod 755 bin/dyff && kubectl label deployment web team=$NAMESPACE", 0);
+    place.run(
+        "git init -q -b main && git add web.yaml && git -c user.name=a -c user.email=a@example.com commit -qm v1",
+        0,
+    );
+    let place = place.file("web.yaml", &manifest);
+    place.examples("plan", &[("", 0), ("", 2), ("", 0), ("", 0)]);
+    place.examples("diff", &[("", 1), ("", 1), ("", 1)]);
+    place.examples("status", &[("", 0), ("", 124), ("", 0)]);
+    place.examples("history", &[("", 0), ("", 0), ("", 0)]);
+    place.examples("hash", &[("", 0), ("", 0), ("", 0)]);
+    place.examples("rbac", &[("", 0), ("", 0), ("", 3)]);
+    place.examples("explain", &[("", 0), ("", 0), ("", 0), ("", 0)]);
+    place.examples("version", &[("", 0), ("", 0), ("", 0)]);
+}
+
+#[test]
+fn the_examples_of_apply_run() {
+    let place = Place::new().with(&log(), "app=log").with(&samples::deployment("web", 1), "app=web");
+    let place = place.with(&samples::deployment("mesh", 1).replace("name: side", "name: proxy"), "app=mesh");
+    place.run("kubectl label deployment mesh team=$NAMESPACE", 0);
+    place.examples("apply", &[("", 0), ("", 0), ("", 0)]);
+}
+
+#[test]
+fn the_examples_of_restart_run() {
+    let place = web(1).with(&log(), "app=log").with(&samples::pod("web-0"), "app=web-0");
+    place.examples("restart", &[("", 0), ("", 0), ("", 0)]);
+}
+
+#[test]
+fn the_examples_of_resume_run() {
+    web(2).examples("resume", &[(PAUSE, 0), (&format!("{BACK} && {PAUSE}"), 0), ("", 0)]);
+}
+
+#[test]
+fn the_examples_of_abort_run() {
+    web(2).examples("abort", &[(PAUSE, 0), (PAUSE, 0), ("", 0)]);
+}
+
+#[test]
+fn the_examples_of_undo_run() {
+    web(1).examples("undo", &[(UPDATE, 0), (UPDATE, 0), (UPDATE, 0)]);
+}
+
+#[test]
+fn the_examples_of_follow_run() {
+    let set = "kubectl set image pod/web-0 side=$(kubectl get pod web-0 -o 'jsonpath={.spec.containers[1].image}' | sed s/v1/v2/)";
+    let place = web(1).with(&samples::pod("web-0"), "app=web-0");
+    place.examples("follow", &[(set, 0), ("", 0), (UPDATE, 0)]);
 }

@@ -59,13 +59,17 @@ pub(crate) fn command_blocks(page: &Page) -> Vec<Vec<String>> {
             block = Some(vec![String::new()]);
         }
     }
-    let is_commands =
-        |lines: &Vec<String>| PROGRAMS.iter().any(|it| lines.first().is_some_and(|line| line.starts_with(it)));
-    blocks.into_iter().filter(is_commands).map(|lines| joined(&lines)).collect()
+    let is_command = |line: &String| PROGRAMS.iter().any(|it| line.starts_with(it)) && !line.contains(" [OPTIONS]");
+    let of_commands = |lines: Vec<String>| match lines.iter().position(|line| line == "Examples:") {
+        Some(at) => Some(joined(&lines[at + 1..])),
+        None => lines.first().is_some_and(is_command).then(|| joined(&lines)),
+    };
+    blocks.into_iter().filter_map(of_commands).collect()
 }
 
 /// A command that goes on in the next line is one.
 fn joined(lines: &[String]) -> Vec<String> {
     let text = lines.join("\n").replace("\\\n", "");
-    text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    let is_typed = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    text.lines().filter(is_typed).map(str::to_owned).collect()
 }
