@@ -34,13 +34,21 @@ fn good(folder: &Path, script: &str) -> String {
     String::from_utf8(output.stdout).expect("it is text")
 }
 
+/// Without one there is no image with a shell.
+fn has_busybox() -> bool {
+    Path::new("/bin/busybox").exists()
+}
+
 /// A copy of the tree as far as the script needs it, and the release that is made there.
 fn made(name: &str, mask: &str) -> (Folder, PathBuf) {
     let folder = Folder::new();
     let (tree, root) = (folder.path().join(name), env!("CARGO_MANIFEST_DIR"));
     let files =
         "Cargo.toml Cargo.lock LICENSE README.md release install.sh krew-manifest.yaml packaging completions man src";
-    let with = LINUX.map(|platform| format!("--with {platform}=stand-in")).join(" ");
+    let mut with = LINUX.map(|platform| format!("--with {platform}=stand-in")).join(" ");
+    if has_busybox() {
+        with.push_str(" --busybox linux_amd64=stand-in --busybox linux_arm64=stand-in");
+    }
     fs::create_dir_all(&tree).expect("the folder can be written");
     fs::write(tree.join("stand-in"), STAND_IN).expect("the folder can be written");
     good(
@@ -151,18 +159,23 @@ fn the_images_are_an_oci_layout() {
     let index: Value = serde_json::from_str(&folder.read("index.json").expect("an index")).expect("it is JSON");
     let tags: Vec<&Value> = index["manifests"].as_array().expect("a list").iter().collect();
     assert_eq!(tags[0]["annotations"]["org.opencontainers.image.ref.name"], VERSION);
-    let mut platforms = BTreeSet::new();
+    assert_eq!(tags.len(), if has_busybox() { 2 } else { 1 });
     for tag in tags {
+        let mut platforms = BTreeSet::new();
+        let has_shell = tag["annotations"]["org.opencontainers.image.ref.name"] != VERSION;
         for descriptor in json(tag)["manifests"].as_array().expect("a list") {
             let manifest = json(descriptor);
             let config = json(&manifest["config"]);
             assert_eq!(config["config"]["Entrypoint"][0], "/usr/local/bin/kubectl-inplace");
             assert_eq!(config["config"]["User"], "65532");
             platforms.insert(config["architecture"].as_str().expect("a word").to_owned());
-            blob(&manifest["layers"][0]);
+            fs::write(folder.path().join("layer"), blob(&manifest["layers"][0])).expect("the folder can be written");
+            let files = good(folder.path(), "tar -tzf layer");
+            assert!(files.lines().any(|file| file == "usr/local/bin/kubectl-inplace"), "{files}");
+            assert_eq!(files.lines().any(|file| file == "bin/sh"), has_shell, "{files}");
         }
+        assert_eq!(platforms, ["amd64", "arm64"].map(str::to_owned).into());
     }
-    assert_eq!(platforms, ["amd64", "arm64"].map(str::to_owned).into());
 }
 
 #[test]
