@@ -1,7 +1,8 @@
 //! Every workload of a namespace, or of all: one list a kind instead of a few requests a workload.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
+use futures::StreamExt;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
@@ -9,14 +10,18 @@ use super::Cluster;
 use super::error::ClusterError;
 use super::objects::CONTROLLER_REVISIONS;
 use super::send::{ListedPod, is_nobodys};
-use super::snapshot::{denied, holder, read_workload, revisions};
+use super::snapshot::{denied, holder, read_workload};
 use crate::engine::k8s::names::{PodKey, Uid, WorkloadRef};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{PODS, WorkloadKind};
-use crate::engine::plan::{Denied, LiveWorkload, Surroundings};
+use crate::engine::plan::assemble::{Objects, assemble};
+use crate::engine::plan::{Denied, LiveWorkload, may_be_left};
 use crate::engine::rollout::pre_pull::{PULL_LABEL, is_pull_pod, pull_selector};
 use crate::engine::value::selector;
+
+/// Workloads whose revisions are read at once.
+const AT_ONCE: usize = 8;
 
 /// What a namespace, or all of them, has.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -56,7 +61,29 @@ impl Cluster {
         reading.controller_revisions(controller_revisions)?;
         let mut pods: Vec<Pod> = pods?.into_iter().map(|ListedPod(pod)| pod).collect();
         let pulling = self.pulling(namespace, &mut pods).await?;
-        Ok(Overview { pulling, ..reading.finish(pods) })
+        let mut overview = Overview { pulling, ..reading.finish(pods) };
+        self.read_revisions(&mut overview).await;
+        Ok(overview)
+    }
+
+    /// Of ReplicaSets and ControllerRevisions only the metadata was kept. Where that may tell of a rollout of which the owner
+    /// does not, they are read whole, as for one workload.
+    async fn read_revisions(&self, overview: &mut Overview) {
+        let (doubtful, clear): (Vec<_>, Vec<_>) = overview.workloads.iter_mut().partition(|live| may_be_left(live));
+        clear.into_iter().for_each(|live| live.surroundings.owned = Vec::new());
+        let reads = futures::stream::iter(doubtful).map(async |live| {
+            match self.owned(&live.workload).await {
+                Ok(owned) => live.surroundings.owned = owned,
+                Err(error) => {
+                    live.surroundings.owned = Vec::new();
+                    live.not_read.push(format!(
+                        "its revisions could not be read ({error}), so it is not known whether a rollout was left"
+                    ));
+                }
+            }
+            live.surroundings.holder = holder(live);
+        });
+        reads.buffer_unordered(AT_ONCE).collect::<()>().await;
     }
 
     /// Takes the pods that pull images for this program out of a list, and says what becomes of each.
@@ -215,19 +242,12 @@ impl Reading {
 
     fn live(&mut self, workload: Workload, pods: &mut HashMap<Uid, Vec<Pod>>) -> LiveWorkload {
         let owned = self.owned.remove(&workload.uid).unwrap_or_default();
-        let kind = workload.reference.kind;
-        let mut surroundings = Surroundings {
-            revisions: revisions(kind, &owned),
-            server_now: self.now.clone(),
-            holder: holder(&workload.object),
-            ..Surroundings::default()
-        };
-        let mut controllers: BTreeSet<Uid> = [workload.uid.clone()].into();
-        if kind.owns_through().is_some() {
-            controllers = surroundings.revisions.iter().map(|revision| revision.uid.clone()).collect();
-        }
+        let mut live = assemble(workload, Objects { owned, ..Objects::default() });
+        live.surroundings.server_now.clone_from(&self.now);
+        live.surroundings.holder = holder(&live);
+        let LiveWorkload { workload, controllers, .. } = &live;
         let mut found: Vec<Pod> = controllers.iter().filter_map(|uid| pods.remove(uid)).flatten().collect();
-        if kind.owns_through().is_some()
+        if workload.reference.kind.owns_through().is_some()
             && let Some(denied) = &self.replica_sets_denied
         {
             let selected = workload.object.pointer("/spec/selector").unwrap_or(&Value::Null);
@@ -236,16 +256,10 @@ impl Reading {
             let matching =
                 matching.filter(|pod| pod.key.namespace == *namespace && selector::matches(selected, &pod.labels));
             found = matching.cloned().collect();
-            surroundings.denied.push(denied.clone());
+            live.surroundings.denied.push(denied.clone());
         }
-        LiveWorkload {
-            workload,
-            controllers,
-            pods: found,
-            kubelets: BTreeMap::new(),
-            not_read: Vec::new(),
-            surroundings,
-        }
+        live.pods = found;
+        live
     }
 }
 
@@ -254,12 +268,6 @@ fn of_pod(pod: Pod) -> LiveWorkload {
     let PodKey { namespace, name, uid } = &pod.key;
     let object = json!({"metadata": {"namespace": namespace, "name": name, "uid": uid}});
     let reference = WorkloadRef { kind: PODS, namespace: namespace.clone(), name: name.clone() };
-    LiveWorkload {
-        workload: Workload { reference, uid: uid.clone(), object },
-        controllers: BTreeSet::new(),
-        pods: vec![pod],
-        kubelets: BTreeMap::new(),
-        not_read: Vec::new(),
-        surroundings: Surroundings::default(),
-    }
+    let workload = Workload { reference, uid: uid.clone(), object };
+    assemble(workload, Objects { pods: vec![pod], ..Objects::default() })
 }

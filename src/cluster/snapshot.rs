@@ -1,6 +1,6 @@
 //! What is there: a workload, its pods, and what the plan needs besides.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -9,15 +9,15 @@ use super::error::ClusterError;
 use super::objects::{CONTROLLER_REVISIONS, NODES};
 use super::send::{ListedPod, read_pod};
 use super::watch::PodScope;
-use crate::engine::k8s::names::{Uid, WorkloadRef};
-use crate::engine::k8s::pod::{Container, Pod};
+use crate::engine::k8s::names::WorkloadRef;
+use crate::engine::k8s::pod::Pod;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::{PODS, REPLICA_SETS, RevisionLabel, Revisions, WorkloadKind, deployment_revision};
-use crate::engine::plan::{self, Denied, LiveWorkload, Revision, Surroundings};
+use crate::engine::kinds::{PODS, REPLICA_SETS, Revisions, WorkloadKind};
+use crate::engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
+use crate::engine::plan::{self, Denied, LiveWorkload};
 use crate::engine::state::durable::OwnerView;
 use crate::engine::state::durable::holder::ProcessState;
 use crate::engine::state::durable::lock::RolloutLock;
-use crate::engine::value::kubelet_version::KubeletVersion;
 use crate::process;
 
 /// Which pods' nodes are read, for the versions of their kubelets.
@@ -64,68 +64,64 @@ impl Cluster {
     /// What the server or the way to it says about pods and ReplicaSets, unless it is that the caller may not read them:
     /// that is part of the answer. What else may not be read weakens the answer and is named in it.
     pub async fn live(&self, workload: Workload, nodes: Nodes) -> Result<LiveWorkload, ClusterError> {
-        let mut live = LiveWorkload {
-            workload,
-            controllers: BTreeSet::new(),
-            pods: Vec::new(),
-            kubelets: BTreeMap::new(),
-            not_read: Vec::new(),
-            surroundings: Surroundings::default(),
-        };
-        match live.workload.selector() {
+        let mut live = match workload.selector() {
             None => {
-                live.pods = vec![read_pod(&live.workload.object)?];
-                live.controllers = live.workload.controller_uid().into_iter().collect();
+                let pods = vec![read_pod(&workload.object)?];
+                assemble(workload, Objects { pods, ..Objects::default() })
             }
-            Some(selector) => self.read_pods(&mut live, &selector).await?,
-        }
+            Some(selector) => self.read_owned(workload, &selector).await?,
+        };
         self.kubelets(&mut live, nodes).await;
         live.surroundings.server_now = self.now();
-        let lost = || plan::copied(&live).map_or(ProcessState::NotKnown, |lock| state_of(&lock));
-        live.surroundings.holder = match RolloutLock::text_of(&live.workload.object) {
-            Some(_) => holder(&live.workload.object),
-            None => lost(),
-        };
+        live.surroundings.holder = holder(&live);
         Ok(live)
     }
 
-    async fn read_pods(&self, live: &mut LiveWorkload, selector: &str) -> Result<(), ClusterError> {
-        let namespace = live.workload.reference.namespace.clone();
+    async fn read_owned(&self, workload: Workload, selector: &str) -> Result<LiveWorkload, ClusterError> {
+        let namespace = workload.reference.namespace.clone();
         let selectors = [("labelSelector", selector)];
         let pods = self.list::<ListedPod>(PODS.into(), Some(&namespace), &selectors);
-        let (pods, owned, newer) =
-            futures::join!(pods, self.owned(&live.workload), self.newer_in_deployment(&live.workload));
+        let (pods, owned, maker) = futures::join!(pods, self.revisions(&workload), self.maker(&workload));
+        let owns_through_sets = workload.reference.kind.owns_through().is_some();
+        let (mut objects, mut not_read, mut all_denied) = (Objects::default(), Vec::new(), Vec::new());
+        let mut revisions_denied = None;
         match pods {
-            Ok(pods) => live.pods = pods.into_iter().map(|ListedPod(pod)| pod).collect(),
-            Err(error) => live.surroundings.denied.push(denied(error)?),
+            Ok(pods) => objects.pods = pods.into_iter().map(|ListedPod(pod)| pod).collect(),
+            Err(error) => all_denied.push(denied(error)?),
         }
-        let owns_through_sets = live.workload.reference.kind.owns_through().is_some();
         match owned {
-            Ok(owned) => {
-                live.surroundings.revisions = revisions(live.workload.reference.kind, &owned);
-                live.surroundings.owned = owned;
-            }
+            Ok(owned) => objects.owned = owned,
             // Without ReplicaSets nobody knows whose the pods are; without the others the answer is only weaker.
-            Err(error) if owns_through_sets => live.surroundings.denied.push(denied(error)?),
+            Err(error) if owns_through_sets => all_denied.push(denied(error)?),
             Err(error) => {
-                live.not_read.push(format!(
+                not_read.push(format!(
                     "the revisions could not be read ({error}), so it is not known whether pods are of an older one"
                 ));
-                live.surroundings.revisions_denied = denied(error).ok();
+                revisions_denied = denied(error).ok();
             }
         }
-        match newer {
-            Ok(newer) => live.surroundings.newer_in_deployment = newer,
-            Err(error) => live.not_read.push(format!(
+        match maker {
+            Ok(maker) => objects.maker = maker,
+            Err(error) => not_read.push(format!(
                 "the ReplicaSet's Deployment could not be read ({error}), so it is not known whether it has a newer one"
             )),
         }
-        live.controllers = if owns_through_sets {
-            live.surroundings.revisions.iter().map(|revision| revision.uid.clone()).collect()
-        } else {
-            [live.workload.uid.clone()].into()
+        let mut live = assemble(workload, objects);
+        live.not_read = not_read;
+        live.surroundings.denied = all_denied;
+        live.surroundings.revisions_denied = revisions_denied;
+        Ok(live)
+    }
+
+    /// Reads the ReplicaSets or ControllerRevisions that an owner's selector matches, whosever they are.
+    async fn revisions(&self, workload: &Workload) -> Result<Vec<Value>, ClusterError> {
+        let resource = match workload.reference.kind.revisions() {
+            Revisions::ReplicaSets => REPLICA_SETS.into(),
+            Revisions::ControllerRevisions(_) => CONTROLLER_REVISIONS,
+            Revisions::None => return Ok(Vec::new()),
         };
-        Ok(())
+        let selector = workload.selector().unwrap_or_default();
+        self.list(resource, Some(&workload.reference.namespace), &[("labelSelector", &selector)]).await
     }
 
     /// Reads the revisions of an owner's template: the ReplicaSets or ControllerRevisions that it controls.
@@ -133,22 +129,8 @@ impl Cluster {
     /// # Errors
     /// What the server or the way to it says.
     pub async fn owned(&self, workload: &Workload) -> Result<Vec<Value>, ClusterError> {
-        let resource = match workload.reference.kind.revisions() {
-            Revisions::ReplicaSets => REPLICA_SETS.into(),
-            Revisions::ControllerRevisions(_) => CONTROLLER_REVISIONS,
-            Revisions::None => return Ok(Vec::new()),
-        };
-        let namespace = Some(workload.reference.namespace.as_str());
-        let selector = workload.selector().unwrap_or_default();
-        let mut objects: Vec<Value> = self.list(resource, namespace, &[("labelSelector", &selector)]).await?;
-        objects.retain(|object| {
-            let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-            let mut owners = owners.into_iter().flatten();
-            owners.any(|owner| {
-                owner.get("uid").and_then(Value::as_str) == Some(workload.uid.as_str())
-                    && owner.get("controller").and_then(Value::as_bool) == Some(true)
-            })
-        });
+        let mut objects = self.revisions(workload).await?;
+        objects.retain(|object| controller_uid(object) == Some(workload.uid.as_str()));
         Ok(objects)
     }
 
@@ -166,20 +148,16 @@ impl Cluster {
         Ok(OwnerView { object: Some(workload.object), owned, now })
     }
 
-    /// Returns the Deployment of a ReplicaSet if that has gone on to another revision.
-    async fn newer_in_deployment(&self, workload: &Workload) -> Result<Option<String>, ClusterError> {
+    /// Reads the Deployment that controls a ReplicaSet.
+    async fn maker(&self, workload: &Workload) -> Result<Option<Value>, ClusterError> {
         let Some(maker) = workload.reference.kind.made_by() else { return Ok(None) };
-        let Some((kind, name, uid)) = workload.controller() else { return Ok(None) };
+        let Some((kind, name, _)) = workload.controller() else { return Ok(None) };
         if kind != maker.spec().kind {
             return Ok(None);
         }
-        let deployment = self.get(maker.into(), Some(&workload.reference.namespace), &name).await?;
-        let is_same = deployment.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str());
-        let newer = deployment_revision(&deployment) > deployment_revision(&workload.object);
-        Ok((is_same && newer).then_some(name))
+        self.get(maker.into(), Some(&workload.reference.namespace), &name).await.map(Some)
     }
 
-    /// The node's version decides whether a sidecar restarts and whether `started` can be believed.
     async fn kubelets(&self, live: &mut LiveWorkload, nodes: Nodes) {
         let is_asked = |pod: &&Pod| match nodes {
             Nodes::Nowhere => false,
@@ -190,14 +168,7 @@ impl Cluster {
         let nodes: BTreeSet<&str> = pods.map(|pod| pod.spec.node_name.as_str()).collect();
         let nodes: Vec<String> = nodes.into_iter().filter(|node| !node.is_empty()).map(str::to_owned).collect();
         match self.nodes(nodes).await {
-            Ok(objects) => {
-                for node in &objects {
-                    let text = |pointer: &str| node.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-                    if let Ok(version) = text("/status/nodeInfo/kubeletVersion").parse::<KubeletVersion>() {
-                        live.kubelets.insert(text("/metadata/name").to_owned(), version);
-                    }
-                }
-            }
+            Ok(nodes) => live.kubelets = kubelets(&nodes),
             Err(error) => live.surroundings.nodes_not_read = Some(error.to_string()),
         }
     }
@@ -226,41 +197,12 @@ impl Cluster {
 }
 
 /// What this machine says of the process that holds a workload.
-pub(super) fn holder(object: &Value) -> ProcessState {
-    RolloutLock::of(object).ok().flatten().map_or(ProcessState::NotKnown, |lock| state_of(&lock))
+pub(super) fn holder(live: &LiveWorkload) -> ProcessState {
+    plan::present(live).map_or(ProcessState::NotKnown, |lock| state_of(&lock))
 }
 
 fn state_of(lock: &RolloutLock) -> ProcessState {
     lock.holder.as_ref().map_or(ProcessState::NotKnown, |holder| process::state(&holder.process))
-}
-
-fn needs_kubelet(pod: &Pod) -> bool {
-    has_sidecar(pod) || pod.spec.containers.iter().any(|container| container.startup_probe.is_some())
-}
-
-fn has_sidecar(pod: &Pod) -> bool {
-    pod.spec.init_containers.iter().any(Container::is_sidecar)
-}
-
-/// The revisions that pods are told apart by; a StatefulSet names its current one itself.
-pub(super) fn revisions(kind: WorkloadKind, owned: &[Value]) -> Vec<Revision> {
-    match kind.revisions() {
-        Revisions::ControllerRevisions(RevisionLabel::Name) | Revisions::None => Vec::new(),
-        kept @ (Revisions::ReplicaSets | Revisions::ControllerRevisions(RevisionLabel::Hash)) => {
-            owned.iter().filter_map(|object| read_revision(object, kept)).collect()
-        }
-    }
-}
-
-fn read_revision(object: &Value, kept: Revisions) -> Option<Revision> {
-    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
-    let number = object.get("revision").and_then(Value::as_i64).or_else(|| deployment_revision(object));
-    Some(Revision {
-        uid: Uid::from(text("/metadata/uid")?),
-        name: text("/metadata/name")?.to_owned(),
-        number: number.unwrap_or(0),
-        hash: kept.hash_of(object).to_owned(),
-    })
 }
 
 /// What the caller may not read is part of the plan's answer; any other error is one.

@@ -173,7 +173,7 @@ fn a_run_killed_between_two_containers_of_the_same_digest_is_completed() {
             "deploy/web side=acme/side:v1-again app=acme/app:v1-again --yes --min-ready-seconds 0 \
              --container-order side,app --timeout 20s{more}"
         );
-        server.fault(When::verb("patch").of("pods").for_real().after(1), Effect::CloseBefore);
+        server.fault(When::verb("patch").of("pods").for_real().after(1), Effect::NoAnswer);
         let running = typed(&server, &format!("apply {line}")).spawn();
         let sent = || patches(&server).iter().filter(|patch| patch.path.contains("/pods/")).count() > 1;
         clock::eventually("the second patch", || sent().then_some(()));

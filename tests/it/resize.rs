@@ -332,7 +332,7 @@ fn killed_at_every_write_it_is_finished_or_taken_back() {
         let before = uids();
         let is_it =
             |sent: &Logged| sent.path.contains("/pods/") && sent.path.ends_with("/resize") == (plural != "pods");
-        server.fault(When::verb("patch").of(plural).for_real().after(nth), Effect::CloseBefore);
+        server.fault(When::verb("patch").of(plural).for_real().after(nth), Effect::NoAnswer);
         let line = format!("apply deploy/web {image} -c side --limits memory=96Mi --yes");
         let running = typed(&server, &line).spawn();
         eventually("the write", || (patches(&server).iter().filter(|sent| is_it(sent)).count() > nth).then_some(()));

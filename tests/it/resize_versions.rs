@@ -67,7 +67,7 @@ fn before_1_36_the_kubelet_says_what_never_fits_and_what_does_not_fit_now() {
 
 /// Leaves a rollout that raises a memory limit after its first resize.
 fn killed_after_a_resize(server: &ApiServer) {
-    server.fault(When::verb("patch").of("pods/resize").for_real().after(1), Effect::CloseBefore);
+    server.fault(When::verb("patch").of("pods/resize").for_real().after(1), Effect::NoAnswer);
     let running = typed(server, "apply deploy/web -c side --limits memory=96Mi --yes").spawn();
     let resizes = || patches(server).iter().filter(|sent| sent.path.ends_with("/resize")).count();
     eventually("the second resize", || (resizes() > 1).then_some(()));

@@ -29,21 +29,31 @@ use crate::engine::state::record::UpdateRecord;
 pub fn copied(live: &LiveWorkload) -> Option<RolloutLock> {
     let workload = &live.workload;
     let template = workload.template();
-    let copies = live.surroundings.owned.iter().filter_map(|object| Some((object, RolloutLock::of(object).ok()??)));
-    let unfinished = copies.filter(|(object, lock)| {
-        let is_of_it = match workload.reference.kind.revisions() {
-            // A copy stays on a ReplicaSet that others have scaled down since: it tells of what is over.
-            Revisions::ReplicaSets => current(live).is_some_and(|current| uid(current) == uid(object)),
-            // Copies in revisions stay for ever: only that of the template that is wanted now may be of use.
-            Revisions::ControllerRevisions(_) => same(&revisions::template_of(object), template),
-            Revisions::None => false,
-        };
-        is_of_it && !is_stale(workload, &live.surroundings.owned, lock) && !is_old(live, lock)
+    let unfinished = copies(live).filter(|(object, _)| match workload.reference.kind.revisions() {
+        // A copy stays on a ReplicaSet that others have scaled down since: it tells of what is over.
+        Revisions::ReplicaSets => current(live).is_some_and(|current| uid(current) == uid(object)),
+        // Copies in revisions stay for ever: only that of the template that is wanted now may be of use.
+        Revisions::ControllerRevisions(_) => same(&revisions::template_of(object), template),
+        Revisions::None => false,
     });
     let mut found: Vec<RolloutLock> = unfinished.map(|(_, lock)| lock).collect();
     found.retain(|lock| lock.change.sides(template).is_some() && is_unsettled(live, lock));
     found.sort_by(|a, b| a.id.cmp(&b.id));
     found.pop()
+}
+
+/// Returns whether the metadata of what a workload owns may tell of a rollout of which its own annotations do not.
+pub fn may_be_left(live: &LiveWorkload) -> bool {
+    let workload = &live.workload;
+    RolloutLock::text_of(&workload.object).is_none()
+        && (copies(live).next().is_some() || deployment::may_have_leftover(&workload.object, &live.surroundings.owned))
+}
+
+/// The copies of locks of rollouts that are not known to have ended.
+fn copies(live: &LiveWorkload) -> impl Iterator<Item = (&Value, RolloutLock)> {
+    let owned = &live.surroundings.owned;
+    let copies = owned.iter().filter_map(|object| Some((object, RolloutLock::of(object).ok()??)));
+    copies.filter(|(_, lock)| !is_stale(&live.workload, owned, lock) && !is_old(live, lock))
 }
 
 /// Whether it may be one of those that the history has forgotten.

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::engine::k8s::workload::Workload;
     use crate::engine::kinds::WorkloadKind;
-    use crate::engine::plan::live::Surroundings;
+    use crate::engine::plan::assemble::{Objects, assemble};
 
     const NOW: &str = "2026-03-01T10:20:00Z";
 
@@ -163,14 +163,10 @@ mod tests {
             .collect();
         let object = json!({"metadata": {"name": "web", "namespace": "shop", "uid": "u",
             "annotations": {history::HISTORY_ANNOTATION: serde_json::to_string(&entries).unwrap()}}});
-        LiveWorkload {
-            workload: Workload::from_object(WorkloadKind::Deployment, object).unwrap(),
-            controllers: Default::default(),
-            pods: Vec::new(),
-            kubelets: BTreeMap::new(),
-            not_read: Vec::new(),
-            surroundings: Surroundings { now: Some(NOW.into()), ..Default::default() },
-        }
+        let workload = Workload::from_object(WorkloadKind::Deployment, object).unwrap();
+        let mut live = assemble(workload, Objects::default());
+        live.surroundings.now = Some(NOW.into());
+        live
     }
 
     /// A pod whose container got its image from `from`, how often it restarted, and when the one before was started and ended.

@@ -1,6 +1,7 @@
 //! The plan as a value: what would happen to each pod and container, what blocks it and why, in which order.
 
 mod adopt;
+pub mod assemble;
 mod availability;
 mod back_off;
 mod build;
@@ -49,7 +50,7 @@ pub use crate::engine::plan::live::{
     ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Purpose, Revision, Subset, Surroundings,
 };
 pub use crate::engine::state::policy::PodOrder;
-pub use adopt::{copied, has_on_delete, leads_in_place, saved_strategy};
+pub use adopt::{copied, has_on_delete, leads_in_place, may_be_left, saved_strategy};
 pub use back_off::held_back;
 pub use build::{build, server_lacks};
 pub use container_order::ContainerOrderError;

@@ -224,21 +224,16 @@ mod tests {
     use crate::engine::change::target;
     use crate::engine::k8s::workload::Workload;
     use crate::engine::kinds::WorkloadKind;
-    use crate::engine::plan::{Desired, Options, Surroundings, build};
+    use crate::engine::plan::assemble::{Objects, assemble};
+    use crate::engine::plan::{Desired, Options, build};
 
     fn live() -> LiveWorkload {
         let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": "a:1"}, {"name": "side", "image": "s:1"}]}});
         let object = json!({"metadata": {"name": "web", "namespace": "n", "uid": "set"}, "spec": {"replicas": 1, "template": template}});
         let pod = json!({"metadata": {"name": "web-0", "namespace": "n", "uid": "u0", "ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "set", "controller": true}]},
             "spec": {"containers": [{"name": "app", "image": "a:1"}, {"name": "side", "image": "s:1"}]}});
-        LiveWorkload {
-            workload: Workload::from_object(WorkloadKind::ReplicaSet, object).unwrap(),
-            controllers: ["set".into()].into(),
-            pods: vec![Pod::from_object(&pod).unwrap()],
-            kubelets: BTreeMap::new(),
-            not_read: Vec::new(),
-            surroundings: Surroundings::default(),
-        }
+        let workload = Workload::from_object(WorkloadKind::ReplicaSet, object).unwrap();
+        assemble(workload, Objects { pods: vec![Pod::from_object(&pod).unwrap()], ..Objects::default() })
     }
 
     fn saved() -> SavedPlan {

@@ -319,3 +319,29 @@ fn an_update_strategy_that_was_left_is_told_with_the_command_that_restores_it() 
         status(&scene).omits("OnDelete");
     });
 }
+
+/// What a list of a whole namespace leaves out of ReplicaSets and revisions is read where it matters.
+#[test]
+fn the_status_of_a_namespace_says_of_a_workload_what_its_own_says() {
+    let second_pod = Write { verb: "patch", plural: "pods", nth: 1 };
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = killed_at(kind, second_pod);
+        Deed::Unlock.is_done(&scene);
+        let of_all = typed(&scene.server, "status").run().ends_with(0);
+        let commands = |output: &Output| {
+            let lines = output.stdout.lines().filter(|line| line.contains("kubectl inplace "));
+            lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+        };
+        let of_one = commands(&status(&scene));
+        assert!(!of_one.is_empty(), "{}", of_all.block());
+        assert_eq!(commands(&of_all), of_one, "{}", kind.typed);
+    });
+    let scene = Scene::new(KINDS[0]);
+    scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0).prints("Paused");
+    let made = scene.server.objects("replicasets").into_iter().find(|set| set["spec"]["replicas"] == 0);
+    scene.run("abort", "").ends_with(0);
+    scene.server.insert(made);
+    for command in [format!("status {}", KINDS[0].typed), "status".to_owned()] {
+        typed(&scene.server, &command).run().prints("is left of a rollout that was rolled back");
+    }
+}

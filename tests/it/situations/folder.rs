@@ -1,24 +1,21 @@
 //! One situation's files, read as the program reads the server's answers and a person's words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
 use kubectl_inplace::engine::change::target::{self, Unnamed};
-use kubectl_inplace::engine::k8s::names::Uid;
-use kubectl_inplace::engine::k8s::pod::{Container, Pod};
+use kubectl_inplace::engine::k8s::pod::Pod;
 use kubectl_inplace::engine::k8s::workload::Workload;
 use kubectl_inplace::engine::kinds::WorkloadKind;
+use kubectl_inplace::engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
 use kubectl_inplace::engine::plan::resize::{NodeRoom, ResizeFacts};
-use kubectl_inplace::engine::plan::{
-    self, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings,
-};
+use kubectl_inplace::engine::plan::{self, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Subset};
 use kubectl_inplace::engine::state::hook::Hooks;
 use kubectl_inplace::engine::value::duration;
 use kubectl_inplace::engine::value::int_or_percent::IntOrPercent;
-use kubectl_inplace::engine::value::kubelet_version::KubeletVersion;
 use kubectl_inplace::manifest;
 use serde_json::Value;
 
@@ -93,24 +90,16 @@ impl Folder {
         let object = self.object("workload.yaml", kind)?;
         let workload = Workload::from_object(kind, object).ok_or("workload.yaml has no name or no uid")?;
         let read = |object: &Value| Pod::from_object(object).map_err(|error| format!("a pod: {error}"));
-        let mut live = LiveWorkload {
-            workload,
-            controllers: BTreeSet::new(),
-            pods: Vec::new(),
-            kubelets: BTreeMap::new(),
-            not_read: self.lines("not-read")?,
-            surroundings: Surroundings::default(),
+        let pods = match kind {
+            WorkloadKind::Pod => vec![read(&workload.object)?],
+            _ => self.objects("pods.yaml")?.iter().map(read).collect::<Result<_, _>>()?,
         };
-        if kind == WorkloadKind::Pod {
-            live.pods = vec![read(&live.workload.object)?];
-            live.controllers = live.workload.controller_uid().into_iter().collect();
-        } else {
-            live.pods = self.objects("pods.yaml")?.iter().map(read).collect::<Result<_, _>>()?;
-            self.revisions(&mut live)?;
+        for pod in &pods {
+            selected(&workload, pod)?;
         }
-        for pod in &live.pods {
-            selected(&live.workload, pod)?;
-        }
+        let (owned, maker) = (self.owned(&workload)?, self.maker(&workload)?);
+        let mut live = assemble(workload, Objects { pods, owned, maker });
+        live.not_read = self.lines("not-read")?;
         live.surroundings.budgets = self.optional("budgets.yaml")?.unwrap_or_default();
         live.surroundings.services = self.optional("services.yaml")?.unwrap_or_default();
         // Nothing else selects the pods.
@@ -180,70 +169,44 @@ impl Folder {
         Ok(self.text(file)?.map(|text| text.lines().map(str::to_owned).collect()).unwrap_or_default())
     }
 
-    /// Who controls the pods, and which revisions of the template there are.
-    fn revisions(&mut self, live: &mut LiveWorkload) -> Result<(), String> {
-        let workload = &live.workload;
-        live.controllers = [workload.uid.clone()].into();
-        let (file, hash, objects) = match workload.reference.kind {
-            WorkloadKind::Deployment => ("replicasets.yaml", "pod-template-hash", self.objects("replicasets.yaml")?),
+    /// The ReplicaSets or ControllerRevisions.
+    fn owned(&mut self, workload: &Workload) -> Result<Vec<Value>, String> {
+        match workload.reference.kind {
+            WorkloadKind::Deployment => self.objects("replicasets.yaml"),
             WorkloadKind::DaemonSet | WorkloadKind::StatefulSet => {
-                ("revisions.yaml", "controller-revision-hash", self.optional("revisions.yaml")?.unwrap_or_default())
+                let objects = self.optional("revisions.yaml")?.unwrap_or_default();
+                match objects.iter().all(|object| controller_uid(object) == Some(workload.uid.as_str())) {
+                    true => Ok(objects),
+                    false => Err("revisions.yaml: the workload does not own all of them".into()),
+                }
             }
-            WorkloadKind::ReplicaSet => {
-                live.surroundings.newer_in_deployment = self.newer_deployment(&live.workload)?;
-                return Ok(());
-            }
-            WorkloadKind::Pod => return Ok(()),
-            WorkloadKind::CloneSet => return Err("its own controller updates it: compare manifests in against/".into()),
-        };
-        let owner = |object: &Value| object.pointer("/metadata/ownerReferences/0/uid").cloned();
-        let is_owned = |object: &&Value| owner(object) == Some(workload.uid.as_str().into());
-        live.surroundings.owned = objects.iter().filter(is_owned).cloned().collect();
-        let revisions: Vec<Revision> =
-            live.surroundings.owned.iter().filter_map(|object| revision(object, hash)).collect();
-        if revisions.len() != objects.len() && file == "revisions.yaml" {
-            return Err(format!("{file}: the workload does not own all of them"));
+            WorkloadKind::ReplicaSet | WorkloadKind::Pod => Ok(Vec::new()),
+            WorkloadKind::CloneSet => Err("its own controller updates it: compare manifests in against/".into()),
         }
-        if workload.reference.kind.owns_through().is_some() {
-            live.controllers = revisions.iter().map(|revision| revision.uid.clone()).collect();
-        }
-        // A StatefulSet names its current revision itself, so the program reads none.
-        if workload.reference.kind != WorkloadKind::StatefulSet {
-            live.surroundings.revisions = revisions;
-        }
-        Ok(())
     }
 
-    /// The Deployment of a ReplicaSet, if it has gone on to another revision.
-    fn newer_deployment(&mut self, workload: &Workload) -> Result<Option<String>, String> {
+    /// The Deployment that controls a ReplicaSet.
+    fn maker(&mut self, workload: &Workload) -> Result<Option<Value>, String> {
         let controller = workload.controller().filter(|(kind, _, _)| kind == "Deployment");
-        let Some((_, name, uid)) = controller else { return Ok(None) };
+        let Some((_, _, uid)) = controller.filter(|_| workload.reference.kind == WorkloadKind::ReplicaSet) else {
+            return Ok(None);
+        };
         let deployment = self.object("deployment.yaml", WorkloadKind::Deployment)?;
         if deployment.pointer("/metadata/uid").and_then(Value::as_str) != Some(uid.as_str()) {
             return Err("deployment.yaml is not the ReplicaSet's".into());
         }
-        Ok((number(&deployment) > number(&workload.object)).then_some(name))
+        Ok(Some(deployment))
     }
 
     fn kubelets(&mut self, live: &mut LiveWorkload) -> Result<(), String> {
-        let is_asked = |pod: &Pod| {
-            pod.spec.init_containers.iter().any(Container::is_sidecar)
-                || pod.spec.containers.iter().any(|container| container.startup_probe.is_some())
-        };
-        if !live.pods.iter().any(is_asked) {
+        if !live.pods.iter().any(needs_kubelet) {
             return Ok(());
         }
         if let Some(words) = self.text("nodes-not-read")? {
             live.surroundings.nodes_not_read = Some(words.trim_end().to_owned());
             return Ok(());
         }
-        let nodes = self.objects("nodes.yaml")?;
-        for node in nodes {
-            let text = |pointer: &str| node.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-            let version = text("/status/nodeInfo/kubeletVersion").parse::<KubeletVersion>();
-            let version = version.map_err(|error| format!("nodes.yaml: {error}"))?;
-            live.kubelets.insert(text("/metadata/name").to_owned(), version);
-        }
+        live.kubelets = kubelets(&self.objects("nodes.yaml")?);
         Ok(())
     }
 
@@ -349,22 +312,6 @@ impl Folder {
 
 fn number_or_percent(given: Option<String>) -> Result<Option<IntOrPercent>, String> {
     given.map(|given| given.parse().map_err(|error| format!("options: {error}"))).transpose()
-}
-
-fn number(object: &Value) -> Option<i64> {
-    let annotation =
-        || object.pointer("/metadata/annotations/deployment.kubernetes.io~1revision")?.as_str()?.parse().ok();
-    object.get("revision").and_then(Value::as_i64).or_else(annotation)
-}
-
-fn revision(object: &Value, hash: &str) -> Option<Revision> {
-    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
-    Some(Revision {
-        uid: Uid::from(text("/metadata/uid")?),
-        name: text("/metadata/name")?.to_owned(),
-        number: number(object)?,
-        hash: text(&format!("/metadata/labels/{hash}")).unwrap_or_default().to_owned(),
-    })
 }
 
 /// The server lists only what the selector matches; a pod that it would not list proves nothing.

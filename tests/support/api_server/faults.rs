@@ -103,6 +103,8 @@ pub(crate) enum Effect {
     Unavailable,
     /// 504, after the request was carried out.
     TimeOutAfterwards,
+    /// Nothing is done, and no answer comes: whoever asked waits for it until they are killed.
+    NoAnswer,
     /// The connection is closed without an answer; nothing was done.
     CloseBefore,
     /// The connection is closed without an answer; the request was carried out.
@@ -232,6 +234,7 @@ pub(crate) fn answer_instead(effect: &Effect, verb: &str, target: &Target) -> Op
         Effect::Expire => Some(status::expired("The provided continue parameter is too old")),
         Effect::Answer(answer) => Some(answer.clone()),
         Effect::TimeOutAfterwards
+        | Effect::NoAnswer
         | Effect::CloseBefore
         | Effect::CloseAfterwards
         | Effect::Delay(_)

@@ -48,6 +48,7 @@ pub(super) fn run_cluster(shared: &Shared) {
 enum Reply {
     Answer(Answer),
     Watch(Watch),
+    None,
     Close,
 }
 
@@ -63,6 +64,7 @@ fn converse(shared: &Shared, stream: TcpStream) {
                 connection.send(&answer.with_header("Date", &date)).is_ok()
             }
             Reply::Watch(watch) => watch.run(shared, &mut connection).is_ok(),
+            Reply::None => true,
             Reply::Close => false,
         };
         if !going_on {
@@ -99,6 +101,7 @@ fn reply(shared: &Shared, request: &Request) -> Reply {
             Effect::Delay(delay) => clock::sleep(*delay),
             Effect::First(work) => work(&mut shared.lock()),
             Effect::Warn(text) => headers.push(("Warning".to_owned(), format!("299 - \"{}\"", escape(text)))),
+            Effect::NoAnswer => return Reply::None,
             Effect::CloseBefore => return Reply::Close,
             Effect::Forbid
             | Effect::Throttle(_)

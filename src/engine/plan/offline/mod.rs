@@ -31,7 +31,8 @@ use crate::engine::k8s::pod::{Container, ContainerList};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{self, UpdatedBy, WorkloadKind};
 use crate::engine::merge::strategic_merge;
-use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload, Options, Surroundings};
+use crate::engine::plan::assemble::{Objects, assemble};
+use crate::engine::plan::live::{LAST_APPLIED, Options};
 use crate::engine::state::durable::history::HISTORY_ANNOTATION;
 use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::state::hook::Hooks;
@@ -233,14 +234,7 @@ fn alone(reference: &WorkloadRef, object: &Value, warning: Warning, options: &Op
 /// A plan without changes.
 fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, options: &Options) -> WorkloadPlan {
     let workload = Workload { reference: reference.clone(), uid: Uid::default(), object };
-    let live = LiveWorkload {
-        workload,
-        controllers: BTreeSet::new(),
-        pods: Vec::new(),
-        kubelets: BTreeMap::new(),
-        not_read: Vec::new(),
-        surroundings: Surroundings::default(),
-    };
+    let live = assemble(workload, Objects::default());
     WorkloadPlan {
         workload: reference.clone(),
         uid: Uid::default(),

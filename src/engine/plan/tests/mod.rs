@@ -1,6 +1,6 @@
 //! Every reason and every warning, produced by a plan: a table of situations in YAML, and a test that none is forgotten.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
@@ -12,6 +12,7 @@ use crate::engine::k8s::pod::Pod;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::merge::strategic_merge::apply;
+use crate::engine::plan::assemble::{Objects, assemble};
 use crate::engine::plan::resize::{NodeRoom, ResizeFacts};
 
 const CASES: &str = include_str!("cases.yaml");
@@ -150,17 +151,14 @@ fn read(case: &Value, base: &Value) -> Case {
         owner
     };
     let kubelets = case.get("kubelets").and_then(Value::as_object).cloned().unwrap_or_else(Map::new);
-    let mut live = LiveWorkload {
-        workload: Workload::from_object(kind, object.clone()).unwrap(),
-        controllers: if kind == WorkloadKind::Pod { [].into() } else { [controller.into()].into() },
-        pods: pods.iter().map(|pod| Pod::from_object(pod).unwrap()).collect(),
-        kubelets: kubelets
-            .into_iter()
-            .map(|(node, version)| (node, version.as_str().unwrap().parse().unwrap()))
-            .collect::<BTreeMap<_, _>>(),
-        not_read: list(case, "notRead").iter().map(|what| what.as_str().unwrap().to_owned()).collect(),
-        surroundings: surroundings(case),
-    };
+    let pods = pods.iter().map(|pod| Pod::from_object(pod).unwrap()).collect();
+    let workload = Workload::from_object(kind, object.clone()).unwrap();
+    let mut live = assemble(workload, Objects { pods, ..Objects::default() });
+    live.controllers = if kind == WorkloadKind::Pod { [].into() } else { [controller.into()].into() };
+    let version = |(node, version): (String, Value)| (node, version.as_str().unwrap().parse().unwrap());
+    live.kubelets = kubelets.into_iter().map(version).collect();
+    live.not_read = list(case, "notRead").iter().map(|what| what.as_str().unwrap().to_owned()).collect();
+    live.surroundings = surroundings(case);
     live.surroundings.owned = owned(case, &live.workload);
     live.surroundings.now = Some("2026-01-01T00:09:59Z".into());
     live.controllers.extend(live.surroundings.revisions.iter().map(|revision| revision.uid.clone()));
@@ -470,14 +468,10 @@ fn a_manifest_that_equals_the_template_leaves_restarted_pods_alone() {
 fn a_restart_needs_to_know_which_container() {
     let document = yaml(CASES);
     let base = &document["base"];
-    let mut live = LiveWorkload {
-        workload: Workload::from_object(WorkloadKind::Deployment, base.clone()).unwrap(),
-        controllers: ["rs".into()].into(),
-        pods: vec![Pod::from_object(&pod(base, 0, "rs", None, &json!({}))).unwrap()],
-        kubelets: BTreeMap::new(),
-        not_read: Vec::new(),
-        surroundings: Surroundings::default(),
-    };
+    let workload = Workload::from_object(WorkloadKind::Deployment, base.clone()).unwrap();
+    let pods = vec![Pod::from_object(&pod(base, 0, "rs", None, &json!({}))).unwrap()];
+    let mut live = assemble(workload, Objects { pods, ..Objects::default() });
+    live.controllers = ["rs".into()].into();
     let wanted = |live: &LiveWorkload, names: &[&str]| {
         let names = names.iter().map(|name| (*name).into()).collect();
         restart(live, &names).map_err(|error| error.to_string())

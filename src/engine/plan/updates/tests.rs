@@ -1,13 +1,12 @@
 //! What is noted on a workload, row by row; and what was edited.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
 use super::*;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::plan::{Denied, Surroundings};
+use crate::engine::plan::Denied;
+use crate::engine::plan::assemble::{Objects, assemble};
 use crate::engine::state::durable::history::HistoryImage;
 
 fn entry(id: &str, outcome: EndResult) -> HistoryEntry {
@@ -53,14 +52,11 @@ fn record(id: &str, from: &str, digest: &str) -> Value {
 }
 
 fn live(owner: Value, owned: Vec<Value>, pods: Vec<Pod>) -> LiveWorkload {
-    LiveWorkload {
-        workload: Workload::from_object(WorkloadKind::Deployment, owner).unwrap(),
-        controllers: [Uid::from("rs")].into(),
-        pods,
-        kubelets: BTreeMap::new(),
-        not_read: Vec::new(),
-        surroundings: Surroundings { owned, ..Surroundings::default() },
-    }
+    let workload = Workload::from_object(WorkloadKind::Deployment, owner).unwrap();
+    let mut live = assemble(workload, Objects { pods, ..Objects::default() });
+    live.controllers = [Uid::from("rs")].into();
+    live.surroundings.owned = owned;
+    live
 }
 
 fn history(entries: &[HistoryEntry]) -> Value {

@@ -13,8 +13,6 @@ mod tests;
 
 pub use mark::{Effect, Mark, MarkIndex, Step};
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde_json::Value;
 
 use crate::engine::change::new_images;
@@ -23,7 +21,8 @@ use crate::engine::change::target::Images;
 use crate::engine::k8s::names::WorkloadRef;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::{self, Desired, LiveWorkload, Options, Surroundings, WorkloadPlan};
+use crate::engine::plan::assemble::{Objects, assemble};
+use crate::engine::plan::{self, Desired, Options, WorkloadPlan};
 
 /// The difference that a change makes to one workload.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,13 +88,7 @@ fn plan(live: &Workload, desired: &Value) -> WorkloadPlan {
     let kind = live.reference.kind;
     let desired = Desired::Object { object: clean::as_stored(kind, desired), removals_unseen: false };
     let itself = Pod::from_object(&live.object).ok().filter(|_| !kind.has_template());
-    let live = LiveWorkload {
-        workload: Workload { object: clean::as_stored(kind, &live.object), ..live.clone() },
-        controllers: BTreeSet::new(),
-        pods: itself.into_iter().collect(),
-        kubelets: BTreeMap::new(),
-        not_read: Vec::new(),
-        surroundings: Surroundings::default(),
-    };
+    let workload = Workload { object: clean::as_stored(kind, &live.object), ..live.clone() };
+    let live = assemble(workload, Objects { pods: itself.into_iter().collect(), ..Objects::default() });
     plan::build(&desired, &live, &Options::default())
 }

@@ -254,14 +254,23 @@ pub fn leftover_name(owner: &Value, owned: &[Value]) -> Option<String> {
     left_over(owner, owned, None).map(|set| text(set, "/metadata/name").to_owned())
 }
 
-fn left_over<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) -> Option<&'a Value> {
+/// Returns whether one of them may be, by its metadata alone.
+pub fn may_have_leftover(owner: &Value, owned: &[Value]) -> bool {
+    made_for_ended(owner, owned, None).next().is_some()
+}
+
+/// The ReplicaSets that a rollout made which was rolled back.
+fn made_for_ended<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) -> impl Iterator<Item = &'a Value> {
     let ended = history::union(std::iter::once(owner).chain(owned)).into_iter();
     let ended = ended.filter(|entry| matches!(entry.outcome, EndResult::Aborted | EndResult::Superseded));
     let hashes: Vec<String> = ended.map(|entry| history_hash(&entry.id)).chain(gone.map(history_hash)).collect();
-    let made = |set: &&Value| {
+    owned.iter().filter(move |set| {
         let (name, hash) = (text(set, "/metadata/name"), hash_of(set));
         hashes.iter().any(|known| known == hash) && name.strip_suffix(hash).is_some_and(|begin| begin.ends_with('-'))
-    };
+    })
+}
+
+fn left_over<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) -> Option<&'a Value> {
     let created = |set: &Value| text(set, "/metadata/creationTimestamp").to_owned();
     let is_spare = |set: &&Value| {
         let elder = |other: &Value| {
@@ -271,7 +280,7 @@ fn left_over<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) ->
         };
         is_empty(set) && owned.iter().any(elder)
     };
-    owned.iter().filter(made).find(is_spare)
+    made_for_ended(owner, owned, gone).find(is_spare)
 }
 
 fn drop_history(step: &Step<'_>, lock: &RolloutLock) -> Option<(OwnerStep, ObjectWrite)> {
