@@ -94,7 +94,7 @@ impl<'a> Rolling<'a> {
         let jobs = planned.plan.workloads.iter().zip(&planned.lives).map(|(plan, live)| Job {
             live,
             goal: (plan.verdict == Verdict::InPlace).then(|| plan.durable_goal(&planned.id, live, &self.start)),
-            expected: Duration::try_from_secs_f64(plan.estimate_seconds).ok(),
+            expected: Duration::try_from_secs_f64(plan.estimate_seconds).ok().filter(|_| plan.unknown_time().is_none()),
         });
         self.all(jobs.collect(), shell).await
     }
@@ -284,7 +284,9 @@ impl<'a> Rolling<'a> {
         witness.start(goal, &next)?;
         let scope = Cluster::scope(&live.workload);
         let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recording.recorder).await?;
-        witness.end(self.cluster, &mut outcome).await?;
+        if !witness.end(self.cluster, &mut outcome).await? {
+            shell.tell_the_end(goal, &next, &outcome);
+        }
         shell.tell_notices();
         recording.tell_trouble(shell);
         if outcome.result == EndResult::Superseded && goal.owner.is_some() {
@@ -404,6 +406,7 @@ impl<'a> Rolling<'a> {
     /// `back` is what ways back are made from.
     fn next_as(&self, on: &Typing, back: &Typing, goal: &Goal) -> NextSteps {
         let command = |typing: &Typing, verb| typing.of_workload(verb, &goal.workload, Some(goal)).to_string();
+        let watching = on.without_the_hold().unwrap_or_else(|| on.clone());
         let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
         let undoes_failures = self.rollout.on_failure == OnFailure::Undo && !is_back;
         let undoes_deferred = self.undoes_deferred(goal);
@@ -411,7 +414,7 @@ impl<'a> Rolling<'a> {
             // On the way back there is one way on.
             Mode::Durable if is_back => NextSteps {
                 go_on: Some(command(back, Verb::Abort)),
-                follow: Some(command(on, Verb::Follow)),
+                follow: Some(command(&watching, Verb::Follow)),
                 ..NextSteps::default()
             },
             Mode::Durable => NextSteps {
@@ -419,7 +422,7 @@ impl<'a> Rolling<'a> {
                 take_back: (!changes_nothing(goal)).then(|| command(back, Verb::Undo)),
                 go_on: Some(command(on, Verb::Resume)),
                 abort: Some(command(back, Verb::Abort)),
-                follow: Some(command(on, Verb::Follow)),
+                follow: Some(command(&watching, Verb::Follow)),
                 with_more_time: None,
                 expected: None,
                 undoes_failures,
@@ -431,7 +434,7 @@ impl<'a> Rolling<'a> {
                     .and_then(|images| back.images_back(goal, &images)),
                 go_on: if self.is_restart { None } else { on.go_on(goal) },
                 abort: None,
-                follow: Some(command(on, Verb::Follow)),
+                follow: Some(command(&watching, Verb::Follow)),
                 with_more_time: None,
                 expected: None,
                 undoes_failures,

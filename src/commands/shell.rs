@@ -15,10 +15,12 @@ use crate::cli::{GlobalArgs, Typed};
 use crate::cluster::Cluster;
 use crate::cluster::connect::{ConnectOptions, Environment, KubeconfigNames, REQUEST_TIMEOUT, kubeconfig_names};
 use crate::engine::k8s::names::RolloutId;
+use crate::engine::report::Outcome;
+use crate::engine::rollout::Goal;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{self, ColorChoice, JsonPath, Listener, Meaning, OutputFormat, SharedScreen, Terminal};
+use crate::render::{self, ColorChoice, JsonPath, Listener, Meaning, NextSteps, OutputFormat, SharedScreen, Terminal};
 
 /// Streams, terminal and environment of one run.
 pub struct Shell {
@@ -219,6 +221,16 @@ impl Shell {
     /// Returns whether only results, warnings and errors are to be shown.
     pub fn is_quiet(&self) -> bool {
         self.quiet
+    }
+
+    /// Tells on stderr how an unfinished rollout ended whose end nobody reads on stdout any more: what leads on from it must
+    /// not be lost with it.
+    pub(super) fn tell_the_end(&self, goal: &Goal, next: &NextSteps, outcome: &Outcome) {
+        let mut text = Vec::new();
+        if outcome.result.exit_code() != 0 && render::end(goal, next, outcome, &self.terminal.stderr, &mut text).is_ok()
+        {
+            self.aside(|| drop(io::stderr().lock().write_all(&text)));
+        }
     }
 
     /// Tells what the server has said on the side so far.

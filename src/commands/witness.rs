@@ -25,11 +25,12 @@ impl Witness {
         Self { listener, seen: Vec::new() }
     }
 
-    /// Reads what is still to be known, and tells the end. Where nobody reads any more the end is what it is.
-    pub(super) async fn end(self, cluster: &Cluster, outcome: &mut Outcome) -> io::Result<()> {
+    /// Reads what is still to be known, and tells the end; returns whether somebody heard it. Where nobody reads any more the
+    /// end is what it is.
+    pub(super) async fn end(self, cluster: &Cluster, outcome: &mut Outcome) -> io::Result<bool> {
         match self.tell(cluster, outcome).await {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            told => told,
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            told => told.map(|()| true),
         }
     }
 

@@ -49,9 +49,11 @@ fn heading(pod: &FailedPod, style: &Style, out: &mut dyn Write) -> io::Result<()
     if let Some(signal) = pod.signal {
         facts.push_str(&format!("; signal {signal}"));
     }
-    if let Some(restarts) = pod.restarts {
-        let restarts = u64::try_from(restarts).unwrap_or(0);
-        facts.push_str(&format!("; {restarts} restart{} so far", if restarts == 1 { "" } else { "s" }));
+    // That it was not is no news of a container that does not start.
+    if let Some(restarts) =
+        words::restarts(pod.restarts_since_update, pod.restarts).filter(|_| pod.restarts_since_update != Some(0))
+    {
+        facts.push_str(&format!("; {restarts}"));
     }
     writeln!(out, "  {}", style.paint(Meaning::Failing, &facts))
 }

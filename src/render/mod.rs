@@ -70,6 +70,7 @@ pub use redrawn::Redrawn;
 pub use run::NextSteps;
 pub use status::{StatusContext, status};
 pub use style::{Meaning, Style};
+pub use summary::end;
 pub use terminal::{ColorChoice, Narrower, Terminal, draw_target};
 pub use words::flowing;
 pub use workloads::workload_ends;

@@ -11,10 +11,10 @@ use crate::engine::report::failure_report::{FailureReport, LATE};
 use crate::engine::report::progress::{PodPhase, Stage};
 use crate::engine::report::proof::Proof;
 use crate::engine::report::{ContainerEnd, NewPods, Outcome, PodEnd};
-use crate::engine::rollout::Mode;
+use crate::engine::rollout::{Goal, Mode};
 use crate::engine::state::outcome::EndResult;
 
-use super::run::Run;
+use super::run::{NextSteps, Run};
 use super::style::{Meaning, Style};
 use super::{failure_report, proof, words};
 
@@ -70,6 +70,15 @@ pub(super) struct Told<'a> {
     pub(super) failure: Option<&'a FailureReport>,
     /// It was told on a screen that is drawn again: nothing of it is there any more.
     pub(super) is_gone: bool,
+}
+
+/// Writes the end of a rollout as text, whatever was heard of it before.
+///
+/// # Errors
+/// The writer's.
+pub fn end(goal: &Goal, next: &NextSteps, outcome: &Outcome, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let run = Run::of(goal, next);
+    write(Told { run: Some(&run), ..Told::default() }, outcome, style, out)
 }
 
 /// Writes the end.
@@ -154,6 +163,10 @@ impl Ending<'_> {
             EndResult::Terminated => ("Interrupted", format!("{after} (terminated): {name}.{}", self.goes_on())),
         };
         writeln!(out, "{} {rest}", self.style.paint(words::meaning(self.outcome.result), word))?;
+        self.why(out)
+    }
+
+    fn why(&self, out: &mut dyn Write) -> io::Result<()> {
         match &self.outcome.why {
             Some(why) => writeln!(out, "  {}", words::sentence(&self.style.show(why))),
             None => Ok(()),
@@ -222,7 +235,8 @@ impl Ending<'_> {
                 number => format!(" Another run of this rollout finished {}.", pods(number)),
             };
             let word = format!("Updated {} in place", pods(self.tally.updated));
-            writeln!(out, "{} in {seconds}.{already}{others}{}", ok(&word), self.restarted())
+            writeln!(out, "{} in {seconds}.{already}{others}{}", ok(&word), self.restarted())?;
+            self.why(out)
         }
     }
 

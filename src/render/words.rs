@@ -26,6 +26,13 @@ pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
+/// Says how often a container was started again since an update, or where that is not counted, in all.
+pub(super) fn restarts(since_update: Option<u64>, in_all: Option<i64>) -> Option<String> {
+    let times = |times: u64| if times == 1 { "once".to_owned() } else { format!("{times} times") };
+    let in_all = || Some(format!("restarted {} in all", times(u64::try_from(in_all?).ok()?)));
+    since_update.map(|since| format!("restarted {} since the update", times(since))).or_else(in_all)
+}
+
 /// Returns `4.1 s`, `2 min 5 s`, `1 h 3 min`.
 pub(super) fn duration(duration: Duration) -> String {
     let tenths = (duration.as_millis() + 50) / 100;
@@ -208,9 +215,9 @@ pub(super) fn changing<'a>(
 ) -> impl Iterator<Item = (&'a ContainerName, &'a ContainerGoal)> {
     let named = if let PodPhase::Restarting { containers, .. } = phase { containers.as_slice() } else { &[] };
     let is_named = |name: &ContainerName| named.is_empty() || named.contains(name);
-    let wanted =
-        || goal.containers.iter().filter(move |(name, goal)| is_named(name) && (goal.to.is_some() || goal.by_resize));
-    let has_it = |goal: &ContainerGoal| goal.from == goal.to && !goal.by_resize;
+    let is_told = |goal: &ContainerGoal| goal.to.is_some() || goal.by_resize || goal.asks.is_some();
+    let wanted = || goal.containers.iter().filter(move |(name, goal)| is_named(name) && is_told(goal));
+    let has_it = |goal: &ContainerGoal| goal.from == goal.to && !goal.by_resize && goal.asks.is_none();
     let all_have_it = wanted().all(|(_, goal)| has_it(goal));
     wanted().filter(move |(_, goal)| all_have_it || !has_it(goal))
 }

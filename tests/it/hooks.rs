@@ -54,7 +54,10 @@ fn each_pod_has_its_commands_around_it_one_after_the_other() {
     assert!(pods.chunks(2).all(|two| two[0] == two[1]) && pods.len() == 6, "{pods:?}");
     let owes = |pod: &Value| pod["metadata"]["annotations"]["kubectl-inplace.io/update"].to_string().contains("owes");
     assert!(!server.objects("pods").iter().any(owes));
-    output.prints("Before each pod this runs here, with sh -c: echo").says("the command of --before-pod runs");
+    output
+        .prints(" s plus hooks   (")
+        .prints("Before each pod this runs here, with sh -c: echo")
+        .says("the command of --before-pod runs");
 }
 
 #[test]

@@ -229,6 +229,11 @@ impl Typing {
         self.without(|typed| typed.id == "total_timeout")
     }
 
+    /// The same without how long ready must hold, where that was typed: who only watches decides nothing by it.
+    pub(super) fn without_the_hold(&self) -> Option<Self> {
+        self.without(|typed| typed.id == "min_ready_seconds")
+    }
+
     fn without(&self, is_left_out: impl Fn(&Typed) -> bool) -> Option<Self> {
         let others = || self.typed.iter().filter(|typed| !is_left_out(typed)).cloned().collect();
         self.typed.iter().any(&is_left_out).then(|| Self { typed: others(), namespace: self.namespace.clone() })
@@ -240,9 +245,9 @@ impl Typing {
     }
 
     /// Returns the command that goes on with pods alone: pods that are done are no canaries any more. A saved plan no
-    /// longer fits then, and its images are named; `None` where pods get different ones.
+    /// longer fits then, and an undo names none, so the images are named; `None` where pods get different ones.
     pub(super) fn go_on(&self, goal: &Goal) -> Option<String> {
-        if !self.is_saved_plan() {
+        if self.names_what_is_wanted() {
             return Some(self.the_same(&["canary", "take_over"]));
         }
         let images = |pod: &PodGoal| {
@@ -314,6 +319,15 @@ impl Typing {
             order.values.extend(listed.into_iter().rev());
         }
         command(verb, task, &typed, &[Carry::Safeguard, Carry::Connection])
+    }
+
+    /// Whether what was typed says what the pods are to have, as the words of an `apply` do.
+    fn names_what_is_wanted(&self) -> bool {
+        let names = |typed: &Typed| match typed.id.as_str() {
+            "words" => typed.values.iter().any(|word| word.contains('=')),
+            id => matches!(id, "image" | "filename" | "kustomize" | "requests" | "limits"),
+        };
+        !self.is_saved_plan() && self.typed.iter().any(names)
     }
 
     fn is_saved_plan(&self) -> bool {

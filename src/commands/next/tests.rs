@@ -153,6 +153,17 @@ fn what_came_through_a_pipe_cannot_be_read_again() {
     }
 }
 
+/// It has no images of its own among its words.
+#[test]
+fn what_goes_on_after_an_undo_names_the_images_that_it_brings() {
+    let mut goal = goal();
+    let pod = serde_json::json!({"key": {"namespace": "default", "name": "web-1", "uid": "u"},
+        "containers": {"side": {"from": "a:2", "to": "a:1", "restarts": true}}});
+    goal.pods = vec![serde_json::from_value(pod).expect("it is a pod's goal")];
+    let next = typing("x undo deploy/web --pods-only --timeout 8s --yes").go_on(&goal).unwrap_or_default();
+    assert!(next.starts_with("kubectl inplace apply deployment/web side=a:1 --pods-only "), "{next}");
+}
+
 #[test]
 fn after_a_pause_nothing_is_a_canary_any_more() {
     let expected = "kubectl inplace apply deploy/web side=a:1 --pods-only --pause-after 2";

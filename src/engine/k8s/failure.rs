@@ -161,7 +161,7 @@ fn ended_for_long(
 ) -> Option<(Failure, Urgency)> {
     let ended = status.state.terminated.as_ref().filter(|ended| is_new(ended) == Some(true))?;
     let message =
-        if ended.message.is_empty() { "the container ended and is not started again" } else { &ended.message };
+        if ended.message.is_empty() { "the container ended and has not been started again" } else { &ended.message };
     let failure = Failure {
         container: Some(status.name.clone()),
         reason: if ended.reason.is_empty() { "Error".into() } else { ended.reason.clone() },

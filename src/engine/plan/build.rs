@@ -70,8 +70,12 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     pods.sort_by(|(plan_a, a), (plan_b, b)| order::compare(live, options.order, ranked(plan_a, a), ranked(plan_b, b)));
     subset_reasons(&context, &pods, &mut reasons);
     let containers = containers(&context, &pods);
-    // Of several workloads each has its own.
-    policy.container_order.retain(|name| containers.iter().any(|known| known.container == *name));
+    // Of several workloads each has its own, and of those of one, what does not change has no turn.
+    policy.container_order.retain(|name| {
+        let of_it = |known: &&ContainerPlan| known.container == *name;
+        containers.iter().filter(of_it).any(|known| known.effect != Effect::Unchanged || known.restarts() > 0)
+            || pods.iter().any(|(plan, _)| plan.changes.contains_key(name))
+    });
     of_the_owner(&context, &pods, &containers, allowed, &mut reasons);
     reasons.extend(controlled_pod(&context, &pods));
     let asks = changes(&context, &pods) || pods.is_empty();
@@ -95,7 +99,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     reasons.extend(refused);
     warnings.extend(worth_knowing);
     warnings.sort();
-    settle_holder(&mut reasons);
+    settle_holder(&mut reasons, &mut pods);
     let changes = changes(&context, &pods);
     let estimate_seconds = estimate(&context, &pods, &policy, durable.as_ref());
     let pods: Vec<PodPlan> = pods.into_iter().map(|(plan, _)| plan).collect();
@@ -140,8 +144,15 @@ fn shown(of_template: &FieldChanges, pods: &[PodPlan]) -> FieldChanges {
 
 /// While a rollout of this program holds the owner, its pause and its progress are that rollout's: what they would
 /// otherwise ask the person to do (`kubectl rollout resume`) would replace pods.
-fn settle_holder(reasons: &mut Vec<Reason>) {
+fn settle_holder(reasons: &mut Vec<Reason>, pods: &mut [(PodPlan, &Pod)]) {
     if reasons.iter().any(|reason| matches!(reason, Reason::RolloutHeld { .. })) {
+        // Under a rollout of this program the pods are of the revision before, and none is replaced.
+        for (plan, _) in pods.iter_mut().filter(|(plan, _)| plan.verdict == PodVerdict::Blocked) {
+            plan.reasons.retain(|reason| !matches!(reason, Reason::PodOfOldRevision { .. }));
+            if plan.reasons.is_empty() {
+                plan.verdict = PodVerdict::Update;
+            }
+        }
         reasons.retain(|reason| {
             let is_its = matches!(
                 reason,

@@ -13,8 +13,10 @@ use crate::engine::plan::live::{LiveWorkload, Options};
 use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Goal, Mode, PodGoal};
 use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::evidence::Baseline;
 use crate::engine::state::hook::Hooks;
 use crate::engine::state::record::UpdateRecord;
+use crate::engine::value::image;
 
 impl WorkloadPlan {
     /// Returns the goal: exactly the pods and images that the plan shows, in its order.
@@ -23,8 +25,8 @@ impl WorkloadPlan {
         let pods = pods.map(|pod| {
             let containers = pod.changes.iter().map(|(name, change)| {
                 let (from, to) = (Some(change.from.clone()), Some(change.to.clone()));
-                let restarts = change.effect == Effect::Restart;
-                (name.clone(), ContainerGoal { from, to, restarts, ..ContainerGoal::default() })
+                let (restarts, goes_back) = (change.effect == Effect::Restart, change.evidence.goes_back);
+                (name.clone(), ContainerGoal { from, to, restarts, goes_back, ..ContainerGoal::default() })
             });
             let mut containers = containers.collect();
             ContainerGoal::add_resized(&mut containers, pod.fields.restarting().cloned());
@@ -44,6 +46,7 @@ impl WorkloadPlan {
             pulls: self.pulls.clone(),
             process: None,
             pre_pull: self.pre_pull,
+            read_at: None,
         }
     }
 }
@@ -78,6 +81,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
         pulls: Vec::new(),
         process: None,
         pre_pull: PrePull::Never,
+        read_at: live.surroundings.server_now.clone(),
     }
 }
 
@@ -190,10 +194,24 @@ fn followed(pod: &Pod, images: Option<&Images>, coming: &Coming) -> BTreeMap<Con
         };
         // A plain init container does not run any more: there is nothing to follow but what its pod asks for.
         if restarts || to.is_some() {
-            containers.insert(container.name.clone(), ContainerGoal { to, restarts, ..ContainerGoal::default() });
+            let (from, asks) = if to.is_none() { changed(pod, container) } else { (None, None) };
+            let goal = ContainerGoal { from, to, restarts, asks, ..ContainerGoal::default() };
+            containers.insert(container.name.clone(), goal);
         }
     }
     containers
+}
+
+/// What a pod's container asked for before and asks for now, where it is known to have been changed since the pod was made: as
+/// the pod's own note says, or as the container shows that is still there.
+fn changed(pod: &Pod, container: &Container) -> (Option<String>, Option<String>) {
+    let name = &container.name;
+    let record = UpdateRecord::of(pod);
+    let noted = record.as_ref().and_then(|record| Some(record.container(pod, name)?.from.clone()));
+    let shown = pod.container_status(name).map(|(_, _, status)| &status.image);
+    let shown = shown.filter(|shown| !shown.is_empty() && !image::is_same(shown, &container.image)).cloned();
+    let is_changed = noted.is_some() || matches!(Baseline::of(pod, name), Baseline::Set(_));
+    if is_changed { (noted.or(shown), Some(container.image.clone())) } else { (None, None) }
 }
 
 /// Pods that go back to the same images, and these images.

@@ -44,6 +44,7 @@ use crate::engine::rollout::pre_pull::{self, PrePull, Pull};
 use crate::engine::rollout::{DrainGoal, Policy};
 use crate::engine::state::hook::Hooks;
 use crate::engine::state::outcome::EndResult;
+use crate::engine::state::policy::OnDeferred;
 use crate::engine::state::record::Drained;
 
 pub use crate::engine::plan::live::{
@@ -257,6 +258,9 @@ pub struct ChangeEvidence {
     pub hash_to: Option<String>,
     /// Why the container waits now, such as `ErrImagePull`.
     pub waiting: Option<String>,
+    /// The image wanted is the one before an update that no container has come of yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub goes_back: bool,
 }
 
 impl ImageChange {
@@ -266,10 +270,37 @@ impl ImageChange {
     }
 }
 
+/// Why nobody can say how long a rollout takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnknownTime {
+    /// No node runs any of its pods yet.
+    NotScheduled,
+    /// A resize waits until its node has room.
+    ResizeDeferred,
+}
+
 impl WorkloadPlan {
     /// Returns whether the plan is of manifests alone, made with no cluster: then there is no uid, and no pod to speak of.
     pub fn is_offline(&self) -> bool {
         self.uid.as_str().is_empty()
+    }
+
+    /// Returns how many of the pods that would be updated no node runs yet: when one does, nobody knows.
+    pub fn unscheduled(&self) -> usize {
+        self.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update && pod.node.is_empty()).count()
+    }
+
+    /// Returns why it is not known how long it takes, where it is not.
+    pub fn unknown_time(&self) -> Option<UnknownTime> {
+        let waits = |warning: &Warning| matches!(warning, Warning::ResizeDeferred { .. });
+        let unscheduled = self.unscheduled();
+        match () {
+            () if unscheduled > 0 && unscheduled == self.count(PodVerdict::Update) => Some(UnknownTime::NotScheduled),
+            () if self.policy.on_deferred == OnDeferred::Wait && self.warnings.iter().any(waits) => {
+                Some(UnknownTime::ResizeDeferred)
+            }
+            () => None,
+        }
     }
 
     /// Returns how many pods have a verdict.

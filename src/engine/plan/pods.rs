@@ -99,7 +99,8 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
             if differs || is_in_progress(pod, container, effect) {
                 in_progress |= !differs;
                 let from = if differs { Some(container.image.clone()) } else { recorded_from(pod, &container.name) };
-                let evidence = evidence(context, pod, &container.name, from.as_deref(), &to);
+                let mut evidence = evidence(context, pod, &container.name, from.as_deref(), &to);
+                evidence.goes_back = goes_back(pod, &container.name, &to);
                 let from = from.unwrap_or_else(|| to.clone());
                 plan.changes.insert(container.name.clone(), ImageChange { from, to, effect, evidence });
             }
@@ -122,6 +123,7 @@ fn evidence(context: &Context<'_>, pod: &Pod, name: &ContainerName, from: Option
         hash_from: from.and_then(hash),
         hash_to: hash(to),
         waiting: waiting.filter(|reason| !reason.is_empty()),
+        goes_back: false,
     }
 }
 
@@ -163,6 +165,16 @@ impl PodPlan {
 /// The image before an update that is on its way, where its own record tells.
 fn recorded_from(pod: &Pod, name: &ContainerName) -> Option<String> {
     UpdateRecord::of(pod).and_then(|record| Some(record.container(pod, name)?.from.clone()))
+}
+
+/// Whether the image is the one that a pod without a node asked for before an update, or has asked for all along.
+fn goes_back(pod: &Pod, name: &ContainerName, to: &str) -> bool {
+    if !pod.is_unstarted() {
+        return false;
+    }
+    recorded_from(pod, name).is_some_and(|from| from == to)
+        || Baseline::of(pod, name) == Baseline::Created
+            && pod.container(name).is_some_and(|(_, _, container)| container.image == to)
 }
 
 pub(super) fn effect(list: ContainerList, container: &Container) -> Effect {

@@ -270,6 +270,7 @@ pub fn resume(
         pulls: Vec::new(),
         process: None,
         pre_pull: start.pre_pull,
+        read_at: None,
         hooks: start.hooks.clone(),
         owner: Some(Box::new(owner)),
     })
@@ -346,6 +347,7 @@ pub fn put_back(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Sta
         pulls: Vec::new(),
         process: None,
         pre_pull: PrePull::Never,
+        read_at: None,
         hooks: Hooks::default(),
         owner: None,
     })

@@ -48,6 +48,9 @@ pub struct Goal {
     /// What is wanted of the owner, where its template goes along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Box<OwnerGoal>>,
+    /// The server's time when the pods that are followed were read (RFC 3339): since when they were ready by then counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_at: Option<String>,
 }
 
 impl Goal {
@@ -132,6 +135,12 @@ pub struct ContainerGoal {
     /// It restarts when it is resized, too: its `resizePolicy` says so. Where that is all, no image is wanted of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_resize: bool,
+    /// It is asked for what the pod asked for before an update: where no node has taken the pod, that alone takes it back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_back: bool,
+    /// What a pod that is followed asks for, where it is known to have been changed: shown, and not waited for by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
 }
 
 impl ContainerGoal {

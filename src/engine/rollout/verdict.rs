@@ -34,7 +34,8 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
     let (goal, pods, now) = (look.goal, &state.pods, look.now);
     if let Some((result, why)) = state.pulls.end().or_else(|| state.owner.end(look)) {
         let is_over = matches!(result, EndResult::Complete | EndResult::Aborted);
-        return Some((if is_over { complete(pods, result) } else { result }, why));
+        let never_started = || never_started(look).filter(|_| is_over);
+        return Some((if is_over { complete(pods, result) } else { result }, why.or_else(never_started)));
     }
     let has_failed = !pods.all(Is::Failed).is_empty();
     // The owner is never left half done: its steps before the pods are finished first, or have ended above.
@@ -58,7 +59,7 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
         return Some((EndResult::Superseded, why));
     }
     if goal.owner.is_none() && pods.all_done() {
-        return Some((complete(pods, EndResult::Complete), None));
+        return Some((complete(pods, EndResult::Complete), never_started(look)));
     }
     if is_taken_back(goal) && !pods.all(Is::Deferred).is_empty() && !owner_is_under_way {
         return Some((EndResult::Deferred, None));
@@ -81,6 +82,22 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
     }
     let is_over = state.blocked_since.is_some_and(|since| since + timeout(look) <= now);
     is_over.then(|| (too_late, Some(what_blocks(look, state))))
+}
+
+/// The pods that are done without a node: they ask for what is wanted, and nothing of them has run.
+fn never_started(look: Look<'_>) -> Option<String> {
+    if look.goal.mode == Mode::Follow {
+        return None;
+    }
+    let done = look.goal.pods.iter().filter(|goal| goal.restarts());
+    let mut waiting = done.filter(|goal| look.world.pod(&goal.key).is_some_and(Pod::is_unstarted));
+    let first = &waiting.next()?.key;
+    let more = match waiting.count() {
+        0 => String::new(),
+        1 => " and 1 other pod".to_owned(),
+        more => format!(" and {more} other pods"),
+    };
+    Some(format!("no node runs {first}{more} yet, so nothing had to restart there"))
 }
 
 /// What is left to the kubelets is not done.
@@ -218,7 +235,7 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
         to: wanted.to.clone(),
         changed: pod.is_some_and(|pod| match wanted.is_only_resized() {
             true => UpdateRecord::of(pod).is_none_or(|record| !record.is_before_its_resize(pod, name)),
-            false => was_changed(pod, name),
+            false => was_changed(pod, name) && !pod.is_unstarted(),
         }),
         twice: pod.is_some_and(|pod| {
             let noted = || UpdateRecord::of(pod).is_some_and(|record| record.restarts_twice(name));

@@ -5,6 +5,7 @@ use crate::engine::k8s::failure::{self, Failure, Urgency};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, Pod, Terminated, Waiting};
 use crate::engine::state::evidence::{self, Baseline, Proof};
+use crate::engine::state::policy::RESTARTED_HOLD_SECONDS;
 use crate::engine::state::record::UpdateRecord;
 use crate::engine::value::image::ImageReference;
 
@@ -27,17 +28,40 @@ pub struct ContainerReport {
     pub restarts: i64,
     /// With what the container ended that ran before the present one, or that ran last.
     pub last_exit: Option<i64>,
+    /// It runs again after an end that came after the change, and may yet end as it did.
+    pub again: Option<Again>,
     /// How it does.
     pub condition: Condition,
     /// How what it asks for compares with the template.
     pub comparison: Comparison,
 }
 
+/// A container that has ended since it was last changed, and runs again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Again {
+    /// How often it has been started again since the in-place update that the pod notes; `None` where that is not counted.
+    pub times: Option<u64>,
+    /// For how many seconds it has run, by the server's clock.
+    pub up_seconds: u64,
+}
+
+/// The kubelet forgets the ends of a container that has run for so long (`MaxContainerBackOff`, and twice that): until then
+/// the next one is of the same crash loop.
+const CRASH_LOOP_SECONDS: u64 = 600;
+
 /// How a container does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
     /// It runs, and is of the image that the pod asks for.
     Running {
+        /// Its probes pass, if it has any.
+        ready: bool,
+        /// When it started (RFC 3339).
+        since: Option<String>,
+    },
+    /// It runs and is of the image that the pod asks for, but has ended since and has not run again for long enough: whether
+    /// it stays is not known.
+    Restarted {
         /// Its probes pass, if it has any.
         ready: bool,
         /// When it started (RFC 3339).
@@ -77,6 +101,7 @@ impl Condition {
         match self {
             Self::Running { ready: true, .. } => "ready",
             Self::Running { ready: false, .. } => "running",
+            Self::Restarted { .. } => "justRestarted",
             Self::Unverified { .. } => "unverified",
             Self::Updating { .. } => "updating",
             Self::Failed(_) => "failed",
@@ -131,7 +156,9 @@ pub(super) fn report(
     let status = pod.container_status(&container.name).map(|(_, _, status)| status);
     let record = UpdateRecord::of(pod);
     let record = record.as_ref().and_then(|record| record.container(pod, &container.name));
+    let again = status.and_then(|status| again(pod, container, status, asked.now));
     ContainerReport {
+        again,
         container: container.name.clone(),
         list,
         image: container.image.clone(),
@@ -140,7 +167,7 @@ pub(super) fn report(
         before: record.map(|record| record.from.clone()),
         restarts: status.map_or(0, |status| status.restart_count),
         last_exit: status.and_then(last_exit),
-        condition: condition(pod, list, container, status),
+        condition: unless_restarted(condition(pod, list, container, status), again),
         comparison: comparison(pod, container, status, asked, is_older),
     }
 }
@@ -148,6 +175,32 @@ pub(super) fn report(
 fn last_exit(status: &ContainerStatus) -> Option<i64> {
     let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref());
     ended.map(|ended| ended.exit_code)
+}
+
+/// Reads how a container runs again that has ended since its image was set, or since it was resized.
+fn again(pod: &Pod, container: &Container, status: &ContainerStatus, now: Option<&str>) -> Option<Again> {
+    let record = UpdateRecord::of(pod);
+    let resized = record.as_ref().and_then(|record| record.resize_baseline(pod, &container.name));
+    let baseline = resized.map_or_else(|| Baseline::of(pod, &container.name), Baseline::Recorded);
+    let ended = status.last_state.terminated.as_ref()?;
+    let started = status.state.running.as_ref()?.started_at.as_deref()?.parse::<jiff::Timestamp>().ok()?;
+    let up = now?.parse::<jiff::Timestamp>().ok()?.duration_since(started).as_secs();
+    // The clocks of a node and of the server differ by a little.
+    let up_seconds = u64::try_from(up).unwrap_or(0);
+    let counts = baseline.ended_after(ended) == Some(true) && up_seconds < CRASH_LOOP_SECONDS;
+    counts.then_some(Again { times: baseline.restarts_since(status), up_seconds })
+}
+
+/// What has just been started again counts as running only once it has stayed, as a rollout has it.
+fn unless_restarted(condition: Condition, again: Option<Again>) -> Condition {
+    match condition {
+        Condition::Running { ready, since }
+            if again.is_some_and(|again| again.up_seconds < u64::from(RESTARTED_HOLD_SECONDS)) =>
+        {
+            Condition::Restarted { ready, since }
+        }
+        condition => condition,
+    }
 }
 
 fn comparison(

@@ -25,7 +25,7 @@ use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::engine::value::json_path::text;
 
-pub use container::{Comparison, Condition, ContainerReport};
+pub use container::{Again, Comparison, Condition, ContainerReport};
 pub use owner::{Held, OwnerState};
 pub use ways::{Deed, Way};
 
@@ -111,6 +111,8 @@ pub enum PodState {
     Updating,
     /// It is not ready.
     NotReady,
+    /// It is ready, but a container of it has ended since it was changed, and has only just been started again.
+    Restarted,
     /// The rollout that holds the workload has not come to it yet.
     Pending,
     /// It was made from an older template, or the owner's controller is about to replace it.
@@ -125,12 +127,13 @@ pub enum PodState {
 
 impl PodState {
     /// Every state, in the order in which they are told.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Terminating,
         Self::Finished,
         Self::Failed,
         Self::Updating,
         Self::NotReady,
+        Self::Restarted,
         Self::Pending,
         Self::Older,
         Self::Drifted,
@@ -146,6 +149,7 @@ impl PodState {
             Self::Failed => "failed",
             Self::Updating => "updating",
             Self::NotReady => "notReady",
+            Self::Restarted => "justRestarted",
             Self::Pending => "pending",
             Self::Older => "older",
             Self::Drifted => "drifted",
@@ -162,6 +166,7 @@ impl PodState {
             Self::Failed => "failed",
             Self::Updating => "updating",
             Self::NotReady => "not ready",
+            Self::Restarted => "just restarted",
             Self::Pending => "pending",
             Self::Older => "of an older revision",
             Self::Drifted => "drifted",
@@ -173,7 +178,8 @@ impl PodState {
     /// Returns whether somebody on call wants to know of it. What is only not proven is no trouble: the pod is ready.
     fn is_notable(self) -> bool {
         match self {
-            Self::Failed | Self::Updating | Self::NotReady | Self::Pending | Self::Older | Self::Drifted => true,
+            Self::Failed | Self::Updating | Self::NotReady | Self::Restarted => true,
+            Self::Pending | Self::Older | Self::Drifted => true,
             Self::Terminating | Self::Finished | Self::Unverified | Self::Ready => false,
         }
     }
@@ -272,6 +278,8 @@ struct Asked<'a> {
     lock: Option<&'a RolloutLock>,
     /// The owner's controller has not seen the template, or is replacing pods.
     rolling_out: bool,
+    /// The server's time (RFC 3339), where it told it.
+    now: Option<&'a str>,
 }
 
 struct AskedImage<'a> {
@@ -293,11 +301,22 @@ impl<'a> Asked<'a> {
                 Held::No | Held::Unreadable { .. } => None,
             },
             rolling_out: !workload.is_observed() || workload.rolling_out().is_some(),
+            now: live.surroundings.server_now.as_deref(),
         }
     }
 
     fn resources(&self, pod: &Pod) -> Vec<Row> {
         if self.own { Vec::new() } else { FieldChanges::drift(self.whole, pod).rows() }
+    }
+
+    /// Whether the rollout that holds the workload has not asked the pod yet for what it changes besides images.
+    fn awaits(&self, pod: &Pod) -> bool {
+        let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
+        chosen.is_some_and(|lock| {
+            // Lock and template are written together: another template is somebody else's.
+            let is_its_template = lock.change.sides(self.whole).is_some();
+            is_its_template && lock.directed().fields.progress_in(pod) == FieldProgress::NotAsked
+        })
     }
 
     fn image(&self, pod: &Pod, name: &ContainerName) -> Option<AskedImage<'_>> {
@@ -359,12 +378,13 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
         pod.all_containers().map(|(list, container)| container::report(pod, list, container, asked, is_older));
     let containers: Vec<ContainerReport> = reports.collect();
     let resizing = change::resizing(pod);
+    let awaits = asked.awaits(pod);
     let record = UpdateRecord::of(pod);
     let is_current = |record: &UpdateRecord| record.containers.keys().any(|name| record.container(pod, name).is_some());
     PodStatus {
         key: pod.key.clone(),
         node: pod.spec.node_name.clone(),
-        state: pod_state(pod, &containers, older.is_some(), resizing.as_ref()),
+        state: pod_state(pod, &containers, Revisioned { is_older: older.is_some(), awaits }, resizing.as_ref()),
         ready: pod.is_ready(),
         ready_since: pod.ready_condition().and_then(|condition| condition.last_transition_time.clone()),
         unscheduled: pod.unscheduled().map(str::to_owned),
@@ -378,7 +398,20 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
     }
 }
 
-fn pod_state(pod: &Pod, containers: &[ContainerReport], is_older: bool, resizing: Option<&FieldProgress>) -> PodState {
+/// How a pod stands to what its owner, or the rollout that holds it, asks for.
+#[derive(Clone, Copy)]
+struct Revisioned {
+    is_older: bool,
+    /// The rollout has not asked it for other cpu or memory, labels or annotations yet.
+    awaits: bool,
+}
+
+fn pod_state(
+    pod: &Pod,
+    containers: &[ContainerReport],
+    revision: Revisioned,
+    resizing: Option<&FieldProgress>,
+) -> PodState {
     let has = |wanted: fn(&Condition) -> bool| containers.iter().any(|report| wanted(&report.condition));
     let compares = |wanted: Comparison| containers.iter().any(|report| report.comparison == wanted);
     match () {
@@ -389,8 +422,9 @@ fn pod_state(pod: &Pod, containers: &[ContainerReport], is_older: bool, resizing
         () if has(|condition| matches!(condition, Condition::Updating { .. })) => PodState::Updating,
         () if resizing.is_some() => PodState::Updating,
         () if !pod.is_ready() => PodState::NotReady,
-        () if compares(Comparison::Pending) => PodState::Pending,
-        () if is_older || compares(Comparison::Older) => PodState::Older,
+        () if has(|condition| matches!(condition, Condition::Restarted { .. })) => PodState::Restarted,
+        () if revision.awaits || compares(Comparison::Pending) => PodState::Pending,
+        () if revision.is_older || compares(Comparison::Older) => PodState::Older,
         () if compares(Comparison::Drifted) => PodState::Drifted,
         () if has(|condition| matches!(condition, Condition::Unverified { .. })) => PodState::Unverified,
         () => PodState::Ready,

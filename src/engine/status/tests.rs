@@ -215,6 +215,61 @@ fn a_container_is_what_is_proven_of_it() {
 }
 
 #[test]
+fn what_runs_again_after_an_end_is_ready_once_it_has_stayed() {
+    let ended = |id: &str, code: i64| {
+        json!({"restartCount": 3, "state": {"running": {"startedAt": LATER}}, "lastState": {"terminated":
+            {"exitCode": code, "containerID": id, "startedAt": LATER, "finishedAt": LATER, "reason": "Error"}}})
+    };
+    let look = |side: Side, now: &str| {
+        let mut live = live(deployment("acme/side:v2"), &[side.pod()]);
+        live.surroundings.server_now = Some(now.into());
+        status(&live).pods.remove(0)
+    };
+    let updated = |status: Value| {
+        let mut side = Side::new("acme/side:v2", SET, status).recorded("containerd://old", &Value::Null);
+        side.record.iter_mut().for_each(|record| record["containers"]["side"]["restarts"] = 0.into());
+        side
+    };
+    let (soon, late) = ("2026-03-01T10:00:24Z", "2026-03-01T10:00:25Z");
+    let cases = [
+        ("crashed since", updated(ended("containerd://x", 3)), soon, PodState::Restarted, Some(Some(2))),
+        ("has stayed", updated(ended("containerd://x", 3)), late, PodState::Ready, Some(Some(2))),
+        ("long ago", updated(ended("containerd://x", 3)), "2026-03-01T10:10:05Z", PodState::Ready, None),
+        ("ended by the update", updated(ended("containerd://old", 137)), soon, PodState::Ready, None),
+        ("as created", Side::new("acme/side:v2", CREATED, ended("x", 1)), soon, PodState::Restarted, Some(None)),
+        ("set elsewhere", Side::new("acme/side:v2", SET, ended("x", 1)), soon, PodState::Restarted, Some(None)),
+        ("no clock", updated(ended("containerd://x", 3)), "", PodState::Ready, None),
+    ];
+    for (name, side, now, state, times) in cases {
+        let pod = look(side, now);
+        let again = pod.containers[0].again.map(|again| again.times);
+        assert_eq!((pod.state, again), (state, times), "{name}: {pod:?}");
+    }
+}
+
+#[test]
+fn of_a_crash_loop_the_way_back_comes_first_also_while_it_runs() {
+    for (code, now, first) in [
+        (3, "2026-03-01T10:00:06Z", "Roll back"),
+        (3, "2026-03-01T10:05:06Z", "Roll back"),
+        (0, "2026-03-01T10:00:06Z", "Roll back"),
+        (3, "2026-03-01T10:15:06Z", "Resume"),
+    ] {
+        let status_of = json!({"state": {"running": {"startedAt": LATER}}, "lastState": {"terminated":
+            {"exitCode": code, "containerID": "containerd://x", "startedAt": LATER, "reason": "Error"}}});
+        let side = Side::new("acme/side:v2", SET, status_of).recorded("containerd://old", &Value::Null);
+        let mut lock = lock(Direction::Forward);
+        lock.state = crate::engine::state::durable::lock::LockState::Stopped;
+        let mut owner = deployment("acme/side:v2");
+        owner["metadata"]["annotations"] = json!({ROLLOUT_ANNOTATION: serde_json::to_string(&lock).unwrap()});
+        let mut live = live(owner, &[side.pod()]);
+        live.surroundings.server_now = Some(now.into());
+        let ways = status(&live).ways;
+        assert_eq!(ways.first().map(|way| way.label), Some(first), "{code} {now}");
+    }
+}
+
+#[test]
 fn a_status_from_before_the_kubelet_saw_the_change_says_nothing() {
     let mut pod = Side::new("acme/side:v2", SET, waiting("ErrImagePull", "acme/side:v2: not found")).not_ready().pod();
     pod["status"]["observedGeneration"] = 1.into();

@@ -114,11 +114,12 @@ pub(super) fn ways_without_rollout(pods: &[PodStatus], is_at_rest: bool, strateg
     apply.into_iter().chain(restore).collect()
 }
 
-/// Whether a container with the image that the rollout brings has failed.
+/// Whether a container with the image that the rollout brings has failed, or runs between two ends of a crash loop.
 fn has_failed(lock: &RolloutLock, pods: &[PodStatus]) -> bool {
     let mut reports = pods.iter().flat_map(|pod| &pod.containers);
     reports.any(|report| {
         let is_brought = lock.change.images.get(&report.container).is_some_and(|image| image.to == report.image);
-        is_brought && matches!(report.condition, Condition::Failed(_))
+        let has_crashed = report.again.is_some() && report.last_exit != Some(0);
+        is_brought && (has_crashed || matches!(report.condition, Condition::Failed(_) | Condition::Restarted { .. }))
     })
 }

@@ -125,6 +125,7 @@ struct Failed<'a> {
     exit_code: Option<i64>,
     signal: Option<i64>,
     restarts: Option<i64>,
+    restarts_since_update: Option<u64>,
     log: Option<Log<'a>>,
     events: Vec<Told<'a>>,
     time_line: Vec<Seen<'a>>,
@@ -186,6 +187,7 @@ impl<'a> Failed<'a> {
             exit_code: pod.exit_code,
             signal: pod.signal,
             restarts: pod.restarts,
+            restarts_since_update: pod.restarts_since_update,
             log: pod.log.as_ref().map(|log| Log { instance: log.instance, lines: &log.lines }),
             events: pod.events.iter().map(told).collect(),
             time_line: seen

@@ -264,7 +264,7 @@ impl<'a> Wanted<'a> {
         let containers = goal.containers.iter().map(|(name, wanted)| WantedContainer {
             container: name.as_str(),
             from: wanted.from.as_deref(),
-            to: wanted.to.as_deref(),
+            to: wanted.to.as_deref().or(wanted.asks.as_deref()),
             restarts: wanted.restarts,
         });
         Self { pod: PodName::of(&goal.key), containers: containers.collect() }

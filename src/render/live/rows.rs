@@ -70,7 +70,7 @@ fn change(goal: &PodGoal, phase: &PodPhase, style: &Style) -> String {
     };
     let images = words::changing(phase, goal).filter_map(|(name, wanted)| {
         let name = style.show(name.as_str());
-        Some(match (&wanted.from, wanted.to.as_ref()?) {
+        Some(match (&wanted.from, wanted.to.as_ref().or(wanted.asks.as_ref())?) {
             // Of one that asks for it already nothing changes but what runs.
             (Some(from), to) if from != to => {
                 let pair = display_short(from, to);

@@ -3,11 +3,11 @@
 use crate::engine::change::FieldProgress;
 use crate::engine::k8s::names::RolloutId;
 use crate::engine::k8s::pod::{ContainerList, Waiting};
-use crate::engine::status::{Comparison, Condition, ContainerReport, PodState, PodStatus};
+use crate::engine::status::{Again, Comparison, Condition, ContainerReport, PodState, PodStatus};
 use crate::render::style::Style;
 use crate::render::table::Column;
 use crate::render::wide::Detail;
-use crate::render::{escape, images};
+use crate::render::{escape, images, words};
 
 use super::{MESSAGE_CHARACTERS, age};
 
@@ -91,7 +91,9 @@ impl Columns<'_> {
 /// Since when the container runs, as far as is known.
 fn since(condition: &Condition) -> Option<&str> {
     match condition {
-        Condition::Running { since, .. } | Condition::Unverified { since, .. } => since.as_deref(),
+        Condition::Running { since, .. } | Condition::Restarted { since, .. } | Condition::Unverified { since, .. } => {
+            since.as_deref()
+        }
         Condition::Updating { .. } | Condition::Failed(_) | Condition::Starting { .. } | Condition::Ended { .. } => {
             None
         }
@@ -143,11 +145,16 @@ fn marks(pod: &PodStatus, style: &Style) -> Vec<String> {
         }
         PodState::Failed
         | PodState::Updating
+        | PodState::Restarted
         | PodState::Pending
         | PodState::Older
         | PodState::Drifted
         | PodState::Unverified
         | PodState::Ready => {}
+    }
+    let by_image = pod.containers.iter().any(|report| report.comparison == Comparison::Pending);
+    if pod.state == PodState::Pending && !by_image {
+        marks.push(pod.state.words().to_owned());
     }
     marks.extend(pod.older_revision.as_ref().map(|revision| format!("pod of revision {}", style.show(revision))));
     marks.extend(pod.out_of_services.as_ref().map(|by| format!("out of its Services by {}", style.show(by))));
@@ -196,6 +203,8 @@ fn condition_of(condition: &Condition, before: Option<String>, style: &Style) ->
     match condition {
         Condition::Running { ready: true, .. } => "ready".into(),
         Condition::Running { ready: false, .. } => "running, not ready".into(),
+        Condition::Restarted { ready: true, .. } => "just restarted".into(),
+        Condition::Restarted { ready: false, .. } => "just restarted, not ready".into(),
         Condition::Unverified { ready: true, .. } => "ready, unverified".into(),
         Condition::Unverified { ready: false, .. } => "running, unverified".into(),
         Condition::Updating { waiting: why } => {
@@ -221,6 +230,7 @@ pub(super) fn messages(pod: &PodStatus, detail: Detail, style: &Style) -> Vec<St
         Condition::Updating { waiting } | Condition::Starting { waiting } => {
             waiting.as_ref().map(|waiting| waiting.message.clone())
         }
+        Condition::Restarted { .. } => report.again.map(|again| restarted(report, again)),
         Condition::Running { .. } | Condition::Unverified { .. } | Condition::Ended { .. } => None,
     };
     let told = pod.containers.iter().filter_map(|report| {
@@ -229,6 +239,13 @@ pub(super) fn messages(pod: &PodStatus, detail: Detail, style: &Style) -> Vec<St
         Some(format!("{}: {message}", style.show(report.container.as_str())))
     });
     told.collect()
+}
+
+/// What is known of a container that has ended since it was changed, and may do so again.
+fn restarted(report: &ContainerReport, again: Again) -> String {
+    let times = words::restarts(again.times, Some(report.restarts)).unwrap_or_default();
+    let exit = report.last_exit.map(|code| format!(", last exit code {code}")).unwrap_or_default();
+    format!("{times}{exit}, up {} s: whether it stays is not known yet", again.up_seconds)
 }
 
 fn after_colon(text: &str, style: &Style) -> String {

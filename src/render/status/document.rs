@@ -280,6 +280,7 @@ struct ContainerView<'a> {
     message: Option<&'a str>,
     exit_code: Option<i64>,
     restarts: i64,
+    restarts_since_update: Option<u64>,
     last_exit_code: Option<i64>,
 }
 
@@ -290,7 +291,7 @@ impl<'a> ContainerView<'a> {
         };
         let (mut ready, mut since, mut exit_code) = (false, None, None);
         let (reason, message) = match &report.condition {
-            Condition::Running { ready: is_ready, since: at } => {
+            Condition::Running { ready: is_ready, since: at } | Condition::Restarted { ready: is_ready, since: at } => {
                 (ready, since) = (*is_ready, at.as_deref());
                 (None, None)
             }
@@ -323,6 +324,7 @@ impl<'a> ContainerView<'a> {
             message: message.filter(|text| !text.is_empty()),
             exit_code,
             restarts: report.restarts,
+            restarts_since_update: report.again.and_then(|again| again.times),
             last_exit_code: report.last_exit,
         }
     }

@@ -310,6 +310,7 @@ fn pods(
             | PodState::Finished
             | PodState::NotReady
             | PodState::Updating
+            | PodState::Restarted
             | PodState::Pending
             | PodState::Older
             | PodState::Drifted

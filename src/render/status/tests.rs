@@ -7,7 +7,7 @@ use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::names::{PodKey, WorkloadRef};
 use crate::engine::k8s::pod::{ContainerList, Waiting};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::status::{Comparison, Condition, ContainerReport, Deed, TemplateContainer, Way};
+use crate::engine::status::{Again, Comparison, Condition, ContainerReport, Deed, TemplateContainer, Way};
 
 const AT: &str = "2026-03-01T10:00:00Z";
 
@@ -21,6 +21,7 @@ fn report(condition: Condition, comparison: Comparison) -> ContainerReport {
         before: None,
         restarts: 1,
         last_exit: Some(3),
+        again: Some(Again { times: Some(2), up_seconds: 3 }),
         condition,
         comparison,
     }
@@ -98,6 +99,8 @@ fn conditions() -> Vec<(Condition, &'static str)> {
     vec![
         (ready(), "ready"),
         (Condition::Running { ready: false, since: None }, "running, not ready"),
+        (Condition::Restarted { ready: true, since: at.clone() }, "just restarted"),
+        (Condition::Restarted { ready: false, since: None }, "just restarted, not ready"),
         (Condition::Unverified { why: "why".into(), ready: true, since: at }, "ready, unverified"),
         (Condition::Updating { waiting: Some(waiting.clone()) }, "updating: ErrImagePull"),
         (Condition::Updating { waiting: None }, "updating"),
@@ -106,6 +109,20 @@ fn conditions() -> Vec<(Condition, &'static str)> {
         (Condition::Ended { exit_code: Some(1) }, "ended (exit code 1)"),
         (Condition::Ended { exit_code: None }, "ended"),
     ]
+}
+
+#[test]
+fn what_has_just_been_started_again_says_how_often_and_that_it_may_not_stay() {
+    let restarted = || Condition::Restarted { ready: true, since: Some(AT.into()) };
+    let mut report = report(restarted(), Comparison::Same);
+    for (times, words) in [(Some(2), "restarted 2 times since the update"), (None, "restarted once in all")] {
+        report.again = Some(Again { times, up_seconds: 3 });
+        let one = pod("web-1", PodState::Restarted, vec![report.clone()]);
+        let shown = written(OutputFormat::Text, &[workload("web", vec![one])], true);
+        assert!(shown.contains("1 pod: 1 just restarted\n"), "{shown}");
+        let line = format!("pod/web-1  side: {words}, last exit code 3, up 3 s: whether it stays is not known yet\n");
+        assert!(shown.contains(&line), "{shown}");
+    }
 }
 
 #[test]
@@ -120,6 +137,7 @@ fn every_condition_has_its_words_and_nothing_hostile() {
         assert!(!shown.contains('\u{1b}'));
         let message = match words {
             "FAILED: CrashLoopBackOff (exit code 3)" => "pod/web-1  side: boom\\nDone\n",
+            "just restarted" | "just restarted, not ready" => "up 3 s: whether it stays is not known yet\n",
             "updating: ErrImagePull" | "starting: ErrImagePull" => "pod/web-1  side: gone^[[2J\n",
             _ => "acme/side:v1\n",
         };
@@ -209,10 +227,10 @@ fn a_script_gets_one_document_with_everything() {
     let first = &document["workloads"][0];
     assert_eq!(
         (&first["notable"], &first["held"], &first["summary"]["failed"]),
-        (&json!(true), &Value::Null, &json!(9))
+        (&json!(true), &Value::Null, &json!(11))
     );
     assert_eq!(first["owner"][0]["state"], "rollingOut");
-    let failed = &first["pods"][5]["containers"][0];
+    let failed = &first["pods"][7]["containers"][0];
     assert_eq!(
         (&failed["condition"], &failed["reason"], &failed["exitCode"], &failed["comparison"]),
         (&json!("failed"), &json!("CrashLoopBackOff"), &json!(3), &json!("pending"))

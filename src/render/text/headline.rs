@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::engine::plan::{Effect, PodVerdict, Verdict, WorkloadPlan};
+use crate::engine::plan::{Effect, PodVerdict, UnknownTime, Verdict, WorkloadPlan};
 use crate::engine::state::policy::Policy;
 use crate::render::style::{Meaning, Style};
 use crate::render::{offline, words};
@@ -35,12 +35,34 @@ fn can_be_done(plan: &WorkloadPlan) -> String {
     if words::pods_not_listed(plan) {
         return format!("{can}; its pods could not be listed");
     }
-    format!("{can}: {}, {}, about {}", pods(plan), pace(plan), time(plan))
+    format!("{can}: {}, {}, {}", pods(plan), pace(plan), expected(plan))
+}
+
+/// Returns `about 5 s`, and what is not in it; or that it cannot be known, and why.
+fn expected(plan: &WorkloadPlan) -> String {
+    if let Some(why) = plan.unknown_time() {
+        return match why {
+            UnknownTime::NotScheduled => "how long is not known, as no node runs its pods yet",
+            UnknownTime::ResizeDeferred => "how long is not known, as a resize waits for room on its node",
+        }
+        .to_owned();
+    }
+    let left_out = match plan.unscheduled() {
+        0 => String::new(),
+        1 => " without 1 pod that no node runs yet".to_owned(),
+        pods => format!(" without {pods} pods that no node runs yet"),
+    };
+    format!("about {}{left_out}", time(plan))
 }
 
 /// Returns `5 s`: how long it will take, as far as the cluster's history says.
 pub(super) fn time(plan: &WorkloadPlan) -> String {
-    words::whole_seconds(words::from_seconds(plan.estimate_seconds + 0.5).as_secs().max(1))
+    if plan.unknown_time().is_some() {
+        return "unknown".to_owned();
+    }
+    let seconds = words::whole_seconds(words::from_seconds(plan.estimate_seconds + 0.5).as_secs().max(1));
+    // How long a person's own commands take is known to the person alone.
+    if plan.hooks.is_empty() { seconds } else { format!("{seconds} plus hooks") }
 }
 
 /// Returns `3 pods`, or `2 of 3 pods (1 up to date)`.

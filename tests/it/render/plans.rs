@@ -187,6 +187,7 @@ fn evidence() -> WorkloadPlan {
         hash_from: Some("123e4567".into()),
         hash_to: Some("99887766".into()),
         waiting: None,
+        goes_back: false,
     };
     let of = |name: &str, kubelet: Option<&str>, verdict: PodVerdict, evidence: ChangeEvidence| {
         let mut plan = PodPlan { kubelet: kubelet.map(str::to_owned), ..pod(name, "node-a", verdict) };

@@ -94,6 +94,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         pulls: Vec::new(),
         process: None,
         pre_pull: kubectl_inplace::engine::rollout::pre_pull::PrePull::Never,
+        read_at: None,
     }
 }
 

@@ -63,6 +63,18 @@ pub const STATE_WORDS: &[StateWord] = &[
         "kubectl describe pod says which",
     ),
     word(
+        "justRestarted",
+        POD,
+        "it is ready, but a container of it has ended since it was changed and runs again for less than 20 seconds",
+        "look again in a moment, and at the log of the run before: kubectl logs --previous",
+    ),
+    word(
+        "justRestarted",
+        CONTAINER,
+        "it has ended since it was changed and runs again for less than 20 seconds, so that whether it stays is not known",
+        "look again in a moment, and at the log of the run before: kubectl logs --previous",
+    ),
+    word(
         "pending",
         POD,
         "the rollout that holds the workload has not come to this pod yet",

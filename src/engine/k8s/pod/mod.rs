@@ -411,6 +411,12 @@ impl Pod {
         !self.spec.node_name.is_empty()
     }
 
+    /// Returns whether nothing of it has ever run: no node has taken it.
+    pub fn is_unstarted(&self) -> bool {
+        let status = &self.status;
+        !self.is_scheduled() && status.container_statuses.is_empty() && status.init_container_statuses.is_empty()
+    }
+
     /// Returns the scheduler's words where it finds no node for the pod.
     pub fn unscheduled(&self) -> Option<&str> {
         let condition = self.condition("PodScheduled").filter(|condition| condition.status == "False")?;

@@ -70,6 +70,9 @@ pub struct FailedPod {
     pub signal: Option<i64>,
     /// Restarts of the container, image changes included.
     pub restarts: Option<i64>,
+    /// Those since the update, without its own; `None` where they are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarts_since_update: Option<u64>,
     /// Its last words; `None` where no container of the new image started, or they could not be read.
     pub log: Option<Log>,
     /// The newest events, oldest first.
@@ -197,6 +200,8 @@ impl FailedPod {
             exit_code: exit_code.or(ended.map(|ended| ended.exit_code)),
             signal: ended.and_then(|ended| ended.signal).filter(|signal| *signal != 0),
             restarts: status.map(|status| status.restart_count),
+            restarts_since_update: status
+                .and_then(|status| pod.as_ref().and_then(|pod| Baseline::of(pod, &status.name).restarts_since(status))),
             log: log.map(|(instance, text)| Log { instance, lines: last_lines(&text) }),
             events: events::newest(events, MOST_EVENTS)
                 .into_iter()

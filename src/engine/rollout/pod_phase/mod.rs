@@ -4,7 +4,7 @@ mod resizing;
 
 use std::time::Duration;
 
-use crate::engine::change::FieldProgress;
+use crate::engine::change::{Direction, FieldProgress};
 use crate::engine::k8s::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::{Container, ContainerStatus, Pod, Terminated};
@@ -155,7 +155,8 @@ impl<'a> PodJudge<'a> {
 
     /// Those of the containers that restart when their image changes.
     fn restarting(self, names: impl Iterator<Item = &'a ContainerName>) -> Vec<&'a ContainerName> {
-        names.filter(|name| self.goal.containers.get(*name).is_some_and(|goal| goal.restarts)).collect()
+        let is_one = |goal: &ContainerGoal| goal.restarts && !never_started(self.look.goal, goal, self.pod);
+        names.filter(|name| self.goal.containers.get(*name).is_some_and(is_one)).collect()
     }
 
     /// Some steps of the pod are asked for and others not: those that are must be proven before the next one is sent. The
@@ -213,7 +214,7 @@ impl<'a> PodJudge<'a> {
             }
             entry.asked.insert(name.clone());
         }
-        if !goal.restarts {
+        if !goal.restarts || never_started(look.goal, goal, pod) {
             return Progress::Runs;
         }
         let Some((_, _, status)) = pod.container_status(name) else { return Progress::Restarting(None) };
@@ -349,13 +350,33 @@ impl<'a> PodJudge<'a> {
         let is_given = goal.policy.min_ready_seconds_given.is_some();
         let least = if by_restart && !is_given { RESTARTED_HOLD_SECONDS } else { 0 };
         let hold_seconds = if look.has(Fault::NoHold) { 0 } else { self.hold_seconds(restarted).max(least) };
-        let until = since + Duration::from_secs(u64::from(hold_seconds));
+        let to_come = u64::from(hold_seconds).saturating_sub(self.ready_before(restarted));
+        let until = since + Duration::from_secs(to_come);
         // Whether it has held cannot be told while nothing is seen; a pod that was done stays done.
         if until <= now && (look.is_live() || matches!(entry.phase, Some(PodPhase::Done | PodPhase::Left { .. }))) {
             return PodPhase::Done.into();
         }
         let wake = (!look.has(Fault::ForgetsHoldTimer)).then_some(until);
         Judged { phase: PodPhase::Settling { hold_seconds }, wake }
+    }
+
+    /// For how many seconds a pod that is followed had been ready with these containers when it was read, by the server's
+    /// clock: what has held need not hold again.
+    fn ready_before(self, restarted: &[&ContainerName]) -> u64 {
+        let Some(read_at) = self.look.goal.read_at.as_deref().filter(|_| self.look.goal.mode == Mode::Follow) else {
+            return 0;
+        };
+        let second = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+        let started = |name: &&ContainerName| {
+            let running = self.pod.container_status(name)?.2.state.running.as_ref()?;
+            second(running.started_at.as_deref()?)
+        };
+        let turned = self.pod.ready_condition().and_then(|ready| second(ready.last_transition_time.as_deref()?));
+        let times: Option<Vec<i64>> = restarted.iter().map(started).chain([turned]).collect();
+        let since = times.and_then(|times| times.into_iter().max());
+        // Both are cut to whole seconds.
+        let held = second(read_at).zip(since).map_or(0, |(read_at, since)| read_at - since - 1);
+        u64::try_from(held).unwrap_or(0)
     }
 
     /// How long ready must hold.
@@ -381,6 +402,12 @@ impl<'a> PodJudge<'a> {
         let blind = containers().any(|container| container.readiness_probe.is_none());
         if blind && self.pods.is_canary(&pod.key, goal) { base.max(CANARY_HOLD_SECONDS) } else { base }
     }
+}
+
+/// Whether a container goes back that no node has made: nothing of it runs, and nothing that ran is to come back.
+pub(super) fn never_started(goal: &Goal, container: &ContainerGoal, pod: &Pod) -> bool {
+    let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
+    (is_back || container.goes_back) && pod.is_unstarted() && goal.mode != Mode::Follow
 }
 
 /// The resize is to be sent next: these containers restart for it, or change without.

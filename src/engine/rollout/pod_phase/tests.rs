@@ -53,6 +53,7 @@ fn goal() -> Goal {
         pulls: Vec::new(),
         process: None,
         pre_pull: crate::engine::rollout::pre_pull::PrePull::Never,
+        read_at: None,
     }
 }
 
@@ -174,11 +175,14 @@ fn word(phase: &PodPhase) -> &'static str {
 }
 
 fn judged(pod: Option<Pod>, entry: &mut Entry, now: Now) -> Judged {
-    let goal = goal();
+    judged_as(&goal(), pod, entry, now)
+}
+
+fn judged_as(goal: &Goal, pod: Option<Pod>, entry: &mut Entry, now: Now) -> Judged {
     let mut world = World::default();
     world.observe(Observation::Relisted(pod.into_iter().collect()));
     let pod_goal = goal.pods.first().expect("one pod");
-    phase_in(&goal, pod_goal, &world, entry, now)
+    phase_in(goal, pod_goal, &world, entry, now)
 }
 
 fn phase_in(goal: &Goal, pod_goal: &PodGoal, world: &World, entry: &mut Entry, now: Now) -> Judged {
@@ -443,6 +447,59 @@ fn a_container_that_restarts_for_its_resize_is_done_once_it_is_another_one() {
         assert_eq!(steps::is_begun(&goal, &goal.pods[0], &pod), expected, "{asks}");
         assert!(steps::takes_down(&goal.pods[0], &pod));
     }
+}
+
+/// Nothing of it ran before, so nothing of it has to run again; once a node takes it, the image has to prove itself.
+#[test]
+fn a_pod_that_no_node_has_taken_is_back_with_its_image() {
+    let mut back = goal();
+    back.pods[0].containers.values_mut().for_each(|container| container.goes_back = true);
+    let mut unstarted = patched_pod();
+    unstarted.status.container_statuses.clear();
+    let mut taken = unstarted.clone();
+    taken.spec.node_name = "node-a".into();
+    let waits = |phase: &PodPhase| matches!(phase, PodPhase::Restarting { .. });
+    let phase = |goal: &Goal, pod: &Pod| judged_as(goal, Some(pod.clone()), &mut Entry::default(), NOW).phase;
+    assert_eq!(phase(&back, &unstarted), PodPhase::Done);
+    assert!(waits(&phase(&back, &taken)), "{:?}", phase(&back, &taken));
+    assert!(waits(&phase(&goal(), &unstarted)), "forward, the image is not proven before it runs");
+}
+
+#[test]
+fn what_is_followed_need_not_hold_again_for_as_long_as_it_was_ready() {
+    let mut goal = goal();
+    goal.mode = Mode::Follow;
+    goal.pods[0]
+        .containers
+        .values_mut()
+        .for_each(|container| *container = ContainerGoal { restarts: true, ..Default::default() });
+    let phase = |goal: &Goal, started: &str, turned: &str| {
+        let mut pod = old_pod();
+        pod.image_set.insert(
+            "side".into(),
+            crate::engine::k8s::pod::ImageSet { manager: "m".into(), time: pod.created.clone() },
+        );
+        let running = Running { started_at: Some(started.into()) };
+        pod.status.container_statuses[0].state.running = Some(running);
+        pod.status.conditions[0].last_transition_time = Some(turned.into());
+        judged_as(goal, Some(pod), &mut Entry::default(), NOW).phase
+    };
+    let settling = PodPhase::Settling { hold_seconds: 5 };
+    let (old, at) = ("2026-01-01T00:00:01Z", |second: &str| format!("2026-01-01T01:00:{second}Z"));
+    for (read_at, started, turned, expected) in [
+        (Some(at("10")), old.to_owned(), old.to_owned(), PodPhase::Done),
+        (Some(at("10")), at("04"), old.to_owned(), PodPhase::Done),
+        (Some(at("10")), at("05"), old.to_owned(), settling.clone()),
+        (Some(at("10")), old.to_owned(), at("05"), settling.clone()),
+        (Some(at("10")), old.to_owned(), at("30"), settling.clone()),
+        (None, old.to_owned(), old.to_owned(), settling.clone()),
+    ] {
+        goal.read_at.clone_from(&read_at);
+        assert_eq!(phase(&goal, &started, &turned), expected, "{read_at:?} {started} {turned}");
+    }
+    // A run that acts has its own canary.
+    (goal.mode, goal.read_at) = (Mode::PodsOnly, Some(at("10")));
+    assert_eq!(phase(&goal, old, old), settling);
 }
 
 #[test]

@@ -221,6 +221,7 @@ fn goal(scenario: &Scenario) -> Goal {
         pulls: Vec::new(),
         process: None,
         pre_pull: PrePull::Never,
+        read_at: None,
         hooks: Default::default(),
         owner: Some(Box::new(owner)),
     }

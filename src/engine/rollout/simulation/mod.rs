@@ -428,6 +428,7 @@ fn goal(scenario: &Scenario) -> Goal {
         owner: None,
         pulls: pulling::wanted(scenario),
         process: None,
+        read_at: None,
         pre_pull: if scenario.pulls.is_some() { PrePull::Auto } else { PrePull::Never },
     }
 }

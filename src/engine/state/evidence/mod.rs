@@ -90,6 +90,18 @@ impl Baseline {
         }
     }
 
+    /// Returns how often a container was started again since the update that is recorded, which is a restart itself unless no
+    /// container was there; `None` where that is not counted.
+    pub fn restarts_since(&self, status: &ContainerStatus) -> Option<u64> {
+        match self {
+            Self::Recorded(record) if record.in_flight.is_none() => {
+                let before = record.restarts? + i64::from(record.container_id.is_some());
+                Some(u64::try_from(status.restart_count - before).unwrap_or(0))
+            }
+            Self::Recorded(_) | Self::Set(_) | Self::Created | Self::Unknown => None,
+        }
+    }
+
     /// Returns whether a running container never had to leave: the image that is wanted is the one that it was made of,
     /// and the one that was asked for between had not reached it. For a status that carries the pod's present generation
     /// alone: the kubelet has then compared the container with the spec and let it be.

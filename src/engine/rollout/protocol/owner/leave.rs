@@ -55,7 +55,13 @@ impl Owner {
             EndResult::Paused => LockState::Paused,
             // What the pods were changed by may be another run of the same rollout: the owner tells.
             EndResult::Superseded if self.end.is_some() => return (true, nothing()),
-            EndResult::Superseded => return self.looks_once_more(look, true),
+            EndResult::Superseded => {
+                let (has_looked, effects) = self.looks_once_more(look, true);
+                if !has_looked {
+                    return (false, effects);
+                }
+                LockState::Stopped
+            }
             EndResult::Complete
             | EndResult::NothingToDo
             | EndResult::Aborted

@@ -35,6 +35,7 @@ fn goal(direction: &str, goes_on: bool) -> Goal {
         pulls: Vec::new(),
         process: None,
         pre_pull: crate::engine::rollout::pre_pull::PrePull::Never,
+        read_at: None,
     }
 }
 
