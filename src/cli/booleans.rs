@@ -9,6 +9,18 @@ use clap::{Arg, ArgAction, Command};
 const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
 const FALSE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
 
+/// Reads the value of a boolean as Go does.
+///
+/// # Errors
+/// When it is none.
+pub fn boolean(text: &str) -> Result<bool, String> {
+    match (TRUE.contains(&text), FALSE.contains(&text)) {
+        (true, _) => Ok(true),
+        (false, true) => Ok(false),
+        (false, false) => Err("true or false is expected".to_owned()),
+    }
+}
+
 /// Returns the arguments without values of boolean flags; one with any other value is left to clap's refusal.
 pub fn resolved(root: &Command, arguments: &[String]) -> Vec<String> {
     let mut resolved: Vec<String> = Vec::with_capacity(arguments.len());

@@ -32,7 +32,7 @@ Examples:
   # The terminal was closed during a rollout: resume it, from any machine
   kubectl inplace resume deployment/web
 
-  # What is left to do?
+  # What would it still change?
   kubectl inplace resume deployment/web --dry-run=client
 
   # With more time for each pod, and without a question
@@ -102,7 +102,7 @@ Examples:
   # After kubectl set image pod/web-0 side=acme/side:1.27.2
   kubectl inplace follow pod/web-0
 
-  # Go on watching an update that another terminal began
+  # Follow an update that another terminal started
   kubectl inplace follow deployment/web
 
   # Until these images run, for a script: one JSON object a line
@@ -169,8 +169,10 @@ Examples:
   # For kubectl-inplace alone, in bash: now, and in ~/.bashrc
   source <(kubectl-inplace completion bash)
 
-  # In zsh, and in fish
+  # In zsh
   source <(kubectl-inplace completion zsh)
+
+  # In fish
   kubectl-inplace completion fish | source";
 
 pub(super) const VERSION_EXAMPLES: &str = "\

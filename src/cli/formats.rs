@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Arg, Command, Error, ValueEnum};
+use clap::{Arg, ArgAction, Args, Command, Error, ValueEnum};
 
+use super::booleans::boolean;
 use crate::engine::value::suggest;
 use crate::render::{HashFormat, OutputFormat};
 
@@ -21,6 +22,17 @@ const JSON_PATHS: [&str; 3] = ["jsonpath", "jsonpath-as-json", "jsonpath-file"];
 pub(super) struct Formats<F> {
     known: Vec<F>,
     document: Option<F>,
+}
+
+/// What a template is, and what it is strict about; read with `-o`, as kubectl's `get` has them.
+#[derive(Debug, Args, Default, Clone)]
+pub struct TemplateArgs {
+    /// The template or its file, for -o jsonpath, jsonpath-as-json or jsonpath-file without one
+    #[arg(long, hide_short_help = true, value_name = "TEMPLATE")]
+    pub template: Option<String>,
+    /// Take a field that is missing for nothing; false: for an error
+    #[arg(long, hide_short_help = true, action = ArgAction::Set, value_name = "BOOLEAN", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value = "true", value_parser = boolean)]
+    pub allow_missing_template_keys: bool,
 }
 
 /// The formats of what a rollout says: JSON is one object a line.

@@ -14,13 +14,13 @@ mod typed;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-pub use booleans::resolved;
+pub use booleans::{boolean, resolved};
 use examples::{
     ABORT_EXAMPLES, APPLY_EXAMPLES, COMPLETION_EXAMPLES, DIFF_EXAMPLES, EXPLAIN_EXAMPLES, FOLLOW_EXAMPLES,
     HASH_EXAMPLES, HISTORY_EXAMPLES, PLAN_EXAMPLES, RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, STATUS_EXAMPLES,
     UNDO_EXAMPLES, VERSION_EXAMPLES,
 };
-use formats::{documents, of_hashes, text_or_json, text_or_lines};
+use formats::{TemplateArgs, documents, of_hashes, text_or_json, text_or_lines};
 pub use global::{GlobalArgs, options};
 pub use rollout::{
     DisruptionBudget, OnFailure, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs, RolloutArgs, UndoArgs,
@@ -136,6 +136,9 @@ pub struct PlanArgs {
     /// Output format; wide: also UIDs, kubelet versions, image IDs and hashes; name: the pods that would change; markdown: a comment for a pull request
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = documents(&OutputFormat::ALL))]
     pub output: OutputFormat,
+    /// What is taken out of the document.
+    #[command(flatten)]
+    pub template: TemplateArgs,
     /// Exit with 2 for changes in place, 3 for others
     ///
     /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else. Without it a plan that could be made exits with 0, whatever it says
@@ -180,6 +183,9 @@ pub struct HashArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = of_hashes())]
     pub output: HashFormat,
+    /// What is taken out of the document.
+    #[command(flatten)]
+    pub template: TemplateArgs,
 }
 
 /// The default of `--field-manager`.
@@ -318,6 +324,9 @@ pub struct RbacArgs {
     /// Output format; text is YAML with comments, or a table with --check
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
+    /// What is taken out of the document.
+    #[command(flatten)]
+    pub template: TemplateArgs,
 }
 
 /// `explain`.
@@ -367,6 +376,9 @@ pub struct VersionArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
+    /// What is taken out of the document.
+    #[command(flatten)]
+    pub template: TemplateArgs,
 }
 
 /// `__complete`.

@@ -3,7 +3,7 @@
 use clap::{Args, ValueHint};
 
 use super::targets::WORKLOADS;
-use super::{TargetArgs, documents, text_or_json};
+use super::{TargetArgs, TemplateArgs, documents, text_or_json};
 use crate::render::OutputFormat;
 
 /// Which workloads, where no image is asked for.
@@ -66,6 +66,9 @@ pub struct StatusArgs {
     /// Output format; wide also has restarts, nodes, digests and uids, name the workloads, one a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = documents(&STATUS_FORMATS))]
     pub output: OutputFormat,
+    /// What is taken out of the document.
+    #[command(flatten)]
+    pub template: TemplateArgs,
 }
 
 /// `history`.
@@ -77,4 +80,7 @@ pub struct HistoryArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub output: OutputFormat,
+    /// What is taken out of the document.
+    #[command(flatten)]
+    pub template: TemplateArgs,
 }

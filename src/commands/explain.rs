@@ -3,7 +3,8 @@
 use super::Shell;
 use crate::cli::ExplainArgs;
 use crate::engine::change::reason::{
-    self, Explanation, ReasonCode, ReportCode, STATE_WORDS, StateWord, WarningCode, nearest_state, state_words,
+    self, Explanation, OTHER_WORDS, ReasonCode, ReportCode, STATE_WORDS, StateWord, WarningCode, nearest_state,
+    state_words,
 };
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
@@ -47,16 +48,20 @@ fn list(columns: usize) -> String {
     let mut states: Vec<&str> = STATE_WORDS.iter().map(|known| known.word).collect();
     states.sort_unstable();
     states.dedup();
+    let mut others: Vec<&str> = OTHER_WORDS.iter().map(|known| known.word).collect();
+    others.sort_unstable_by_key(|word| word.to_ascii_lowercase());
+    others.dedup();
     let ends = EndResult::ALL.map(|end| format!("{} ({})", end.exit_code(), end.word()));
     let width = reasons.iter().chain(&warnings).chain(&reports).map(|known| known.code.len()).max().unwrap_or(0);
     let line = |known: &Explanation| indented(&format!("{:width$}  {}", known.code, known.summary), width + 4, columns);
     let lines = |explanations: &[Explanation]| explanations.iter().map(line).collect::<String>();
     format!(
-        "Reasons: why something cannot be done in place\n{}\nWarnings: what is worth knowing though it can\n{}\nFailures and notable states: what a rollout and status report\n{}\nStates: where something stands\n{}\nExit codes, by number or by their word in JSON\n{}\nMore about one of them: kubectl inplace explain CODE\n",
+        "Reasons: why something cannot be done in place\n{}\nWarnings: what is worth knowing though it can\n{}\nFailures and notable states: what a rollout and status report\n{}\nStates: where something stands\n{}\nOther words, of JSON, of the live view and of Kubernetes\n{}\nExit codes, by number or by their word in JSON\n{}\nMore about one of them: kubectl inplace explain CODE\n",
         lines(&reasons),
         lines(&warnings),
         lines(&reports),
         broken(&states.join(", "), columns),
+        broken(&others.join(", "), columns),
         broken(&ends.join(", "), columns),
     )
 }
@@ -81,7 +86,7 @@ fn states_at_length(states: &[StateWord], columns: usize) -> String {
         let StateWord { word, of, meaning, remedy } = state;
         let remedy = if remedy.is_empty() { "nothing has to be done" } else { *remedy };
         let remedy = broken(&format!("What to do: {remedy}."), columns);
-        format!("{word}: the state of {of}\n{}{remedy}", broken(&format!("{meaning}."), columns))
+        format!("{word}: {of}\n{}{remedy}", broken(&format!("{meaning}."), columns))
     });
     parts.collect::<Vec<_>>().join("\n")
 }
@@ -141,7 +146,7 @@ mod tests {
                 assert_eq!(too_long, None, "{}", explanation.code);
             }
         }
-        assert!(STATE_WORDS.iter().all(|known| list.contains(known.word)));
+        assert!(reason::every_word().all(|known| list.contains(known.word)));
         for columns in [80, COLUMNS] {
             assert!(super::list(columns).lines().all(|line| line.len() <= columns), "{}", super::list(columns));
         }
@@ -164,7 +169,7 @@ mod tests {
         for part in ["the state of a pod", "the state of a container", "Exit code 4"] {
             assert!(failed.contains(part), "{failed}");
         }
-        for state in STATE_WORDS {
+        for state in reason::every_word() {
             assert!(explained(state.word, COLUMNS).is_some_and(|text| text.contains(state.of)), "{}", state.word);
         }
         assert_eq!(explained("weather", COLUMNS), None);

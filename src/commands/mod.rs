@@ -30,6 +30,7 @@ mod shell;
 mod sources;
 mod status;
 mod targets;
+mod template;
 mod undo;
 mod usage;
 mod version;
@@ -44,6 +45,7 @@ use crate::cli::{Cli, Command, Typed, resolved, root};
 use crate::engine::change::Direction;
 use crate::engine::state::outcome::{DiffResult, EndResult, Ending};
 use crate::error::CommandError;
+use crate::render::Meaning;
 
 /// Parses the arguments, runs the command, and returns how it ended.
 ///
@@ -65,6 +67,10 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     };
     shell.configure(&cli.global, &arguments, typed);
     shell.is_answer = cli.command.as_ref().is_some_and(is_answer);
+    if usage::has_bare_dry_run(&arguments) {
+        // kubectl's words.
+        shell.say(Meaning::Waiting, "Warning:", "--dry-run is deprecated and can be replaced with --dry-run=client");
+    }
     let refusal =
         cli.global.refusal().map_or_else(|| usage::one_namespace(&arguments), |why| Err(CommandError::usage(why)));
     if let Err(error) = refusal.and_then(|()| shell.read_template()) {

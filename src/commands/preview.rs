@@ -46,6 +46,7 @@ impl Rolling<'_> {
             may_be_at_work: lock.is_some_and(|lock| plan::may_be_at_work(live, lock)),
             first_step: first.map(|(step, _)| step),
             template: stand,
+            now: live.surroundings.now.as_deref(),
             checked_by_server,
         };
         render::preview(self.output, &preview, &shell.terminal.stdout, &mut io::stdout().lock())?;

@@ -1,8 +1,5 @@
 //! What commands share of the outside: streams, terminal, environment, and the wall clock for names.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "reads the wall clock once, for the rollout's id; reads the file of a template"
-)]
+#![expect(clippy::disallowed_methods, reason = "reads the wall clock once, for the rollout's id")]
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -11,6 +8,7 @@ use tokio::sync::mpsc;
 
 use super::next::{self, Typing};
 use super::notices::Notices;
+use super::template;
 use crate::cli::{GlobalArgs, Typed};
 use crate::cluster::Cluster;
 use crate::cluster::connect::{ConnectOptions, Environment, KubeconfigNames, REQUEST_TIMEOUT, kubeconfig_names};
@@ -79,20 +77,7 @@ impl Shell {
     /// # Errors
     /// When it is missing or malformed, or its file cannot be read.
     pub(super) fn read_template(&mut self) -> Result<(), CommandError> {
-        let given = self.typed.iter().find(|typed| typed.id == "output").and_then(|typed| typed.values.last());
-        let Some(given) = given.filter(|given| given.starts_with("jsonpath")) else { return Ok(()) };
-        let (format, text) = given.split_once('=').unwrap_or((given, ""));
-        if text.is_empty() {
-            return Err(CommandError::usage("template format specified but no template given")
-                .hint("write it after an equals sign, such as: -o jsonpath='{.workloads[*].workload.name}'"));
-        }
-        let text = match format {
-            "jsonpath-file" => std::fs::read_to_string(text)
-                .map_err(|error| CommandError::usage(format!("error reading --template {text}, {error}")))?,
-            _ => text.to_owned(),
-        };
-        let template = JsonPath::parse(&text, format == "jsonpath-as-json");
-        self.template = Some(template.map_err(|error| CommandError::usage(error.to_string()))?);
+        self.template = template::typed(&self.typed)?;
         Ok(())
     }
 

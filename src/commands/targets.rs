@@ -202,8 +202,8 @@ async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Asked, Comman
 
 /// Says that there is nothing, in kubectl's words and where kubectl says it.
 pub(super) fn note_nothing(namespace: Option<&str>, shell: &Shell) {
-    let place = namespace.map(|namespace| format!(" in {namespace} namespace")).unwrap_or_default();
-    shell.say(Meaning::Plain, "No resources", &format!("found{place}."));
+    let place = namespace.map(|namespace| format!(" in {namespace} namespace.")).unwrap_or_default();
+    shell.say(Meaning::Plain, "No resources", &format!("found{place}"));
 }
 
 /// Reads words and files of a command that looks at workloads; a type alone is all of them.
@@ -228,7 +228,7 @@ pub(super) async fn read_workloads(
 fn refuse_images(asked: &Asked, why: &str) -> Result<(), CommandError> {
     match asked {
         Asked::Words(request) if !request.images.is_empty() => {
-            Err(CommandError::usage(why).hint("for another image: kubectl inplace apply"))
+            Err(CommandError::usage(why).hint("for another image: kubectl inplace apply TYPE/NAME CONTAINER=IMAGE"))
         }
         Asked::Words(_) | Asked::Manifests(_) => Ok(()),
     }

@@ -18,46 +18,101 @@ const MEANT: &[(&str, &[&str])] = &[
     ("abort", &["cancel", "stop"]),
     ("resume", &["continue", "retry", "unpause"]),
     ("status", &["get", "list", "ls", "describe", "pods", "ps", "top"]),
-    ("follow", &["wait", "progress", "logs"]),
+    ("follow", &["wait", "progress"]),
     ("plan", &["preview", "check", "validate", "what-if", "dry-run"]),
-    ("history", &["log", "revisions", "audit"]),
+    ("history", &["revisions", "audit"]),
     ("rbac", &["auth", "can-i", "role"]),
     ("explain", &["reasons", "codes", "why"]),
 ];
 
-/// Adds what was probably meant to an error of clap's.
-pub(super) fn with_tips(mut error: clap::Error, arguments: &[String]) -> clap::Error {
-    let text = |kind| match error.get(kind) {
+/// Adds what was probably meant to an error of clap's, and takes away what was not.
+pub(super) fn with_tips(error: clap::Error, arguments: &[String]) -> clap::Error {
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => with_command(error, arguments),
+        ErrorKind::UnknownArgument => with_near_flag_only(error),
+        ErrorKind::ArgumentConflict if is_about(&error, "--filename") && is_about(&error, "--kustomize") => {
+            // kubectl's sentence.
+            clap::Error::raw(ErrorKind::ArgumentConflict, "only one of -f or -k can be specified\n")
+        }
+        _ => error,
+    }
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> String {
+    match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
         _ => String::new(),
-    };
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return error;
     }
-    let word = text(ContextKind::InvalidSubcommand);
+}
+
+/// Whether a flag is one of those that an error is about.
+fn is_about(error: &clap::Error, flag: &str) -> bool {
+    let parts = [ContextKind::InvalidArg, ContextKind::PriorArg].map(|kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.contains(flag),
+        Some(ContextValue::Strings(texts)) => texts.iter().any(|text| text.contains(flag)),
+        _ => false,
+    });
+    parts.contains(&true)
+}
+
+/// clap finds `--order` like `--force`; and nobody means a flag for the name of a workload.
+fn with_near_flag_only(mut error: clap::Error) -> clap::Error {
+    error.remove(ContextKind::Suggested);
+    let flag = |kind| text(&error, kind).trim_start_matches('-').to_owned();
+    let (given, suggested) = (flag(ContextKind::InvalidArg), flag(ContextKind::SuggestedArg));
+    if suggest::closest(&given, std::iter::once(suggested.as_str())).is_none() {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+    }
+    error
+}
+
+fn with_command(mut error: clap::Error, arguments: &[String]) -> clap::Error {
+    let word = text(&error, ContextKind::InvalidSubcommand);
+    error.remove(ContextKind::SuggestedSubcommand);
     let words = arguments.get(1..).unwrap_or_default();
     let Some(at) = words.iter().position(|typed| *typed == word) else { return error };
     let (before, after) = (words.get(..at).unwrap_or_default(), words.get(at + 1..).unwrap_or_default());
-    let near = || Some((closest_command(&word)?, 0));
-    let meant = meant(&word, after).or_else(near);
-    let Some((command, also_replaced)) = meant else { return error };
-    let rest = masked(before.iter().chain(after.iter().skip(also_replaced)));
+    let near = || Some((closest_command(&word)?, None));
+    let Some((command, also_replaced)) = meant(&word, after).or_else(near) else { return error };
+    let kept = after.iter().enumerate().filter(|(at, _)| Some(*at) != also_replaced).map(|(_, word)| word);
+    let rest = masked(before.iter().chain(kept));
     let whole = StyledStr::from(format!("the whole command: kubectl inplace {command}{rest}"));
     error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![command]));
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![whole]));
     error
 }
 
-/// Returns the command for a word of another tool, and how many of the words after it are part of that: `set image`,
-/// `rollout undo`.
-fn meant(word: &str, after: &[String]) -> Option<(String, usize)> {
-    let next = after.first().map(String::as_str).unwrap_or_default();
+/// Returns the command for a word of another tool, and which of the words after it is part of that: `set image`,
+/// `rollout -n prod undo`.
+fn meant(word: &str, after: &[String]) -> Option<(String, Option<usize>)> {
+    let next = first_word(after);
+    let next_word = next.and_then(|at| after.get(at)).map(String::as_str).unwrap_or_default();
     if word == "rollout" {
-        let has_it = root().find_subcommand(next).is_some();
-        return has_it.then(|| (next.to_owned(), 1));
+        return root().find_subcommand(next_word).is_some().then(|| (next_word.to_owned(), next));
     }
     let (command, _) = MEANT.iter().find(|(_, words)| words.contains(&word))?;
-    Some(((*command).to_owned(), usize::from(word == "set" && next == "image")))
+    Some(((*command).to_owned(), next.filter(|_| word == "set" && next_word == "image")))
+}
+
+/// Returns where the first word stands that is neither a flag nor the value of one.
+fn first_word(words: &[String]) -> Option<usize> {
+    let root = root();
+    let takes_value = |word: &str| {
+        let name = |flag: &clap::Arg| {
+            let long = flag.get_long().map(|long| format!("--{long}"));
+            let short = flag.get_short().map(|short| format!("-{short}"));
+            long.as_deref() == Some(word) || short.as_deref() == Some(word)
+        };
+        root.get_arguments().find(|flag| name(flag)).is_some_and(|flag| flag.get_action().takes_values())
+    };
+    let mut is_value = false;
+    words.iter().position(|word| {
+        let is_flag = word.starts_with('-');
+        let is_word = !is_value && !is_flag;
+        is_value = !is_value && is_flag && takes_value(word);
+        is_word
+    })
 }
 
 fn closest_command(word: &str) -> Option<String> {
@@ -85,11 +140,18 @@ fn masked<'w>(words: impl Iterator<Item = &'w String>) -> String {
 /// Adds the whole command with the words that were probably meant, where it is known to be one.
 pub(super) fn with_what_was_meant(error: TargetError, shell: &Shell) -> CommandError {
     let meant = corrected(&error, &shell.typed);
+    // Whether a word is a name, or a kind that there is not here, cannot be told.
+    let is_bare = matches!(&error, TargetError::UnknownKind { word, .. } if is_word(&shell.typed, word));
     let error = CommandError::from(error);
     match meant {
         Some(words) => error.hint(format!("the whole command: {}{words}", next::command_of(&shell.arguments))),
+        None if is_bare => error.hint("a workload is written with its type: TYPE/NAME, such as deployment/web"),
         None => error,
     }
+}
+
+fn is_word(typed: &[Typed], word: &str) -> bool {
+    typed.iter().any(|typed| typed.id == "words" && typed.values.iter().any(|value| value == word))
 }
 
 /// Returns what follows the command; the flags that name server and user are added to each hint.
@@ -121,6 +183,11 @@ fn corrected(error: &TargetError, typed: &[Typed]) -> Option<String> {
         Some(words.iter().map(|word| format!(" {}", quoted(word))).collect::<String>())
     });
     Some(words.collect())
+}
+
+/// Whether `--dry-run` was typed without a mode, which is the client's.
+pub(super) fn has_bare_dry_run(arguments: &[String]) -> bool {
+    arguments.iter().take_while(|word| *word != "--").any(|word| word == "--dry-run")
 }
 
 /// Refuses targets that are each followed by a namespace of their own, as `plan -A -o name | xargs` types them: all would be
@@ -165,6 +232,8 @@ mod tests {
             ("-n shop update deployment/web side=:v2 --yes", "apply -n shop deployment/web side=:v2 --yes"),
             ("set image deploy/web side=:v2", "apply deploy/web side=:v2"),
             ("rollout undo deploy/web", "undo deploy/web"),
+            ("rollout -n shop undo deploy/web", "undo -n shop deploy/web"),
+            ("set -n shop image deploy/web side=:v2", "apply -n shop deploy/web side=:v2"),
             ("paln deploy/web side=:v2 --token abc --token=def", "plan deploy/web side=:v2 --token ... --token=..."),
             ("paln -s https://u:hidden@h -f https://u:hidden@h/x", "plan -s https://h -f https://h/x"),
             ("aply a --server=https://u:hidden@h --yes", "apply a --server=https://h --yes"),
@@ -172,11 +241,31 @@ mod tests {
             let whole = format!("tip: the whole command: kubectl inplace {whole}\n");
             assert!(told(line).contains(&whole), "{}", told(line));
         }
-        assert!(!told("weather").contains("the whole command"));
+        for line in ["weather", "logs deployment/web", "rollout pause deployment/web", "rollout"] {
+            assert!(!told(line).contains("tip: "), "{}", told(line));
+        }
         for (command, words) in MEANT {
             assert!(root().find_subcommand(command).is_some(), "{command}");
             assert!(words.iter().all(|word| root().find_subcommand(word).is_none()), "{command}");
         }
+    }
+
+    #[test]
+    fn flags_are_suggested_only_where_they_are_near() {
+        for (line, tip) in [
+            ("apply deploy/web --force", None),
+            ("plan deploy/web --wait", None),
+            ("status deploy/web --wide", None),
+            ("plan deploy/web --timout 3", Some("'--timeout'")),
+            ("plan deploy/web --all-container", Some("'--all-containers'")),
+        ] {
+            let told = told(line);
+            assert_eq!(told.contains("tip: "), tip.is_some(), "{told}");
+            assert!(tip.is_none_or(|tip| told.contains(tip)), "{told}");
+            assert!(tip.is_some() || !told.contains("--order") && !told.contains("Usage: "), "{told}");
+        }
+        assert_eq!(told("plan -f a.yaml -k dir"), "error: only one of -f or -k can be specified\n");
+        assert_eq!(told("status -k dir -f a.yaml"), "error: only one of -f or -k can be specified\n");
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub use diff::{diff, yaml};
 pub use hash::{HashFormat, hashes};
 pub use history::{HistoryContext, history};
 pub use json_lines::JsonLines;
-pub use jsonpath::{JsonPath, JsonPathError};
+pub use jsonpath::{JsonPath, JsonPathError, JsonPathOptions};
 pub use lines::Lines;
 pub use live::{Columns, Live, Screen, SharedScreen};
 pub use preview::{Preview, preview};

@@ -30,6 +30,8 @@ pub struct Preview<'a> {
     pub first_step: Option<OwnerStep>,
     /// Where the owner's template stands; `None` where only pods are to get back what was taken off.
     pub template: Option<TemplateStand>,
+    /// The time, where it is known.
+    pub now: Option<&'a str>,
     /// Of a dry run: whether the server was asked, and accepted the writes.
     pub checked_by_server: Option<bool>,
 }
@@ -110,9 +112,10 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             format!("{} what a rollout left whose lock is gone or unreadable", preview.verb())
         }
         Some(lock) => {
-            let (who, since) = (style.show(&lock.who), style.show(&lock.since));
+            let who = style.show(&lock.who);
+            let since = style.show(&words::ago(&lock.since, preview.now.unwrap_or_default()));
             let state = lock.state.words(preview.may_be_at_work);
-            format!("{} rollout {} of {who} since {since} ({state})", preview.verb(), goal.id)
+            format!("{} rollout {}, started by {who} {since} ({state})", preview.verb(), goal.id)
         }
         None => "restore what an interrupted run removed from its pods".to_owned(),
     };

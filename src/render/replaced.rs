@@ -20,7 +20,7 @@ pub(super) fn sentence(lock: &RolloutLock, style: &Style) -> String {
     let what = if images.is_empty() { String::new() } else { format!(": {}", images.join(", ")) };
     let (id, who, since) = (style.show(lock.id.as_str()), style.show(&lock.who), style.show(&lock.since));
     let (state, direction) = (lock.state.word(), words::direction(lock.direction));
-    format!("Takes the place of rollout {id} of {who} since {since} ({state}, {direction}){what}")
+    format!("Replaces rollout {id}, started by {who} at {since} ({state}, {direction}){what}")
 }
 
 /// Says it in a line of its own, where there is one.

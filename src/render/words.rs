@@ -66,6 +66,12 @@ pub(super) fn age(since: &str, now: &str) -> String {
     age.map_or_else(|| since.to_owned(), |age| duration::human(Duration::from_secs(age)))
 }
 
+/// Returns how long ago something began; the time itself where that cannot be computed.
+pub(super) fn ago(began: &str, now: &str) -> String {
+    let age = age(began, now);
+    if age == began { format!("at {began}") } else { format!("{age} ago") }
+}
+
 /// Returns seconds as a duration; what is no length of time is none.
 pub(super) fn from_seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()

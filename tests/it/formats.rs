@@ -131,8 +131,16 @@ fn a_template_takes_fields_out_of_a_document() {
     assert_eq!(file.stdout, "Deployment/web\n");
     let json = run(&server, "status deploy/web -o jsonpath-as-json={.workloads[*].workload.name}").ends_with(0);
     assert_eq!(json.json(), json!(["web"]));
+    let flag = run(&server, "status deploy/web -o jsonpath --template={.kind}").ends_with(0);
+    assert_eq!(flag.stdout, "Status");
+    let missing = "status deploy/web -o jsonpath={.nope} --allow-missing-template-keys";
+    assert_eq!(run(&server, missing).ends_with(0).stdout, "");
+    run(&server, &format!("{missing}=f")).ends_with(1).says("Error executing template: nope is not found");
     let asked = server.requests().len();
     for (format, why) in [
+        ("text --template={{.kind}}", "--template cannot be combined with -o text"),
+        ("jsonpath={.a} --template={.b}", "--template cannot be combined with -o jsonpath={.a}"),
+        ("jsonpath={.a} --allow-missing-template-keys=perhaps", "true or false is expected"),
         ("jsonpath", "template format specified but no template given"),
         ("jsonpath={.workloads[}", "error parsing jsonpath {.workloads[}, unterminated array"),
         ("jsonpath-file=none", "none"),
@@ -140,6 +148,7 @@ fn a_template_takes_fields_out_of_a_document() {
     ] {
         run(&server, &format!("status deploy/web -o {format}")).ends_with(1).says(why);
     }
+    run(&server, "status deploy/web --template={{.kind}}").ends_with(1).says("go-template is not supported");
     assert_eq!(server.requests().len(), asked, "a template is read before the server is asked");
     run(&server, "status deploy/web -o jsonpath={.workloads[7]}").ends_with(1).says("out of bounds: index 7, length 1");
 }
@@ -159,6 +168,9 @@ fn a_plan_asks_the_server_as_its_dry_run_says() {
     for line in ["plan deploy/web side=:v2 --dry-run=client", "plan deploy/web side=:v2 --dry-run"] {
         assert_eq!(dry_runs(line), 0, "{line}");
     }
+    let deprecated = "Warning: --dry-run is deprecated and can be replaced with --dry-run=client";
+    run(&web(), "plan deploy/web side=:v2 --dry-run").ends_with(0).says(deprecated);
+    run(&web(), "plan deploy/web side=:v2 --dry-run=client").ends_with(0).omits(deprecated);
     let refused = run(&web(), "plan deploy/web side=:v2 --dry-run=none").ends_with(1);
     refused.says("[possible values: client, server]");
     for command in ["plan", "apply", "restart", "resume", "abort", "undo"] {

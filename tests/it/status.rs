@@ -134,7 +134,9 @@ fn targets_are_named_as_everywhere() {
         .prints("daemonset.apps/log --namespace=other\n");
     run(&server, "status deploy/web side=acme/side:v2").ends_with(1).says("takes workloads alone");
     run(&server, "status deploy/none").ends_with(1).says("not found");
-    run(&server, "status deploy -l app=none").ends_with(0).says("No resources found in ");
+    run(&server, "status deploy -l app=none").ends_with(0).says("No resources found in default namespace.\n");
+    // Without a namespace kubectl writes no full stop.
+    run(&server, "status deploy -A -l app=none").ends_with(0).says("No resources found\n");
     run(&server, "status deploy").ends_with(0).prints("deployment/web");
     run(&server, "history deploy").ends_with(0);
     run(&server, "status deploy --all").ends_with(0).prints("deployment/web");

@@ -25,6 +25,7 @@ mod hash_command;
 mod history;
 mod hooks;
 mod interrupt;
+mod jsonpath;
 mod leaves;
 mod on_call;
 mod pages;

@@ -342,7 +342,10 @@ async fn no_answer_in_time() {
         setup.options.request_timeout = Some(Duration::from_millis(250));
         let connection = setup.connect().await.unwrap();
         let error = ask(connection.client(), AccessVerb::Patch, POD).await.unwrap_err();
-        assert_eq!(error.to_string(), "the server did not answer within 250ms");
+        assert_eq!(
+            error.to_string(),
+            "request canceled: the server did not answer within 250ms (Client.Timeout exceeded)"
+        );
         assert!(error.may_have_been_done());
         assert!(server.received().len() <= 1, "not repeated");
     }

@@ -294,7 +294,10 @@ fn later(retry_after: Option<Duration>) -> String {
 
 fn timed_out(after: Option<Duration>, message: &str) -> String {
     match after {
-        Some(limit) => format!("the server did not answer within {limit:?}"),
+        // In brackets Go's words, which kubectl shows and people search for.
+        Some(limit) => {
+            format!("request canceled: the server did not answer within {limit:?} (Client.Timeout exceeded)")
+        }
         None => format!("the server timed out: {message}"),
     }
 }

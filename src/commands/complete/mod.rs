@@ -6,7 +6,7 @@
 mod names;
 mod wanted;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use clap::CommandFactory;
@@ -81,9 +81,12 @@ fn candidates(words: Vec<String>) -> String {
         all.push(OsString::new());
     }
     let last = all.len() - 1;
+    // As in kubectl, a flag is offered to whoever begins one.
+    let is_flag = all.last().is_some_and(|typed| typed.to_string_lossy().starts_with('-'));
     let found = engine::complete(&mut Cli::command(), all, last, None).unwrap_or_default();
+    let is_wanted = |value: &OsStr| is_flag || !value.to_string_lossy().starts_with('-');
     let mut text = String::new();
-    for candidate in found.into_iter().filter(|candidate| !candidate.is_hide_set()) {
+    for candidate in found.into_iter().filter(|found| !found.is_hide_set() && is_wanted(found.get_value())) {
         text.push_str(&candidate.get_value().to_string_lossy());
         if let Some(help) = candidate.get_help() {
             text.push('\t');
@@ -112,6 +115,11 @@ mod tests {
         assert!(complete("completion z").contains("zsh"));
         assert!(!complete("").contains("__complete"));
         assert!(complete("pl").ends_with(":4\n"));
+        for line in ["version ", "explain NoPods ", "options "] {
+            assert_eq!(complete(line), ":4\n", "{line}");
+        }
+        assert_eq!(complete("completion ").lines().count(), 5, "four shells: {}", complete("completion "));
+        assert!(complete("completion -").contains("--install") && complete("version -").contains("--context"));
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn codes() -> Names {
     });
     // Several ends have the exit code 0.
     let mut described: BTreeMap<String, String> = BTreeMap::new();
-    let states = reason::STATE_WORDS.iter().map(|known| (known.word.to_owned(), known.meaning.to_owned()));
+    let states = reason::every_word().map(|known| (known.word.to_owned(), known.meaning.to_owned()));
     for (code, summary) in codes.chain(states).chain(ends) {
         let is_known = described.keys().any(|known| known.eq_ignore_ascii_case(&code));
         if !is_known {

@@ -126,6 +126,8 @@ const CARRY: &[(Carry, &[&str])] = &[
             "quiet",
             "verbosity",
             "output",
+            "template",
+            "allow_missing_template_keys",
             "detailed_exitcode",
             "exit_code",
             // What kubectl alone understands.

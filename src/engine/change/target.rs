@@ -105,8 +105,8 @@ pub enum TargetError {
         /// What may have been meant.
         suggestion: String,
     },
-    /// `side = :v2`: blanks around the equals sign.
-    #[error("{:?} has blanks around the equals sign; did you mean {meant}?", words.join(" "))]
+    /// `side = :v2`, `side :v2`: blanks around the equals sign, or in its place.
+    #[error("{:?} has {}; did you mean {meant}?", words.join(" "), blanks_where(words))]
     Blanks {
         /// As written.
         words: Vec<String>,
@@ -195,6 +195,11 @@ pub fn corrected(words: &[String], (wrong, meant): &(Vec<String>, String)) -> Ve
     corrected
 }
 
+fn blanks_where(words: &[String]) -> &'static str {
+    let has_sign = words.iter().any(|word| word.contains('='));
+    if has_sign { "blanks around the equals sign" } else { "a blank in place of the equals sign" }
+}
+
 fn known() -> String {
     WorkloadKind::updated_here().map(|kind| kind.spec().singular).collect::<Vec<_>>().join(", ")
 }
@@ -232,7 +237,7 @@ pub fn parse(
     }
     let (images, targets): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.contains('='));
     if let Some(word) = targets.iter().find(|word| word.contains([':', '@'])) {
-        return Err(equals_missing(word));
+        return Err(blank_for_sign(&targets, word).unwrap_or_else(|| equals_missing(word)));
     }
     let mut request = Request::default();
     for word in images.into_iter().chain(image_flags) {
@@ -299,6 +304,16 @@ fn blanks(words: &[String]) -> Option<TargetError> {
         Some(_) | None => meant,
     };
     Some(TargetError::Blanks { words, meant })
+}
+
+/// `deploy/web side :v2`, `deploy web side :v2`: before the tag stands a word that no target needs.
+fn blank_for_sign(targets: &[&String], word: &str) -> Option<TargetError> {
+    let before =
+        targets.iter().position(|target| *target == word)?.checked_sub(1).filter(|_| word.starts_with([':', '@']))?;
+    let needed = if targets.first()?.contains('/') { 1 } else { 2 };
+    let container = targets.get(before).filter(|container| before >= needed && !container.contains(['/', ':', '@']))?;
+    let words = vec![(*container).clone(), word.to_owned()];
+    Some(TargetError::Blanks { words, meant: format!("{container}={word}") })
 }
 
 /// No kind and no name has a colon or an at sign: `side:v2`, `acme/side:v2`, `:v2`.
@@ -396,6 +411,9 @@ mod tests {
             ("deploy/web side@sha256:00", "did you mean side=@sha256:00?"),
             ("deploy/web acme/side:v2", "did you mean CONTAINER=acme/side:v2?"),
             ("deploy/web :v2", "did you mean CONTAINER=:v2?"),
+            ("deploy/web side :v2", "\"side :v2\" has a blank in place of the equals sign; did you mean side=:v2?"),
+            ("deploy web side @sha256:00", "did you mean side=@sha256:00?"),
+            ("deploy web :v2", "did you mean CONTAINER=:v2?"),
             ("deploy/web side=v2", "did you mean side=:v2, the tag?"),
             ("deploy/web side=1.27.2", "did you mean side=:1.27.2, the tag?"),
             ("deploy/web side = :v2", "did you mean side=:v2?"),

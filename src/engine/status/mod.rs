@@ -240,11 +240,14 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let left =
         if held == Held::No { deployment::leftover_name(&workload.object, &live.surroundings.owned) } else { None };
     let left = left.map(|replica_set| OwnerState::LeftRevision { replica_set });
+    let is_left = left.is_some();
     let owner = owner::states(workload, &held, on_delete.into_iter().chain(left));
     let ways = match hold {
         Some(hold) => ways::ways(hold, present(live).as_ref(), life.as_ref(), &pods),
         None => {
-            ways::ways_without_rollout(&pods, held == Held::No && owner.iter().all(OwnerState::is_at_rest), strategy)
+            let is_at_rest = held == Held::No && owner.iter().all(OwnerState::is_at_rest);
+            let left = is_left.then(ways::delete_left_revision);
+            left.into_iter().chain(ways::ways_without_rollout(&pods, is_at_rest, strategy)).collect()
         }
     };
     WorkloadStatus {

@@ -106,7 +106,7 @@ impl OwnerState {
                 "its updateStrategy is OnDelete, and {applied} was applied last: its controller replaces no pod for a later template"
             ),
             Self::LeftRevision { replica_set } => format!(
-                "replicaset/{replica_set} is left of a rollout that was rolled back, and is in kubectl rollout history: kubectl inplace abort deletes it"
+                "replicaset/{replica_set} is left of a rollout that was rolled back, and is in kubectl rollout history"
             ),
             Self::Stuck { reason, message } if message.is_empty() => {
                 format!("its controller is not progressing: {reason}")

@@ -114,6 +114,11 @@ pub(super) fn ways_without_rollout(pods: &[PodStatus], is_at_rest: bool, strateg
     apply.into_iter().chain(restore).collect()
 }
 
+/// Returns what deletes the ReplicaSet that a rollout has left.
+pub(super) fn delete_left_revision() -> Way {
+    Way::new(Deed::Abort, "Delete the ReplicaSet", &BTreeSet::new())
+}
+
 /// Whether a container with the image that the rollout brings has failed, or runs between two ends of a crash loop.
 fn has_failed(lock: &RolloutLock, pods: &[PodStatus]) -> bool {
     let mut reports = pods.iter().flat_map(|pod| &pod.containers);

@@ -1,261 +1,259 @@
-//! From a template's text to its parts.
+//! From a template's text to its nodes, as client-go's `util/jsonpath/parser.go` goes through it, so that what reads oddly
+//! there (`[]` is the first item, text after `{.}` is text) reads the same here.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-use super::{Comparison, Filter, Operand, Part, Slice, Step};
+use super::go;
+use super::{Array, Filter, Node};
 
-/// What a brace holds.
-enum Action {
-    Text(String),
-    Path(Vec<Step>),
-    Range(Vec<Step>),
-    End,
-}
-
-pub(super) fn template(text: &str) -> Result<Vec<Part>, String> {
-    // What is written within each range that has begun, with the range's path; the outermost has none.
-    let mut open: Vec<(Vec<Step>, Vec<Part>)> = Vec::new();
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find('{') {
-        let (before, inside) = rest.split_at(at);
-        if !before.is_empty() {
-            parts.push(Part::Text(before.to_owned()));
-        }
-        let mut reader = Reader { rest: inside.strip_prefix('{').unwrap_or_default() };
-        let action = reader.action()?;
-        rest = reader.rest;
-        match action {
-            Action::Text(text) => parts.push(Part::Text(text)),
-            Action::Path(path) => parts.push(Part::Path(path)),
-            Action::Range(path) => open.push((path, std::mem::take(&mut parts))),
-            Action::End => {
-                let (path, outer) = open.pop().ok_or("not in range, nothing to end")?;
-                let body = std::mem::replace(&mut parts, outer);
-                parts.push(Part::Range(path, body));
+/// Reads a whole template: text, and a list of nodes for each pair of braces.
+pub(super) fn template(text: &str) -> Result<Vec<Node>, String> {
+    let mut nodes = Vec::new();
+    let mut parser = Parser { input: text, at: 0, start: 0 };
+    loop {
+        let Some(length) = parser.rest().find('{') else {
+            let last = parser.rest();
+            if !last.is_empty() {
+                nodes.push(Node::Text(last.to_owned()));
             }
+            return Ok(nodes);
+        };
+        parser.at += length;
+        if length > 0 {
+            nodes.push(Node::Text(parser.consume().to_owned()));
         }
+        parser.at += 1;
+        parser.consume();
+        nodes.push(Node::List(parser.action()?));
     }
-    if !rest.is_empty() {
-        parts.push(Part::Text(rest.to_owned()));
-    }
-    if open.is_empty() { Ok(parts) } else { Err("not in range, no end".to_owned()) }
 }
 
-/// What is left to read.
-struct Reader<'t> {
-    rest: &'t str,
+/// Reads what a key, an item of a union or a side of a filter holds.
+fn part(text: &str) -> Result<Vec<Node>, String> {
+    match template(&format!("{{{text}}}"))?.into_iter().next() {
+        Some(Node::List(nodes)) => Ok(nodes),
+        _ => Ok(Vec::new()),
+    }
 }
 
-impl<'t> Reader<'t> {
-    fn blanks(&mut self) {
-        self.rest = self.rest.trim_start();
+struct Parser<'t> {
+    input: &'t str,
+    at: usize,
+    /// Where what is being read begins.
+    start: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn rest(&self) -> &'t str {
+        self.input.get(self.at..).unwrap_or_default()
     }
 
-    fn takes(&mut self, prefix: &str) -> bool {
-        let rest = self.rest.strip_prefix(prefix);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
     }
 
-    /// Takes what comes before one of these characters.
-    fn until(&mut self, is_end: impl Fn(char) -> bool) -> &'t str {
-        let at = self.rest.find(is_end).unwrap_or(self.rest.len());
-        let (taken, rest) = self.rest.split_at(at);
-        self.rest = rest;
-        taken
+    fn next(&mut self) -> Option<char> {
+        let next = self.peek();
+        self.at += next.map_or(0, char::len_utf8);
+        next
+    }
+
+    /// Returns what was read since the last time.
+    fn consume(&mut self) -> &'t str {
+        let text = self.input.get(self.start..self.at).unwrap_or_default();
+        self.start = self.at;
+        text
     }
 
     /// Reads up to the closing brace.
-    fn action(&mut self) -> Result<Action, String> {
-        self.blanks();
-        let action = match self.rest.chars().next() {
-            None => return Err("unclosed action".to_owned()),
-            Some('"' | '\'') => Action::Text(self.quoted()?),
-            Some(c) if c.is_alphabetic() => match self.until(|c| !c.is_alphanumeric() && c != '_') {
-                "range" => {
-                    self.blanks();
-                    Action::Range(self.path()?)
-                }
-                "end" => Action::End,
-                other => return Err(format!("unrecognized identifier {other}")),
-            },
-            Some(_) => Action::Path(self.path()?),
-        };
-        self.blanks();
-        match (self.takes("}"), self.rest.chars().next()) {
-            (true, _) => Ok(action),
-            (false, None) => Err("unclosed action".to_owned()),
-            (false, Some(other)) => Err(format!("unexpected {other:?} in an action")),
-        }
-    }
-
-    /// Reads a text in single or double quotes, as Go writes it.
-    fn quoted(&mut self) -> Result<String, String> {
-        let mut text = String::new();
-        let mut letters = self.rest.char_indices();
-        let quote = letters.next().map(|(_, quote)| quote);
-        while let Some((at, letter)) = letters.next() {
-            match letter {
-                _ if Some(letter) == quote => {
-                    self.rest = self.rest.get(at + letter.len_utf8()..).unwrap_or_default();
-                    return Ok(text);
-                }
-                '\\' => match letters.next() {
-                    Some((_, 'n')) => text.push('\n'),
-                    Some((_, 't')) => text.push('\t'),
-                    Some((_, 'r')) => text.push('\r'),
-                    Some((_, other @ ('\\' | '"' | '\''))) => text.push(other),
-                    Some((_, other)) => return Err(format!("invalid escape \\{other}")),
-                    None => break,
-                },
-                letter => text.push(letter),
-            }
-        }
-        Err("unterminated quoted string".to_owned())
-    }
-
-    /// Reads steps for as long as there are any. The root and the current object are the same: client-go takes each object of
-    /// a range for a document of its own.
-    fn path(&mut self) -> Result<Vec<Step>, String> {
-        let mut steps = Vec::new();
-        let begins = self.takes("$") || self.takes("@");
+    fn action(&mut self) -> Result<Vec<Node>, String> {
+        let mut nodes = Vec::new();
         loop {
-            if self.takes("..") {
-                steps.push(Step::Descend);
-                if !self.rest.starts_with('[') {
-                    steps.push(self.field()?);
+            if self.rest().starts_with("[?(") {
+                nodes.push(self.filter()?);
+                continue;
+            }
+            if self.rest().starts_with("..") {
+                self.recursive(&mut nodes)?;
+                continue;
+            }
+            match self.peek() {
+                None | Some('\r' | '\n') => return Err("unclosed action".to_owned()),
+                Some('}') => {
+                    self.next();
+                    self.consume();
+                    return Ok(nodes);
                 }
-            } else if self.takes("[") {
-                steps.push(self.brackets()?);
-            } else if self.takes(".") {
-                // `.` alone is the object.
-                let is_alone = self.rest.starts_with(['}', '[', ' ', ')']) || self.rest.is_empty();
-                if !is_alone {
-                    steps.push(self.field()?);
-                } else if !begins && self.rest.is_empty() {
-                    return Err("unclosed action".to_owned());
+                // The root and the current object are the same: each object of a range is taken for a document of its own.
+                Some(' ' | '@' | '$') => {
+                    self.next();
+                    self.consume();
                 }
-            } else {
-                return Ok(steps);
+                Some('[') => self.array(&mut nodes)?,
+                Some(quote @ ('"' | '\'')) => nodes.push(self.quoted(quote)?),
+                Some('.') => {
+                    self.next();
+                    nodes.push(self.field());
+                }
+                Some(sign) if matches!(sign, '+' | '-') || sign.is_numeric() => nodes.push(self.number()?),
+                Some(letter) if letter == '_' || letter.is_alphabetic() => nodes.push(self.identifier()),
+                Some(other) => {
+                    let shown = if other.is_control() { String::new() } else { format!(" '{other}'") };
+                    return Err(format!("unrecognized character in action: U+{:04X}{shown}", u32::from(other)));
+                }
             }
         }
     }
 
-    fn field(&mut self) -> Result<Step, String> {
-        if self.takes("*") {
-            return Ok(Step::All);
+    fn identifier(&mut self) -> Node {
+        while !is_terminator(self.peek()) {
+            self.next();
         }
-        let mut name = String::new();
-        let mut letters = self.rest.char_indices();
-        let mut end = self.rest.len();
-        while let Some((at, letter)) = letters.next() {
-            match letter {
-                '\\' => name.extend(letters.next().map(|(_, escaped)| escaped)),
-                '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}' | '(' | ')' | '=' | '!' | '<' | '>' => {
-                    end = at;
-                    break;
-                }
-                letter if letter.is_whitespace() => {
-                    end = at;
-                    break;
-                }
-                letter => name.push(letter),
-            }
+        match self.consume() {
+            "true" => Node::Value(Value::Bool(true)),
+            "false" => Node::Value(Value::Bool(false)),
+            word => Node::Identifier(word.to_owned()),
         }
-        self.rest = self.rest.get(end..).unwrap_or_default();
-        if name.is_empty() { Err("a field without a name".to_owned()) } else { Ok(Step::Field(name)) }
     }
 
-    /// Reads what stands in brackets, and the closing one.
-    fn brackets(&mut self) -> Result<Step, String> {
-        self.blanks();
-        if self.takes("?(") {
-            let filter = self.filter()?;
-            self.blanks();
-            return if self.takes("]") { Ok(Step::Filter(filter)) } else { Err("unterminated array".to_owned()) };
+    fn recursive(&mut self, nodes: &mut Vec<Node>) -> Result<(), String> {
+        if nodes.last() == Some(&Node::Recursive) {
+            return Err("invalid multiple recursive descent".to_owned());
         }
-        let mut steps = Vec::new();
+        self.at += "..".len();
+        self.consume();
+        nodes.push(Node::Recursive);
+        if self.peek().is_some_and(|letter| letter == '_' || letter.is_alphanumeric()) {
+            nodes.push(self.field());
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<Node, String> {
+        self.next();
+        while self.peek().is_some_and(|letter| letter == '.' || letter.is_numeric()) {
+            self.next();
+        }
+        let text = self.consume();
+        let number = text.parse::<i64>().ok().map(Number::from);
+        let number = number.or_else(|| text.parse::<f64>().ok().and_then(Number::from_f64));
+        number.map(|number| Node::Value(Value::Number(number))).ok_or_else(|| format!("cannot parse number {text}"))
+    }
+
+    /// Reads `[...]`; a quoted key is a path, in which a dot has to be escaped.
+    fn array(&mut self, nodes: &mut Vec<Node>) -> Result<(), String> {
         loop {
-            self.blanks();
-            let step = match self.rest.chars().next() {
-                Some('\'' | '"') => Step::Field(self.quoted()?),
-                Some(_) => {
-                    let text = self.until(|c| matches!(c, ']' | ',' | '}'));
-                    if !self.rest.starts_with([']', ',']) {
-                        return Err("unterminated array".to_owned());
-                    }
-                    index(text.trim())?
-                }
-                None => return Err("unterminated array".to_owned()),
-            };
-            steps.push(step);
-            self.blanks();
-            if self.takes("]") {
-                break;
-            }
-            if !self.takes(",") {
-                return Err("unterminated array".to_owned());
+            match self.next() {
+                None | Some('\n') => return Err("unterminated array".to_owned()),
+                Some(']') => break,
+                Some(_) => {}
             }
         }
-        Ok(if steps.len() > 1 { Step::Union(steps) } else { steps.remove(0) })
+        let text = self.consume();
+        let text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or_default();
+        let text = if text == "*" { ":" } else { text };
+        if text.contains(',') {
+            let items = text.split(',').map(|item| part(&format!("[{}]", item.trim_matches(' '))));
+            nodes.push(Node::Union(items.collect::<Result<_, _>>()?));
+            return Ok(());
+        }
+        let key = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')).filter(|key| !key.contains('\''));
+        match key {
+            Some(key) => nodes.extend(part(&format!(".{key}"))?),
+            None => nodes.push(Node::Array(slice(text)?)),
+        }
+        Ok(())
     }
 
-    /// Reads a filter, and the closing parenthesis.
-    fn filter(&mut self) -> Result<Filter, String> {
-        let left = self.operand()?;
-        self.blanks();
-        if self.takes(")") {
-            return Ok(Filter { left, compared: None });
+    /// Reads `[?(...)]`. A closing parenthesis within the first quoted text does not count.
+    fn filter(&mut self) -> Result<Node, String> {
+        self.at += "[?(".len();
+        self.consume();
+        let (mut quote, mut is_closed) = (None, false);
+        loop {
+            match self.next() {
+                None | Some('\n') => return Err("unterminated filter".to_owned()),
+                Some(letter @ ('"' | '\'')) if quote.is_none() => quote = Some(letter),
+                Some(letter @ ('"' | '\'')) => is_closed |= quote == Some(letter) && !self.is_escaped(),
+                Some(')') if quote.is_some() == is_closed => break,
+                Some(_) => {}
+            }
         }
-        let comparisons = [
-            ("==", Comparison::Equal),
-            ("!=", Comparison::NotEqual),
-            ("<=", Comparison::AtMost),
-            (">=", Comparison::AtLeast),
-            ("<", Comparison::Less),
-            (">", Comparison::More),
-        ];
-        let found = comparisons.into_iter().find(|(sign, _)| self.takes(sign));
-        let (_, comparison) = found.ok_or_else(|| "invalid filter: ==, !=, <, <=, > or >= is missing".to_owned())?;
-        let right = self.operand()?;
-        self.blanks();
-        match self.takes(")") {
-            true => Ok(Filter { left, compared: Some((comparison, right)) }),
-            false => Err("unterminated filter".to_owned()),
+        if self.next() != Some(']') {
+            return Err("unclosed array expect ]".to_owned());
         }
+        let text = self.consume();
+        let text = text.strip_suffix(")]").unwrap_or_default();
+        let is_sign = |letter: char| matches!(letter, '!' | '<' | '>' | '=');
+        let compared = text.find(is_sign).filter(|at| *at > 0).and_then(|at| {
+            let (left, rest) = text.split_at(at);
+            // Something is compared with; where nothing else follows, it is the last sign.
+            let length = rest.find(|letter| !is_sign(letter)).unwrap_or(rest.len() - 1);
+            let (sign, right) = rest.split_at(length);
+            (length > 0).then_some((left, sign, right))
+        });
+        Ok(Node::Filter(match compared {
+            None => Filter { left: part(text)?, compared: None },
+            Some((left, sign, right)) => {
+                let left = part(left)?;
+                Filter { left, compared: Some((sign.to_owned(), part(right)?)) }
+            }
+        }))
     }
 
-    fn operand(&mut self) -> Result<Operand, String> {
-        self.blanks();
-        match self.rest.chars().next() {
-            Some('\'' | '"') => Ok(Operand::Value(Value::String(self.quoted()?))),
-            Some('@' | '$' | '.' | '[') => Ok(Operand::Path(self.path()?)),
-            Some(_) | None => {
-                let word = self.until(|c| c.is_whitespace() || matches!(c, ')' | '=' | '!' | '<' | '>' | ']'));
-                let value: Option<Value> = serde_json::from_str(word).ok();
-                let value = value.filter(|value| value.is_number() || value.is_boolean());
-                value.map(Operand::Value).ok_or_else(|| format!("invalid filter: {word:?} is no number, text or path"))
+    /// Whether a backslash stands before the letter that was just read.
+    fn is_escaped(&self) -> bool {
+        let before = self.at.checked_sub(2).and_then(|at| self.input.as_bytes().get(at));
+        before == Some(&b'\\')
+    }
+
+    fn quoted(&mut self, quote: char) -> Result<Node, String> {
+        self.next();
+        loop {
+            match self.next() {
+                None | Some('\n') => return Err("unterminated quoted string".to_owned()),
+                Some(letter) if letter == quote && !self.is_escaped() => break,
+                Some(_) => {}
             }
+        }
+        let text = self.consume();
+        let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+        let unquoted = go::unquoted(inner, quote);
+        unquoted.map(Node::Text).ok_or_else(|| format!("unquote string {text} error invalid syntax"))
+    }
+
+    fn field(&mut self) -> Node {
+        self.consume();
+        while !is_terminator(self.peek()) {
+            if self.next() == Some('\\') {
+                self.next();
+            }
+        }
+        match self.consume() {
+            "*" => Node::Wildcard,
+            name => Node::Field(name.replace('\\', "")),
         }
     }
 }
 
-/// Reads `*`, `1`, `1:3`, `::2`.
-fn index(text: &str) -> Result<Step, String> {
-    if text == "*" {
-        return Ok(Step::All);
+fn is_terminator(letter: Option<char>) -> bool {
+    matches!(letter, None | Some(' ' | '\t' | '\r' | '\n' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}'))
+}
+
+/// Reads `1`, `1:3`, `::2`; nothing at all is the first item.
+fn slice(text: &str) -> Result<Array, String> {
+    let invalid = || format!("invalid array index {text}");
+    let parts: Vec<&str> = text.split(':').collect();
+    let digits = |part: &str| part.strip_prefix('-').unwrap_or(part).bytes().all(|byte| byte.is_ascii_digit());
+    if parts.len() > 3 || !parts.iter().all(|part| digits(part)) {
+        return Err(invalid());
     }
-    let wrong = || format!("invalid array index {text}");
-    let number = |part: &str| match part {
-        "" => Ok(None),
-        part => part.parse().map(Some).map_err(|_| wrong()),
+    let number = |at: usize| match parts.get(at) {
+        None | Some(&"") => Ok(None),
+        Some(part) => part.parse::<i64>().map(Some).map_err(|_| format!("array index {part} is not a number")),
     };
-    let parts: Vec<Option<i64>> = text.split(':').map(number).collect::<Result<_, _>>()?;
-    Ok(Step::Slice(match parts[..] {
-        [Some(index)] => Slice::One(index),
-        [from, to] => Slice::Part { from, to, step: None },
-        [from, to, step] => Slice::Part { from, to, step },
-        _ => return Err(wrong()),
-    }))
+    let (from, to, step) = (number(0)?, number(1)?, number(2)?);
+    let is_one = parts.len() == 1;
+    let to = if is_one { Some(from.unwrap_or(0).saturating_add(1)) } else { to };
+    Ok(Array { from, to, is_one, step })
 }

@@ -244,7 +244,7 @@ fn held_by(
         style.paint(Meaning::Waiting, "rollout in progress:"),
         style.show(lock.id.as_str()),
         style.show(&lock.who),
-        style.show(&since(&lock.since, context.now)),
+        style.show(&words::ago(&lock.since, context.now)),
         match status.life {
             Some(Life::Gone) => "interrupted",
             _ => lock.state.word(),
@@ -270,11 +270,6 @@ fn held_by(
         writeln!(out, "        reason: {}", style.show(reason))?;
     }
     Ok(())
-}
-
-fn since(began: &str, now: &str) -> String {
-    let age = age(began, now);
-    if age == began { format!("at {began}") } else { format!("{age} ago") }
 }
 
 fn shown(status: &WorkloadStatus, detail: Detail) -> Vec<&PodStatus> {

@@ -100,7 +100,12 @@ fn edit_lock(scene: &Scene, edit: impl FnOnce(&mut Value)) {
 /// Returns the first command that an output prints, but for those that only look.
 fn printed(output: &Output) -> Option<String> {
     let lines = output.stdout.lines().chain(output.stderr.lines());
-    let commands = lines.filter_map(|line| Some(line.split_once("kubectl inplace ")?.1.trim().to_owned()));
+    let commands = lines.filter_map(|line| {
+        let (before, command) = line.split_once("kubectl inplace ")?;
+        // In a sentence it stands in brackets.
+        let in_brackets = command.split_once(')').filter(|_| before.ends_with('('));
+        Some(in_brackets.map_or(command, |(command, _)| command).trim().to_owned())
+    });
     let acts = |command: &String| ["resume", "abort"].iter().any(|verb| command.starts_with(verb));
     let mut commands = commands.filter(|command| acts(command) && command.contains("/w"));
     commands.next()
@@ -189,7 +194,7 @@ fn a_preview_of_what_has_lost_its_lock_invents_no_rollout() {
     let write = Write { verb: "patch", plural: "pods", nth: 1 };
     let kind = KINDS.into_iter().find(|kind| kind.plural == "deployments").expect("it is a kind");
     let scene = killed_at(kind, write);
-    scene.run("resume", "--dry-run --take-over").ends_with(0).prints("resume rollout 2").prints("of jane since");
+    scene.run("resume", "--dry-run --take-over").ends_with(0).prints("resume rollout 2").prints("started by jane ");
     Deed::ScribbleAll.is_done(&scene);
     let shown = scene.run("resume", "--dry-run --take-over").ends_with(0);
     shown.prints("resume what a rollout left whose lock is gone or unreadable").omits("of jane since");

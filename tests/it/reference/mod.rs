@@ -8,7 +8,9 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command, CommandFactory};
 use kubectl_inplace::cli::Cli;
-use kubectl_inplace::engine::change::reason::{Explanation, ReasonCode, ReportCode, STATE_WORDS, WarningCode};
+use kubectl_inplace::engine::change::reason::{
+    Explanation, OTHER_WORDS, ReasonCode, ReportCode, STATE_WORDS, StateWord, WarningCode,
+};
 use kubectl_inplace::engine::k8s::metadata::ROLLOUT_ANNOTATION;
 use kubectl_inplace::engine::rollout::pre_pull::{PROCESS_ANNOTATION, PULL_LABEL};
 use kubectl_inplace::engine::state::durable::history::{HISTORY_ANNOTATION, KEPT};
@@ -167,12 +169,20 @@ pub(crate) fn reasons() -> String {
             let _ = write!(page, "\n### {}\n\n{}\n", code.code, text.join("\n\n"));
         }
     }
-    page.push_str("\n## States\n\nThe words that say where something stands, in documents and on screens.\n\n| word | of | meaning | what to do |\n|---|---|---|---|\n");
-    for known in STATE_WORDS {
-        let _ =
-            writeln!(page, "| `{}` | {} | {} | {} |", known.word, known.of, cell(known.meaning), cell(known.remedy));
+    page.push_str("\n## States\n\nThe words that say where something stands, in documents and on screens.\n");
+    page.push_str(&words(STATE_WORDS));
+    page.push_str(
+        "\n## Other words\n\nWhat documents hold besides, what the live view shortens, and Kubernetes' own reasons.\n",
+    );
+    page + &words(OTHER_WORDS)
+}
+
+fn words(known: &[StateWord]) -> String {
+    let mut table = "\n| word | of | meaning | what to do |\n|---|---|---|---|\n".to_owned();
+    for StateWord { word, of, meaning, remedy } in known {
+        let _ = writeln!(table, "| `{word}` | {of} | {} | {} |", cell(meaning), cell(remedy));
     }
-    page
+    table
 }
 
 /// What the program writes under its own prefix: where, key, meaning, and how it goes.

@@ -5,6 +5,7 @@
 
 mod class;
 mod code;
+mod other_word;
 mod path;
 mod reason_code;
 mod report_code;
@@ -18,9 +19,10 @@ use serde::{Deserialize, Serialize};
 
 pub use class::{ReasonClass, verdict};
 pub use code::Explanation;
+pub use other_word::OTHER_WORDS;
 pub use reason_code::ReasonCode;
 pub use report_code::ReportCode;
-pub use state_word::{STATE_WORDS, StateWord, nearest_state, state_words};
+pub use state_word::{STATE_WORDS, StateWord, every_word, nearest_state, state_words};
 pub use warning::Warning;
 pub use warning_code::WarningCode;
 

@@ -165,7 +165,7 @@ codes! {
             summary: "a pod asks for another image than its owner's template",
             meaning: "The container's image was changed in the pod alone. A replacement pod gets the template's image.",
             why: "Controllers make new pods from the template and never compare running pods with it.",
-            remedy: "Make it durable by giving the owner the same image (kubectl inplace apply TYPE/NAME CONTAINER=IMAGE), or go back (kubectl inplace undo).",
+            remedy: "Make it durable by giving the owner the same image (kubectl inplace apply TYPE/NAME CONTAINER=IMAGE), or go back (kubectl inplace undo TYPE/NAME).",
         }
         Pinned {
             summary: "a pod asks for the template's image at the digest that runs",

@@ -2,6 +2,7 @@
 //!
 //! Every word that a document's schema lists as a state is here: a test of `tests/it/schemas.rs` holds that.
 
+use super::other_word::OTHER_WORDS;
 use crate::engine::value::suggest;
 
 /// What a word means in one place.
@@ -9,7 +10,7 @@ use crate::engine::value::suggest;
 pub struct StateWord {
     /// As documents have it.
     pub word: &'static str,
-    /// What stands so, and which commands say it.
+    /// What it is about, and which commands say it.
     pub of: &'static str,
     /// What it means, one sentence without a full stop.
     pub meaning: &'static str,
@@ -17,21 +18,26 @@ pub struct StateWord {
     pub remedy: &'static str,
 }
 
-const fn word(word: &'static str, of: &'static str, meaning: &'static str, remedy: &'static str) -> StateWord {
+pub(super) const fn word(
+    word: &'static str,
+    of: &'static str,
+    meaning: &'static str,
+    remedy: &'static str,
+) -> StateWord {
     StateWord { word, of, meaning, remedy }
 }
 
-const POD: &str = "a pod, in status";
-const CONTAINER: &str = "a container, in status";
-const IMAGE: &str = "a container's image compared with the one that is asked for, in status";
-const OWNER: &str = "a workload's controller, in status";
-const ROLLOUT: &str = "a rollout that holds a workload, in status and history";
-const RUN: &str = "the run that carries a rollout out, in status";
-const RESIZE: &str = "a pod's resize, in status";
-const PHASE: &str = "a pod, during a rollout";
-const UPDATE: &str = "an update, in history";
-const VERDICT: &str = "a workload, in a plan";
-const POD_VERDICT: &str = "a pod, in a plan";
+const POD: &str = "the state of a pod, in status";
+const CONTAINER: &str = "the state of a container, in status";
+const IMAGE: &str = "the state of a container's image compared with the one that is asked for, in status";
+const OWNER: &str = "the state of a workload's controller, in status";
+const ROLLOUT: &str = "the state of a rollout that holds a workload, in status and history";
+const RUN: &str = "the state of the run that carries a rollout out, in status";
+const RESIZE: &str = "the state of a pod's resize, in status";
+const PHASE: &str = "the state of a pod, during a rollout";
+const UPDATE: &str = "the state of an update, in history";
+const VERDICT: &str = "the state of a workload, in a plan";
+const POD_VERDICT: &str = "the state of a pod, in a plan";
 
 const WAIT: &str = "wait: kubectl inplace follow TYPE/NAME says when it is done";
 const GO_ON: &str = "resume or abort it, with the commands that status shows";
@@ -248,16 +254,21 @@ fn key(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
+/// Every word that is neither a code nor an exit code.
+pub fn every_word() -> impl Iterator<Item = &'static StateWord> {
+    STATE_WORDS.iter().chain(OTHER_WORDS)
+}
+
 /// Returns what a word means, wherever it is said, as a person or a document writes it.
 pub fn state_words(text: &str) -> Vec<StateWord> {
-    STATE_WORDS.iter().filter(|known| key(known.word) == key(text)).copied().collect()
+    every_word().filter(|known| key(known.word) == key(text)).copied().collect()
 }
 
 /// Returns the word that may have been meant.
 pub fn nearest_state(text: &str) -> Option<&'static str> {
-    let keys: Vec<String> = STATE_WORDS.iter().map(|known| key(known.word)).collect();
+    let keys: Vec<String> = every_word().map(|known| key(known.word)).collect();
     let nearest = suggest::closest(&key(text), keys.iter().map(String::as_str))?;
-    STATE_WORDS.iter().map(|known| known.word).find(|word| key(word) == nearest)
+    every_word().map(|known| known.word).find(|word| key(word) == nearest)
 }
 
 #[cfg(test)]
@@ -277,7 +288,7 @@ mod tests {
     #[test]
     fn no_word_stands_twice_for_the_same() {
         let mut seen = std::collections::BTreeSet::new();
-        for known in STATE_WORDS {
+        for known in every_word() {
             assert!(seen.insert((known.word, known.of)), "{} of {}", known.word, known.of);
             assert!(!known.meaning.ends_with('.') && !known.remedy.ends_with('.'), "{}", known.word);
         }

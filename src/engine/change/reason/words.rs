@@ -191,18 +191,19 @@ impl Reason {
         let namespace = quoted(&workload.namespace);
         // A command of the hint's is of this workload.
         match self {
-            Self::OwnerPaused { replaces_pods: true } => hint,
-            Self::OwnerRollingOut { .. } | Self::OwnerPaused { .. } if workload.kind.has_kubectl_rollout() => {
+            Self::OwnerRollingOut { .. } | Self::OwnerPaused { replaces_pods: false }
+                if workload.kind.has_kubectl_rollout() =>
+            {
                 format!("{hint} {workload} -n {namespace}")
             }
-            Self::OwnerRollingOut { .. } | Self::OwnerPaused { .. } => {
+            Self::OwnerRollingOut { .. } | Self::OwnerPaused { replaces_pods: false } => {
                 hint.split_once(": kubectl rollout").map_or(hint.clone(), |(what, _)| what.to_owned())
             }
             Self::PodNotFound { suggestion: None, .. } => format!("{hint} -n {namespace}"),
             Self::QuotaExceeded { .. } | Self::AdmissionRefused { .. } if hint.contains(": kubectl describe ") => {
                 format!("{hint} -n {namespace}")
             }
-            _ => hint,
+            _ => hint.replace("TYPE/NAME", &format!("{workload} -n {namespace}")),
         }
     }
 
@@ -311,10 +312,10 @@ impl Reason {
             }
             // Nothing takes the place of one that has ended halfway: its owner is as it left it.
             Self::RolloutHeld { is_at_work: false, .. } => {
-                "resume it (kubectl inplace resume), or roll it back (kubectl inplace abort)"
+                "resume it (kubectl inplace resume TYPE/NAME), or roll it back (kubectl inplace abort TYPE/NAME)"
             }
             Self::RolloutHeld { .. } => {
-                "watch it (kubectl inplace follow); once its run has ended, resume it (kubectl inplace resume) or roll it back (kubectl inplace abort); or put yours in its place (--take-over)"
+                "follow it (kubectl inplace follow TYPE/NAME); once its run has ended, resume it (kubectl inplace resume TYPE/NAME) or roll it back (kubectl inplace abort TYPE/NAME); or replace it with yours (--take-over)"
             }
             Self::PodNotFound { suggestion: Some(suggestion), .. } => return format!("did you mean {suggestion}?"),
             Self::PodNotFound { suggestion: None, .. } => "see its pods: kubectl get pods",
