@@ -13,6 +13,7 @@ use crate::cluster::Cluster;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::{Plan, PodVerdict, Verdict};
 use crate::error::{CommandError, ErrorKind};
+use crate::render;
 
 /// Bytes of an answer that are looked at.
 const LONGEST_ANSWER: u64 = 1024;
@@ -80,6 +81,9 @@ pub(super) fn question(what: &str, cluster: &Cluster, yes: bool, shell: &Shell) 
         shell.terminal.stderr.show(context),
         shell.terminal.stderr.show(cluster.server())
     );
+    let style = &shell.terminal.stderr;
+    let lines = question.lines().map(|line| render::flowing(line, 2, style));
+    let question = lines.collect::<Vec<_>>().join("\n");
     let runtime = Handle::current();
     let answer = tokio::task::block_in_place(|| runtime.block_on(answer_or_interrupt(&question, answers)))?;
     if !answer.as_ref().is_some_and(|answer| answer.ends_with(b"\n")) {

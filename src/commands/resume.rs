@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::next::{Verb, given_again};
+use super::next::{Verb, flags_of};
 use super::permitted::Permitted;
 use super::rolling::{Rolling, say_what_pods_keep};
 use super::several::Job;
@@ -202,13 +202,12 @@ fn check_hooks(goal: &Goal, rolling: &Rolling<'_>) -> Result<(), CommandError> {
     }
     let (verb, workload) = (Verb::of(owner.lock.direction), &goal.workload);
     let command = rolling.typing.of_workload(verb, workload, Some(goal));
-    let names: Vec<&str> = missing.iter().map(|phase| phase.flag()).collect();
+    let flags = flags_of(&missing);
     Err(CommandError::usage(format!(
-        "{workload}: rollout {} began with {}, and a command is not stored in the cluster",
-        goal.id,
-        names.join(" and ")
+        "{workload}: rollout {} began with {flags}, and a command is not stored in the cluster",
+        goal.id
     ))
-    .hint(format!("give it again: {command}{}", given_again(&missing)))
+    .hint(format!("give {flags} again, with the same command, after: {command}"))
     .hint(format!("without it: {command} --no-hooks")))
 }
 

@@ -266,13 +266,25 @@ impl Shell {
 
     /// Shows what clap says: help and version on stdout, anything else is wrong usage.
     pub(super) fn tell_usage(&self, error: &clap::Error, arguments: &[String]) -> EndResult {
-        drop(error.print());
         if error.use_stderr() {
+            self.tell_wrong_usage(error);
             let command = next::command_of(arguments);
             drop(writeln!(io::stderr().lock(), "\nSee '{command} -h' for help and examples"));
             EndResult::Error
         } else {
+            drop(error.print());
             EndResult::Complete
+        }
+    }
+
+    /// clap breaks the lines of its help, but not those of its errors.
+    fn tell_wrong_usage(&self, error: &clap::Error) {
+        let style = &self.terminal.stderr;
+        let text = error.render();
+        let text = if style.color { text.ansi().to_string() } else { text.to_string() };
+        for line in text.lines() {
+            let own = line.len() - line.trim_start().len();
+            drop(writeln!(io::stderr().lock(), "{}", render::flowing(line, own + 2, style)));
         }
     }
 

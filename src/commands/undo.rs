@@ -10,6 +10,7 @@ use crate::engine::change::Direction;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::{LiveWorkload, is_left_behind, undone};
 use crate::engine::state::outcome::EndResult;
+use crate::engine::value::duration;
 use crate::error::CommandError;
 use crate::render::OutputFormat;
 
@@ -64,7 +65,8 @@ fn tell(live: &LiveWorkload, args: &UndoArgs, shell: &Shell) {
     // Why there is none was told before.
     let Ok(Some(update)) = undone(live, args.to.as_deref()) else { return };
     let who = update.who.map(|who| format!(" by {who}")).unwrap_or_default();
-    let when = update.ended.or(update.began).map(|at| format!(" at {at}")).unwrap_or_default();
+    let now = live.surroundings.server_now.as_deref();
+    let when = update.ended.or(update.began).map(|at| format!(" {}", duration::began(&at, now))).unwrap_or_default();
     let images = update.images.iter().map(|image| format!("{}: {} -> {}", image.container, image.from, image.to));
     let images = images.collect::<Vec<_>>().join(", ");
     let images = if images.is_empty() { String::new() } else { format!(": {images}") };

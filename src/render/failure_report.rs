@@ -24,7 +24,9 @@ pub(super) fn write(told: Told<'_>, report: &FailureReport, style: &Style, out: 
         if let Some(log) = &pod.log {
             log_lines(log, style, out)?;
         }
-        events(&pod.events, style, out)?;
+        let news: Vec<&Event> =
+            pod.events.iter().filter(|event| !says(&event.message, pod.reason.as_str(), &pod.message)).collect();
+        events(&news, style, out)?;
         for what in &pod.not_read {
             writeln!(out, "  could not be read: {}", style.show(what))?;
         }
@@ -90,7 +92,15 @@ fn log_lines(log: &Log, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn events(events: &[Event], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+/// Whether an event is the failure once more: the kubelet writes an event of what it shows in the pod's status.
+fn says(event: &str, reason: &str, message: &str) -> bool {
+    let is_in = |text: &str| !text.is_empty() && (message.contains(text) || text == reason);
+    // As "Failed to pull image "...": CAUSE", and "Error: REASON".
+    let cause = event.split_once(": ").map_or("", |(_, cause)| cause);
+    is_in(event) || is_in(cause) || !message.is_empty() && event.contains(message)
+}
+
+fn events(events: &[&Event], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     if events.is_empty() {
         return Ok(());
     }
@@ -105,4 +115,23 @@ fn events(events: &[Event], style: &Style, out: &mut dyn Write) -> io::Result<()
         writeln!(out, "    {}  {}", style.show(&time), style.paint(meaning, &text))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_said_once() {
+        let cause = "rpc error: code = NotFound desc = registry.example/side:v9: not found";
+        for (event, is_told) in [
+            (format!("Failed to pull image \"registry.example/side:v9\": {cause}"), true),
+            ("Error: ErrImagePull".to_owned(), true),
+            ("Stopping container side".to_owned(), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(says(&event, "ErrImagePull", cause), is_told, "{event}");
+            assert!(!says(&event, "TimedOut", "") || event.is_empty(), "nothing was told: {event}");
+        }
+    }
 }

@@ -43,7 +43,7 @@ pub enum HashFormat {
 /// The writer's.
 pub fn hashes(format: HashFormat, objects: &[HashComparison], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        HashFormat::Text => text(objects, style, out),
+        HashFormat::Text => words::in_lines(style, out, |out| text(objects, style, out)),
         HashFormat::Json => json(objects, out),
     }
 }

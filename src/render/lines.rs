@@ -224,12 +224,16 @@ impl Narrator {
     fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) -> Option<(Meaning, String)> {
         self.run.as_mut().into_iter().for_each(|run| run.heard(pod, phase));
         let goal = self.run.as_ref().and_then(|run| run.step(pod));
-        // The rest of a failure is said at the end, once.
-        let (meaning, mut text) = if let PodPhase::Failing(failure) = phase {
-            let failure = Failure { message: String::new(), ..failure.clone() };
-            words::phase(&self.style, &PodPhase::Failing(failure), goal)
-        } else {
-            words::phase(&self.style, phase, goal)
+        // The rest of a failure, and why something was left, is said at the end, once.
+        let (meaning, mut text) = match phase {
+            PodPhase::Failing(failure) => {
+                let failure = Failure { message: String::new(), ..failure.clone() };
+                words::phase(&self.style, &PodPhase::Failing(failure), goal)
+            }
+            PodPhase::Left { why: _, node } => {
+                words::phase(&self.style, &PodPhase::Left { why: None, node: node.clone() }, goal)
+            }
+            phase => words::phase(&self.style, phase, goal),
         };
         if self.said.get(pod) == Some(&text) {
             return None;
@@ -257,6 +261,10 @@ impl Narrator {
     }
 
     fn owner(&self, step: OwnerStep) -> String {
+        // The line names it already.
+        if self.names_workload {
+            return step.done().to_owned();
+        }
         let name = self.run.as_ref().map(|run| words::workload(&self.style, &run.workload)).unwrap_or_default();
         format!("{}  {}", self.short(&name), step.done())
     }

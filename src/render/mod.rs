@@ -26,6 +26,7 @@ mod markdown;
 mod missing;
 mod name;
 mod offline;
+mod place;
 mod preview;
 mod proof;
 mod redrawn;
@@ -130,7 +131,7 @@ pub fn plan(
 ) -> io::Result<()> {
     match format {
         OutputFormat::Text => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Short, style, out)),
-        OutputFormat::Wide => text::plan(plan, guide, Detail::Wide, style, out),
+        OutputFormat::Wide => words::in_lines(style, out, |out| text::plan(plan, guide, Detail::Wide, style, out)),
         OutputFormat::Json => json::plan(plan, out),
         OutputFormat::Yaml => yaml::plan(plan, out),
         OutputFormat::Name => name::plan(plan, guide.every_namespace, style, out),

@@ -27,7 +27,7 @@ pub(super) fn nothing(plan: &WorkloadPlan, name: &str) -> String {
 /// How many workloads come to what. One that only one of two manifests has is neither up to date nor to be updated.
 pub(super) fn totals(plan: &Plan) -> String {
     let mut counts = [
-        (0, "to update in place", true),
+        (0, "to update", true),
         (0, "updated in place by a controller", false),
         (0, "up to date", true),
         (0, "new", false),

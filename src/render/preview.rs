@@ -12,10 +12,13 @@ use crate::engine::state::durable::OwnerStep;
 use crate::engine::state::durable::lock::RolloutLock;
 
 use super::style::{Meaning, Style};
-use super::{OutputFormat, escape, fields, words};
+use super::table::{self, Column};
+use super::{OutputFormat, escape, fields, images, words};
 
 /// Pods that are named.
 const NAMED_PODS: usize = 10;
+
+const CHANGES: [Column; 3] = [Column::short("CHANGE", 12), Column::short("FROM", 10), Column::short("TO", 10)];
 
 /// A rollout that was interrupted, and what is left to do of it.
 #[derive(Debug, Clone, Copy)]
@@ -122,12 +125,7 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
     let heading = style.paint(Meaning::Heading, &format!("{name}: {what}"));
     let namespace = style.paint(Meaning::Quiet, &format!("(namespace {})", style.show(&goal.workload.namespace)));
     writeln!(out, "{heading}   {namespace}\n")?;
-    for (container, from, to) in preview.images() {
-        writeln!(out, "  {}  {} -> {}", style.show(&container), style.show(&from), style.show(&to))?;
-    }
-    for line in fields::lines(&preview.fields(), style) {
-        writeln!(out, "  {line}")?;
-    }
+    changes(preview, style, out)?;
     if let Some(stand) = preview.template {
         let template = match stand {
             TemplateStand::Wanted => "already set",
@@ -180,6 +178,24 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
         Some(true) => writeln!(out, "Server-side dry run succeeded."),
         Some(false) => writeln!(out, "Not validated by the server (--dry-run=client)."),
     }
+}
+
+/// What changes, as a plan has it.
+fn changes(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let (images, fields) = (preview.images(), preview.fields());
+    if images.is_empty() && fields.is_empty() {
+        return Ok(());
+    }
+    let folder = images::common_folder(images.iter().flat_map(|(_, from, to)| [from.as_str(), to.as_str()]));
+    images::heading(folder, style, out)?;
+    let shown = |image: &str| images::within(image, folder, style);
+    let images = images.iter().map(|(name, from, to)| vec![style.show(name), shown(from), shown(to)]);
+    let value = |value: &Option<String>| fields::value(value.as_deref(), style);
+    let rows = fields.rows();
+    let fields = rows.iter().map(|row| vec![style.show(&row.what), value(&row.before), value(&row.after)]);
+    let rows: Vec<_> = images.chain(fields).map(|cells| (Meaning::Plain, cells)).collect();
+    table::write(&CHANGES, &rows, style, out)?;
+    writeln!(out)
 }
 
 fn document(preview: &Preview<'_>, out: &mut dyn Write) -> io::Result<()> {

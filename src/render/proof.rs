@@ -2,18 +2,16 @@
 
 use std::io::{self, Write};
 
-use crate::engine::report::proof::{ContainerProof, Proof, Spread};
+use crate::engine::report::proof::{Proof, Spread};
+use crate::engine::value::duration;
 
 use super::style::Style;
 use super::words;
 
-/// Picks one kind of time.
-type TimeOf = fn(&ContainerProof) -> Option<Spread>;
-
 /// How many pods that left are named.
 const NAMED_PODS: usize = 5;
 
-/// Writes a line for each kind of time that is known, and one for each pod that left.
+/// Writes a line for each container of which a time is known, and one for each pod that left.
 pub(super) fn write(proof: &Proof, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for (pod, why) in proof.replaced.iter().take(NAMED_PODS) {
         writeln!(out, "  {}  replaced: {}", words::pod(style, pod), style.show(why))?;
@@ -21,31 +19,30 @@ pub(super) fn write(proof: &Proof, style: &Style, out: &mut dyn Write) -> io::Re
     if let left @ 1.. = proof.replaced.len().saturating_sub(NAMED_PODS) {
         writeln!(out, "  and {} replaced", words::count(left, "more pod"))?;
     }
-    let lines: [(&str, TimeOf, &str); 3] = [
-        ("Pull time:", |times| times.pull, " (by the kubelet's events)"),
-        ("Downtime per pod:", |times| times.down, " (in whole seconds)"),
-        ("Ready", |times| times.ready.filter(|ready| ready.max > 0.0), " after its start (in whole seconds)"),
-    ];
-    for (label, spread, source) in lines {
-        let texts = proof.times.iter().filter_map(|times| {
-            let name = style.show(times.container.as_str());
-            spread(times).map(|spread| format!("{name} {}", words_of(spread)))
-        });
-        let texts: Vec<String> = texts.collect();
-        if !texts.is_empty() {
-            writeln!(out, "{label} {}{source}.", texts.join("; "))?;
+    for times in &proof.times {
+        let name = style.show(times.container.as_str());
+        let part = |what: &str, spread: Option<Spread>| spread.map(|spread| format!("{what} {}", words_of(spread)));
+        let (head, down) = match times.down {
+            Some(down) => ("Downtime", Some(words_of(down))),
+            None => ("Times", None),
+        };
+        let ready = part("from start to ready", times.ready.filter(|ready| ready.max > 0.0));
+        let parts: Vec<String> = [down, ready, part("pull", times.pull)].into_iter().flatten().collect();
+        if !parts.is_empty() {
+            writeln!(out, "{head} per pod ({name}): {}.", parts.join("; "))?;
         }
     }
     Ok(())
 }
 
+/// Returns `0-2s, median 1s`.
 fn words_of(spread: Spread) -> String {
-    let [min, median, max] = [spread.min, spread.median, spread.max].map(time);
-    if min == max { max } else { format!("{min} to {max}, median {median}") }
-}
-
-/// Whole seconds as they are, parts of a second to a tenth.
-fn time(seconds: f64) -> String {
-    let duration = words::from_seconds(seconds);
-    if duration.subsec_millis() == 0 { words::whole_seconds(duration.as_secs()) } else { words::duration(duration) }
+    let [min, median, max] =
+        [spread.min, spread.median, spread.max].map(|time| duration::human(words::from_seconds(time)));
+    // The API tells whole seconds.
+    if spread.max == 0.0 {
+        return "less than 1s".to_owned();
+    }
+    let from = min.strip_suffix('s').filter(|_| max.ends_with('s') && !max.contains('m')).unwrap_or(&min);
+    if min == max { max } else { format!("{from}-{max}, median {median}") }
 }

@@ -330,14 +330,21 @@ impl Ending<'_> {
             of_pod.map_or(has_failed && report.left_out > 0, |pod| has_failed || pod.reason != LATE)
         };
         let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(decides).filter(|end| !is_reported(end)).collect();
+        let mut told: Vec<((Meaning, String), Vec<String>)> = Vec::new();
         for end in pods.iter().take(NAMED_PODS) {
             let goal = self.told.run.and_then(|run| run.pod(&end.pod));
-            let (meaning, text) = match self.waits_for_somebody(end) {
+            let text = match self.waits_for_somebody(end) {
                 true => (Meaning::Waiting, self.waited_for(end)),
                 false => words::phase(self.style, &end.phase, goal),
             };
-            let text = self.style.paint(meaning, &text);
-            writeln!(out, "  {}  {text}", words::pod(self.style, &end.pod))?;
+            let name = words::pod(self.style, &end.pod);
+            match told.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, pods)) => pods.push(name),
+                None => told.push((text, vec![name])),
+            }
+        }
+        for ((meaning, text), pods) in told {
+            writeln!(out, "  {}  {}", pods.join(", "), self.style.paint(meaning, &text))?;
         }
         self.and_more(pods.len(), out)
     }
@@ -396,7 +403,7 @@ impl Ending<'_> {
         if counts.is_empty() {
             return Ok(());
         }
-        writeln!(out, "Of {}: {}.", words::count(self.outcome.pods.len(), "pod"), counts.join(", "))
+        writeln!(out, "Pods: {}.", counts.join(", "))
     }
 
     /// What the template asks for, which every new pod gets, and how many pods ask for which image.

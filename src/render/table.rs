@@ -1,7 +1,8 @@
 //! A table as every text output draws it: heads in capitals, no word broken, and never wider than the terminal.
 //!
-//! Promise: where it is narrow, long cells are shortened in their middle or go on below, between words, and then the columns of
-//! least use go; where nobody looks at columns (a file, a pipe), every cell is whole.
+//! Promise: where it is narrow, cells go on below, between words, or are shortened in their middle, and then the columns of
+//! least use go; a name is shortened only once no other column can go. Where nobody looks at columns (a file, a pipe), every
+//! cell is whole.
 
 use std::io::{self, Write};
 
@@ -9,7 +10,7 @@ use comfy_table::{Table, presets};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::style::{Meaning, Style};
-use super::words::flowing;
+use super::words::{self, flowing};
 
 /// Before the first column.
 const INDENT: u16 = 2;
@@ -18,6 +19,8 @@ const GAP: u16 = 3;
 /// Below so many columns each one counts.
 const NARROW: u16 = 60;
 const NARROW_GAP: u16 = 2;
+/// Of a longer name no more has to be seen for the sake of which another column goes.
+const LONG_NAME: usize = 40;
 
 /// Between what was and what will be.
 const ARROW: &str = " -> ";
@@ -32,6 +35,12 @@ pub(super) struct Column {
     room: Room,
     /// It goes where the table is too wide all the same; the lowest first.
     goes: Option<u8>,
+    /// It goes only once names are shortened.
+    goes_after_names: bool,
+    /// So much room it takes, whatever its cells say: what is drawn again must not move.
+    reserved: usize,
+    /// Of a name so many columns are seen before it is shortened for another column's sake.
+    seen: usize,
 }
 
 /// What becomes of a column's cells where it is narrow.
@@ -41,6 +50,8 @@ enum Room {
     Whole,
     /// They are shortened to so many columns.
     Least(usize),
+    /// The same, but other columns go before that.
+    Name(usize),
     /// They go on below, word by word.
     Words,
 }
@@ -48,17 +59,22 @@ enum Room {
 impl Column {
     /// One whose cells stay whole.
     pub(super) const fn whole(head: &'static str) -> Self {
-        Self { head, room: Room::Whole, goes: None }
+        Self { head, room: Room::Whole, goes: None, goes_after_names: false, reserved: 0, seen: LONG_NAME }
     }
 
     /// One whose cells may be shortened to so many columns.
     pub(super) const fn short(head: &'static str, least: usize) -> Self {
-        Self { head, room: Room::Least(least), goes: None }
+        Self { room: Room::Least(least), ..Self::whole(head) }
+    }
+
+    /// One whose cells are names: shortened to so many columns once no other column can go.
+    pub(super) const fn name(head: &'static str, least: usize) -> Self {
+        Self { room: Room::Name(least), ..Self::whole(head) }
     }
 
     /// One whose cells may go on below, between words.
     pub(super) const fn words(head: &'static str) -> Self {
-        Self { head, room: Room::Words, goes: None }
+        Self { room: Room::Words, ..Self::whole(head) }
     }
 
     /// The same, but it goes where there is no room for it; the lowest rank first.
@@ -66,19 +82,35 @@ impl Column {
         Self { goes: Some(rank), ..self }
     }
 
+    /// The same, but it goes only once names are shortened.
+    pub(super) const fn goes_after_names(self) -> Self {
+        Self { goes: Some(u8::MAX), goes_after_names: true, ..self }
+    }
+
+    /// The same with room for so many columns.
+    pub(super) const fn reserved(self, columns: usize) -> Self {
+        Self { reserved: columns, ..self }
+    }
+
+    /// The same, but of a name no more than so many columns have to be seen.
+    pub(super) const fn seen(self, columns: usize) -> Self {
+        Self { seen: columns, ..self }
+    }
+
     /// The narrowest it may be, of so many columns that its cells have, and so many that the longest of their words has.
-    fn narrowest(self, natural: usize, word: usize) -> usize {
+    fn narrowest(self, natural: usize, word: usize, names_are_seen: bool) -> usize {
         match self.room {
             Room::Whole => natural,
-            Room::Least(least) => least.max(self.head.len()).min(natural),
-            Room::Words => word.max(self.head.len()).min(natural),
+            Room::Name(_) if names_are_seen => natural.min(self.seen),
+            Room::Least(least) | Room::Name(least) => least.max(self.head.len()).min(natural),
+            Room::Words => word.max(self.head.len()).max(self.reserved).min(natural),
         }
     }
 
     /// Returns a cell, or the head, in so many columns.
     fn fitted(self, cell: &str, width: usize, style: &Style) -> String {
         let line = |line: &str| match self.room {
-            Room::Whole | Room::Least(_) => elided(line, width, style),
+            Room::Whole | Room::Least(_) | Room::Name(_) => elided(line, width, style),
             Room::Words => {
                 let columns = u16::try_from(width).unwrap_or(u16::MAX);
                 flowing(line, 0, &Style { width: Some(columns), ..*style })
@@ -86,6 +118,19 @@ impl Column {
         };
         cell.lines().map(line).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// Whether each column counts.
+pub(super) fn is_narrow(style: &Style) -> bool {
+    style.width.is_some_and(|width| width < NARROW)
+}
+
+/// What a table was drawn with before: one that is drawn again keeps its columns.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    width: Option<u16>,
+    natural: Vec<usize>,
+    shown: Vec<bool>,
 }
 
 /// Writes the table, in the colour of each row's meaning.
@@ -98,20 +143,57 @@ pub(super) fn write(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    lines(columns, rows, style).iter().try_for_each(|line| writeln!(out, "{line}"))
+    lines(columns, rows, style).iter().try_for_each(|line| words::whole_line(line, style, out))
+}
+
+/// Writes the table with all of its columns, as `-o wide` has it: wider than the terminal, if need be.
+///
+/// # Errors
+/// The writer's.
+pub(super) fn write_wide(
+    columns: &[Column],
+    rows: &[(Meaning, Vec<String>)],
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let wide = lines(columns, rows, &Style { width: None, ..*style });
+    wide.iter().try_for_each(|line| words::whole_line(line, style, out))
 }
 
 /// Returns the lines of the table, in the colour of each row's meaning; the first has the heads.
 pub(super) fn lines(columns: &[Column], rows: &[(Meaning, Vec<String>)], style: &Style) -> Vec<String> {
-    let widths = widths(columns, rows, style.width);
+    let widths = Needs::of(columns, rows).widths(style.width, &mut Before::default());
+    let heads: Vec<String> = columns.iter().map(|column| column.head.to_owned()).collect();
+    laid_out(columns, &heads, rows, &widths, style)
+}
+
+/// The same of a table that is drawn again and again: a column that was shown stays as long as it fits at all.
+pub(super) fn lines_again(
+    columns: &[Column],
+    rows: &[(Meaning, Vec<String>)],
+    before: &mut Before,
+    style: &Style,
+) -> Vec<String> {
+    let widths = Needs::of(columns, rows).widths(style.width, before);
+    // Heads as wide as their columns: nothing moves where the cells get shorter.
+    let heads = columns.iter().zip(&widths).map(|(column, width)| format!("{:1$}", column.head, width.unwrap_or(0)));
+    laid_out(columns, &heads.collect::<Vec<_>>(), rows, &widths, style)
+}
+
+fn laid_out(
+    columns: &[Column],
+    heads: &[String],
+    rows: &[(Meaning, Vec<String>)],
+    widths: &[Option<usize>],
+    style: &Style,
+) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     let fitted = |cells: &[String]| -> Vec<String> {
-        let cells = columns.iter().zip(cells).zip(&widths);
+        let cells = columns.iter().zip(cells).zip(widths);
         cells.filter_map(|((column, cell), width)| Some(column.fitted(cell, (*width)?, style))).collect()
     };
-    let heads: Vec<String> = columns.iter().map(|column| column.head.to_owned()).collect();
-    table.set_header(fitted(&heads));
+    table.set_header(fitted(heads));
     let mut meanings = vec![Meaning::Quiet];
     for (meaning, cells) in rows {
         let cells = fitted(cells);
@@ -131,72 +213,107 @@ fn gap(width: Option<u16>) -> u16 {
     if width.is_some_and(|width| width < NARROW) { NARROW_GAP } else { GAP }
 }
 
-/// How wide each column may be; `None` for those that go.
-fn widths(columns: &[Column], rows: &[(Meaning, Vec<String>)], width: Option<u16>) -> Vec<Option<usize>> {
-    let cells = |index: usize| rows.iter().filter_map(move |(_, cells)| cells.get(index));
-    let natural = |(index, column): (usize, &Column)| {
-        let lines = cells(index).flat_map(|cell| cell.lines());
-        lines.map(UnicodeWidthStr::width).max().unwrap_or(0).max(column.head.len())
-    };
-    let word = |index: usize| {
-        let words = cells(index).flat_map(|cell| cell.split_whitespace());
-        words.map(UnicodeWidthStr::width).max().unwrap_or(0)
-    };
-    let words: Vec<usize> = (0..columns.len()).map(word).collect();
-    let natural: Vec<usize> = columns.iter().enumerate().map(natural).collect();
-    let mut widths: Vec<Option<usize>> = natural.iter().map(|natural| Some(*natural)).collect();
-    let Some(width) = width else { return widths };
-    let room = |widths: &[Option<usize>]| {
-        let shown = widths.iter().flatten().count();
-        usize::from(width).saturating_sub(usize::from(INDENT) + usize::from(gap(Some(width))) * shown.saturating_sub(1))
-    };
-    let narrowest = |index: usize| {
-        let column = columns.get(index).zip(natural.get(index)).zip(words.get(index));
-        column.map_or(0, |((column, natural), word)| column.narrowest(*natural, *word))
-    };
-    // Before anything is shortened, what says nothing goes.
-    let says_nothing = |index: usize| cells(index).all(|cell| matches!(cell.as_str(), "" | "-" | "<none>"));
-    if widths.iter().flatten().sum::<usize>() > room(&widths) {
-        let empty = columns.iter().enumerate().filter(|(index, column)| column.goes.is_some() && says_nothing(*index));
-        for (index, _) in empty {
-            widths.get_mut(index).into_iter().for_each(|width| *width = None);
-        }
-    }
-    while least(&widths, narrowest) > room(&widths) {
-        let goes = columns.iter().enumerate().filter(|(index, _)| widths.get(*index).copied().flatten().is_some());
-        let Some((index, _)) =
-            goes.filter_map(|(index, column)| Some((index, column.goes?))).min_by_key(|(_, rank)| *rank)
-        else {
-            break;
-        };
-        if let Some(width) = widths.get_mut(index) {
-            *width = None;
-        }
-    }
-    shrink(&mut widths, narrowest, room)
+/// What each column needs.
+struct Needs<'a> {
+    columns: &'a [Column],
+    /// For its cells as they are.
+    natural: Vec<usize>,
+    /// For the longest of their words.
+    words: Vec<usize>,
+    /// Nothing at all: no cell says anything.
+    says_nothing: Vec<bool>,
 }
 
-/// What the columns that are left take at least.
-fn least(widths: &[Option<usize>], narrowest: impl Fn(usize) -> usize) -> usize {
-    widths.iter().enumerate().filter(|(_, width)| width.is_some()).map(|(index, _)| narrowest(index)).sum()
+impl<'a> Needs<'a> {
+    fn of(columns: &'a [Column], rows: &[(Meaning, Vec<String>)]) -> Self {
+        let cells = |index: usize| rows.iter().filter_map(move |(_, cells)| cells.get(index));
+        let natural = |(index, column): (usize, &Column)| {
+            let lines = cells(index).flat_map(|cell| cell.lines());
+            lines.map(UnicodeWidthStr::width).max().unwrap_or(0).max(column.head.len()).max(column.reserved)
+        };
+        let word = |index: usize| {
+            let words = cells(index).flat_map(|cell| cell.split_whitespace());
+            words.map(UnicodeWidthStr::width).max().unwrap_or(0)
+        };
+        let says_nothing = |index: usize| cells(index).all(|cell| matches!(cell.as_str(), "" | "-" | "<none>"));
+        Self {
+            columns,
+            natural: columns.iter().enumerate().map(natural).collect(),
+            words: (0..columns.len()).map(word).collect(),
+            says_nothing: (0..columns.len()).map(says_nothing).collect(),
+        }
+    }
+
+    /// How wide each column may be; `None` for those that go.
+    fn widths(mut self, width: Option<u16>, before: &mut Before) -> Vec<Option<usize>> {
+        if before.width != width {
+            *before = Before { width, ..Before::default() };
+        }
+        for (natural, before) in self.natural.iter_mut().zip(&before.natural) {
+            *natural = (*natural).max(*before);
+        }
+        let shown = width.map_or_else(|| vec![true; self.columns.len()], |width| self.shown(width, &before.shown));
+        before.natural.clone_from(&self.natural);
+        before.shown.clone_from(&shown);
+        let room = width.map_or(usize::MAX, |width| room(width, &shown));
+        let widths = self.natural.iter().zip(&shown).map(|(natural, shown)| shown.then_some(*natural));
+        self.shrunk(widths.collect(), room)
+    }
+
+    /// Which columns stay where there is so much room, and which were there before.
+    fn shown(&self, width: u16, before: &[bool]) -> Vec<bool> {
+        let mut shown = vec![true; self.columns.len()];
+        // Before anything is shortened, what says nothing goes.
+        if self.natural.iter().sum::<usize>() > room(width, &shown) {
+            let goes = |index: usize| self.columns.get(index).is_some_and(|column| column.goes.is_some());
+            let was_there = |index: usize| before.get(index) == Some(&true);
+            for (index, (shown, says_nothing)) in shown.iter_mut().zip(&self.says_nothing).enumerate() {
+                *shown = !says_nothing || !goes(index) || was_there(index);
+            }
+        }
+        for (names_are_seen, those_before_stay) in [(true, true), (false, true), (false, false)] {
+            while self.least(&shown, names_are_seen) > room(width, &shown) {
+                let goes = self.columns.iter().enumerate();
+                let goes = goes.filter(|(_, column)| !(names_are_seen && column.goes_after_names));
+                let goes = goes.filter_map(|(index, column)| Some((index, column.goes?)));
+                let goes = goes.filter(|(index, _)| shown.get(*index) == Some(&true));
+                let goes = goes.filter(|(index, _)| !those_before_stay || before.get(*index) != Some(&true));
+                let Some((index, _)) = goes.min_by_key(|(_, rank)| *rank) else { break };
+                shown.get_mut(index).into_iter().for_each(|shown| *shown = false);
+            }
+        }
+        shown
+    }
+
+    fn narrowest(&self, index: usize, names_are_seen: bool) -> usize {
+        let column = self.columns.get(index).zip(self.natural.get(index)).zip(self.words.get(index));
+        column.map_or(0, |((column, natural), word)| column.narrowest(*natural, *word, names_are_seen))
+    }
+
+    /// What the columns that are left take at least.
+    fn least(&self, shown: &[bool], names_are_seen: bool) -> usize {
+        let shown = shown.iter().enumerate().filter(|(_, shown)| **shown);
+        shown.map(|(index, _)| self.narrowest(index, names_are_seen)).sum()
+    }
+
+    /// Takes from the widest of those that may be shortened, until all fit; from names last.
+    fn shrunk(&self, mut widths: Vec<Option<usize>>, room: usize) -> Vec<Option<usize>> {
+        for names_are_seen in [true, false] {
+            while widths.iter().flatten().sum::<usize>() > room {
+                let shorter = widths.iter_mut().enumerate().filter_map(|(index, width)| Some((index, width.as_mut()?)));
+                let shorter = shorter.filter(|(index, width)| **width > self.narrowest(*index, names_are_seen));
+                let Some((_, width)) = shorter.max_by_key(|(_, width)| **width) else { break };
+                *width -= 1;
+            }
+        }
+        widths
+    }
 }
 
-/// Takes from the widest of those that may be shortened, until all fit.
-fn shrink(
-    widths: &mut [Option<usize>],
-    narrowest: impl Fn(usize) -> usize,
-    room: impl Fn(&[Option<usize>]) -> usize,
-) -> Vec<Option<usize>> {
-    while widths.iter().flatten().sum::<usize>() > room(widths) {
-        let shorter = widths.iter_mut().enumerate().filter_map(|(index, width)| Some((index, width.as_mut()?)));
-        let Some((_, width)) =
-            shorter.filter(|(index, width)| **width > narrowest(*index)).max_by_key(|(_, width)| **width)
-        else {
-            break;
-        };
-        *width -= 1;
-    }
-    widths.to_vec()
+/// What there is for the cells of these columns.
+fn room(width: u16, shown: &[bool]) -> usize {
+    let gaps = shown.iter().filter(|shown| **shown).count().saturating_sub(1);
+    usize::from(width).saturating_sub(usize::from(INDENT) + usize::from(gap(Some(width))) * gaps)
 }
 
 /// Returns the text, what is too long cut out of its middle: names and images differ at both ends. Of what goes from one
@@ -244,9 +361,7 @@ mod tests {
     fn drawn(width: Option<u16>) -> Vec<String> {
         let row = |pod: &str| vec![pod.to_owned(), "acme/side:1.27.2".into(), "ready".into(), "node-1".into()];
         let rows = [(Meaning::Plain, row("web-6b867cfc99-2x7kq")), (Meaning::Plain, row("web-0"))];
-        let mut out = Vec::new();
-        write(&COLUMNS, &rows, &Style { width, ..Style::PLAIN }, &mut out).unwrap();
-        String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+        lines(&COLUMNS, &rows, &Style { width, ..Style::PLAIN })
     }
 
     #[test]
@@ -284,6 +399,48 @@ mod tests {
             assert!(drawn.iter().all(|line| line.chars().count() <= usize::from(width)), "{width}: {drawn:#?}");
             assert_eq!(drawn[0].contains("NODE"), width >= 40, "{width}: {drawn:#?}");
         }
+    }
+
+    #[test]
+    fn columns_go_before_a_name_is_shortened() {
+        let columns = [
+            Column::name("POD", 9),
+            Column::words("STATE"),
+            Column::whole("AGE").goes(1),
+            Column::whole("RESTARTS").goes(2),
+        ];
+        let name = "web-6b867cfc99-2x7kq";
+        let drawn = |name: &str, width: u16| {
+            let row = vec![name.to_owned(), "FAILED: CrashLoopBackOff".into(), "3m10s".into(), "4".into()];
+            lines(&columns, &[(Meaning::Plain, row)], &Style { width: Some(width), ..Style::PLAIN })
+        };
+        for (width, heads, is_whole) in [
+            (80, "POD STATE AGE RESTARTS", true),
+            (55, "POD STATE RESTARTS", true),
+            (40, "POD STATE", true),
+            (34, "POD STATE", false),
+        ] {
+            let drawn = drawn(name, width);
+            assert_eq!(drawn[0].split_whitespace().collect::<Vec<_>>().join(" "), heads, "{width}: {drawn:#?}");
+            assert_eq!(drawn[1].contains(name), is_whole, "{width}: {drawn:#?}");
+        }
+        let long = drawn(&format!("{}-{name}", "x".repeat(40)), 80);
+        assert!(long[0].contains("RESTARTS") && long[1].contains("99-2x7kq "), "{long:#?}");
+    }
+
+    #[test]
+    fn a_column_that_was_drawn_stays() {
+        let columns = [Column::name("POD", 9), Column::whole("WAITS FOR").goes(2), Column::whole("NODE").goes(1)];
+        let (mut before, style) = (Before::default(), Style { width: Some(45), ..Style::PLAIN });
+        let mut drawn = |waits: &str| {
+            let row = vec!["web-6b867cfc99-2x7kq".to_owned(), waits.to_owned(), "node-1".into()];
+            lines_again(&columns, &[(Meaning::Plain, row)], &mut before, &style)
+        };
+        let first = drawn("the kubelet");
+        assert!(first[0].contains("NODE"), "{first:#?}");
+        let second = drawn("ContainerCreating");
+        assert!(second[0].contains("NODE") && second[1].contains('…'), "{second:#?}");
+        assert_eq!(drawn("the kubelet")[0], second[0], "nothing moves back");
     }
 
     #[test]

@@ -17,8 +17,8 @@ use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
 use crate::engine::value::image::ImagePair;
 
-use super::fields;
 use super::style::{Meaning, Style};
+use super::{fields, table};
 
 /// Returns `1 pod`, `3 pods`.
 pub(super) fn count(number: usize, noun: &str) -> String {
@@ -61,15 +61,12 @@ pub(super) fn clock(time: &str) -> &str {
 
 /// Returns how long ago it was, as kubectl shows ages; the time itself where that is not known, or by clocks that differ.
 pub(super) fn age(since: &str, now: &str) -> String {
-    let seconds = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
-    let age = seconds(now).zip(seconds(since)).and_then(|(now, since)| u64::try_from(now.checked_sub(since)?).ok());
-    age.map_or_else(|| since.to_owned(), |age| duration::human(Duration::from_secs(age)))
+    duration::ago(since, now).map_or_else(|| since.to_owned(), duration::human)
 }
 
 /// Returns how long ago something began; the time itself where that cannot be computed.
 pub(super) fn ago(began: &str, now: &str) -> String {
-    let age = age(began, now);
-    if age == began { format!("at {began}") } else { format!("{age} ago") }
+    duration::began(began, Some(now))
 }
 
 /// Returns seconds as a duration; what is no length of time is none.
@@ -87,6 +84,17 @@ pub(super) fn paragraph(text: &str, style: &Style, out: &mut dyn Write) -> io::R
     writeln!(out, "{}", flowing(&format!("  {text}"), 2, style))
 }
 
+/// Before a line that stays as it is within [`in_lines`]. What is not written here is escaped, so that it has none.
+const WHOLE: char = '\u{1}';
+
+/// Writes a line that is not broken where the terminal ends: a table's.
+pub(super) fn whole_line(line: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    match style.width {
+        Some(_) => writeln!(out, "{WHOLE}{line}"),
+        None => writeln!(out, "{line}"),
+    }
+}
+
 /// Writes what is for a person: where the terminal is narrow, lines are broken between words, and go on below their text.
 pub(super) fn in_lines(
     style: &Style,
@@ -99,6 +107,10 @@ pub(super) fn in_lines(
     let mut text = Vec::new();
     write(&mut text)?;
     for line in String::from_utf8_lossy(&text).lines() {
+        if let Some(whole) = line.strip_prefix(WHOLE) {
+            writeln!(out, "{whole}")?;
+            continue;
+        }
         let shown = line.trim_start_matches(' ');
         // What a container has written stays as it is.
         let is_log = shown.starts_with("| ");
@@ -190,6 +202,25 @@ pub(super) fn direction(direction: Direction) -> &'static str {
         Direction::Forward => "forward",
         Direction::Back => "back",
     }
+}
+
+/// Returns the first words, as many as the columns hold: a word is whole or not there, but for a first one that is longer.
+pub(super) fn first_words(text: &str, columns: usize, style: &Style) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mark = if style.unicode { "\u{2026}" } else { "..." };
+    let room = columns.saturating_sub(mark.width() + 1);
+    let mut shown = String::new();
+    for word in text.split_whitespace() {
+        let gap = if shown.is_empty() { "" } else { " " };
+        if shown.width() + gap.len() + word.width() > room {
+            break;
+        }
+        shown.push_str(gap);
+        shown.push_str(word);
+    }
+    if shown.is_empty() { table::elided(text, columns, style) } else { format!("{shown} {mark}") }
 }
 
 /// Returns `side: acme/side 1.27.1 -> 1.27.2`, escaped; both images whole where the repository changes.
@@ -401,6 +432,15 @@ mod tests {
         assert_eq!(flowing(&label, 2, &style), label.replace(" kubectl", "\n  kubectl"));
         let in_parentheses = "resume it (kubectl inplace resume web), or not";
         assert_eq!(flowing(in_parentheses, 2, &style), "resume it\n  (kubectl inplace resume web),\n  or not");
+    }
+
+    #[test]
+    fn a_reason_is_cut_between_words() {
+        let of = |text: &str, columns| first_words(text, columns, &Style::PLAIN);
+        assert_eq!(of("ContainerCreating", 17), "ContainerCreating");
+        assert_eq!(of("nothing tells them apart", 17), "nothing tells \u{2026}");
+        assert_eq!(of("nothing tells them apart", 24), "nothing tells them apart");
+        assert_eq!(of("aWordThatIsLong indeed", 10), table::elided("aWordThatIsLong indeed", 10, &Style::PLAIN));
     }
 
     #[test]

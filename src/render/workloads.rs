@@ -11,12 +11,12 @@ use crate::engine::state::outcome::EndResult;
 use super::json::WorkloadName;
 use super::style::{Meaning, Style};
 use super::summary::Tally;
-use super::table::{self, Column};
-use super::{OutputFormat, escape, json_lines, words};
+use super::table::Column;
+use super::{OutputFormat, escape, json_lines, place, words};
 
 const COLUMNS: [Column; 5] = [
-    Column::short("WORKLOAD", 16),
-    Column::short("NAMESPACE", 9).goes(0),
+    Column::name("WORKLOAD", 16),
+    Column::name("NAMESPACE", 9),
     Column::whole("RESULT"),
     Column::short("PODS", 10).goes(2),
     Column::whole("TOOK").goes(1),
@@ -40,7 +40,7 @@ pub fn workload_ends(
     match format {
         OutputFormat::Json => lines(ends, (result, elapsed), out)?,
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            text(ends, (result, elapsed), style, out)?;
+            words::in_lines(style, out, |out| text(ends, (result, elapsed), style, out))?;
         }
     }
     out.flush()
@@ -74,14 +74,13 @@ fn text(
         let tally = end.outcome.as_ref().map(Tally::of);
         let pods = tally.map_or_else(|| "-".to_owned(), |tally| pods(&tally));
         let took = end.outcome.as_ref().map(|outcome| words::duration(words::from_seconds(outcome.seconds)));
-        let name = words::workload(style, &end.workload);
-        let namespace = style.show(&end.workload.namespace);
+        let [name, namespace] = place::cells(&end.workload, style);
         let meaning = end.result.map_or(Meaning::Waiting, words::meaning);
         (meaning, vec![name, namespace, word(end).to_owned(), pods, took.unwrap_or_else(|| "-".into())])
     };
     let rows: Vec<(Meaning, Vec<String>)> = ends.iter().map(row).collect();
     writeln!(out)?;
-    table::write(&COLUMNS, &rows, style, out)?;
+    place::table(&COLUMNS, rows, style, out)?;
     let of = |result: Option<EndResult>| ends.iter().filter(|end| end.result == result).count();
     let (complete, untouched) = (of(Some(EndResult::Complete)) + of(Some(EndResult::Aborted)), of(None));
     let there = of(Some(EndResult::NothingToDo));

@@ -37,9 +37,7 @@ fn steady_block(output: &Output) -> String {
     let steady =
         |line: &&str| !line.starts_with('[') || ["patch sent", "done", "FAILED"].iter().any(|word| line.contains(word));
     let stderr: String = output.stderr.lines().filter(steady).map(|line| format!("{line}\n")).collect();
-    // It is told where a pod took a second or more.
-    let told = output.stdout.lines().filter(|line| !line.starts_with("Ready "));
-    let stdout: String = told.map(|line| format!("{line}\n")).collect();
+    let stdout = &output.stdout;
     let code = output.code.unwrap_or(-1);
     output.without_durations(&format!("exit {code}\n----- stdout -----\n{stdout}----- stderr -----\n{stderr}"))
 }

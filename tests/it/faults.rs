@@ -469,7 +469,7 @@ fn a_terminal_that_is_closed_is_one_signal() {
     running.signal("HUP");
     running.wait_for_stderr("stopping");
     running.signal("HUP");
-    running.wait().ends_with(143).prints("Of 3 pods: 1 in progress, 2 not started.");
+    running.wait().ends_with(143).prints("Pods: 1 in progress, 2 not started.");
 }
 
 #[test]

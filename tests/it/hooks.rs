@@ -185,7 +185,8 @@ fn whoever_goes_on_brings_the_commands_and_makes_up_for_what_is_owed() {
         let refused = run(&server, line).ends_with(1);
         refused
             .says("began with --after-pod, and a command is not stored")
-            .says(" --after-pod COMMAND\n")
+            .says("give --after-pod again, with the same command, after: kubectl inplace ")
+            .omits("COMMAND")
             .says("--no-hooks");
     }
     assert_eq!(server.writes().len(), writes, "nothing is dropped in silence, and nothing written");
@@ -207,7 +208,7 @@ fn a_rollout_goes_on_without_its_commands_only_where_that_is_said() {
     run(&server, "resume deploy/web --yes").ends_with(1);
     run(&server, "status deploy/web")
         .prints("it began with --before-pod: to resume or abort it, give the command again")
-        .prints("  Resume: kubectl inplace resume deployment/web --before-pod COMMAND\n")
+        .prints("  note: it began with --before-pod: give that again in place of --no-hooks to keep it\n")
         .prints("  Resume, without --before-pod: kubectl inplace resume deployment/web --no-hooks\n")
         .prints("  Roll back, without --before-pod: kubectl inplace abort deployment/web --no-hooks\n");
     let given = Binary::against(&server, ["plan", "deploy/web", "side=acme/side:v2", "--before-pod", "false"]).run();

@@ -181,7 +181,7 @@ fn what_the_node_puts_off_is_left_to_the_kubelet_where_that_is_asked_for() {
         left.prints("Deferred after")
             .prints("3 pods keep what they have until their nodes have room")
             .prints("left to the kubelet: resize deferred by node node-a side requests.cpu: Node didn't have")
-            .prints("Of 3 pods: 3 left to the kubelet.")
+            .prints("Pods: 3 left to the kubelet.")
             .prints("Roll back: kubectl inplace undo ")
             .prints("Follow: kubectl inplace follow ");
         assert_eq!(

@@ -181,7 +181,7 @@ fn short_digests(line: &str) -> String {
     })
 }
 
-const DOWNTIME: &str = "Downtime per pod:";
+const DOWNTIME: &str = "Downtime per pod";
 
 /// What of a block is compared: its lines in order, and apart from them what tells how the rollout goes on.
 type Comparable = (Vec<String>, BTreeSet<String>);
@@ -197,9 +197,6 @@ fn comparable(block: &str) -> Comparable {
             continue;
         }
         // Which times there are, of those that the API has in whole seconds, is chance.
-        if line.starts_with("Ready ") {
-            continue;
-        }
         let line = if line.starts_with(DOWNTIME) { DOWNTIME.to_owned() } else { line };
         let moment = line.trim_start_matches('[');
         if !moment.starts_with("DURATION") {

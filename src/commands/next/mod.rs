@@ -84,7 +84,6 @@ const CARRY: &[(Carry, &[&str])] = &[
             "on_failure",
             "deferred",
             "keep_field_ownership",
-            "parallel_workloads",
             "field_manager",
         ],
     ),
@@ -92,6 +91,8 @@ const CARRY: &[(Carry, &[&str])] = &[
         Carry::Task,
         &[
             "words",
+            // Of several workloads: what is printed of one has none.
+            "parallel_workloads",
             "image",
             "all_containers",
             "filename",
@@ -432,10 +433,13 @@ impl Typing {
             };
             let missing: Vec<HookPhase> = way.hooks.iter().filter(|phase| !is_given(phase)).copied().collect();
             let label = way.label;
-            shown.push((format!("{label}:"), format!("{command}{}", given_again(&missing))));
-            if !missing.is_empty() {
-                let flags: Vec<&str> = missing.iter().map(|phase| phase.flag()).collect();
-                shown.push((format!("{label}, without {}:", flags.join(" and ")), format!("{command} --no-hooks")));
+            if missing.is_empty() {
+                shown.push((format!("{label}:"), command));
+            } else {
+                let flags = flags_of(&missing);
+                let note = format!("it began with {flags}: give that again in place of --no-hooks to keep it");
+                shown.push((format!("{label}, without {flags}:"), format!("{command} --no-hooks")));
+                shown.push(("note:".to_owned(), note));
             }
         }
         shown
@@ -514,9 +518,9 @@ fn hook_id(phase: HookPhase) -> &'static str {
     }
 }
 
-/// The flags of commands that are stored nowhere: whoever copies the line has to fill them in.
-pub(super) fn given_again(missing: &[HookPhase]) -> String {
-    missing.iter().map(|phase| format!(" {} COMMAND", phase.flag())).collect()
+/// The flags of commands that are stored nowhere: no line to copy can have them.
+pub(super) fn flags_of(missing: &[HookPhase]) -> String {
+    missing.iter().map(|phase| phase.flag()).collect::<Vec<_>>().join(" and ")
 }
 
 fn is_shorter_than_usual(timeout: &Typed) -> bool {

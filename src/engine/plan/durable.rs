@@ -19,6 +19,7 @@ use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::{LockState, Outgoing, RolloutLock};
 use crate::engine::state::durable::{deployment, history, revisions, stateful_set};
+use crate::engine::value::duration;
 
 /// The owner's part of a durable rollout.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,13 +85,12 @@ impl DurablePlan {
         let pods = "update the pods in place".to_owned();
         match kind.holds_by() {
             HoldsBy::Paused => {
+                let revision = self.outgoing.as_ref().map(|outgoing| format!(" as revision {}", outgoing.revision));
+                let outgoing = format!("the current template{}", revision.unwrap_or_default());
                 let history = match &self.history {
-                    HistoryPlan::Create => Some(
-                        "save the outgoing template in a ReplicaSet without pods (kubectl rollout undo keeps working)"
-                            .into(),
-                    ),
+                    HistoryPlan::Create => Some(format!("save {outgoing} (kubectl rollout undo keeps working)")),
                     HistoryPlan::Swap { name, .. } => Some(format!(
-                        "save the outgoing template in replicaset/{name}, which has no pods (kubectl rollout undo keeps working)"
+                        "save {outgoing} in replicaset/{name}, which has no pods (kubectl rollout undo keeps working)"
                     )),
                     HistoryPlan::Forget | HistoryPlan::ByController => None,
                 };
@@ -336,10 +336,11 @@ pub fn present(live: &LiveWorkload) -> Option<RolloutLock> {
 fn held_by_somebody() -> Reason {
     Reason::RolloutHeld {
         id: String::new(),
-        who: "unknown (the lock cannot be read)".into(),
+        who: "an unknown client (the lock cannot be read)".into(),
         since: String::new(),
-        state: String::new(),
-        run: String::new(),
+        began: Box::default(),
+        state: Box::default(),
+        run: Box::default(),
         is_at_work: false,
     }
 }
@@ -356,8 +357,9 @@ fn held(live: &LiveWorkload, lock: &RolloutLock) -> Reason {
         id: lock.id.to_string(),
         who: lock.who.clone(),
         since: lock.since.clone(),
+        began: duration::began(&lock.since, live.surroundings.server_now.as_deref()).into(),
         state: lock.state.words(is_at_work).into(),
-        run,
+        run: run.into(),
         is_at_work,
     }
 }

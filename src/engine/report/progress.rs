@@ -128,6 +128,17 @@ pub struct PodProgress {
     pub waited: Duration,
     /// How long it waits for it at most: then it has failed, or goes on.
     pub at_most: Option<Duration>,
+    /// What the kubelet's back-off does to it, if that is what it waits for.
+    pub back_off: Option<BackOff>,
+}
+
+/// A container that has ended and is not started again yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackOff {
+    /// About when it is (RFC 3339).
+    pub until: String,
+    /// How it ended.
+    pub exit_code: Option<i64>,
 }
 
 /// How far a pod is, by and large.

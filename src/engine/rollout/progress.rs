@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use crate::engine::k8s::failure;
 use crate::engine::k8s::pod::Pod;
-use crate::engine::report::progress::{PodPhase, PodProgress, Progress, Stage};
+use crate::engine::report::progress::{BackOff, PodPhase, PodProgress, Progress, Stage};
 use crate::engine::rollout::drain::DEFAULT_DRAIN_SECONDS;
+use crate::engine::state::evidence::Baseline;
 
 use super::Now;
 use super::entry::{Entry, Is};
@@ -22,6 +24,7 @@ pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: us
         let pod = world.pod(&wanted.key);
         let phase = entry.phase.clone()?;
         let (waited, at_most) = waits(goal, entry, &phase, now);
+        let is_down = matches!(phase, PodPhase::Restarting { .. });
         Some(PodProgress {
             pod: wanted.key.clone(),
             phase,
@@ -29,6 +32,7 @@ pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: us
             restarts: pod.and_then(|pod| restarts(wanted, pod)),
             waited,
             at_most,
+            back_off: pod.filter(|_| is_down).and_then(|pod| back_off(wanted, pod)),
         })
     });
     let [done, failed, waiting] = [Is::Done, Is::Failed, Is::Waiting].map(|is| pods.all(is).len());
@@ -65,4 +69,15 @@ fn restarts(goal: &PodGoal, pod: &Pod) -> Option<i64> {
     let changing = goal.containers.iter().filter(|(_, container)| container.restarts);
     let counts: Vec<i64> = changing.filter_map(|(name, _)| Some(pod.container_status(name)?.2.restart_count)).collect();
     (!counts.is_empty()).then(|| counts.iter().fold(0_i64, |sum, count| sum.saturating_add(*count)))
+}
+
+/// What the kubelet says of a container of the update. What it said of the one before is shown for a moment more.
+fn back_off(goal: &PodGoal, pod: &Pod) -> Option<BackOff> {
+    let changing = goal.containers.iter().filter(|(_, container)| container.restarts);
+    let is_stale = |name| matches!(Baseline::of(pod, name), Baseline::Recorded(record) if record.waiting.is_some());
+    changing.filter(|(name, _)| !is_stale(name)).find_map(|(name, _)| {
+        let (_, _, status) = pod.container_status(name)?;
+        let (_, until) = failure::back_off(status)?;
+        Some(BackOff { until, exit_code: status.last_state.terminated.as_ref().map(|ended| ended.exit_code) })
+    })
 }

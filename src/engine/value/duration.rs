@@ -155,6 +155,18 @@ pub fn exact(duration: Duration) -> String {
     if text.is_empty() { "0s".to_owned() } else { text }
 }
 
+/// Returns how long ago a time of the API (RFC 3339) was; `None` where one cannot be read, or lies ahead.
+pub fn ago(since: &str, now: &str) -> Option<Duration> {
+    let seconds = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+    u64::try_from(seconds(now)?.checked_sub(seconds(since)?)?).ok().map(Duration::from_secs)
+}
+
+/// Says when something began: `3m ago`, as kubectl shows ages, else `at` its time.
+pub fn began(since: &str, now: Option<&str>) -> String {
+    let ago = now.and_then(|now| ago(since, now));
+    ago.map_or_else(|| format!("at {since}"), |ago| format!("{} ago", human(ago)))
+}
+
 /// Writes a duration with two or three figures: from ten seconds on as kubectl prints ages (`HumanDuration` of
 /// `apimachinery/pkg/util/duration`: `45s`, `2m5s`, `3h`, `5d12h`), below that with a tenth (`0.8s`, `2.5s`, `3s`), and below
 /// a tenth in milliseconds. Always rounded down; what is below a millisecond is `0s`.

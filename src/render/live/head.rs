@@ -26,32 +26,40 @@ pub(super) struct Head<'a> {
     /// An interrupt was heard.
     pub(super) stopping: bool,
     pub(super) frame: usize,
+    /// The name goes before the bar: several views are told apart by both.
+    pub(super) bar_stays: bool,
 }
 
 impl Head<'_> {
-    /// Returns the line for so many columns: first the bar gets shorter and goes, then the name, then the time.
+    /// Returns the line for so many columns: first the bar gets shorter and goes, then the name, then the estimate, and the
+    /// time last.
     pub(super) fn line(&self, columns: usize, style: &Style) -> String {
         let spinner = if style.unicode { &SPINNER[..] } else { &ASCII_SPINNER[..] };
         let spinner = spinner.get(self.frame % spinner.len()).copied().unwrap_or("|");
-        let counts = self.counts();
-        let time = self.time();
-        let bars = BAR_COLUMNS.map(|columns| self.bar(columns, style)).into_iter().chain([String::new()]);
-        let whole = bars.map(|bar| {
-            let parts = [format!("{spinner}{bar} {counts}"), time.clone(), self.name.to_owned()];
+        let (counts, time) = (self.counts(), self.time());
+        let with_bar = |bar: &str, name: &str| {
+            let parts = [format!("{spinner}{bar} {counts}"), time.clone(), name.to_owned()];
             parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(GAP)
-        });
-        let is_short = |line: &String| line.chars().count() <= columns;
-        let short = whole.into_iter().find(is_short);
-        short
-            .or_else(|| {
-                let line = format!("{spinner} {counts}{GAP}{time}");
-                let room = columns.checked_sub(line.chars().count() + GAP.len()).filter(|room| *room >= LEAST_NAME);
-                match room {
-                    Some(room) => Some(format!("{line}{GAP}{}", table::elided(self.name, room, style))),
-                    None => Some(line).filter(is_short),
-                }
-            })
-            .unwrap_or_else(|| format!("{spinner} {counts}"))
+        };
+        let elided = |bar: &str| {
+            let room = columns.saturating_sub(with_bar(bar, "").chars().count() + GAP.len());
+            let is_seen = room >= LEAST_NAME || self.name.chars().count() <= room;
+            is_seen.then(|| with_bar(bar, &table::elided(self.name, room, style)))
+        };
+        let [long, short] = BAR_COLUMNS.map(|columns| self.bar(columns, style));
+        let bars = [long.as_str(), short.as_str()];
+        let whole = bars.map(|bar| Some(with_bar(bar, self.name)));
+        let with_short_bar = self.bar_stays.then(|| elided(&short)).flatten();
+        let others = [
+            with_short_bar,
+            Some(with_bar("", self.name)),
+            elided(""),
+            Some(with_bar("", "")),
+            Some(format!("{spinner} {counts}{GAP}{}", self.elapsed())),
+        ];
+        let mut lines = whole.into_iter().chain(others).flatten();
+        let short = lines.find(|line| line.chars().count() <= columns);
+        short.unwrap_or_else(|| format!("{spinner} {counts}"))
     }
 
     fn counts(&self) -> String {
@@ -61,8 +69,12 @@ impl Head<'_> {
         format!("{} of {} done{}", progress.done, words::count(progress.pods, "pod"), others.collect::<String>())
     }
 
+    fn elapsed(&self) -> String {
+        words::whole_seconds(self.elapsed.as_secs())
+    }
+
     fn time(&self) -> String {
-        let elapsed = words::whole_seconds(self.elapsed.as_secs());
+        let elapsed = self.elapsed();
         match (self.stopping, self.left) {
             (true, _) => format!("{elapsed}, stopping"),
             (false, Some(left)) => format!("{elapsed}, about {} left", about(left)),
@@ -148,6 +160,7 @@ mod tests {
             left: Some(seconds(30)),
             stopping: false,
             frame: 0,
+            bar_stays: false,
         };
         for (columns, line) in [
             (
@@ -157,12 +170,18 @@ mod tests {
             (100, "| 1 of 9 pods done, 7 waiting  12 s, about 30 s left  deployment/web-with-a-name-that-is-long"),
             (77, "| 1 of 9 pods done, 7 waiting  12 s, about 30 s left  deployment...at-is-long"),
             (60, "| 1 of 9 pods done, 7 waiting  12 s, about 30 s left"),
-            (37, "| 1 of 9 pods done, 7 waiting"),
+            (37, "| 1 of 9 pods done, 7 waiting  12 s"),
+            (30, "| 1 of 9 pods done, 7 waiting"),
         ] {
             assert_eq!(head.line(columns, &ASCII), line, "{columns}");
         }
         assert!(head.line(117, &Style::PLAIN).starts_with("⠋ ██░░░░░░░░░░░░░░░░░░ 1 of 9"));
-        let stopping = Head { stopping: true, ..head };
+        let of_several = Head { bar_stays: true, ..head };
+        assert_eq!(
+            of_several.line(84, &ASCII),
+            "| [#.........] 1 of 9 pods done, 7 waiting  12 s, about 30 s left  deploym...is-long"
+        );
+        let stopping = Head { stopping: true, ..of_several };
         assert!(stopping.line(60, &ASCII).contains("  12 s, stopping  "));
     }
 

@@ -27,7 +27,7 @@ use super::lines::{self, Narrator};
 use super::run::NextSteps;
 use super::style::{Meaning, Style};
 use super::summary::{self, Told};
-use super::{Listener, Terminal, Writer, words};
+use super::{Listener, Terminal, Writer, table, words};
 
 /// A rollout that is over sooner shows no live view.
 const APPEARS_AFTER: Duration = Duration::from_millis(250);
@@ -111,6 +111,8 @@ pub struct Live<'a> {
     /// Lines that go above the view with the next drawing.
     pending: Vec<String>,
     pace: Pace,
+    /// What the rows were drawn with last.
+    rows: table::Before,
     /// Why no further pod is taken, while that is so.
     held: Option<Held>,
     stopping: bool,
@@ -149,6 +151,7 @@ impl<'a> Live<'a> {
             frame: 0,
             pending: Vec::new(),
             pace: Pace::default(),
+            rows: table::Before::default(),
             held: None,
             stopping: false,
             failure: None,
@@ -196,7 +199,8 @@ impl<'a> Live<'a> {
         let name = run.map(|run| words::workload(&ascii(style), &run.workload)).unwrap_or_default();
         let left = self.pace.left(progress, elapsed, run.and_then(|run| run.next.expected));
         let (stopping, frame) = (self.stopping, self.frame);
-        let head = Head { name: &name, progress, elapsed, left, stopping, frame }.line(columns, &style);
+        let bar_stays = self.shared;
+        let head = Head { name: &name, progress, elapsed, left, stopping, frame, bar_stays }.line(columns, &style);
         let mut lines = vec![style.paint(Meaning::Heading, &fit(&head, columns))];
         if let Some(held) = self.held.as_ref().and_then(|held| held.text(progress, &ascii(style))) {
             let held = words::flowing(&format!("  {held}"), 2, &style);
@@ -205,8 +209,7 @@ impl<'a> Live<'a> {
         let shown = if self.shared { SHOWN_PODS_OF_SEVERAL } else { progress.shown.len() };
         let shown = progress.shown.get(..shown).unwrap_or(&progress.shown);
         if !shown.is_empty() {
-            // Where several draw, what stands in the columns is plain from the first screen on, and rows are dear.
-            lines.extend(rows::lines(run, shown, &style).into_iter().skip(usize::from(self.shared)));
+            lines.extend(rows::lines(run, shown, &mut self.rows, &style));
         }
         let left = progress.in_progress.saturating_sub(shown.len());
         if left > 0 {
@@ -235,6 +238,7 @@ impl Listener for Live<'_> {
         self.drawn_at = None;
         self.over = false;
         (self.held, self.stopping, self.pace) = (None, false, Pace::default());
+        self.rows = table::Before::default();
         self.failure = None;
         self.pending.push(line);
         self.write(Self::write_pending)

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crate::engine::report::progress::{PodPhase, PodProgress};
+use crate::engine::report::progress::{BackOff, PodPhase, PodProgress};
 use crate::engine::rollout::PodGoal;
 use crate::engine::state::hook::HookPhase;
 use crate::engine::value::duration::human;
 use crate::engine::value::image::display_short;
 use crate::render::run::Run;
 use crate::render::style::{Meaning, Style};
-use crate::render::table::{self, Column};
+use crate::render::table::{self, Before, Column};
 use crate::render::{fields, words};
 
 /// A longer tag is cut in its middle, so that both of a change are seen.
@@ -18,45 +18,56 @@ const VERSION_COLUMNS: usize = 20;
 const DIGEST: &str = "@sha256:";
 const DIGEST_COLUMNS: usize = 8;
 
+/// Of a longer text so much is shown: whole words of it.
+const REASON_COLUMNS: usize = 34;
+
 const COLUMNS: [Column; 7] = [
-    Column::short("POD", 15),
-    Column::whole("PHASE"),
-    Column::whole("TIME").goes(4),
-    Column::short("CHANGE", 17).goes(2),
-    Column::short("WAITS FOR", 10).goes(3),
+    Column::name("POD", 10).seen(24),
+    // As much as any needs: what is drawn again and again must not move.
+    Column::whole("PHASE").reserved(11),
+    Column::whole("TIME").goes_after_names(),
+    Column::short("CHANGE", 24).goes(2),
+    Column::whole("WAITS FOR").goes(3).reserved(17),
     Column::short("NODE", 8).goes(1),
     Column::whole("RESTARTS").goes(0),
 ];
 
-/// Returns the rows, below their heads. `style` says how wide they may be.
-pub(super) fn lines(run: Option<&Run>, pods: &[PodProgress], style: &Style) -> Vec<String> {
+/// Returns the rows, below their heads, as wide as `style` says; `before` is what they were drawn with last.
+pub(super) fn lines(run: Option<&Run>, pods: &[PodProgress], before: &mut Before, style: &Style) -> Vec<String> {
     let rows: Vec<_> = pods.iter().map(|pod| (Meaning::Waiting, cells(run, pod, style))).collect();
-    table::lines(&COLUMNS, &rows, style)
+    table::lines_again(&COLUMNS, &rows, before, style)
 }
 
 fn cells(run: Option<&Run>, pod: &PodProgress, style: &Style) -> Vec<String> {
     let goal = run.and_then(|run| run.step(&pod.pod));
     let (phase, waits_for) = phase(&pod.phase, style);
+    let waits_for = pod.back_off.as_ref().map_or(waits_for, |back_off| held_back(back_off, style));
     let known = |text: String| if text.is_empty() { "<none>".to_owned() } else { text };
     vec![
         style.show(&pod.pod.name),
         phase.to_owned(),
         time(pod, style),
         known(goal.map(|goal| change(goal, &pod.phase, style)).unwrap_or_default()),
-        waits_for,
+        words::first_words(&waits_for, REASON_COLUMNS, style),
         known(style.show(&pod.node)),
         known(pod.restarts.map(|restarts| restarts.to_string()).unwrap_or_default()),
     ]
 }
 
-/// How long it has waited, and how long it does at most; or until when the kubelet does.
+/// How long it has waited, and, where there is room, how long it does at most.
 fn time(pod: &PodProgress, style: &Style) -> String {
-    if let PodPhase::Restarting { until: Some(until), .. } = &pod.phase {
-        return format!("until {}Z", style.show(words::clock(until)));
-    }
     let whole = |time: Duration| human(Duration::from_secs(time.as_secs()));
-    let at_most = pod.at_most.map(|at_most| format!("/{}", whole(at_most))).unwrap_or_default();
-    format!("{}{at_most}", whole(pod.waited))
+    let at_most = pod.at_most.filter(|_| !table::is_narrow(style)).map(|at_most| format!("/{}", whole(at_most)));
+    format!("{}{}", whole(pod.waited), at_most.unwrap_or_default())
+}
+
+fn held_back(back_off: &BackOff, style: &Style) -> String {
+    let exit_code = back_off.exit_code.filter(|code| *code != 0).map(|code| format!(", exit {code}"));
+    format!("{}{}", until(&back_off.until, style), exit_code.unwrap_or_default())
+}
+
+fn until(until: &str, style: &Style) -> String {
+    format!("back-off until {}Z", style.show(words::clock(until)))
 }
 
 /// The containers that change now, each from what to what; else what changes besides images.
@@ -101,7 +112,7 @@ fn phase(phase: &PodPhase, style: &Style) -> (&'static str, String) {
         PodPhase::Draining { services: listing } => ("draining", services(listing)),
         PodPhase::Restoring { services: missing } => ("rejoining", services(missing)),
         PodPhase::Patched => ("patched", "the kubelet".into()),
-        PodPhase::Restarting { until: Some(_), .. } => ("restarting", "the back-off".into()),
+        PodPhase::Restarting { until: Some(end), .. } => ("restarting", until(end, style)),
         PodPhase::Restarting { waiting, until: None, .. } => ("restarting", told(waiting, "the kubelet")),
         PodPhase::Resizing { deferred_by: Some(node), .. } => ("deferred", format!("room on {}", style.show(node))),
         PodPhase::Resizing { why, deferred_by: None } => ("resizing", told(why, "the kubelet")),

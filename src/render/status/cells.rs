@@ -7,19 +7,23 @@ use crate::engine::status::{Again, Comparison, Condition, ContainerReport, PodSt
 use crate::render::style::Style;
 use crate::render::table::Column;
 use crate::render::wide::Detail;
-use crate::render::{escape, images, words};
+use crate::render::words::{self, age};
+use crate::render::{escape, images};
 
-use super::{MESSAGE_CHARACTERS, age};
+use super::MESSAGE_CHARACTERS;
 
 const NONE: &str = "<none>";
+const NOT_SCHEDULED: &str = "not scheduled";
 
-const POD: Column = Column::short("POD", 9);
+const POD: Column = Column::name("POD", 9);
 const CONTAINER: Column = Column::short("CONTAINER", 9);
 const STATE: Column = Column::words("STATE");
-const AGE: Column = Column::whole("AGE").goes(1);
-const RESTARTS: Column = Column::whole("RESTARTS").goes(3);
-const EXIT: Column = Column::whole("EXIT").goes(4);
-const IMAGE: Column = Column::short("IMAGE", 10).goes(2);
+/// With the container before it: the two stay together.
+const STATE_OF_CONTAINER: Column = Column::words("STATE").reserved(14);
+const AGE: Column = Column::whole("AGE").goes(3);
+const RESTARTS: Column = Column::whole("RESTARTS").goes(4);
+const EXIT: Column = Column::whole("EXIT").goes(2);
+const IMAGE: Column = Column::short("IMAGE", 10).goes(1);
 const TEMPLATE: Column = Column::short("TEMPLATE", 10).goes(0);
 /// What `-o wide` adds; a wide table may be wider than the terminal, as kubectl's.
 const WIDE: [Column; 4] =
@@ -35,12 +39,15 @@ pub(super) struct Columns<'a> {
     pub(super) now: &'a str,
     /// What the images have in common.
     pub(super) folder: &'a str,
+    /// The container stands before its state, in no column of its own.
+    pub(super) is_narrow: bool,
 }
 
 impl Columns<'_> {
     pub(super) fn heads(self) -> Vec<Column> {
         let template = self.template.then_some(TEMPLATE);
-        let heads = [POD, CONTAINER, STATE, AGE, RESTARTS, EXIT, IMAGE].into_iter().chain(template);
+        let state = if self.is_narrow { vec![STATE_OF_CONTAINER] } else { vec![CONTAINER, STATE] };
+        let heads = [POD].into_iter().chain(state).chain([AGE, RESTARTS, EXIT, IMAGE]).chain(template);
         match self.detail {
             Detail::Short => heads.collect(),
             Detail::Wide => heads.chain(WIDE).collect(),
@@ -68,15 +75,19 @@ impl Columns<'_> {
         if is_first {
             state.extend(marks(pod, style));
         }
-        let mut row = vec![
-            name,
-            format!("{}{list}", style.show(report.container.as_str())),
-            state.join("; "),
+        let container = format!("{}{list}", style.show(report.container.as_str()));
+        let state = state.join("; ");
+        let mut row = vec![name];
+        row.extend(match self.is_narrow {
+            true => vec![format!("{container}: {state}")],
+            false => vec![container, state],
+        });
+        row.extend([
             since(&report.condition).map_or_else(|| NONE.to_owned(), |since| age(since, self.now)),
             report.restarts.to_string(),
             report.last_exit.map_or_else(|| NONE.to_owned(), |code| code.to_string()),
             images::within(&report.image, self.folder, style),
-        ];
+        ]);
         if self.template {
             row.push(template(report, self.folder, style));
         }
@@ -140,6 +151,8 @@ fn resizing(pod: &PodStatus, style: &Style) -> Option<String> {
 fn marks(pod: &PodStatus, style: &Style) -> Vec<String> {
     let mut marks = Vec::new();
     match pod.state {
+        // That it is not scheduled says it.
+        PodState::NotReady if pod.unscheduled.is_some() => {}
         PodState::Terminating | PodState::Finished | PodState::NotReady => {
             marks.push(format!("pod {}", pod.state.words()));
         }
@@ -178,9 +191,8 @@ fn template(report: &ContainerReport, folder: &str, style: &Style) -> String {
 impl Columns<'_> {
     fn state(self, pod: &PodStatus, report: &ContainerReport, style: &Style) -> String {
         let mut text = match (&report.condition, &pod.unscheduled) {
-            (Condition::Starting { .. } | Condition::Updating { .. }, Some(why)) => {
-                format!("not scheduled{}", after_colon(why, style))
-            }
+            // Why stands below the table.
+            (Condition::Starting { .. } | Condition::Updating { .. }, Some(_)) => NOT_SCHEDULED.to_owned(),
             (condition, _) => {
                 let before = report.before.as_deref().map(|before| images::within(before, self.folder, style));
                 condition_of(condition, before, style)
@@ -221,7 +233,7 @@ fn condition_of(condition: &Condition, before: Option<String>, style: &Style) ->
     }
 }
 
-/// What the kubelet says of the pod's containers, below the table: too long for a cell. Why something is unverified is for
+/// What the scheduler says of the pod and the kubelet of its containers, below the table: too long for a cell. Why something is unverified is for
 /// those who ask for more.
 pub(super) fn messages(pod: &PodStatus, detail: Detail, style: &Style) -> Vec<String> {
     let message = |report: &ContainerReport| match &report.condition {
@@ -233,12 +245,14 @@ pub(super) fn messages(pod: &PodStatus, detail: Detail, style: &Style) -> Vec<St
         Condition::Restarted { .. } => report.again.map(|again| restarted(report, again)),
         Condition::Running { .. } | Condition::Unverified { .. } | Condition::Ended { .. } => None,
     };
+    let cut = |text: &str| escape::cut(&style.whole(text), MESSAGE_CHARACTERS);
+    let scheduler = pod.unscheduled.iter().filter(|why| !why.is_empty());
+    let scheduler = scheduler.map(|why| format!("{NOT_SCHEDULED}: {}", cut(why)));
     let told = pod.containers.iter().filter_map(|report| {
         let message = message(report).filter(|message| !message.is_empty())?;
-        let message = escape::cut(&style.whole(&message), MESSAGE_CHARACTERS);
-        Some(format!("{}: {message}", style.show(report.container.as_str())))
+        Some(format!("{}: {}", style.show(report.container.as_str()), cut(&message)))
     });
-    told.collect()
+    scheduler.chain(told).collect()
 }
 
 /// What is known of a container that has ended since it was changed, and may do so again.

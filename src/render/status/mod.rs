@@ -16,13 +16,15 @@ use std::io::{self, Write};
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
 use super::wide::Detail;
-use super::words::age;
-use super::{OutputFormat, diff, escape, fields, images, name, words};
+use super::{OutputFormat, diff, escape, fields, images, name, place, words};
 
 /// Of a workload with more pods than these, those that are ready are only counted, and of the others so many are shown.
 const MANY_PODS: usize = 50;
 
-/// How much of a message stands in a table.
+/// Pods of which the same is said, by name.
+const NAMED_PODS: usize = 3;
+
+/// How much of a message is shown.
 const MESSAGE_CHARACTERS: usize = 200;
 
 /// What a status is shown with besides the workloads.
@@ -67,7 +69,7 @@ pub fn status(
         OutputFormat::Text | OutputFormat::Markdown => {
             words::in_lines(style, out, |out| text(workloads, context, Detail::Short, style, out))
         }
-        OutputFormat::Wide => text(workloads, context, Detail::Wide, style, out),
+        OutputFormat::Wide => words::in_lines(style, out, |out| text(workloads, context, Detail::Wide, style, out)),
     }
 }
 
@@ -97,8 +99,7 @@ fn text(
     Ok(())
 }
 
-const OVERVIEW: [Column; 3] =
-    [Column::short("WORKLOAD", 16), Column::short("NAMESPACE", 9).goes(0), Column::whole("PODS")];
+const OVERVIEW: [Column; 3] = [Column::name("WORKLOAD", 16), Column::name("NAMESPACE", 9), Column::words("PODS")];
 
 /// Of workloads of which there is nothing else to say.
 fn overview(workloads: &[WorkloadStatus], style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -106,11 +107,11 @@ fn overview(workloads: &[WorkloadStatus], style: &Style, out: &mut dyn Write) ->
         return Ok(());
     }
     let row = |status: &WorkloadStatus| {
-        let (name, namespace) = (words::workload(style, &status.workload), style.show(&status.workload.namespace));
+        let [name, namespace] = place::cells(&status.workload, style);
         (Meaning::Plain, vec![name, namespace, summary(status)])
     };
     let rows: Vec<_> = workloads.iter().map(row).collect();
-    table::write(&OVERVIEW, &rows, style, out)
+    place::table(&OVERVIEW, rows, style, out)
 }
 
 fn heading(status: &WorkloadStatus, style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -163,16 +164,30 @@ fn workload(
     if !shown.is_empty() {
         writeln!(out)?;
         pods(status, &shown, (detail, context.now), style, out)?;
-        for pod in &shown {
-            for line in cells::messages(pod, detail, style).into_iter().chain(cells::resources(pod, style)) {
-                words::paragraph(&format!("{}  {line}", words::pod(style, &pod.key)), style, out)?;
-            }
-        }
+        messages(&shown, detail, style, out)?;
     }
     let left = status.pods.len() - shown.len();
     if left > 0 {
         let noun = if shown.is_empty() { "pod" } else { "other pod" };
         writeln!(out, "  {} not listed; -o wide lists every pod", words::count(left, noun))?;
+    }
+    Ok(())
+}
+
+/// What is said of several pods in the same words is said once.
+fn messages(pods: &[&PodStatus], detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    for pod in pods {
+        for line in cells::messages(pod, detail, style).into_iter().chain(cells::resources(pod, style)) {
+            let name = words::pod(style, &pod.key);
+            match told.iter_mut().find(|(text, _)| *text == line) {
+                Some((_, pods)) => pods.push(name),
+                None => told.push((line, vec![name])),
+            }
+        }
+    }
+    for (line, pods) in told {
+        words::paragraph(&format!("{}  {line}", words::first_of(pods.into_iter(), NAMED_PODS)), style, out)?;
     }
     Ok(())
 }
@@ -296,7 +311,8 @@ fn pods(
         Detail::Wide => "",
     };
     images::heading(folder, style, out)?;
-    let columns = cells::Columns { template, detail, now, folder };
+    let is_narrow = detail == Detail::Short && table::is_narrow(style);
+    let columns = cells::Columns { template, detail, now, folder, is_narrow };
     let row = |pod: &&PodStatus| {
         let meaning = match pod.state {
             PodState::Failed => Meaning::Failing,
@@ -314,10 +330,8 @@ fn pods(
         columns.rows(pod, style).into_iter().map(move |row| (meaning, row)).collect::<Vec<_>>()
     };
     let rows: Vec<_> = pods.iter().flat_map(row).collect();
-    // A wide table may be wider than the terminal, as kubectl's.
-    let style = match detail {
-        Detail::Short => *style,
-        Detail::Wide => Style { width: None, ..*style },
-    };
-    table::write(&columns.heads(), &rows, &style, out)
+    match detail {
+        Detail::Short => table::write(&columns.heads(), &rows, style, out),
+        Detail::Wide => table::write_wide(&columns.heads(), &rows, style, out),
+    }
 }

@@ -66,6 +66,10 @@ fn workload(name: &str, pods: Vec<PodStatus>) -> WorkloadStatus {
 }
 
 fn written(format: OutputFormat, workloads: &[WorkloadStatus], asked_for: bool) -> String {
+    written_at(None, format, workloads, asked_for)
+}
+
+fn written_at(width: Option<u16>, format: OutputFormat, workloads: &[WorkloadStatus], asked_for: bool) -> String {
     let mut out = Vec::new();
     let commands = |status: &WorkloadStatus| {
         let deed = |way: &Way| match &way.deed {
@@ -79,7 +83,7 @@ fn written(format: OutputFormat, workloads: &[WorkloadStatus], asked_for: bool) 
     };
     let now = "2026-03-01T10:03:10Z";
     let context = StatusContext { asked_for, namespace: Some("prod"), not_read: &[], now, commands: &commands };
-    status(format, workloads, &context, &Style::PLAIN, &mut out).unwrap();
+    status(format, workloads, &context, &Style { width, ..Style::PLAIN }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -183,6 +187,43 @@ deployment/web  namespace prod   1 pod (2 wanted): 1 updating, 1 terminating
 /// The words of each line: the widths of columns are the table's business.
 fn squeezed(text: &str) -> Vec<String> {
     text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn state_and_name_stay_where_it_is_narrow() {
+    let name = "web-6b867cfc99-2x7kq";
+    let (crash, _) = conditions().into_iter().find(|(_, words)| words.starts_with("FAILED")).unwrap();
+    let mut app = report(ready(), Comparison::Same);
+    app.container = "app".into();
+    let web = [workload("web", vec![pod(name, PodState::Failed, vec![app, report(crash, Comparison::Same)])])];
+    for (width, heads) in [
+        (40, "POD STATE"),
+        (60, "POD CONTAINER STATE"),
+        (80, "POD CONTAINER STATE AGE RESTARTS EXIT"),
+        (120, "POD CONTAINER STATE AGE RESTARTS EXIT IMAGE"),
+    ] {
+        let shown = written_at(Some(width), OutputFormat::Text, &web, true);
+        let table: Vec<&str> = shown.lines().skip_while(|line| !line.contains("STATE")).collect();
+        assert_eq!(squeezed(table[0]), [heads], "{width}: {shown}");
+        assert!(table[1].contains(name) && shown.contains("CrashLoopBackOff"), "{width}: {shown}");
+        assert!(table.iter().all(|line| line.chars().count() <= usize::from(width)), "{width}: {shown}");
+    }
+    let narrow = written_at(Some(40), OutputFormat::Text, &web, true);
+    assert!(narrow.contains("  app: ready\n") && narrow.contains("  side: FAILED:\n"), "{narrow}");
+}
+
+#[test]
+fn what_the_scheduler_says_of_several_pods_is_said_once() {
+    let waits = || Condition::Starting { waiting: None };
+    let unscheduled = |name: &str| {
+        let containers = vec![report(waits(), Comparison::Same), report(waits(), Comparison::Same)];
+        let pod = pod(name, PodState::NotReady, containers);
+        PodStatus { unscheduled: Some("0/1 nodes are available".into()), ..pod }
+    };
+    let shown = written(OutputFormat::Text, &[workload("web", ["web-1", "web-2"].map(unscheduled).into())], true);
+    assert_eq!(shown.matches("0/1 nodes").count(), 1, "{shown}");
+    assert!(shown.ends_with("  pod/web-1, pod/web-2  not scheduled: 0/1 nodes are available\n"), "{shown}");
+    assert!(shown.contains(" not scheduled  ") && !shown.contains("pod not ready"), "{shown}");
 }
 
 #[test]

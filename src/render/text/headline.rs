@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::engine::change::reason::Warning;
 use crate::engine::plan::{Effect, PodVerdict, UnknownTime, Verdict, WorkloadPlan};
 use crate::engine::state::policy::Policy;
 use crate::render::style::{Meaning, Style};
@@ -137,7 +138,9 @@ fn kept(plan: &WorkloadPlan, style: &Style) -> String {
 /// What a pod gets that is created later.
 fn new_pods(plan: &WorkloadPlan) -> String {
     let Some(durable) = &plan.durable else {
-        let is_alone = !plan.workload.kind.has_template() || plan.restarts_the_same;
+        // What is a warning is not said twice.
+        let is_told = plan.warnings.contains(&Warning::TemplateKeepsImage);
+        let is_alone = is_told || !plan.workload.kind.has_template() || plan.restarts_the_same;
         return if is_alone { "" } else { "; the template stays as it is (pods only), and so does what new pods get" }
             .to_owned();
     };

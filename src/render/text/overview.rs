@@ -6,14 +6,14 @@ use crate::engine::change::reason::Warning;
 use crate::engine::plan::{Plan, Verdict, WorkloadPlan};
 use crate::engine::value::image::display_short;
 use crate::render::style::{Meaning, Style};
-use crate::render::table::{self, Column};
-use crate::render::{fields, offline, words};
+use crate::render::table::Column;
+use crate::render::{fields, offline, place, words};
 
 use super::{headline, pods};
 
 const LIVE: [Column; 6] = [
-    Column::short("WORKLOAD", 16),
-    Column::short("NAMESPACE", 9).goes(1),
+    Column::name("WORKLOAD", 16),
+    Column::name("NAMESPACE", 9),
     Column::whole("PODS"),
     Column::whole("VERDICT"),
     Column::whole("TIME").goes(0),
@@ -21,8 +21,8 @@ const LIVE: [Column; 6] = [
 ];
 
 const OFFLINE: [Column; 4] = [
-    Column::short("WORKLOAD", 16),
-    Column::short("NAMESPACE", 9).goes(0),
+    Column::name("WORKLOAD", 16),
+    Column::name("NAMESPACE", 9),
     Column::whole("VERDICT"),
     Column::short("CHANGES", 12).goes(1),
 ];
@@ -32,11 +32,7 @@ pub(super) fn table(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Resu
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
     let row = |workload: &WorkloadPlan| {
         let (meaning, verdict) = verdict(workload);
-        let name = words::workload(style, &workload.workload);
-        let namespace = match workload.workload.namespace.as_str() {
-            "" => "<none>".to_owned(),
-            namespace => style.show(namespace),
-        };
+        let [name, namespace] = place::cells(&workload.workload, style);
         let changes = match workload.verdict {
             Verdict::InPlace | Verdict::InPlaceByController => changes(workload, style),
             Verdict::NothingToDo | Verdict::NotEligible => "<none>".to_owned(),
@@ -52,7 +48,7 @@ pub(super) fn table(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Resu
         (meaning, vec![name, namespace, pods, verdict.into(), time, changes])
     };
     let rows: Vec<(Meaning, Vec<String>)> = plan.workloads.iter().map(row).collect();
-    table::write(if is_offline { &OFFLINE } else { &LIVE }, &rows, style, out)
+    place::table(if is_offline { &OFFLINE } else { &LIVE }, rows, style, out)
 }
 
 fn verdict(plan: &WorkloadPlan) -> (Meaning, &'static str) {
@@ -84,7 +80,7 @@ pub(super) fn differs(plan: &WorkloadPlan, style: &Style) -> bool {
 /// Writes how many workloads come to what.
 pub(super) fn total(plan: &Plan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
-    let order = if is_offline { "" } else { " (in the order shown)" };
+    let order = if is_offline { "" } else { " (updated in the order shown)" };
     let workloads = words::count(plan.workloads.len(), "workload");
     writeln!(out)?;
     writeln!(out, "Total: {workloads}: {}{order}.", offline::totals(plan))?;

@@ -61,6 +61,9 @@ pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut
             writeln!(out, "\n  {left_out} of {pods} are not shown; -o json has them all.")?;
         }
     }
+    if detail == Detail::Short {
+        return Ok(());
+    }
     let used = VERDICTS.into_iter().filter(|verdict| shown.iter().any(|pod| pod.verdict == *verdict));
     let legend: Vec<String> = used.map(|verdict| format!("{} {}", symbol(verdict), meaning_of(verdict))).collect();
     writeln!(out, "\n  {}", style.paint(Meaning::Quiet, &legend.join("   ")))

@@ -157,6 +157,7 @@ impl Seen {
                 restarts: Some(1),
                 waited: now.saturating_sub(since),
                 at_most: Some(Duration::from_secs(u64::from(at_most))),
+                back_off: None,
             })
         });
         Progress {

@@ -339,6 +339,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::OwnerPaused { replaces_pods: true },
         Reason::OwnerIsControlled { kind: "Postgres".into(), name: "db".into() },
         Reason::RolloutHeld {
+            began: "3m ago".into(),
             id: "20261105t101500-abcd".into(),
             who: "jane".into(),
             since: "2026-11-05T10:15:00Z".into(),

@@ -272,11 +272,14 @@ pub enum Reason {
         who: String,
         /// When (RFC 3339).
         since: String,
+        /// The same for a person, such as `3m ago`; empty where the lock does not tell.
+        #[serde(default, skip_serializing_if = "str::is_empty")]
+        began: Box<str>,
         /// What it says of itself.
-        state: String,
+        state: Box<str>,
         /// Which process runs it, and whether that is at work; empty of one that has ended.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        run: String,
+        #[serde(default, skip_serializing_if = "str::is_empty")]
+        run: Box<str>,
         /// That run is at work, as far as is known: only a rollout that has ended is resumed or rolled back.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_at_work: bool,

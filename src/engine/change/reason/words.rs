@@ -134,12 +134,12 @@ impl Reason {
             Self::PodIsControlled { kind, name, .. } => {
                 format!("{kind} {name} controls this pod: a replacement pod gets the image of its template, not this one")
             }
-            Self::RolloutHeld { id, who, since, state, run, is_at_work: _ } => {
-                let rollout = if id.is_empty() { String::new() } else { format!(", rollout {id}") };
-                let since = if since.is_empty() { String::new() } else { format!(" since {since}") };
-                let state = if state.is_empty() { String::new() } else { format!(" ({state})") };
+            Self::RolloutHeld { id, who, since: _, began, state, run, is_at_work: _ } => {
+                let id = if id.is_empty() { String::new() } else { format!(" {id}") };
+                let began = if began.is_empty() { String::new() } else { format!(" {began}") };
+                let state = if state.is_empty() { String::new() } else { format!(", {state}") };
                 let run = if run.is_empty() { String::new() } else { format!(": {run}") };
-                format!("{who} holds it{since}{rollout}{state}{run}")
+                format!("rollout{id} is in progress, started by {who}{began}{state}{run}")
             }
             Self::PodNotFound { pod, .. } => format!("it has no pod {pod}"),
             Self::SubsetNotDurable => {

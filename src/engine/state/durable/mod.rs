@@ -108,7 +108,7 @@ impl OwnerGoal {
         let who = by.holder.as_ref().map_or(by.who.as_str(), |holder| holder.who.as_str());
         let host = by.holder.as_ref().map(|holder| format!(" from {}", holder.process.host)).unwrap_or_default();
         if by.id != self.lock.id {
-            return format!("rollout {} of {who}{host} holds it; no further changes by this run", by.id);
+            return format!("rollout {} of {who}{host} has taken its place; no further changes by this run", by.id);
         }
         let what = match (by.direction, self.lock.direction) {
             (Direction::Back, Direction::Forward) => ", to abort it",
