@@ -160,7 +160,7 @@ async fn read_words(
         }
         if images_needed && request.images.is_empty() {
             return Err(CommandError::usage("no image was given")
-                .hint("say which container gets which image, such as side=acme/side:1.27.2"));
+                .hint("say which container gets which image, such as side=acme/side:1.27.2; --requests and --limits give cpu and memory"));
         }
         if args.all_namespaces && request.selected.is_empty() {
             return Err(CommandError::usage("a resource cannot be retrieved by name across all namespaces")

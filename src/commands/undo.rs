@@ -60,7 +60,7 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     rolling.each(&planned, shell).await
 }
 
-/// Says which update is undone: which images that means the plan shows.
+/// Says which update is undone: with which values the plan shows.
 fn tell(live: &LiveWorkload, args: &UndoArgs, shell: &Shell) {
     // Why there is none was told before.
     let Ok(Some(update)) = undone(live, args.to.as_deref()) else { return };
@@ -68,9 +68,9 @@ fn tell(live: &LiveWorkload, args: &UndoArgs, shell: &Shell) {
     let now = live.surroundings.server_now.as_deref();
     let when = update.ended.or(update.began).map(|at| format!(" {}", duration::began(&at, now))).unwrap_or_default();
     let images = update.images.iter().map(|image| format!("{}: {} -> {}", image.container, image.from, image.to));
-    let images = images.collect::<Vec<_>>().join(", ");
-    let images = if images.is_empty() { String::new() } else { format!(": {images}") };
-    shell.note(&format!("{}: this command undoes update {}{who}{when}{images}", live.workload.reference, update.id));
+    let what: Vec<String> = images.chain(update.fields.rows().into_iter().map(|row| row.what)).collect();
+    let what = if what.is_empty() { String::new() } else { format!(": {}", what.join(", ")) };
+    shell.note(&format!("{}: this command undoes update {}{who}{when}{what}", live.workload.reference, update.id));
 }
 
 /// Whether every workload is held by a rollout that ended before its time: to undo that is to take it back.

@@ -50,7 +50,9 @@ impl Tally {
                 (Stage::Done, false) => &mut tally.there_already,
                 (Stage::Left, _) => &mut tally.left,
                 (Stage::Failed, _) => &mut tally.failing,
-                (Stage::Lost, _) if matches!(pod.phase, PodPhase::Moved { .. }) => &mut tally.moved,
+                (Stage::Lost, _) if matches!(pod.phase, PodPhase::Moved { .. } | PodPhase::Overtaken { .. }) => {
+                    &mut tally.moved
+                }
                 (Stage::Lost, _) => &mut tally.gone,
                 (Stage::Waiting | Stage::InProgress, false) if pod.phase.is_before_any_change() => &mut tally.untouched,
                 (Stage::Waiting | Stage::InProgress, _) => &mut tally.in_hand,

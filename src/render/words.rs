@@ -270,11 +270,16 @@ fn containers(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> String
     first_of(names.into_iter().map(|name| style.show(name.as_str())), 4)
 }
 
-fn resized(style: &Style, text: &str, why: &Option<String>, goal: Option<&PodGoal>) -> String {
+/// Returns `side requests.cpu`, and the kubelet's words to be put at the end.
+fn resized(style: &Style, why: &Option<String>, goal: Option<&PodGoal>) -> (String, String) {
     let fields = goal.map(|goal| fields::names(&goal.fields.of_resize(), style).join(", ")).unwrap_or_default();
-    let text = if fields.is_empty() { text.to_owned() } else { format!("{text} {fields}") };
-    let why = why.as_ref().map(|why| format!(": {}", style.show(why))).unwrap_or_default();
-    format!("{text}{why}")
+    (fields, why.as_ref().map(|why| format!(": {}", style.show(why))).unwrap_or_default())
+}
+
+fn deferred(style: &Style, node: &str, why: &Option<String>, goal: Option<&PodGoal>) -> String {
+    let (fields, why) = resized(style, why, goal);
+    let of = if fields.is_empty() { String::new() } else { format!(" of {fields}") };
+    format!("resize{of} deferred by node {}{why}", style.show(node))
 }
 
 /// Returns what a phase is called, after the pod's name. `goal` tells the containers.
@@ -311,14 +316,13 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         PodPhase::Restarting { waiting: Some(reason), .. } => {
             (Meaning::Waiting, format!("{}: {}", with("restarting"), style.show(reason)))
         }
-        PodPhase::Resizing { why, deferred_by: None } => (Meaning::Waiting, resized(style, "resizing", why, goal)),
-        PodPhase::Resizing { why, deferred_by: Some(node) } => {
-            let text = format!("resize deferred by node {}", style.show(node));
-            (Meaning::Waiting, resized(style, &text, why, goal))
+        PodPhase::Resizing { why, deferred_by: None } => {
+            let (fields, why) = resized(style, why, goal);
+            (Meaning::Waiting, format!("{}{why}", format!("resizing {fields}").trim_end()))
         }
+        PodPhase::Resizing { why, deferred_by: Some(node) } => (Meaning::Waiting, deferred(style, node, why, goal)),
         PodPhase::Left { why, node } => {
-            let text = format!("left to the kubelet: resize deferred by node {}", style.show(node));
-            (Meaning::Waiting, resized(style, &text, why, goal))
+            (Meaning::Waiting, format!("left to the kubelet: {}", deferred(style, node, why, goal)))
         }
         PodPhase::Starting => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),
         PodPhase::Settling { hold_seconds } => {
@@ -331,6 +335,7 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
             Meaning::Failing,
             format!("CONFLICT: another client changed {} to {}", style.show(container.as_str()), style.show(image)),
         ),
+        PodPhase::Overtaken { why } => (Meaning::Failing, format!("CONFLICT: {}", style.show(why))),
         PodPhase::Gone { why } => (Meaning::Failing, format!("GONE: {}", style.show(why))),
     }
 }

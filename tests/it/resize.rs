@@ -1,13 +1,14 @@
 //! cpu and memory: changed by the subresource `resize`, nothing restarts, and the kubelet's status is the proof.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::durable::side_by_side;
 use crate::support::api_server::{ApiServer, Effect, Logged, When};
 use crate::support::builders::Workload;
-use crate::support::clock::eventually;
+use crate::support::clock::{eventually, sleep};
 use crate::support::run::Binary;
 use crate::support::scene::{images, patches, run, server_with, typed, with_controllers_of};
 
@@ -122,13 +123,13 @@ fn what_the_node_puts_off_is_waited_for_and_said() {
     let line = "apply deploy/web -c side --requests cpu=1 --yes --timeout 1s";
     let late = run(&server, line).ends_with(5);
     late.prints(
-        "resize deferred by node node-a side requests.cpu: Node didn't have enough resource: cpu, requested: 1000",
+        "resize of side requests.cpu deferred by node node-a: Node didn't have enough resource: cpu, requested: 1000",
     )
     .prints("1 in progress, 2 not started");
     let status = run(&server, "status deploy/web").ends_with(0);
     status.prints("resize deferred by the node").prints("side requests.cpu 10m, the template says 1");
     // What is asked for and not done is not taken for done by another run.
-    run(&server, "resume deploy/web --yes --timeout 1s").ends_with(5).prints("resize deferred by node node-a");
+    run(&server, "resume deploy/web --yes --timeout 1s").ends_with(5).prints("deferred by node node-a");
     let followed = run(&server, "follow deploy/web --timeout 1s").ends_with(5);
     followed.prints("resize deferred by node node-a: Node didn't have enough resource");
     run(&server, "abort deploy/web --yes").ends_with(0).prints("Rolled back: deployment/web");
@@ -145,7 +146,7 @@ fn what_the_node_puts_off_is_taken_back_where_that_is_asked_for() {
         let line = format!("apply deploy/web -c side --requests cpu=1 --deferred=undo --yes{pods_only}");
         let undone = run(&server, &line).ends_with(5);
         let undone = undone.prints("Deferred after").prints("A node has no room for it now.").prints(
-            "resize deferred by node node-a side requests.cpu: Node didn't have enough resource: cpu, requested: 1000",
+            "resize of side requests.cpu deferred by node node-a: Node didn't have enough resource: cpu, requested: 1000",
         );
         let undone = undone.says("undo: taking deployment/web back (--deferred=undo)");
         assert!(!undone.stdout.contains("Resume:"), "{undone:#?}");
@@ -180,7 +181,7 @@ fn what_the_node_puts_off_is_left_to_the_kubelet_where_that_is_asked_for() {
         let left = run(&server, &line).ends_with(5);
         left.prints("Deferred after")
             .prints("3 pods keep what they have until their nodes have room")
-            .prints("left to the kubelet: resize deferred by node node-a side requests.cpu: Node didn't have")
+            .prints("left to the kubelet: resize of side requests.cpu deferred by node node-a: Node didn't have")
             .prints("Pods: 3 left to the kubelet.")
             .prints("Roll back: kubectl inplace undo ")
             .prints("Follow: kubectl inplace follow ");
@@ -391,4 +392,57 @@ fn a_manifest_brings_back_what_was_resized_in_the_pods_alone() {
     with_file("apply -f web.json --yes").ends_with(0).prints("Resized: side in 3 pods");
     assert_eq!(requests(&server), vec![json!("10m"); 3]);
     with_file("plan -f web.json --detailed-exitcode").ends_with(0);
+}
+
+/// A pod whose kubelet has put a resize off, while the others are done or wait.
+fn put_off(server: &ApiServer) -> String {
+    let deferred = |pod: &&Value| {
+        let conditions = pod["status"]["conditions"].as_array();
+        conditions.into_iter().flatten().any(|condition| condition["reason"] == "Deferred")
+    };
+    let find = || server.objects("pods").iter().find(deferred).map(|pod| pod["metadata"]["name"].clone());
+    eventually("a resize that is put off", find).as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn another_client_that_resizes_meanwhile_is_named_and_its_pod_is_not_said_to_be_gone() {
+    let server = with_controllers_of([workload()]);
+    server.limit_cpu(2000, 500);
+    let line = "apply deploy/web -c side --requests cpu=1 --yes --timeout 60s";
+    let running = typed(&server, line).spawn();
+    let name = put_off(&server);
+    let cpu = |pod: &mut Value| pod["spec"]["containers"][1]["resources"]["requests"]["cpu"] = json!("33m");
+    server.edit("pods", &name, cpu);
+    let ended = running.wait().ends_with(6);
+    assert!(!ended.stdout.contains("gone") && !ended.stderr.contains("GONE"), "{ended:#?}");
+    ended
+        .prints("CONFLICT: its spec.containers[side].resources.requests.cpu was changed by another client")
+        .prints("1 changed outside this run");
+    run(&server, "abort deploy/web --yes").ends_with(0);
+    assert_eq!(requests(&server), vec![json!("10m"); 3]);
+}
+
+#[test]
+fn what_the_kubelet_says_again_with_other_amounts_is_told_once() {
+    let server = with_controllers_of([workload()]);
+    server.limit_cpu(2000, 500);
+    let running = typed(&server, "apply deploy/web -c side --requests cpu=1 --yes --timeout 3s").spawn();
+    let name = put_off(&server);
+    for used in [1510, 1520, 1530] {
+        let message = format!("Node didn't have enough resource: cpu, requested: 1000, used: {used}, capacity: 2000");
+        server.edit("pods", &name, |pod| {
+            let conditions = pod["status"]["conditions"].as_array_mut();
+            for condition in conditions.into_iter().flatten().filter(|one| one["reason"] == "Deferred") {
+                condition["message"] = json!(message);
+            }
+        });
+        // Each is seen by itself.
+        sleep(Duration::from_millis(200));
+    }
+    let late = running.wait().ends_with(5);
+    let told = late.stderr.lines().filter(|line| line.starts_with('[') && line.contains(", used: "));
+    assert_eq!(told.count(), 1, "{late:#?}");
+    late.prints("used: 1530");
+    let undone = run(&server, "abort deploy/web --yes").ends_with(0);
+    undone.prints("Rolled back: deployment/web");
 }

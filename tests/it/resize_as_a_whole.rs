@@ -84,7 +84,7 @@ fn what_a_node_puts_off_is_waited_for_and_undo_takes_back_what_pods_alone_have()
     server.limit_cpu(2000, 500);
     let file = |line: &str, cpu: &str| typed(&server, line).file("web.json", &manifest(&server, cpu, "10m")).run();
     let late = file("apply -f web.json --yes --timeout 1s", "1").ends_with(5);
-    late.prints("resize deferred by node node-a requests.cpu of the pod: Node didn't have enough resource");
+    late.prints("resize of requests.cpu of the pod deferred by node node-a: Node didn't have enough resource");
     run(&server, "abort deploy/web --yes").ends_with(0);
     file("apply -f web.json --yes --pods-only", "300m").ends_with(0);
     assert_eq!(cpu(&server), vec![json!("300m"); 3]);

@@ -56,7 +56,7 @@ fn before_1_36_the_kubelet_says_what_never_fits_and_what_does_not_fit_now() {
         failed.prints("ResizeInfeasible").prints("requested: 9000, capacity: 2000").prints("1 failed");
         run(&server, "abort deploy/web --yes").ends_with(0);
         let late = run(&server, "apply deploy/web -c side --requests cpu=1 --yes --timeout 1s").ends_with(5);
-        late.prints("resize deferred by node node-a side requests.cpu: Node didn't have enough resource");
+        late.prints("resize of side requests.cpu deferred by node node-a: Node didn't have enough resource");
         run(&server, "abort deploy/web --yes").ends_with(0);
         for deferred in ["undo", "leave"] {
             let line = format!("apply deploy/web -c side --requests cpu=1 --yes --deferred {deferred}");

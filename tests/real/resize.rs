@@ -169,9 +169,9 @@ fn what_does_not_fit_is_refused_or_put_off_and_is_taken_back() {
                 .unwrap_or_default(),
             5,
         );
-        assert!(late.contains("resize deferred by node node-1 c1 requests.cpu"), "{late}");
+        assert!(late.contains("resize of c1 requests.cpu deferred by node node-1"), "{late}");
         let again = case.inplace(&["resume", &reference, "--yes", "--timeout", "3s"], 5);
-        assert!(again.contains("resize deferred by node node-1"), "{again}");
+        assert!(again.contains("resize of c1 requests.cpu deferred by node node-1"), "{again}");
         let status = case.inplace(&["status", &reference], 0);
         assert!(status.contains("resize deferred by the node"), "{status}");
         case.inplace(&["abort", &reference, "--yes"], 0);
@@ -194,7 +194,7 @@ fn what_does_not_fit_is_refused_or_put_off_and_is_taken_back() {
         assert!(undone.contains("taking") && undone.contains("back (--deferred=undo)"), "{undone}");
         assert!(cpus().iter().all(|cpu| cpu == "10m"), "{:?}", cpus());
         let left = with("leave");
-        assert!(left.contains("left to the kubelet: resize deferred by node node-1 c1 requests.cpu"), "{left}");
+        assert!(left.contains("left to the kubelet: resize of c1 requests.cpu deferred by node node-1"), "{left}");
         // The controller is at rest, and holds no pod for an old one.
         owner.wait_settled();
         assert!(cpus().iter().all(|asked| *asked == cpu.as_str()), "{:?}", cpus());

@@ -87,6 +87,11 @@ pub enum PodPhase {
         /// The image that stands there now.
         image: String,
     },
+    /// Somebody else set another value of what this changes besides images.
+    Overtaken {
+        /// Of which, in a few words.
+        why: String,
+    },
     /// The pod is gone, is going, or has another controller.
     Gone {
         /// In a few words.
@@ -176,7 +181,22 @@ impl PodPhase {
             Self::Done => Stage::Done,
             Self::Left { .. } => Stage::Left,
             Self::Failing(_) => Stage::Failed,
-            Self::Moved { .. } | Self::Gone { .. } => Stage::Lost,
+            Self::Moved { .. } | Self::Overtaken { .. } | Self::Gone { .. } => Stage::Lost,
+        }
+    }
+
+    /// Returns whether it says something new to those who were told another one before. What is in use on a node changes with
+    /// every pod there, and the kubelet says it anew each time: a resize that stays put off for the same is no news.
+    pub fn is_news_after(&self, before: &Self) -> bool {
+        let without_amounts = |why: &Option<String>| {
+            why.as_ref().map(|why| why.chars().filter(|character| !character.is_ascii_digit()).collect::<String>())
+        };
+        match (self, before) {
+            (
+                Self::Resizing { why, deferred_by: Some(node) },
+                Self::Resizing { why: why_before, deferred_by: Some(node_before) },
+            ) => node != node_before || without_amounts(why) != without_amounts(why_before),
+            (phase, before) => phase != before,
         }
     }
 
@@ -190,5 +210,30 @@ impl Stage {
     /// Returns whether the pod is done, is left to its kubelet, has failed, or is lost: nothing more is expected of it.
     pub const fn is_end(self) -> bool {
         matches!(self, Self::Done | Self::Left | Self::Failed | Self::Lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resize_that_stays_put_off_is_told_once() {
+        let of = |why: &str, node: &str| PodPhase::Resizing {
+            why: (!why.is_empty()).then(|| why.to_owned()),
+            deferred_by: (!node.is_empty()).then(|| node.to_owned()),
+        };
+        let before = of("Node didn't have enough resource: cpu, requested: 1500, used: 1665, capacity: 2000", "node-1");
+        for (phase, is_news) in [
+            (of("Node didn't have enough resource: cpu, requested: 1500, used: 1681, capacity: 2000", "node-1"), false),
+            (of("Node didn't have enough resource: memory, requested: 15, used: 16, capacity: 20", "node-1"), true),
+            (of("Node didn't have enough resource: cpu, requested: 1500, used: 1665, capacity: 2000", "node-2"), true),
+            (of("Node didn't have enough resource: cpu, requested: 1500, used: 1665, capacity: 2000", ""), true),
+            (of("", "node-1"), true),
+            (PodPhase::Done, true),
+        ] {
+            assert_eq!(phase.is_news_after(&before), is_news, "{phase:?}");
+        }
+        assert!(of("exit 1", "").is_news_after(&of("exit 2", "")), "an error is another one");
     }
 }

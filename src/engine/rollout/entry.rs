@@ -293,7 +293,7 @@ impl Entry {
         if waits || matches!(stage, Stage::Done | Stage::Left) {
             self.started = None;
         }
-        let is_new = self.phase.as_ref() != Some(&phase);
+        let is_new = self.phase.as_ref().is_none_or(|before| phase.is_news_after(before));
         let is_told = is_new && (self.phase.is_some() || stage != Stage::Waiting);
         if is_new {
             self.entered = now;

@@ -360,6 +360,7 @@ impl<'a> Phase<'a> {
             PodPhase::Moved { container, image } => {
                 Self { container: Some(container.as_str()), image: Some(image), ..Self::named("moved") }
             }
+            PodPhase::Overtaken { why } => Self { message: Some(why), ..Self::named("moved") },
             PodPhase::Gone { why } => Self { message: Some(why), ..Self::named("gone") },
         }
     }

@@ -122,7 +122,7 @@ fn phase(phase: &PodPhase, style: &Style) -> (&'static str, String) {
         PodPhase::Unverified { why } => ("unverified", style.show(why)),
         PodPhase::Done => ("done", String::new()),
         PodPhase::Failing(failure) => ("failed", style.show(&failure.reason)),
-        PodPhase::Moved { .. } => ("conflict", "another client".into()),
+        PodPhase::Moved { .. } | PodPhase::Overtaken { .. } => ("conflict", "another client".into()),
         PodPhase::Gone { why } => ("gone", style.show(why)),
     }
 }

@@ -310,6 +310,9 @@ fn every_phase() -> Rollout {
             exit_code: None,
         }),
         PodPhase::Moved { container: "side".into(), image: "acme/side:3".into() },
+        PodPhase::Overtaken {
+            why: "its spec.containers[side].resources.requests.cpu was changed by another client".into(),
+        },
         gone(),
     ];
     let notices = phases.into_iter().zip(1..).map(|(phase, at)| (at * 500, pod(PODS[0], phase))).collect();

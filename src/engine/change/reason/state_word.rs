@@ -223,7 +223,7 @@ pub const STATE_WORDS: &[StateWord] = &[
     word(
         "moved",
         PHASE,
-        "another client has changed the image meanwhile",
+        "another client has changed meanwhile what this changes",
         "see who, in its managedFields, then plan again",
     ),
     word("gone", PHASE, "it was deleted, is being deleted, or has another controller", ""),

@@ -116,7 +116,7 @@ impl<'a> PodJudge<'a> {
             return ends.clone().into();
         }
         if let Some(path) = goal.fields.conflict_in(pod).filter(|_| !look.has(Fault::IgnoresOtherSize)) {
-            return PodPhase::Gone { why: format!("its {path} was changed by another client") }.into();
+            return PodPhase::Overtaken { why: format!("its {path} was changed by another client") }.into();
         }
         let_be::note(&mut entry.since, pod, look.now);
         let containers = goal.containers.iter();

@@ -168,6 +168,7 @@ fn word(phase: &PodPhase) -> &'static str {
         PodPhase::Done => "done",
         PodPhase::Failing(_) => "failing",
         PodPhase::Moved { .. } => "moved",
+        PodPhase::Overtaken { .. } => "overtaken",
         PodPhase::Draining { .. } => "draining",
         PodPhase::Restoring { .. } => "restoring",
         PodPhase::Gone { .. } => "gone",

@@ -520,7 +520,7 @@ impl Invariants {
     fn judge_deadline(&mut self, goal: &PodGoal, ended: Option<EndResult>, truth: &Truth<'_>) {
         let said = self.said.get(&goal.key);
         // Of another writer's since, it is not waited for either.
-        let is_left = self.is_failing(said) || matches!(said, Some(PodPhase::Gone { .. }));
+        let is_left = self.is_failing(said) || matches!(said, Some(PodPhase::Overtaken { .. } | PodPhase::Gone { .. }));
         let is_given_up = truth.goal.policy.goes_on_after_failure && is_left;
         // Until its patch is stored it may have to wait for others.
         let is_waiting = !self.images.contains(&goal.key);
