@@ -101,7 +101,7 @@ pub const OTHER_WORDS: &[StateWord] = &[
     word(
         "conflict",
         PHASE,
-        "another client has changed the image meanwhile",
+        "another client has changed meanwhile what this changes",
         "see who, in its managedFields, then plan again",
     ),
     word(
