@@ -85,7 +85,7 @@ fn images_given_are_waited_for() {
     output
         .prints("Timed out")
         .prints("  pod/web-")
-        .prints("  waits for side to be set to acme/side:v2\nOf 3 pods: 3 waiting.");
+        .prints("  waits for side to be set to acme/side:v2\nPods: 3 waiting.");
     let running = typed(&server, "follow deploy/web side=acme/side:v2 --min-ready-seconds 0").spawn();
     running.wait_for_stderr("following 3 pods");
     set_elsewhere(&server, "acme/side:v2");

@@ -56,13 +56,13 @@ fn a_rollout_whose_place_another_one_takes_is_named_and_stays_in_the_history() {
     let first = of_web(&server)["updates"][0]["id"].clone();
     let (id, line) = (first.as_str().unwrap_or_default(), "side: acme/side v1 -> v2");
     let plan = run(&server, "plan deploy/web side=:v3").ends_with(0);
-    plan.prints(&format!("Takes the place of rollout {id} of jane since "))
+    plan.prints(&format!("Replaces rollout {id}, started by jane at "))
         .prints(&format!("(paused, forward): {line}"));
     let plan = run(&server, "plan deploy/web side=:v3 -o json").ends_with(0).json();
     let replaced = &plan["workloads"][0]["durable"]["replaced"];
     assert_eq!((&replaced["id"], &replaced["who"], &replaced["state"]), (&first, &json!("jane"), &json!("paused")));
     let second = run(&server, &format!("apply deploy/web side=:v3 --canary 1 {fast}")).ends_with(0);
-    second.prints("Takes the place of rollout ").prints("Paused");
+    second.prints("Replaces rollout ").prints("Paused");
     // While the second one holds the workload, and once it has ended.
     for (line, course, result) in [("", "underWay", Value::Null), ("resume deploy/web", "ended", json!("complete"))] {
         if !line.is_empty() {

@@ -14,7 +14,7 @@ fn server() -> ApiServer {
 fn a_watch_that_never_opens_is_tried_again_with_growing_pauses() {
     let server = server();
     server.fault(When::verb("watch").of("pods"), Effect::Unavailable);
-    let arguments = ["follow", "pod/alone", "--min-ready-seconds", "60", "--total-timeout", "3s"];
+    let arguments = ["follow", "pod/alone", "--min-ready-seconds", "86400", "--total-timeout", "3s"];
     let output = Binary::against(&server, arguments).run();
     assert_eq!(output.code, Some(5), "{output:?}");
     assert!(output.stderr.contains("the watch broke"), "{output:?}");

@@ -313,7 +313,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Whether the rollout that holds the workload has not asked the pod yet for what it changes besides images.
-    fn awaits(&self, pod: &Pod) -> bool {
+    fn waits(&self, pod: &Pod) -> bool {
         let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
         chosen.is_some_and(|lock| {
             // Lock and template are written together: another template is somebody else's.
@@ -381,13 +381,13 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
         pod.all_containers().map(|(list, container)| container::report(pod, list, container, asked, is_older));
     let containers: Vec<ContainerReport> = reports.collect();
     let resizing = change::resizing(pod);
-    let awaits = asked.awaits(pod);
+    let waits = asked.waits(pod);
     let record = UpdateRecord::of(pod);
     let is_current = |record: &UpdateRecord| record.containers.keys().any(|name| record.container(pod, name).is_some());
     PodStatus {
         key: pod.key.clone(),
         node: pod.spec.node_name.clone(),
-        state: pod_state(pod, &containers, Revisioned { is_older: older.is_some(), awaits }, resizing.as_ref()),
+        state: pod_state(pod, &containers, Revisioned { is_older: older.is_some(), waits }, resizing.as_ref()),
         ready: pod.is_ready(),
         ready_since: pod.ready_condition().and_then(|condition| condition.last_transition_time.clone()),
         unscheduled: pod.unscheduled().map(str::to_owned),
@@ -406,7 +406,7 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
 struct Revisioned {
     is_older: bool,
     /// The rollout has not asked it for other cpu or memory, labels or annotations yet.
-    awaits: bool,
+    waits: bool,
 }
 
 fn pod_state(
@@ -426,7 +426,7 @@ fn pod_state(
         () if resizing.is_some() => PodState::Updating,
         () if !pod.is_ready() => PodState::NotReady,
         () if has(|condition| matches!(condition, Condition::Restarted { .. })) => PodState::Restarted,
-        () if revision.awaits || compares(Comparison::Pending) => PodState::Pending,
+        () if revision.waits || compares(Comparison::Pending) => PodState::Pending,
         () if revision.is_older || compares(Comparison::Older) => PodState::Older,
         () if compares(Comparison::Drifted) => PodState::Drifted,
         () if has(|condition| matches!(condition, Condition::Unverified { .. })) => PodState::Unverified,

@@ -136,7 +136,7 @@ fn undo_goes_back_from_the_last_update_whatever_the_clocks_said() {
         scene.server.set_clock(0);
         scene.apply("acme/side:v3").completes(kind.typed);
         let output = scene.run("undo", "").completes(kind.typed).says("this command undoes update");
-        output.says("by jane at").says("side: acme/side:v2 -> acme/side:v3");
+        output.says(" ago: side: ").says("by jane ").says("side: acme/side:v2 -> acme/side:v3");
         scene.is_settled("acme/side:v2", kind.typed);
     });
 }

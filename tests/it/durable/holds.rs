@@ -94,9 +94,9 @@ fn what_is_left_to_do_is_shown_before_it_is_done() {
         free(&scene);
         let writes = scene.server.writes().len();
         for (verb, mode, images) in [
-            ("resume", "--dry-run", "side  acme/side:v1 -> acme/side:v2"),
+            ("resume", "--dry-run", "side     acme/side:v1   acme/side:v2\n"),
             ("resume", "--dry-run=server", "Server-side dry run succeeded."),
-            ("abort", "--dry-run=server", "side  acme/side:v2 -> acme/side:v1"),
+            ("abort", "--dry-run=server", "side     acme/side:v2   acme/side:v1\n"),
             ("undo", "--dry-run=client", "Not validated by the server (--dry-run=client)."),
         ] {
             let shown = scene.run(verb, mode).ends_with(0).prints(images);
