@@ -209,7 +209,7 @@ fn two_runs_at_once_have_one_winner() {
         let (winner, loser) = if one.code == 0 { ("side:v2", other) } else { ("side:v3", one) };
         assert!([1, 6].contains(&loser.code), "{context}");
         let said = format!("{}{}", loser.stdout, loser.stderr);
-        let told = ["holds it; no further changes by this run", "RolloutHeld"];
+        let told = ["has taken its place; no further changes by this run", "RolloutHeld"];
         assert!(told.iter().any(|words| said.contains(words)), "{context}");
         owner.wait_settled_or(&context);
         assert_eq!(owner.tag(&container), winner, "{context}");

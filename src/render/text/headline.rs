@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::engine::change::reason::Warning;
+use crate::engine::k8s::pod::ContainerList;
 use crate::engine::plan::{Effect, PodVerdict, UnknownTime, Verdict, WorkloadPlan};
 use crate::engine::state::policy::Policy;
 use crate::render::style::{Meaning, Style};
@@ -119,12 +120,13 @@ pub(super) fn promises(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) 
     writeln!(out, "  {}", style.paint(Meaning::Waiting, &format!("Not validated by the server ({why}).")))
 }
 
-/// The containers that keep running.
+/// The containers that keep running. Of init containers a plan does not tell which are sidecars: the others have ended.
 fn kept(plan: &WorkloadPlan, style: &Style) -> String {
     let in_progress = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::InProgress);
     let moving: Vec<_> = in_progress.flat_map(|pod| pod.changes.keys()).collect();
     let stays = plan.containers.iter().filter(|container| {
-        container.effect == Effect::Unchanged && container.restarts() == 0 && !moving.contains(&&container.container)
+        let is_changed = container.effect != Effect::Unchanged || container.restarts() > 0;
+        container.list == ContainerList::Containers && !is_changed && !moving.contains(&&container.container)
     });
     let names: Vec<String> = stays.map(|container| style.show(container.container.as_str())).collect();
     match names.len() {
