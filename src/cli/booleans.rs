@@ -31,11 +31,12 @@ pub fn resolved(root: &Command, arguments: &[String]) -> Vec<String> {
         }
         let given = argument.split_once('=').and_then(|(name, value)| Some((name, value, spellings(root, name)?)));
         match given {
-            Some((name, value, _)) if TRUE.contains(&value) => resolved.push(name.to_owned()),
-            Some((_, value, spellings)) if FALSE.contains(&value) => {
-                resolved.retain(|earlier| !spellings.contains(earlier));
-            }
-            Some(_) | None => resolved.push(argument.clone()),
+            Some((name, value, spellings)) => match boolean(value) {
+                Ok(true) => resolved.push(name.to_owned()),
+                Ok(false) => resolved.retain(|earlier| !spellings.contains(earlier)),
+                Err(_) => resolved.push(argument.clone()),
+            },
+            None => resolved.push(argument.clone()),
         }
     }
     resolved

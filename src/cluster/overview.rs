@@ -13,7 +13,7 @@ use super::send::{ListedPod, is_nobodys};
 use super::snapshot::{denied, holder, read_workload};
 use crate::engine::k8s::names::{PodKey, Uid, WorkloadRef};
 use crate::engine::k8s::pod::Pod;
-use crate::engine::k8s::workload::Workload;
+use crate::engine::k8s::workload::{Workload, controller_of};
 use crate::engine::kinds::{PODS, WorkloadKind};
 use crate::engine::plan::assemble::{Objects, assemble};
 use crate::engine::plan::{Denied, LiveWorkload, may_be_left};
@@ -71,19 +71,19 @@ impl Cluster {
     async fn read_revisions(&self, overview: &mut Overview) {
         let (doubtful, clear): (Vec<_>, Vec<_>) = overview.workloads.iter_mut().partition(|live| may_be_left(live));
         clear.into_iter().for_each(|live| live.surroundings.owned = Vec::new());
-        let reads = futures::stream::iter(doubtful).map(async |live| {
-            match self.owned(&live.workload).await {
-                Ok(owned) => live.surroundings.owned = owned,
-                Err(error) => {
-                    live.surroundings.owned = Vec::new();
-                    live.not_read.push(format!(
-                        "its revisions could not be read ({error}), so it is not known whether a rollout was left"
-                    ));
-                }
+        let reads = futures::stream::iter(doubtful).map(async |live| match self.owned(&live.workload).await {
+            Ok(owned) => live.surroundings.owned = owned,
+            Err(error) => {
+                live.surroundings.owned = Vec::new();
+                live.not_read.push(format!(
+                    "its revisions could not be read ({error}), so it is not known whether a rollout was left"
+                ));
             }
-            live.surroundings.holder = holder(live);
         });
         reads.buffer_unordered(AT_ONCE).collect::<()>().await;
+        for live in &mut overview.workloads {
+            live.surroundings.holder = holder(live);
+        }
     }
 
     /// Takes the pods that pull images for this program out of a list, and says what becomes of each.
@@ -136,8 +136,7 @@ impl<'de> Deserialize<'de> for Slim {
 
 /// Returns the uid of the workload that controls an object; a controller of another kind (an operator's) is none.
 fn owning_workload(object: &Value) -> Option<Uid> {
-    let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
-    let owner = owners.iter().find(|owner| owner.get("controller").and_then(Value::as_bool) == Some(true))?;
+    let owner = controller_of(object)?;
     let text = |key: &str| owner.get(key).and_then(Value::as_str);
     WorkloadKind::from_manifest(text("apiVersion")?, text("kind")?).filter(|kind| kind.is_updated_here())?;
     text("uid").map(Uid::from)
@@ -244,7 +243,6 @@ impl Reading {
         let owned = self.owned.remove(&workload.uid).unwrap_or_default();
         let mut live = assemble(workload, Objects { owned, ..Objects::default() });
         live.surroundings.server_now.clone_from(&self.now);
-        live.surroundings.holder = holder(&live);
         let LiveWorkload { workload, controllers, .. } = &live;
         let mut found: Vec<Pod> = controllers.iter().filter_map(|uid| pods.remove(uid)).flatten().collect();
         if workload.reference.kind.owns_through().is_some()

@@ -191,7 +191,7 @@ fn add_facts(live: &mut LiveWorkload, facts: &NamespaceFacts) {
     live.not_read.extend(facts.not_read.iter().cloned());
 }
 
-/// Reads what a drain needs of a workload that is gone on with.
+/// Reads what a drain needs of a rollout that is resumed or aborted.
 pub(super) async fn read_services(live: &mut LiveWorkload, cluster: &Cluster) {
     let facts = cluster.namespace_facts(&live.workload.reference.namespace).await;
     add_facts(live, &facts);

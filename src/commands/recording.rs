@@ -1,4 +1,4 @@
-//! `--record FILE`: the file is made anew by the first rollout of a run, and further ones are added to it, also those that
+//! `--record FILE`: the first rollout of a run writes the file, and further ones are added to it, also those that
 //! are under way at the same time.
 
 use std::fs::File;

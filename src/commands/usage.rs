@@ -4,6 +4,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::Shell;
+use super::complete::first_word;
 use super::next;
 use crate::cli::{Typed, root};
 use crate::engine::change::target::{self, TargetError, Unnamed};
@@ -86,33 +87,13 @@ fn with_command(mut error: clap::Error, arguments: &[String]) -> clap::Error {
 /// Returns the command for a word of another tool, and which of the words after it is part of that: `set image`,
 /// `rollout -n prod undo`.
 fn meant(word: &str, after: &[String]) -> Option<(String, Option<usize>)> {
-    let next = first_word(after);
+    let next = first_word(after, &root());
     let next_word = next.and_then(|at| after.get(at)).map(String::as_str).unwrap_or_default();
     if word == "rollout" {
         return root().find_subcommand(next_word).is_some().then(|| (next_word.to_owned(), next));
     }
     let (command, _) = MEANT.iter().find(|(_, words)| words.contains(&word))?;
     Some(((*command).to_owned(), next.filter(|_| word == "set" && next_word == "image")))
-}
-
-/// Returns where the first word stands that is neither a flag nor the value of one.
-fn first_word(words: &[String]) -> Option<usize> {
-    let root = root();
-    let takes_value = |word: &str| {
-        let name = |flag: &clap::Arg| {
-            let long = flag.get_long().map(|long| format!("--{long}"));
-            let short = flag.get_short().map(|short| format!("-{short}"));
-            long.as_deref() == Some(word) || short.as_deref() == Some(word)
-        };
-        root.get_arguments().find(|flag| name(flag)).is_some_and(|flag| flag.get_action().takes_values())
-    };
-    let mut is_value = false;
-    words.iter().position(|word| {
-        let is_flag = word.starts_with('-');
-        let is_word = !is_value && !is_flag;
-        is_value = !is_value && is_flag && takes_value(word);
-        is_word
-    })
 }
 
 fn closest_command(word: &str) -> Option<String> {

@@ -18,7 +18,7 @@ pub(super) const MAPPING_MEMORY: usize = 32;
 pub(super) const KEY_MEMORY: usize = 80;
 pub(super) const TEXT_MEMORY: usize = 16;
 
-/// Mappings with fewer entries than this are made anew, in the room that they need.
+/// Mappings with fewer entries than this are built again, in the room that they need.
 const SMALL: usize = 4;
 
 /// What a reading of one input may still take, and why it stopped. The deserializers' own error types hold only text,

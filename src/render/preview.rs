@@ -10,6 +10,7 @@ use crate::engine::plan::{PLAN_API_VERSION, TemplateStand};
 use crate::engine::rollout::{ContainerGoal, Goal, PodGoal};
 use crate::engine::state::durable::OwnerStep;
 use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::value::duration;
 
 use super::style::{Meaning, Style};
 use super::table::{self, Column};
@@ -116,7 +117,7 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
         }
         Some(lock) => {
             let who = style.show(&lock.who);
-            let since = style.show(&words::ago(&lock.since, preview.now.unwrap_or_default()));
+            let since = style.show(&duration::began(&lock.since, preview.now));
             let state = lock.state.words(preview.may_be_at_work);
             format!("{} rollout {}, started by {who} {since} ({state})", preview.verb(), goal.id)
         }

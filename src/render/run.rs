@@ -40,8 +40,8 @@ impl NextSteps {
         }
     }
 
-    /// Leaves the commands that can be carried out after a durable rollout: a lock that was left is gone on with or taken
-    /// back; only what is complete and recorded can be undone.
+    /// Leaves the commands that can be carried out after a durable rollout: a lock that was left is resumed or
+    /// aborted; only what is complete and recorded can be undone.
     pub(super) fn that_fit(&self, outcome: &Outcome) -> Self {
         let held = |command: &Option<String>| command.clone().filter(|_| outcome.held && !self.undoes(outcome.result));
         let next = self.after(outcome.result);

@@ -332,20 +332,15 @@ impl Ending<'_> {
             of_pod.map_or(has_failed && report.left_out > 0, |pod| has_failed || pod.reason != LATE)
         };
         let pods: Vec<&PodEnd> = self.outcome.pods.iter().filter(decides).filter(|end| !is_reported(end)).collect();
-        let mut told: Vec<((Meaning, String), Vec<String>)> = Vec::new();
-        for end in pods.iter().take(NAMED_PODS) {
+        let ends = pods.iter().take(NAMED_PODS).map(|end| {
             let goal = self.told.run.and_then(|run| run.pod(&end.pod));
             let text = match self.waits_for_somebody(end) {
                 true => (Meaning::Waiting, self.waited_for(end)),
                 false => words::phase(self.style, &end.phase, goal),
             };
-            let name = words::pod(self.style, &end.pod);
-            match told.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, pods)) => pods.push(name),
-                None => told.push((text, vec![name])),
-            }
-        }
-        for ((meaning, text), pods) in told {
+            (words::pod(self.style, &end.pod), text)
+        });
+        for ((meaning, text), pods) in words::said_once(ends) {
             writeln!(out, "  {}  {}", pods.join(", "), self.style.paint(meaning, &text))?;
         }
         self.and_more(pods.len(), out)
@@ -484,7 +479,7 @@ impl Ending<'_> {
         self.commands(steps.iter().filter(|(_, _, wanted)| *wanted).map(|(label, command, _)| (*label, *command)), out)
     }
 
-    /// Of a rollout that took the owner along: what was left behind is gone on with, or taken back as a whole.
+    /// Of a rollout that took the owner along: what was left is resumed, or aborted as a whole.
     fn durable_next_steps(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
         if self.outcome.nothing_changed && !self.is_whole() {
             writeln!(out, "This run changed nothing; there is nothing to resume.")?;

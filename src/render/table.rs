@@ -10,6 +10,7 @@ use comfy_table::{Table, presets};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::style::{Meaning, Style};
+use super::wide::Detail;
 use super::words::{self, flowing};
 
 /// Before the first column.
@@ -122,7 +123,11 @@ impl Column {
 
 /// Whether each column counts.
 pub(super) fn is_narrow(style: &Style) -> bool {
-    style.width.is_some_and(|width| width < NARROW)
+    is_below(style.width)
+}
+
+fn is_below(width: Option<u16>) -> bool {
+    width.is_some_and(|width| width < NARROW)
 }
 
 /// What a table was drawn with before: one that is drawn again keeps its columns.
@@ -146,18 +151,24 @@ pub(super) fn write(
     lines(columns, rows, style).iter().try_for_each(|line| words::whole_line(line, style, out))
 }
 
-/// Writes the table with all of its columns, as `-o wide` has it: wider than the terminal, if need be.
+/// Writes the table; in `-o wide` with all of its columns, wider than the terminal if need be, as kubectl's.
 ///
 /// # Errors
 /// The writer's.
-pub(super) fn write_wide(
+pub(super) fn write_in(
+    detail: Detail,
     columns: &[Column],
     rows: &[(Meaning, Vec<String>)],
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let wide = lines(columns, rows, &Style { width: None, ..*style });
-    wide.iter().try_for_each(|line| words::whole_line(line, style, out))
+    match detail {
+        Detail::Short => write(columns, rows, style, out),
+        Detail::Wide => {
+            let wide = lines(columns, rows, &Style { width: None, ..*style });
+            wide.iter().try_for_each(|line| words::whole_line(line, style, out))
+        }
+    }
 }
 
 /// Returns the lines of the table, in the colour of each row's meaning; the first has the heads.
@@ -210,7 +221,7 @@ fn laid_out(
 }
 
 fn gap(width: Option<u16>) -> u16 {
-    if width.is_some_and(|width| width < NARROW) { NARROW_GAP } else { GAP }
+    if is_below(width) { NARROW_GAP } else { GAP }
 }
 
 /// What each column needs.

@@ -26,6 +26,18 @@ pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
+/// Returns names by what is said of them, in the order in which it was said first: the same is said once of all.
+pub(super) fn said_once<T: PartialEq>(names: impl Iterator<Item = (String, T)>) -> Vec<(T, Vec<String>)> {
+    let mut said: Vec<(T, Vec<String>)> = Vec::new();
+    for (name, what) in names {
+        match said.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, names)) => names.push(name),
+            None => said.push((what, vec![name])),
+        }
+    }
+    said
+}
+
 /// Says how often a container was started again since an update, or where that is not counted, in all.
 pub(super) fn restarts(since_update: Option<u64>, in_all: Option<i64>) -> Option<String> {
     let times = |times: u64| if times == 1 { "once".to_owned() } else { format!("{times} times") };
@@ -62,11 +74,6 @@ pub(super) fn clock(time: &str) -> &str {
 /// Returns how long ago it was, as kubectl shows ages; the time itself where that is not known, or by clocks that differ.
 pub(super) fn age(since: &str, now: &str) -> String {
     duration::ago(since, now).map_or_else(|| since.to_owned(), duration::human)
-}
-
-/// Returns how long ago something began; the time itself where that cannot be computed.
-pub(super) fn ago(began: &str, now: &str) -> String {
-    duration::began(began, Some(now))
 }
 
 /// Returns seconds as a duration; what is no length of time is none.

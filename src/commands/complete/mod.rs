@@ -12,6 +12,7 @@ use std::path::Path;
 use clap::CommandFactory;
 use clap_complete::engine;
 
+pub(super) use self::wanted::first_word;
 use self::wanted::{What, wanted};
 use super::Shell;
 use crate::cli::Cli;

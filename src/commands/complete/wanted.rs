@@ -103,6 +103,13 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Returns where the first word stands that is neither a flag nor the value of one.
+pub(in crate::commands) fn first_word(words: &[String], root: &Command) -> Option<usize> {
+    let line = Line::read(words, root);
+    let first = *line.words.first()?;
+    words.iter().position(|word| std::ptr::eq(word.as_str(), first))
+}
+
 /// Finds the flag that a word names, and its value if the word has it: `--namespace=prod`, `-nprod`, `-An`.
 fn flag<'a, 'w>(word: &'w str, flags: &[&'a Arg]) -> Option<(&'a Arg, Option<&'w str>)> {
     if let Some(long) = word.strip_prefix("--") {

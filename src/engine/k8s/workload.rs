@@ -133,11 +133,16 @@ impl Workload {
 
     /// Returns kind, name and uid of this object's controller, if it has one.
     pub fn controller(&self) -> Option<(String, String, Uid)> {
-        let owners = self.object.pointer("/metadata/ownerReferences")?.as_array()?;
-        let owner = owners.iter().find(|owner| owner.get("controller").and_then(Value::as_bool) == Some(true))?;
+        let owner = controller_of(&self.object)?;
         let text = |key: &str| owner.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         Some((text("kind"), text("name"), Uid::from(text("uid"))))
     }
+}
+
+/// Returns the reference to an object's controller, if it has one.
+pub fn controller_of(object: &Value) -> Option<&Value> {
+    let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
+    owners.iter().find(|owner| owner.get("controller").and_then(Value::as_bool) == Some(true))
 }
 
 /// Writes a label selector as list requests take it (apimachinery `labels.FormatSelector`).

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::engine::k8s::names::Uid;
 use crate::engine::k8s::pod::{Container, Pod};
-use crate::engine::k8s::workload::Workload;
+use crate::engine::k8s::workload::{Workload, controller_of};
 use crate::engine::kinds::{RevisionLabel, Revisions, WorkloadKind, deployment_revision};
 use crate::engine::plan::live::{LiveWorkload, Revision, Surroundings};
 use crate::engine::value::kubelet_version::KubeletVersion;
@@ -47,9 +47,7 @@ pub fn assemble(workload: Workload, objects: Objects) -> LiveWorkload {
 
 /// Returns the uid of an object's controller.
 pub fn controller_uid(object: &Value) -> Option<&str> {
-    let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
-    let owner = owners.iter().find(|owner| owner.get("controller").and_then(Value::as_bool) == Some(true))?;
-    owner.get("uid")?.as_str()
+    controller_of(object)?.get("uid")?.as_str()
 }
 
 /// Returns whether the version of the kubelet decides what an update does to a pod: whether a sidecar restarts, and whether

@@ -20,6 +20,7 @@ use crate::engine::rollout::Goal;
 use crate::engine::state::durable::history::{self, HistoryEntry};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
+use crate::engine::value::duration::second;
 
 /// The kubelet forgets a back-off after so many seconds (`MaxContainerBackOff` twice, kubelet.go).
 const FORGETS_SECONDS: i64 = 600;
@@ -40,7 +41,7 @@ pub(super) struct BackOff {
 impl BackOff {
     pub(super) fn of(live: &LiveWorkload) -> Self {
         let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
-        Self { entries: history::union(objects), now: live.surroundings.now.as_deref().and_then(seconds) }
+        Self { entries: history::union(objects), now: live.surroundings.now.as_deref().and_then(second) }
     }
 
     /// Returns how long the fastest of the last rollouts of exactly these containers took that went through, in seconds: in
@@ -49,7 +50,7 @@ impl BackOff {
         let same = |entry: &&HistoryEntry| {
             entry.outcome == EndResult::Complete && entry.containers.keys().collect::<BTreeSet<_>>() == *names
         };
-        let took = |entry: &HistoryEntry| u32::try_from(seconds(&entry.ended)? - seconds(&entry.began)?).ok();
+        let took = |entry: &HistoryEntry| u32::try_from(second(&entry.ended)? - second(&entry.began)?).ok();
         let fastest = self.entries.iter().rev().filter(same).take(LAST_ROLLOUTS).filter_map(took).min()?;
         // Both are cut to whole seconds.
         Some(f64::from(fastest) + 0.5)
@@ -66,7 +67,7 @@ impl BackOff {
         let later = i64::try_from(Duration::try_from_secs_f64(later).ok()?.as_secs()).ok()?;
         let now = self.now?.checked_add(later)?;
         let (_, _, status) = pod.container_status(name)?;
-        let ended = seconds(status.last_state.terminated.as_ref()?.finished_at.as_deref()?)?;
+        let ended = second(status.last_state.terminated.as_ref()?.finished_at.as_deref()?)?;
         let starts = self.starts(pod, name, to, now).max(usize::from(was_started_before(pod, name, to, now)));
         let doublings = u32::try_from(starts.checked_sub(1)?).unwrap_or(u32::MAX);
         let back_off = FIRST_SECONDS.saturating_mul(2u64.saturating_pow(doublings)).min(MOST_SECONDS);
@@ -76,11 +77,11 @@ impl BackOff {
 
     /// How often an update or its roll-back started this text in the pod, each within the kubelet's memory of the one after.
     fn starts(&self, pod: &Pod, name: &ContainerName, to: &str, now: i64) -> usize {
-        let Some(created) = seconds(&pod.created) else { return 0 };
+        let Some(created) = second(&pod.created) else { return 0 };
         let started = self.entries.iter().filter_map(|entry| {
             let image = entry.containers.get(name)?;
             let text = if entry.outcome == EndResult::Aborted { &image.from } else { &image.to };
-            Some((seconds(&entry.ended)?, text))
+            Some((second(&entry.ended)?, text))
         });
         let mut starts: Vec<(i64, &String)> = started.filter(|(at, _)| *at >= created).collect();
         starts.sort_unstable();
@@ -98,16 +99,12 @@ fn was_started_before(pod: &Pod, name: &ContainerName, to: &str, now: i64) -> bo
     let Some(record) = record.baseline(pod, name).filter(|record| record.from == to) else { return false };
     let Some((_, _, status)) = pod.container_status(name) else { return false };
     let before = status.last_state.terminated.as_ref().filter(|ended| ended.container_id == record.container_id);
-    let started = before.and_then(|before| before.started_at.as_deref()).and_then(seconds);
+    let started = before.and_then(|before| before.started_at.as_deref()).and_then(second);
     status.restart_count >= FIRST_NOTED && started.is_some_and(|at| remembers(at, now))
 }
 
 fn remembers(started: i64, now: i64) -> bool {
     now.saturating_sub(started) < FORGETS_SECONDS
-}
-
-fn seconds(time: &str) -> Option<i64> {
-    time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
 }
 
 /// Collects what is held back, by container.

@@ -12,6 +12,7 @@ use crate::engine::kinds::WorkloadKind;
 use crate::engine::rollout::drain::DEFAULT_DRAIN_SECONDS;
 use crate::engine::rollout::{CANARY_HOLD_SECONDS, Policy};
 use crate::engine::state::record::Drained;
+use crate::engine::value::duration::second;
 
 /// From the patch to a container that runs, where it ends at once when it is asked to and its image is on the node.
 const RESTART_SECONDS: f64 = 0.4;
@@ -223,15 +224,11 @@ impl Timing<'_> {
     /// has not turned ready since.
     fn ready_before(&self, container: &Container) -> Option<f64> {
         let (_, _, status) = self.pod.container_status(&container.name)?;
-        let started = time(status.state.running.as_ref()?.started_at.as_deref()?)?;
+        let started = second(status.state.running.as_ref()?.started_at.as_deref()?)?;
         let ready = self.pod.ready_condition().filter(|_| self.pod.is_ready())?;
-        let turned = time(ready.last_transition_time.as_deref()?)?;
+        let turned = second(ready.last_transition_time.as_deref()?)?;
         (turned >= started).then(|| seconds(u64::try_from(turned - started).unwrap_or(0)))
     }
-}
-
-fn time(text: &str) -> Option<i64> {
-    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
 }
 
 /// Whole seconds, bounded: a day is as good as for ever.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::pods::recorded_from;
 use super::policy::policy;
 use super::revision::CurrentRevision;
 use super::{Effect, PodVerdict, WorkloadPlan};
@@ -16,6 +17,7 @@ use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::evidence::Baseline;
 use crate::engine::state::hook::Hooks;
 use crate::engine::state::record::UpdateRecord;
+use crate::engine::value::duration::second;
 use crate::engine::value::image;
 
 impl WorkloadPlan {
@@ -158,13 +160,12 @@ fn may_go_on(pods: &[&Pod], now: &str) -> Option<UpdateRecord> {
     let of_it = |pod: &&&Pod| UpdateRecord::of(pod).is_some_and(|record| record.id == newest.id);
     let (ours, others): (Vec<_>, Vec<_>) =
         pods.iter().flat_map(|pod| pod.image_set.values()).partition(|set| set.manager == newest.manager);
-    if others.iter().filter_map(|set| seconds(&set.time)).max() > ours.iter().filter_map(|set| seconds(&set.time)).max()
-    {
+    if others.iter().filter_map(|set| second(&set.time)).max() > ours.iter().filter_map(|set| second(&set.time)).max() {
         return None;
     }
     let last = pods.iter().filter(of_it).flat_map(|pod| times_of(pod)).max()?;
     let patience = i64::try_from(DEFAULT_TIMEOUT_SECONDS).unwrap_or(i64::MAX);
-    (seconds(now)? <= last.saturating_add(patience)).then_some(newest)
+    (second(now)? <= last.saturating_add(patience)).then_some(newest)
 }
 
 /// When something of the pod's update happened last, as far as the API tells.
@@ -173,11 +174,7 @@ fn times_of(pod: &Pod) -> impl Iterator<Item = i64> {
     let started = pod.status.container_statuses.iter().filter_map(|status| status.state.running.as_ref());
     let started = started.filter_map(|running| running.started_at.as_deref());
     let ready = pod.ready_condition().and_then(|condition| condition.last_transition_time.as_deref());
-    set.chain(started).chain(ready).filter_map(seconds)
-}
-
-fn seconds(time: &str) -> Option<i64> {
-    time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+    set.chain(started).chain(ready).filter_map(second)
 }
 
 fn followed(pod: &Pod, images: Option<&Images>, coming: &Coming) -> BTreeMap<ContainerName, ContainerGoal> {
@@ -206,8 +203,7 @@ fn followed(pod: &Pod, images: Option<&Images>, coming: &Coming) -> BTreeMap<Con
 /// the pod's own note says, or as the container shows that is still there.
 fn changed(pod: &Pod, container: &Container) -> (Option<String>, Option<String>) {
     let name = &container.name;
-    let record = UpdateRecord::of(pod);
-    let noted = record.as_ref().and_then(|record| Some(record.container(pod, name)?.from.clone()));
+    let noted = recorded_from(pod, name);
     let shown = pod.container_status(name).map(|(_, _, status)| &status.image);
     let shown = shown.filter(|shown| !shown.is_empty() && !image::is_same(shown, &container.image)).cloned();
     let is_changed = noted.is_some() || matches!(Baseline::of(pod, name), Baseline::Set(_));

@@ -99,8 +99,7 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
             if differs || is_in_progress(pod, container, effect) {
                 in_progress |= !differs;
                 let from = if differs { Some(container.image.clone()) } else { recorded_from(pod, &container.name) };
-                let mut evidence = evidence(context, pod, &container.name, from.as_deref(), &to);
-                evidence.goes_back = goes_back(pod, &container.name, &to);
+                let evidence = evidence(context, pod, &container.name, from.as_deref(), &to);
                 let from = from.unwrap_or_else(|| to.clone());
                 plan.changes.insert(container.name.clone(), ImageChange { from, to, effect, evidence });
             }
@@ -123,7 +122,7 @@ fn evidence(context: &Context<'_>, pod: &Pod, name: &ContainerName, from: Option
         hash_from: from.and_then(hash),
         hash_to: hash(to),
         waiting: waiting.filter(|reason| !reason.is_empty()),
-        goes_back: false,
+        goes_back: goes_back(pod, name, to),
     }
 }
 
@@ -163,7 +162,7 @@ impl PodPlan {
 }
 
 /// The image before an update that is on its way, where its own record tells.
-fn recorded_from(pod: &Pod, name: &ContainerName) -> Option<String> {
+pub(super) fn recorded_from(pod: &Pod, name: &ContainerName) -> Option<String> {
     UpdateRecord::of(pod).and_then(|record| Some(record.container(pod, name)?.from.clone()))
 }
 

@@ -87,7 +87,7 @@ impl Start {
     }
 }
 
-/// Why a rollout cannot be gone on with.
+/// Why a rollout cannot be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     /// There is no lock.

@@ -1,4 +1,4 @@
-//! The pods of a rollout that is gone on with, or taken back.
+//! The pods of a rollout that is resumed or aborted.
 //!
 //! A pod that asks for what is wanted is looked at as well, and proves it: its record may be gone, or somebody may have
 //! set the image by hand. Left alone are those that nobody has touched since the rollout began, and that run.
@@ -18,6 +18,7 @@ use crate::engine::rollout::{ContainerGoal, PodGoal};
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::evidence::Baseline;
 use crate::engine::state::record::UpdateRecord;
+use crate::engine::value::duration::seconds_between;
 
 /// The rollout whose pods are looked for.
 pub(super) struct Resumed<'a> {
@@ -103,8 +104,7 @@ impl Resumed<'_> {
 
     /// Whether that was not before the rollout began. The API's times are whole seconds.
     fn is_since(&self, at: &str) -> bool {
-        let second = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
-        self.is_made || second(at).zip(second(&self.lock.since)).is_none_or(|(at, began)| at >= began)
+        self.is_made || seconds_between(&self.lock.since, at).is_none_or(|since| since >= 0)
     }
 }
 

@@ -70,7 +70,7 @@ pub enum SavedPlanError {
 /// Something that is no longer what the plan was made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moved {
-    /// The workload was made anew.
+    /// The workload was created again.
     Owner(WorkloadRef),
     /// The owner's template changed.
     Template(WorkloadRef, Vec<String>),

@@ -178,7 +178,7 @@ pub struct Outcome {
     pub pods: Vec<PodEnd>,
     /// Which pods decided it, and why, where that is not plain from the result.
     pub why: Option<String>,
-    /// The rollout's lock stays on the owner: it can be gone on with, or taken back.
+    /// The rollout's lock stays on the owner: it can be resumed, or aborted.
     #[serde(default)]
     pub held: bool,
     /// A durable rollout that ended before its first write: this run has changed nothing.

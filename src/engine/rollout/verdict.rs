@@ -22,6 +22,7 @@ use super::state::RunState;
 use super::world::{Watch, World};
 use super::{Now, SIGN_OF_LIFE_SECONDS, given_up, standing};
 use crate::engine::state::policy::{DEFAULT_TIMEOUT_SECONDS, OnDeferred};
+use crate::engine::value::duration::seconds_between;
 
 /// After an interrupt, answers that are outstanding are waited for this long.
 pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -280,12 +281,6 @@ fn restart<'p>(pod: &'p Pod, name: &ContainerName) -> Option<(&'p str, &'p str)>
         return None;
     }
     Some((ended.finished_at.as_deref()?, status.state.running.as_ref()?.started_at.as_deref()?))
-}
-
-/// Whole seconds from one time of the API to another.
-fn seconds_between(from: &str, to: &str) -> Option<i64> {
-    let time = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
-    Some(time(to)? - time(from)?)
 }
 
 /// Seconds between the end of the recorded container and the start of the one that runs.

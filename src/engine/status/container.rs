@@ -7,6 +7,7 @@ use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, Pod, Te
 use crate::engine::state::evidence::{self, Baseline, Proof};
 use crate::engine::state::policy::RESTARTED_HOLD_SECONDS;
 use crate::engine::state::record::UpdateRecord;
+use crate::engine::value::duration::seconds_between;
 use crate::engine::value::image::ImageReference;
 
 /// One container, as one look shows it.
@@ -183,8 +184,7 @@ fn again(pod: &Pod, container: &Container, status: &ContainerStatus, now: Option
     let resized = record.as_ref().and_then(|record| record.resize_baseline(pod, &container.name));
     let baseline = resized.map_or_else(|| Baseline::of(pod, &container.name), Baseline::Recorded);
     let ended = status.last_state.terminated.as_ref()?;
-    let started = status.state.running.as_ref()?.started_at.as_deref()?.parse::<jiff::Timestamp>().ok()?;
-    let up = now?.parse::<jiff::Timestamp>().ok()?.duration_since(started).as_secs();
+    let up = seconds_between(status.state.running.as_ref()?.started_at.as_deref()?, now?)?;
     // The clocks of a node and of the server differ by a little.
     let up_seconds = u64::try_from(up).unwrap_or(0);
     let counts = baseline.ended_after(ended) == Some(true) && up_seconds < CRASH_LOOP_SECONDS;

@@ -155,10 +155,19 @@ pub fn exact(duration: Duration) -> String {
     if text.is_empty() { "0s".to_owned() } else { text }
 }
 
+/// Reads a time of the API (RFC 3339), whose parts of a second do not count, as seconds since 1970.
+pub fn second(time: &str) -> Option<i64> {
+    time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+}
+
+/// Returns how many seconds lie between two times of the API; less than none where they are the other way round.
+pub fn seconds_between(from: &str, to: &str) -> Option<i64> {
+    second(to)?.checked_sub(second(from)?)
+}
+
 /// Returns how long ago a time of the API (RFC 3339) was; `None` where one cannot be read, or lies ahead.
 pub fn ago(since: &str, now: &str) -> Option<Duration> {
-    let seconds = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
-    u64::try_from(seconds(now)?.checked_sub(seconds(since)?)?).ok().map(Duration::from_secs)
+    u64::try_from(seconds_between(since, now)?).ok().map(Duration::from_secs)
 }
 
 /// Says when something began: `3m ago`, as kubectl shows ages, else `at` its time.

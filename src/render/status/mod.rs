@@ -10,6 +10,7 @@ use crate::engine::plan::Hold;
 use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::status::{Held, OwnerState, PodState, PodStatus, WorkloadStatus};
+use crate::engine::value::duration;
 use crate::engine::value::image::display_short;
 use std::io::{self, Write};
 
@@ -176,17 +177,11 @@ fn workload(
 
 /// What is said of several pods in the same words is said once.
 fn messages(pods: &[&PodStatus], detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut told: Vec<(String, Vec<String>)> = Vec::new();
-    for pod in pods {
-        for line in cells::messages(pod, detail, style).into_iter().chain(cells::resources(pod, style)) {
-            let name = words::pod(style, &pod.key);
-            match told.iter_mut().find(|(text, _)| *text == line) {
-                Some((_, pods)) => pods.push(name),
-                None => told.push((line, vec![name])),
-            }
-        }
-    }
-    for (line, pods) in told {
+    let lines = pods.iter().flat_map(|pod| {
+        let lines = cells::messages(pod, detail, style).into_iter().chain(cells::resources(pod, style));
+        lines.map(|line| (words::pod(style, &pod.key), line))
+    });
+    for (line, pods) in words::said_once(lines) {
         words::paragraph(&format!("{}  {line}", words::first_of(pods.into_iter(), NAMED_PODS)), style, out)?;
     }
     Ok(())
@@ -259,7 +254,7 @@ fn held_by(
         style.paint(Meaning::Waiting, "rollout in progress:"),
         style.show(lock.id.as_str()),
         style.show(&lock.who),
-        style.show(&words::ago(&lock.since, context.now)),
+        style.show(&duration::began(&lock.since, Some(context.now))),
         match status.life {
             Some(Life::Gone) => "interrupted",
             _ => lock.state.word(),
@@ -330,8 +325,5 @@ fn pods(
         columns.rows(pod, style).into_iter().map(move |row| (meaning, row)).collect::<Vec<_>>()
     };
     let rows: Vec<_> = pods.iter().flat_map(row).collect();
-    match detail {
-        Detail::Short => table::write(&columns.heads(), &rows, style, out),
-        Detail::Wide => table::write_wide(&columns.heads(), &rows, style, out),
-    }
+    table::write_in(detail, &columns.heads(), &rows, style, out)
 }

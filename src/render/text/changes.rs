@@ -36,10 +36,7 @@ pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut
         rows.push((meaning, vec![name, from, to, row.effect.into()]));
     }
     rows.extend(in_groups(&fields).map(|row| (Meaning::Plain, field(row, detail, style))));
-    match detail {
-        Detail::Short => table::write(&COLUMNS, &rows, style, out),
-        Detail::Wide => table::write_wide(&COLUMNS, &rows, style, out),
-    }
+    table::write_in(detail, &COLUMNS, &rows, style, out)
 }
 
 fn field(row: &Row, detail: Detail, style: &Style) -> Vec<String> {

@@ -51,8 +51,7 @@ fn expected(plan: &WorkloadPlan) -> String {
     }
     let left_out = match plan.unscheduled() {
         0 => String::new(),
-        1 => " without 1 pod that no node runs yet".to_owned(),
-        pods => format!(" without {pods} pods that no node runs yet"),
+        pods => format!(" without {} that no node runs yet", words::count(pods, "pod")),
     };
     format!("about {}{left_out}", time(plan))
 }

@@ -20,6 +20,7 @@ use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::{LockState, ROLLOUT_ANNOTATION, RolloutLock};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};
+use crate::engine::value::duration::seconds_between;
 
 /// What was done to one workload in place, as far as it is noted.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,8 +114,7 @@ pub struct UnreadableNote {
 impl Update {
     /// Returns how long it took, in seconds, where both ends are known and in order.
     pub fn seconds(&self) -> Option<u64> {
-        let time = |text: Option<&String>| text?.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
-        u64::try_from(time(self.ended.as_ref())? - time(self.began.as_ref())?).ok()
+        u64::try_from(seconds_between(self.began.as_deref()?, self.ended.as_deref()?)?).ok()
     }
 }
 

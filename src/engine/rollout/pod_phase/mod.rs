@@ -24,6 +24,7 @@ use super::look::{Look, Visit};
 use super::pods::Pods;
 use super::steps;
 use crate::engine::state::policy::{CANARY_HOLD_SECONDS, OnDeferred, RESTARTED_HOLD_SECONDS};
+use crate::engine::value::duration::second;
 
 /// The phase, and when it may change without any observation.
 pub(super) struct Judged {
@@ -366,7 +367,6 @@ impl<'a> PodJudge<'a> {
         let Some(read_at) = self.look.goal.read_at.as_deref().filter(|_| self.look.goal.mode == Mode::Follow) else {
             return 0;
         };
-        let second = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
         let started = |name: &&ContainerName| {
             let running = self.pod.container_status(name)?.2.state.running.as_ref()?;
             second(running.started_at.as_deref()?)

@@ -15,6 +15,7 @@ use crate::engine::rollout::Now;
 use crate::engine::rollout::goal::{ContainerGoal, Goal};
 use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
+use crate::engine::value::duration::seconds_between;
 
 use super::Effects;
 
@@ -129,11 +130,7 @@ fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
     let Some(owner) = goal.owner.as_ref().filter(|owner| owner.lock.direction == Direction::Forward) else {
         return BTreeMap::new();
     };
-    let time = |text: &str| text.parse::<jiff::Timestamp>().ok();
-    let is_anew = time(&owner.lock.since).zip(time(&pod.created)).is_some_and(|(began, made)| {
-        // The API's times are whole seconds.
-        made.as_second() >= began.as_second()
-    });
+    let is_anew = seconds_between(&owner.lock.since, &pod.created).is_some_and(|since| since >= 0);
     let is_ours = pod.is_controlled_by(&goal.controllers);
     if !is_anew || !is_ours || pod.terminating || pod.is_finished() {
         return BTreeMap::new();

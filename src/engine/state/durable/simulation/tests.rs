@@ -65,7 +65,7 @@ fn ten_thousand_scenarios_of_the_owners_side() {
     });
 }
 
-/// Wherever a run is killed, whether its last write got through or not, and whether it is gone on with or taken back.
+/// Wherever a run is killed, whether its last write got through or not, and whether it is resumed or aborted.
 #[test]
 fn a_run_that_is_killed_after_any_write_ends_well() {
     for kind in KINDS {
