@@ -94,7 +94,7 @@ impl<'a> Rolling<'a> {
         let jobs = planned.plan.workloads.iter().zip(&planned.lives).map(|(plan, live)| Job {
             live,
             goal: (plan.verdict == Verdict::InPlace).then(|| plan.durable_goal(&planned.id, live, &self.start)),
-            expected: Duration::try_from_secs_f64(plan.estimate_seconds).ok().filter(|_| plan.unknown_time().is_none()),
+            expected: plan.estimate().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         });
         self.all(jobs.collect(), shell).await
     }
@@ -238,7 +238,7 @@ impl<'a> Rolling<'a> {
         Err(error.hint(format!("{what}: {}", self.typing.of_workload(verb, &goal.workload, Some(goal)))))
     }
 
-    /// Why a rollout cannot be gone on with or taken back, and what a person can do.
+    /// Why a rollout cannot be resumed or aborted, and what a person can do.
     pub(super) fn not_resumed(&self, live: &LiveWorkload, verb: Verb, error: &ResumeError) -> CommandError {
         let workload = &live.workload.reference;
         let message = format!("{workload}: {error}");

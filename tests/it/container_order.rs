@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::support::api_server::ApiServer;
+use crate::support::builders::Workload;
 use crate::support::run::Output;
-use crate::support::scene::{images, patches, run, typed, web, with_controllers};
+use crate::support::scene::{images, patches, run, server_with, two_containers, typed, web, with_controllers};
 
 const BOTH: &str = "deploy/web side=acme/side:v2 app=acme/app:v2 --yes --min-ready-seconds 0";
 
@@ -98,6 +99,18 @@ fn an_order_may_only_name_what_changes() {
     assert!(steps(&server).is_empty());
     run(&server, &format!("apply {BOTH} --pods-only --container-order app,side")).ends_with(0);
     run(&server, &format!("apply {BOTH} --pods-only --container-order app,side")).ends_with(0).prints("No changes.");
+}
+
+#[test]
+fn of_several_workloads_each_is_told_the_order_of_what_changes_in_it() {
+    let server = server_with(["web", "api"].map(|name| two_containers(Workload::deployment(name))));
+    run(&server, "apply deploy/api app=acme/app:v2 --pods-only --yes --min-ready-seconds 0").ends_with(0);
+    let plan = format!("plan deploy/api {BOTH} --pods-only --container-order app,side -o json").replace("--yes ", "");
+    let orders = |plan: &Value| plan["policy"].get("containerOrder").cloned();
+    let workloads = run(&server, &plan).ends_with(0).json()["workloads"].as_array().cloned().unwrap_or_default();
+    let mut orders: Vec<_> = workloads.iter().map(orders).collect();
+    orders.sort_by_key(|order| order.as_ref().map(ToString::to_string));
+    assert_eq!(orders, [Some(json!(["app", "side"])), Some(json!(["side"]))]);
 }
 
 #[test]

@@ -415,7 +415,10 @@ impl Typing {
         for way in ways {
             let verb = |verb| self.of_workload(verb, workload, goal);
             let command = match &way.deed {
-                Deed::Follow => verb(Verb::Follow),
+                Deed::Follow => {
+                    let watching = self.without_the_hold();
+                    watching.as_ref().unwrap_or(self).of_workload(Verb::Follow, workload, goal)
+                }
                 Deed::Resume => verb(Verb::Resume),
                 Deed::Abort => verb(Verb::Abort),
                 Deed::Apply(images) => {

@@ -84,8 +84,9 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         false => durable::durable(&context, options.take_over, &mut reasons),
     };
     let leaves_the_owner = options.pods_only || wanted.is_by_pod();
-    // Its pods may have what is wanted because a rollout was interrupted before it came to them.
-    if durable.is_none() && (changes(&context, &pods) || !leaves_the_owner && durable::changes_template(&context)) {
+    // Template and pods may have what is wanted already because a rollout is bringing it to them, or was interrupted
+    // before its end: what is not proven yet is not done.
+    if durable.is_none() && (changes(&context, &pods) || !leaves_the_owner) {
         // A rollout that has stopped halfway has pods that may never be ready: what restarts them would wait in vain.
         let passes_by = leaves_the_owner && !wanted.is_restart();
         reasons.extend(durable::held_by_another(live, options.take_over, passes_by));
@@ -305,8 +306,12 @@ fn container_plan(
     let other = to.as_ref().and_then(|to| {
         // A pod that was restarted in place runs what its template asks for.
         let differing = in_pods.iter().filter(|(plan, _)| plan.verdict != PodVerdict::AlreadyThere);
-        let images = std::iter::once(container).chain(differing.map(|(_, container)| *container));
-        images.map(|container| &container.image).find(|image| *image != to).cloned()
+        let mut differing = differing.map(|(_, container)| &container.image).filter(|image| *image != to);
+        let in_template = Some(&container.image).filter(|image| *image != to);
+        let in_a_pod = differing.next();
+        // Where the owner is left as it is, what its template asks for changes nothing.
+        let changes_owner = context.durable || in_pods.is_empty();
+        in_template.filter(|_| changes_owner || in_a_pod.is_some()).or(in_a_pod).cloned()
     });
     let effect = if other.is_some() { effect(list, container) } else { Effect::Unchanged };
     let (from, to) = match other {

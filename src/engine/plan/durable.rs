@@ -171,11 +171,6 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
     Some(plan)
 }
 
-/// Returns whether the owner's template would change, whatever its pods have.
-pub(super) fn changes_template(context: &Context<'_>) -> bool {
-    context.live.workload.reference.kind.has_template() && !change(context).is_empty()
-}
-
 /// The names of the pods that were chosen.
 fn only(context: &Context<'_>) -> BTreeSet<String> {
     let subset = context.subset;

@@ -303,6 +303,11 @@ impl WorkloadPlan {
         }
     }
 
+    /// Returns about how many seconds it takes, where that can be known.
+    pub fn estimate(&self) -> Option<f64> {
+        (!self.is_offline() && self.unknown_time().is_none()).then_some(self.estimate_seconds)
+    }
+
     /// Returns how many pods have a verdict.
     pub fn count(&self, verdict: PodVerdict) -> usize {
         self.pods.iter().filter(|pod| pod.verdict == verdict).count()

@@ -162,7 +162,7 @@ impl<'a> WorkloadView<'a> {
             restarts_the_same: plan.restarts_the_same,
             durable: plan.durable.as_ref().map(|durable| durable::view(plan, durable)),
             checked_by_server: plan.checked_by_server,
-            estimate_seconds: seconds(plan.estimate_seconds),
+            estimate_seconds: plan.estimate().map_or(Value::Null, seconds),
             policy: PolicyView::of(&plan.policy),
             hooks: &plan.hooks,
             summary: Summary::of(plan),
