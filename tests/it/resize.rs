@@ -127,7 +127,10 @@ fn what_the_node_puts_off_is_waited_for_and_said() {
     )
     .prints("1 in progress, 2 not started");
     let status = run(&server, "status deploy/web").ends_with(0);
-    status.prints("resize deferred by the node").prints("side requests.cpu 10m, the template says 1");
+    status
+        .prints("1 resize deferred")
+        .prints("resize deferred by the node")
+        .prints("side requests.cpu 10m, the template says 1");
     // What is asked for and not done is not taken for done by another run.
     run(&server, "resume deploy/web --yes --timeout 1s").ends_with(5).prints("deferred by node node-a");
     let followed = run(&server, "follow deploy/web --timeout 1s").ends_with(5);

@@ -18,7 +18,7 @@ use super::wanted::{Known, Wanted};
 use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::change::FieldChanges;
-use crate::engine::change::reason::Reason;
+use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, ContainerList, Pod};
 use crate::engine::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
@@ -100,7 +100,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
     reasons.extend(refused);
     warnings.extend(worth_knowing);
     warnings.sort();
-    settle_holder(&mut reasons, &mut pods);
+    settle_holder(&mut reasons, &mut warnings, &mut pods);
     let changes = changes(&context, &pods);
     let estimate_seconds = estimate(&context, &pods, &policy, durable.as_ref());
     let pods: Vec<PodPlan> = pods.into_iter().map(|(plan, _)| plan).collect();
@@ -145,9 +145,10 @@ fn shown(of_template: &FieldChanges, pods: &[PodPlan]) -> FieldChanges {
 
 /// While a rollout of this program holds the owner, its pause and its progress are that rollout's: what they would
 /// otherwise ask the person to do (`kubectl rollout resume`) would replace pods.
-fn settle_holder(reasons: &mut Vec<Reason>, pods: &mut [(PodPlan, &Pod)]) {
+fn settle_holder(reasons: &mut Vec<Reason>, warnings: &mut Vec<Warning>, pods: &mut [(PodPlan, &Pod)]) {
     if reasons.iter().any(|reason| matches!(reason, Reason::RolloutHeld { .. })) {
-        // Under a rollout of this program the pods are of the revision before, and none is replaced.
+        // Under a rollout of this program the pods are of the revision before and differ, and none is replaced.
+        warnings.retain(|warning| !matches!(warning, Warning::PodsOfOldRevision { .. } | Warning::PodsDiffer { .. }));
         for (plan, _) in pods.iter_mut().filter(|(plan, _)| plan.verdict == PodVerdict::Blocked) {
             plan.reasons.retain(|reason| !matches!(reason, Reason::PodOfOldRevision { .. }));
             if plan.reasons.is_empty() {

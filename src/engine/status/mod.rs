@@ -113,6 +113,10 @@ pub enum PodState {
     NotReady,
     /// It is ready, but a container of it has ended since it was changed, and has only just been started again.
     Restarted,
+    /// The kubelet has not given it yet the cpu or memory that it asks for.
+    Resizing,
+    /// The same, and its node has no room for that now.
+    Deferred,
     /// The rollout that holds the workload has not come to it yet.
     Pending,
     /// It was made from an older template, or the owner's controller is about to replace it.
@@ -127,13 +131,15 @@ pub enum PodState {
 
 impl PodState {
     /// Every state, in the order in which they are told.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Terminating,
         Self::Finished,
         Self::Failed,
         Self::Updating,
         Self::NotReady,
         Self::Restarted,
+        Self::Resizing,
+        Self::Deferred,
         Self::Pending,
         Self::Older,
         Self::Drifted,
@@ -148,6 +154,8 @@ impl PodState {
             Self::Finished => "finished",
             Self::Failed => "failed",
             Self::Updating => "updating",
+            Self::Resizing => "resizing",
+            Self::Deferred => "deferred",
             Self::NotReady => "notReady",
             Self::Restarted => "justRestarted",
             Self::Pending => "pending",
@@ -165,6 +173,8 @@ impl PodState {
             Self::Finished => "finished",
             Self::Failed => "failed",
             Self::Updating => "updating",
+            Self::Resizing => "resizing",
+            Self::Deferred => "resize deferred",
             Self::NotReady => "not ready",
             Self::Restarted => "just restarted",
             Self::Pending => "pending",
@@ -178,7 +188,7 @@ impl PodState {
     /// Returns whether somebody on call wants to know of it. What is only not proven is no trouble: the pod is ready.
     fn is_notable(self) -> bool {
         match self {
-            Self::Failed | Self::Updating | Self::NotReady | Self::Restarted => true,
+            Self::Failed | Self::Updating | Self::Resizing | Self::Deferred | Self::NotReady | Self::Restarted => true,
             Self::Pending | Self::Older | Self::Drifted => true,
             Self::Terminating | Self::Finished | Self::Unverified | Self::Ready => false,
         }
@@ -423,9 +433,10 @@ fn pod_state(
         () if has(|condition| matches!(condition, Condition::Failed(_))) => PodState::Failed,
         () if matches!(resizing, Some(FieldProgress::Failed { .. })) => PodState::Failed,
         () if has(|condition| matches!(condition, Condition::Updating { .. })) => PodState::Updating,
-        () if resizing.is_some() => PodState::Updating,
         () if !pod.is_ready() => PodState::NotReady,
         () if has(|condition| matches!(condition, Condition::Restarted { .. })) => PodState::Restarted,
+        () if matches!(resizing, Some(FieldProgress::Waiting { deferred: true, .. })) => PodState::Deferred,
+        () if resizing.is_some() => PodState::Resizing,
         () if revision.waits || compares(Comparison::Pending) => PodState::Pending,
         () if revision.is_older || compares(Comparison::Older) => PodState::Older,
         () if compares(Comparison::Drifted) => PodState::Drifted,

@@ -100,7 +100,8 @@ pub(super) fn ways_without_rollout(pods: &[PodStatus], is_at_rest: bool, strateg
         drifted.filter_map(|report| Some((report.container.clone(), report.asked.clone()?))).collect();
     let none = BTreeSet::new();
     // Somebody may be at it.
-    let is_at_rest = is_at_rest && pods.iter().all(|pod| pod.state != PodState::Updating);
+    let is_at_rest = is_at_rest
+        && !pods.iter().any(|pod| matches!(pod.state, PodState::Updating | PodState::Resizing | PodState::Deferred));
     let apply = (is_at_rest && !images.is_empty())
         .then(|| Way::new(Deed::Apply(images), "Bring the pods to the template, in place", &none));
     // Their images may be the same: it goes by the revision.

@@ -156,6 +156,7 @@ fn marks(pod: &PodStatus, style: &Style) -> Vec<String> {
         PodState::Terminating | PodState::Finished | PodState::NotReady => {
             marks.push(format!("pod {}", pod.state.words()));
         }
+        PodState::Resizing | PodState::Deferred => marks.push(pod.state.words().to_owned()),
         PodState::Failed
         | PodState::Updating
         | PodState::Restarted

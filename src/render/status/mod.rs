@@ -317,6 +317,8 @@ fn pods(
             | PodState::NotReady
             | PodState::Updating
             | PodState::Restarted
+            | PodState::Resizing
+            | PodState::Deferred
             | PodState::Pending
             | PodState::Older
             | PodState::Drifted

@@ -74,6 +74,8 @@ pub const STATE_WORDS: &[StateWord] = &[
         "it is ready, but a container of it has ended since it was changed and runs again for less than 20 seconds",
         "look again in a moment, and at the log of the run before: kubectl logs --previous",
     ),
+    word("resizing", POD, "it asks for other cpu or memory, and the kubelet has not given them to it yet", WAIT),
+    word("deferred", POD, "its resize waits until there is room on its node", "make room on the node, or ask for less"),
     word(
         "justRestarted",
         CONTAINER,
