@@ -12,7 +12,7 @@ use crate::support::clock::{eventually, sleep};
 use crate::support::run::Binary;
 use crate::support::scene::{images, patches, run, server_with, typed, with_controllers_of};
 
-fn workload() -> Workload {
+pub(super) fn workload() -> Workload {
     let resources =
         |cpu: &str| json!({"resources": {"requests": {"cpu": cpu, "memory": "16Mi"}, "limits": {"memory": "64Mi"}}});
     Workload::deployment("web").container_with("app", "acme/app:v1", resources("20m")).container_with(
@@ -27,12 +27,12 @@ fn web() -> ApiServer {
 }
 
 /// What the kubelet says that `side` has in each pod.
-fn requests(server: &ApiServer) -> Vec<Value> {
+pub(super) fn requests(server: &ApiServer) -> Vec<Value> {
     let of = |pod: &Value| pod["status"]["containerStatuses"][1]["resources"]["requests"]["cpu"].clone();
     server.objects("pods").iter().map(of).collect()
 }
 
-fn container_ids(server: &ApiServer) -> Vec<Value> {
+pub(super) fn container_ids(server: &ApiServer) -> Vec<Value> {
     let of = |pod: &Value| pod["status"]["containerStatuses"][1]["containerID"].clone();
     server.objects("pods").iter().map(of).collect()
 }

@@ -257,7 +257,8 @@ pub fn resume(
         (Some(_), Some(outgoing)) => [outgoing.uid.clone()].into(),
         (_, _) => live.controllers.clone(),
     };
-    let pods = Resumed { live, lock: &lock, is_made }.pods(&controllers);
+    let is_over = is_stale(workload, &live.surroundings.owned, &lock);
+    let pods = Resumed { live, lock: &lock, is_made, is_over }.pods(&controllers);
     Ok(Goal {
         id: lock.id.clone(),
         workload: workload.reference.clone(),

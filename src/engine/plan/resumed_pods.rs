@@ -26,6 +26,8 @@ pub(super) struct Resumed<'a> {
     pub(super) lock: &'a RolloutLock,
     /// The lock was made from what else there is: when the rollout began is not known.
     pub(super) is_made: bool,
+    /// Its end is recorded: but for what is off its Services, it asks nothing of a pod any more.
+    pub(super) is_over: bool,
 }
 
 impl Resumed<'_> {
@@ -76,7 +78,9 @@ impl Resumed<'_> {
     /// Whether the rollout is about that pod.
     fn is_chosen(&self, pod: &Pod) -> bool {
         let only = &self.lock.only;
-        (only.is_empty() || only.contains(&pod.key.name)) && !is_below_partition(&self.live.workload, pod)
+        !self.is_over
+            && (only.is_empty() || only.contains(&pod.key.name))
+            && !is_below_partition(&self.live.workload, pod)
     }
 
     /// What this rollout has noted on a pod.

@@ -341,6 +341,10 @@ impl Entry {
                 }
                 Request::Idle
             }
+            // The tries are few, and what keeps a server from answering does not pass in milliseconds.
+            (Request::Reading, Answer::Read) if self.is_late && self.sends > 1 => {
+                Request::BackOff { until: now + BACK_OFF }
+            }
             (Request::Reading, Answer::Read) => Request::Idle,
             (Request::Reading, _) => Request::ReadAt(now + BACK_OFF),
             // The answer to a look at the events: the observation says it all.

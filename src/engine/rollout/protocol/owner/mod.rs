@@ -86,6 +86,11 @@ impl Owner {
         self.writing.is_some_and(|step| step != OwnerStep::Beat)
     }
 
+    /// Whether the end is recorded, or the write that records it is on its way.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.writing == Some(OwnerStep::Close) || self.own_lock == OwnLock::Closed
+    }
+
     fn is_waiting(&self) -> bool {
         self.writing.is_some() || self.read.asked().is_some()
     }
