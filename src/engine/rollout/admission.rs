@@ -134,27 +134,19 @@ impl Asks<'_> {
             return None;
         }
         let goes_first = |(position, standing): (usize, Standing)| match (standing, self.standing) {
-            // What is down by itself waits for none that nothing was done to yet.
-            (Standing::Idle, Standing::New) => !self.is_broken(),
-            (Standing::Works, _)
-            | (Standing::Down, Standing::New | Standing::Idle)
-            | (Standing::New, Standing::New) => true,
+            (Standing::Works, _) | (Standing::Down, Standing::New | Standing::Idle) | (_, Standing::New) => true,
             (Standing::Down, Standing::Down | Standing::Works) => position < self.position,
-            (Standing::Idle, Standing::Idle | Standing::Down | Standing::Works)
-            | (Standing::New, Standing::Idle | Standing::Down | Standing::Works) => false,
+            (Standing::Idle | Standing::New, Standing::Idle | Standing::Down | Standing::Works) => false,
         };
         self.others().any(|other| goes_first(other) && !self.is_given_up(other.0)).then_some(Why::Canary)
     }
 
-    /// Whether there is a place for one more; a pod that has one keeps it. A pod that is down by itself needs no place of one
-    /// that still runs: that one may wait for nothing else than for it to come back.
+    /// Whether there is a place for one more; a pod that has one keeps it.
     fn place(&self) -> Option<Why> {
         if self.standing != Standing::New {
             return None;
         }
-        let is_broken = self.is_broken();
-        let takes_place = |(_, standing): &(usize, Standing)| !is_broken || *standing != Standing::Idle;
-        if self.others().filter(takes_place).count() >= self.allowed() && !self.look.has(Fault::IgnoresBudget) {
+        if self.others().count() >= self.allowed() && !self.look.has(Fault::IgnoresBudget) {
             return Some(Why::Full);
         }
         let pauses =

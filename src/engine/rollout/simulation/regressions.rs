@@ -164,37 +164,6 @@ fn of_two_pods_that_are_out_of_their_services_one_goes_where_not_both_may() {
 }
 
 #[test]
-fn a_pod_that_is_down_by_itself_waits_for_none_that_waits_for_it() {
-    for min_ready_given in [None, Some(0)] {
-        let (mut scenario, _, _, mut ledger) = story(2);
-        (scenario.drain_seconds, scenario.max_unavailable, scenario.min_ready_given) = (Some(0), 1, min_ready_given);
-        let (goal, mut world, mut api) = (goal(&scenario), World::default(), ApiServer::default());
-        (0..2).for_each(|index| api.create(ready_pod(&scenario, index, 1, true)));
-        let mut sent = Vec::new();
-        for second in 0..8 {
-            world.observe(Observation::Relisted(api.list()));
-            let now = Now::from_secs(second);
-            for (id, action) in turn(&goal, &world, &mut ledger, now).actions {
-                if let Action::Patch(patch) = action {
-                    api.patch(&patch, now);
-                    sent.push((sent_of(&patch), patch.key.name.clone()));
-                    ledger.answer(id, Answer::Accepted, now);
-                } else {
-                    world.observe(Observation::Slices(Vec::new()));
-                    ledger.answer(id, Answer::Read, now);
-                }
-            }
-            // The first is on its way out, and then the second is down by itself.
-            let down = ready_pod(&scenario, 1, 1, false).status;
-            api.change(&pod_key(1, 0), |pod| pod.status = down);
-        }
-        let images: Vec<_> =
-            sent.iter().filter(|(what, _)| *what == Sent::Images).map(|(_, pod)| pod.as_str()).collect();
-        assert_eq!(images, ["web-1"], "{min_ready_given:?}: {sent:?}");
-    }
-}
-
-#[test]
 fn a_pod_that_goes_away_is_no_healthy_pod_of_somebody_else() {
     let (scenario, mut goal, mut world, mut ledger) = story(3);
     (goal.replicas, goal.policy.respects_budgets) = (2, true);
