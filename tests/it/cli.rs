@@ -235,7 +235,9 @@ fn completion_offers_what_belongs_to_the_targets() {
     assert_eq!(complete("diff -n default deploy/web -- "), containers);
     assert_eq!(complete("apply deploy/web si"), "side=\tacme/side:v2\n:6\n");
     assert_eq!(complete("apply deploy/web app=:10 "), "side=\tacme/side:v2\n:6\n");
-    assert_eq!(complete("apply deploy/web side=ac"), "side=acme/side:v2\n:6\n");
+    assert_eq!(complete("apply deploy/web side=ac"), "side=acme/side:\tacme/side:v2\n:6\n");
+    assert_eq!(complete("apply deploy/web side=acme/side:"), "side=acme/side:v2\n:4\n");
+    assert_eq!(complete("apply deploy/web --image=side="), "--image=side=acme/side:\tacme/side:v2\n:6\n");
     assert_eq!(complete("apply deploy/web --image "), containers);
     assert_eq!(complete("apply deploy web wo"), "worker\n:4\n", "another of the same type");
     assert_eq!(complete("apply deploy/web dep"), "deployment/\n:6\n", "another target");

@@ -30,7 +30,7 @@ fn script(shell: &str) -> String {
 }
 
 /// What is typed, and what follows from it.
-const TYPED: [(&str, &str); 10] = [
+const TYPED: [(&str, &str); 12] = [
     ("kubectl-inplace pla", "kubectl-inplace plan "),
     ("kubectl-inplace plan --detai", "--detailed-exitcode "),
     ("kubectl-inplace plan --validate=w", "--validate=warn "),
@@ -38,7 +38,9 @@ const TYPED: [(&str, &str); 10] = [
     ("kubectl-inplace plan -f ol", "plan -f old.yaml "),
     ("kubectl-inplace plan dep", "plan deployment/"),
     ("kubectl-inplace apply deployment/web si", "deployment/web side="),
-    ("kubectl-inplace apply deploy web side=acme/s", "side=acme/side:v1"),
+    ("kubectl-inplace apply deploy web side=acme/s", "side=acme/side:"),
+    ("kubectl-inplace apply deploy web side=acme/side:", "side=acme/side:v1 "),
+    ("kubectl-inplace apply deploy/web --image side=acme/side", "side=acme/side:v1 "),
     ("kubectl-inplace restart deploy/web -c si", "-c side "),
     ("kubectl-inplace --context ", "--context fake "),
 ];

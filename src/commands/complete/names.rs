@@ -22,6 +22,7 @@ use crate::engine::plan::LiveWorkload;
 use crate::engine::plan::updates::updates;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::status::template_containers;
+use crate::engine::value::image::ImageReference;
 
 /// How long a person who pressed the tabulator waits for names.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -129,7 +130,8 @@ impl Question<'_> {
                 Names::of(cluster.workload_names(*kind, cluster.namespace()).await.ok()?)
             }
             What::ContainerOfImage(other) => return self.containers_of_images(other.as_deref(), &line, shell).await,
-            What::Container | What::Image(_) | What::Pod | What::Node | What::Update => {
+            What::Image(_) => return self.images_of(what, &line, shell).await,
+            What::Container | What::Pod | What::Node | What::Update => {
                 let cluster = shell.connect(&line.global).await.ok()?;
                 of_targets(what, line.command.as_ref().and_then(targets_of), &line.global, &cluster).await?
             }
@@ -157,6 +159,21 @@ impl Question<'_> {
             }
             Some(_) => Some(kinds(self.typed)),
         }
+    }
+
+    /// The repository with its colon, as another tag is what is wanted; once that is typed, the image.
+    async fn images_of(&self, what: &What, line: &Cli, shell: &mut Shell) -> Option<Names> {
+        let cluster = shell.connect(&line.global).await.ok()?;
+        let targets = line.command.as_ref().and_then(targets_of);
+        let images = of_targets(what, targets, &line.global, &cluster).await?.described.into_keys();
+        let images: Vec<String> = images.filter(|image| is_plain(image)).collect();
+        let repository = |image: &str| Some(ImageReference::parse(image).ok()?.name_as_written().to_owned());
+        if images.iter().filter_map(|image| repository(image)).any(|repository| self.typed.starts_with(&repository)) {
+            return Some(Names::of(images));
+        }
+        // What goes on and does not end with a colon gets a second candidate from kubectl's completion for fish.
+        let described = images.into_iter().filter_map(|image| Some((format!("{}:", repository(&image)?), image)));
+        Some(Names { described: described.collect(), goes_on: true })
     }
 
     /// Reads the words before. What does not parse leads to no cluster for certain.
@@ -196,7 +213,7 @@ async fn of_targets(what: &What, targets: Option<TargetArgs>, global: &GlobalArg
         What::Container => containers().collect(),
         What::Image(container) => {
             let images = containers().filter(|(name, _)| name == container);
-            return Some(Names::begun(images.map(|(_, image)| image)));
+            images.map(|(_, image)| (image, String::new())).collect()
         }
         _ => {
             let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await.ok()?;

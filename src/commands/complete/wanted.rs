@@ -128,8 +128,11 @@ fn flag<'a, 'w>(word: &'w str, flags: &[&'a Arg]) -> Option<(&'a Arg, Option<&'w
     None
 }
 
-/// Returns what stands before the item of a list that is being typed.
+/// Returns what stands before the item of a list, or before the image of a container, that is being typed.
 fn items_before<'w>(flag: &Arg, value: &'w str) -> &'w str {
+    if flag.get_id() == "image" {
+        return value.find('=').map_or("", |at| &value[..=at]);
+    }
     let delimiter = flag.get_value_delimiter().and_then(|delimiter| value.rfind(delimiter));
     delimiter.map_or("", |at| &value[..=at])
 }
@@ -218,6 +221,8 @@ mod tests {
             ("status deploy web ", workload(Deployment, "")),
             ("apply deploy/web --image ", some("", What::ContainerOfImage(None))),
             ("apply deploy/web --image=si", some("--image=", What::ContainerOfImage(None))),
+            ("apply deploy/web --image side=acme/s", some("side=", What::Image("side".into()))),
+            ("apply deploy/web --image=side=", some("--image=side=", What::Image("side".into()))),
             ("restart deploy/web -c ", some("", What::Container)),
             ("restart deploy/web -capp,s", some("-capp,", What::Container)),
             ("restart deploy/web --container=", some("--container=", What::Container)),
