@@ -58,7 +58,7 @@ pub(super) fn show(plan: &Plan, output: OutputFormat, next: Option<&str>, shell:
     let plan = &*as_shown(plan, output);
     let connection = shell.connection();
     let every_namespace = shell.typed.iter().any(|typed| typed.id == "all_namespaces");
-    let guide = Guide { next, connection: &connection, every_namespace };
+    let guide = Guide { next, connection: &connection, every_namespace, now: shell.first_clock() };
     shell.document(|out| render::plan(output, plan, &guide, &shell.terminal.stdout, out))?;
     render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
     Ok(())

@@ -41,6 +41,8 @@ pub struct Shell {
     notices: Option<Notices>,
     /// Where several rollouts draw, once there are some.
     screen: OnceLock<SharedScreen>,
+    /// The time when it was first asked for (RFC 3339).
+    first_clock: OnceLock<String>,
 }
 
 impl Shell {
@@ -59,6 +61,7 @@ impl Shell {
             template: None,
             notices: None,
             screen: OnceLock::new(),
+            first_clock: OnceLock::new(),
         }
     }
 
@@ -253,7 +256,14 @@ impl Shell {
     /// it is compared with was written by the cluster.
     pub(super) fn clock(&self, cluster: &Cluster) -> String {
         let here = || jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        cluster.now().unwrap_or_else(here)
+        let now = cluster.now().unwrap_or_else(here);
+        self.first_clock.get_or_init(|| now.clone());
+        now
+    }
+
+    /// Returns the time of the first look at the clock: what a plan was made by.
+    pub(super) fn first_clock(&self) -> Option<&str> {
+        self.first_clock.get().map(String::as_str)
     }
 
     /// Returns the id of a rollout that begins now: sortable by time, and not another's.
@@ -282,7 +292,10 @@ impl Shell {
         let style = &self.terminal.stderr;
         let text = error.render();
         let text = if style.color { text.ansi().to_string() } else { text.to_string() };
-        for line in text.lines() {
+        // The line that follows says where the help is.
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("For more information, try")).collect();
+        let last = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+        for line in lines.into_iter().take(last) {
             let own = line.len() - line.trim_start().len();
             drop(writeln!(io::stderr().lock(), "{}", render::flowing(line, own + 2, style)));
         }

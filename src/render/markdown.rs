@@ -120,7 +120,7 @@ fn owner(plan: &WorkloadPlan, text: &mut String) {
     let _ = writeln!(text, "\nDurable: the owner's template changes too{revision}.");
     if plan.verdict == Verdict::InPlace {
         if let Some(replaced) = &durable.replaced {
-            let _ = writeln!(text, "\n{}", prose(&replaced::sentence(replaced, &Style::PLAIN)));
+            let _ = writeln!(text, "\n{}", prose(&replaced::sentence(replaced, None, &Style::PLAIN)));
         }
         text.push('\n');
         for (index, step) in durable.steps(plan.workload.kind).iter().enumerate() {

@@ -87,6 +87,8 @@ pub struct Guide<'a> {
     pub connection: &'a str,
     /// The workloads were asked for in all namespaces: a name alone finds none of them again.
     pub every_namespace: bool,
+    /// The wall clock (RFC 3339), where it is known.
+    pub now: Option<&'a str>,
 }
 
 impl Guide<'_> {

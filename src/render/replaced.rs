@@ -6,25 +6,27 @@ use crate::engine::change::TemplateImage;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::DurablePlan;
 use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::value::duration;
 use crate::engine::value::image::display_short;
 
 use super::style::{Meaning, Style};
 use super::words;
 
 /// Says which one, whose, since when, and what it was about.
-pub(super) fn sentence(lock: &RolloutLock, style: &Style) -> String {
+pub(super) fn sentence(lock: &RolloutLock, now: Option<&str>, style: &Style) -> String {
     let image = |(name, image): (&ContainerName, &TemplateImage)| {
         words::image_change(style, name, &display_short(&image.from, &image.to))
     };
     let images: Vec<String> = lock.change.images.iter().map(image).collect();
     let what = if images.is_empty() { String::new() } else { format!(": {}", images.join(", ")) };
-    let (id, who, since) = (style.show(lock.id.as_str()), style.show(&lock.who), style.show(&lock.since));
+    let since = style.show(&duration::began(&lock.since, now));
+    let (id, who) = (style.show(lock.id.as_str()), style.show(&lock.who));
     let (state, direction) = (lock.state.word(), words::direction(lock.direction));
-    format!("Replaces rollout {id}, started by {who} at {since} ({state}, {direction}){what}")
+    format!("Replaces rollout {id}, started by {who} {since} ({state}, {direction}){what}")
 }
 
 /// Says it in a line of its own, where there is one.
-pub(super) fn text(durable: &DurablePlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn text(durable: &DurablePlan, now: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let Some(replaced) = &durable.replaced else { return Ok(()) };
-    writeln!(out, "\n  {}", style.paint(Meaning::Waiting, &sentence(replaced, style)))
+    writeln!(out, "\n  {}", style.paint(Meaning::Waiting, &sentence(replaced, now, style)))
 }

@@ -140,6 +140,7 @@ fn usage_errors_exit_with_1_and_name_the_command_whose_help_fits() {
         let last = format!("See '{command} -h' for help and examples\n");
         assert!(output.stderr.starts_with("error: ") && output.stderr.ends_with(&last), "{line}\n{}", output.block());
         assert_eq!(output.stdout, "", "{line}");
+        assert!(!output.stderr.contains("For more information"), "it is said once: {line}\n{}", output.block());
     }
 }
 

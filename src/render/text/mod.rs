@@ -86,7 +86,7 @@ fn workload(
         changes::text(plan, detail, style, out)?;
     }
     if !plan.is_offline() {
-        owner_steps(plan, detail, style, out)?;
+        owner_steps(plan, guide.now, detail, style, out)?;
         restart(plan, style, out)?;
         around::text(plan, style, out)?;
         pods::text(plan, detail, style, out)?;
@@ -139,9 +139,15 @@ fn restart(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Resul
 }
 
 /// What happens to the owner, step by step.
-fn owner_steps(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn owner_steps(
+    plan: &WorkloadPlan,
+    now: Option<&str>,
+    detail: Detail,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let Some(durable) = plan.durable.as_ref().filter(|_| plan.verdict == Verdict::InPlace) else { return Ok(()) };
-    replaced::text(durable, style, out)?;
+    replaced::text(durable, now, style, out)?;
     match detail {
         Detail::Short => {}
         Detail::Wide => {
