@@ -133,16 +133,16 @@ pub struct PodProgress {
     pub waited: Duration,
     /// How long it waits for it at most: then it has failed, or goes on.
     pub at_most: Option<Duration>,
-    /// What the kubelet's back-off does to it, if that is what it waits for.
+    /// What of it has ended and is not started again, if that is what it waits for.
     pub back_off: Option<BackOff>,
 }
 
 /// A container that has ended and is not started again yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackOff {
-    /// About when it is (RFC 3339).
-    pub until: String,
-    /// How it ended.
+    /// About when it is (RFC 3339), where the kubelet's back-off holds it.
+    pub until: Option<String>,
+    /// How it ended, where that says something.
     pub exit_code: Option<i64>,
 }
 

@@ -25,6 +25,7 @@ pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: us
         let phase = entry.phase.clone()?;
         let (waited, at_most) = waits(goal, entry, &phase, now);
         let is_down = matches!(phase, PodPhase::Restarting { .. });
+        let is_unexplained = matches!(phase, PodPhase::Restarting { waiting: None, until: None, .. });
         Some(PodProgress {
             pod: wanted.key.clone(),
             phase,
@@ -32,7 +33,7 @@ pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: us
             restarts: pod.and_then(|pod| restarts(wanted, pod)),
             waited,
             at_most,
-            back_off: pod.filter(|_| is_down).and_then(|pod| back_off(wanted, pod)),
+            back_off: pod.filter(|_| is_down).and_then(|pod| back_off(wanted, pod, is_unexplained)),
         })
     });
     let [done, failed, waiting] = [Is::Done, Is::Failed, Is::Waiting].map(|is| pods.all(is).len());
@@ -71,13 +72,18 @@ fn restarts(goal: &PodGoal, pod: &Pod) -> Option<i64> {
     (!counts.is_empty()).then(|| counts.iter().fold(0_i64, |sum, count| sum.saturating_add(*count)))
 }
 
-/// What the kubelet says of a container of the update. What it said of the one before is shown for a moment more.
-fn back_off(goal: &PodGoal, pod: &Pod) -> Option<BackOff> {
+/// What the kubelet says of a container of the update, also if that is no more than how it ended. What it said of the one
+/// before is shown for a moment more.
+pub(super) fn back_off(goal: &PodGoal, pod: &Pod, is_unexplained: bool) -> Option<BackOff> {
     let changing = goal.containers.iter().filter(|(_, container)| container.restarts);
     let is_stale = |name| matches!(Baseline::of(pod, name), Baseline::Recorded(record) if record.waiting.is_some());
     changing.filter(|(name, _)| !is_stale(name)).find_map(|(name, _)| {
         let (_, _, status) = pod.container_status(name)?;
-        let (_, until) = failure::back_off(status)?;
-        Some(BackOff { until, exit_code: status.last_state.terminated.as_ref().map(|ended| ended.exit_code) })
+        if let Some((_, until)) = failure::back_off(status) {
+            let exit_code = status.last_state.terminated.as_ref().map(|ended| ended.exit_code);
+            return Some(BackOff { until: Some(until), exit_code });
+        }
+        let ended = status.state.terminated.as_ref().filter(|_| is_unexplained)?;
+        Some(BackOff { until: None, exit_code: (!ended.was_stopped()).then_some(ended.exit_code) })
     })
 }

@@ -63,7 +63,8 @@ fn time(pod: &PodProgress, style: &Style) -> String {
 
 fn held_back(back_off: &BackOff, style: &Style) -> String {
     let exit_code = back_off.exit_code.filter(|code| *code != 0).map(|code| format!(", exit {code}"));
-    format!("{}{}", until(&back_off.until, style), exit_code.unwrap_or_default())
+    let held = back_off.until.as_ref().map_or_else(|| "its start".to_owned(), |end| until(end, style));
+    format!("{held}{}", exit_code.unwrap_or_default())
 }
 
 fn until(until: &str, style: &Style) -> String {
@@ -124,5 +125,23 @@ fn phase(phase: &PodPhase, style: &Style) -> (&'static str, String) {
         PodPhase::Failing(failure) => ("failed", style.show(&failure.reason)),
         PodPhase::Moved { .. } | PodPhase::Overtaken { .. } => ("conflict", "another client".into()),
         PodPhase::Gone { why } => ("gone", style.show(why)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_holds_a_start_back_is_named() {
+        for (until, exit_code, expected) in [
+            (Some("2026-03-01T10:15:02Z"), Some(3), "back-off until 10:15:02Z, exit 3"),
+            (Some("2026-03-01T10:15:02Z"), Some(0), "back-off until 10:15:02Z"),
+            (None, Some(143), "its start, exit 143"),
+            (None, Some(0), "its start"),
+        ] {
+            let back_off = BackOff { until: until.map(str::to_owned), exit_code };
+            assert_eq!(held_back(&back_off, &Style::PLAIN), expected);
+        }
     }
 }

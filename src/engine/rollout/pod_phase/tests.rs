@@ -513,3 +513,17 @@ fn a_pod_that_no_node_takes_says_so() {
     let PodPhase::Restarting { waiting, .. } = judged(Some(pod), &mut Entry::default(), NOW).phase else { panic!() };
     assert_eq!(waiting.as_deref(), Some("not scheduled: 0/1 nodes are available"));
 }
+
+#[test]
+fn what_has_ended_and_is_not_explained_says_how_it_ended() {
+    // A stop is what the update asks for.
+    for (exit_code, told) in [(143, None), (3, Some(3))] {
+        let mut status = running("containerd://old", "sha256:a");
+        let ended = Terminated { exit_code, ..Terminated::default() };
+        status.state = ContainerState { terminated: Some(ended), ..ContainerState::default() };
+        let (goal, pod) = (goal(), with_status(patched_pod(), status));
+        let back_off = |is_unexplained| crate::engine::rollout::progress::back_off(&goal.pods[0], &pod, is_unexplained);
+        assert_eq!(back_off(true).map(|it| (it.until, it.exit_code)), Some((None, told)));
+        assert_eq!(back_off(false), None, "the kubelet says what it waits for");
+    }
+}
