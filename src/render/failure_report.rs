@@ -1,6 +1,7 @@
 //! The failure report as a person reads it: of each pod that failed, what it is, what was seen of it, its last words, and
-//! the newest events.
+//! the newest events. Of pods that failed alike it is said once, with the events of one of them.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::engine::k8s::events::Event;
@@ -16,17 +17,18 @@ use super::words;
 /// Writes the report.
 pub(super) fn write(told: Told<'_>, report: &FailureReport, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
-    for pod in &report.pods {
-        heading(pod, style, out)?;
+    for (pod, alike) in said_once(&report.pods) {
+        heading(pod, &alike, style, out)?;
+        let one = (!alike.is_empty()).then(|| words::pod(style, &pod.pod));
         if told.is_gone {
-            time_line(told.run, pod, style, out)?;
+            time_line(told.run, pod, one.as_deref(), style, out)?;
         }
         if let Some(log) = &pod.log {
             log_lines(log, style, out)?;
         }
         let news: Vec<&Event> =
             pod.events.iter().filter(|event| !says(&event.message, pod.reason.as_str(), &pod.message)).collect();
-        events(&news, style, out)?;
+        events(&news, one.as_deref(), style, out)?;
         for what in &pod.not_read {
             writeln!(out, "  could not be read: {}", style.show(what))?;
         }
@@ -38,13 +40,38 @@ pub(super) fn write(told: Told<'_>, report: &FailureReport, style: &Style, out: 
     }
 }
 
-fn heading(pod: &FailedPod, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let name = style.paint(Meaning::Heading, &words::pod(style, &pod.pod));
+/// Returns each pod of which something else is to be said, each with those of which the same is.
+fn said_once(pods: &[FailedPod]) -> Vec<(&FailedPod, Vec<&FailedPod>)> {
+    let mut said: Vec<(&FailedPod, Vec<&FailedPod>)> = Vec::new();
+    for pod in pods {
+        match said.iter_mut().find(|(first, _)| has_failed_alike(first, pod)) {
+            Some((_, alike)) => alike.push(pod),
+            None => said.push((pod, Vec::new())),
+        }
+    }
+    said
+}
+
+fn has_failed_alike(a: &FailedPod, b: &FailedPod) -> bool {
+    // The kubelet names the pod in its words.
+    let words = |pod: &FailedPod, text: &str| text.replace(&pod.pod.name, "").replace(pod.pod.uid.as_str(), "");
+    let ended = |pod: &FailedPod| (pod.exit_code, pod.signal, pod.restarts_since_update, pod.restarts);
+    (&a.container, &a.image, &a.reason, &a.log) == (&b.container, &b.image, &b.reason, &b.log)
+        && ended(a) == ended(b)
+        && words(a, &a.message) == words(b, &b.message)
+        && a.not_read == b.not_read
+}
+
+fn heading(pod: &FailedPod, alike: &[&FailedPod], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let pods = || std::iter::once(pod).chain(alike.iter().copied());
+    let names: Vec<String> = pods().map(|pod| style.paint(Meaning::Heading, &words::pod(style, &pod.pod))).collect();
     let container = pod.container.as_ref().map(|name| format!(", container {}", style.show(name.as_str())));
     let image = pod.image.as_ref().map(|image| format!(" ({})", style.show(image)));
-    let node = pod.node.as_ref().map(|node| format!(", on {}", style.show(node)));
-    let [container, image, node] = [container, image, node].map(Option::unwrap_or_default);
-    writeln!(out, "{name}{container}{image}{node}")?;
+    let nodes: BTreeSet<String> = pods().filter_map(|pod| pod.node.as_ref()).map(|node| style.show(node)).collect();
+    let nodes: Vec<String> = nodes.into_iter().collect();
+    let node = if nodes.is_empty() { String::new() } else { format!(", on {}", nodes.join(", ")) };
+    let [container, image] = [container, image].map(Option::unwrap_or_default);
+    writeln!(out, "{}{container}{image}{node}", names.join(", "))?;
     let failure =
         Failure { container: None, reason: pod.reason.clone(), message: pod.message.clone(), exit_code: pod.exit_code };
     let mut facts = words::failure(style, &failure);
@@ -60,14 +87,20 @@ fn heading(pod: &FailedPod, style: &Style, out: &mut dyn Write) -> io::Result<()
     writeln!(out, "  {}", style.paint(Meaning::Failing, &facts))
 }
 
-fn time_line(run: Option<&Run>, pod: &FailedPod, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn time_line(
+    run: Option<&Run>,
+    pod: &FailedPod,
+    name: Option<&str>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     // How it ended stands above.
     let is_before = |moment: &&Moment| moment.phase.stage() != Stage::Failed;
     let seen: Vec<&Moment> = pod.time_line.iter().filter(is_before).collect();
     if seen.is_empty() {
         return Ok(());
     }
-    writeln!(out, "  what was seen of it:")?;
+    writeln!(out, "  what was seen of {}:", name.unwrap_or("it"))?;
     let mut run = run.map(Run::at_the_start);
     for moment in seen {
         run.iter_mut().for_each(|run| run.heard(&pod.pod, &moment.phase));
@@ -100,11 +133,14 @@ fn says(event: &str, reason: &str, message: &str) -> bool {
     is_in(event) || is_in(cause) || !message.is_empty() && event.contains(message)
 }
 
-fn events(events: &[&Event], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn events(events: &[&Event], name: Option<&str>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     if events.is_empty() {
         return Ok(());
     }
-    writeln!(out, "  its newest events:")?;
+    match name {
+        Some(name) => writeln!(out, "  the newest events of {name}:")?,
+        None => writeln!(out, "  its newest events:")?,
+    }
     for event in events {
         let often = if event.count > 1 { format!(" (x{})", event.count) } else { String::new() };
         // The time alone: the date is today's.

@@ -90,3 +90,29 @@ fn nothing_hostile_comes_out_of_a_failure_report() {
         assert!(text.lines().all(|line| !line.starts_with("FORGED")), "{text}");
     }
 }
+
+#[test]
+fn what_failed_alike_is_said_once_of_the_pods() {
+    let mut report = report("words");
+    let mut crashed = report.pods.remove(0);
+    let kubelet = |pod: &FailedPod| format!("back-off 10s restarting pod={}_prod({})", pod.pod.name, pod.pod.uid);
+    crashed.message = kubelet(&crashed);
+    let mut alike = FailedPod { pod: key("web-6b867cfc99-hx2lp"), node: Some("node-b".into()), ..crashed.clone() };
+    alike.message = kubelet(&alike);
+    let other = FailedPod { pod: key("web-6b867cfc99-other"), exit_code: Some(1), ..alike.clone() };
+    report.pods = vec![crashed, other, alike];
+    let rollout = rollouts::samples().remove(0);
+    let out = Bytes::default();
+    let mut lines = Lines::new(&PLAIN, Box::new(out.clone()), Box::new(Bytes::default()));
+    lines.start(&rollout.goal, &next_steps()).unwrap();
+    lines.failure_report(&report, Duration::from_secs(7)).unwrap();
+    lines.outcome(&rollouts::ended(EndResult::Failed).outcome).unwrap();
+    let text = out.text();
+    let both =
+        "pod/web-6b867cfc99-2x7kq, pod/web-6b867cfc99-hx2lp, container side (acme/side:1.27.2), on node-a, node-b\n";
+    assert!(text.contains(both) && text.contains("\npod/web-6b867cfc99-other, container side"), "{text}");
+    assert_eq!(text.matches("the last 2 lines of the log").count(), 2, "{text}");
+    assert!(
+        text.contains("  the newest events of pod/web-6b867cfc99-2x7kq:\n") && text.contains("  its newest events:\n")
+    );
+}
