@@ -21,13 +21,16 @@ const NONE: &str = "<none>";
 
 const COLUMNS: [Column; 7] = [
     Column::whole("ID"),
-    Column::whole("AGE").goes(4),
+    Column::whole("AGE").goes(3),
     Column::whole("TOOK").goes(1),
     Column::short("WHO", 8).goes(0),
-    Column::short("CHANGE", 16).goes(3),
+    Column::name("CHANGE", 16).seen(36),
     Column::words("OUTCOME"),
-    Column::words("REASON").goes(2),
+    Column::words("REASON").goes(2).reserved(16),
 ];
+
+/// Below so many columns the table has no room for what changed beside an id and how it ended.
+const TABLE_COLUMNS: u16 = 70;
 
 /// What a history is shown with besides the workloads.
 pub struct HistoryContext<'a> {
@@ -71,6 +74,8 @@ fn text(
         writeln!(out)?;
         if workload.updates.is_empty() {
             writeln!(out, "  No in-place updates recorded.")?;
+        } else if style.width.is_some_and(|width| width < TABLE_COLUMNS) {
+            list(&workload.updates, context.now, style, out)?;
         } else {
             rows(&workload.updates, context.now, style, out)?;
         }
@@ -94,23 +99,48 @@ fn text(
 
 fn rows(updates: &[Update], now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let row = |update: &Update| {
-        let known = |text: Option<&str>| text.map_or_else(|| NONE.to_owned(), |text| style.show(text));
-        let took =
-            update.seconds().map_or_else(|| NONE.to_owned(), |seconds| words::duration(Duration::from_secs(seconds)));
-        let began = update.began.as_deref().map(|began| style.show(&words::age(began, now)));
+        let known = |text: Option<String>| text.unwrap_or_else(|| NONE.to_owned());
+        let shown = |text: &Option<String>| known(text.as_ref().map(|text| style.show(text)));
         let cells = vec![
             style.whole(update.id.as_str()),
-            began.unwrap_or_else(|| NONE.to_owned()),
-            took,
-            known(update.who.as_deref()),
+            known(age(update, now, style)),
+            known(took(update)),
+            shown(&update.who),
             change(update, style),
             outcome(&update.course),
-            known(update.reason.as_deref()),
+            shown(&update.reason),
         ];
         (Meaning::Plain, cells)
     };
     let rows: Vec<(Meaning, Vec<String>)> = updates.iter().map(row).collect();
     table::write(&COLUMNS, &rows, style, out)
+}
+
+/// The same, one below the other.
+fn list(updates: &[Update], now: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let room = style.width.map_or(usize::MAX, usize::from).saturating_sub(4);
+    for update in updates {
+        let age = age(update, now, style).map(|age| format!("  {age}")).unwrap_or_default();
+        words::whole_line(&format!("  {}{age}", style.whole(update.id.as_str())), style, out)?;
+        for line in change(update, style).lines() {
+            words::whole_line(&format!("    {}", table::elided(line, room, style)), style, out)?;
+        }
+        let took = took(update).map(|took| format!(", took {took}")).unwrap_or_default();
+        let who = update.who.as_ref().map(|who| format!(", by {}", style.show(who))).unwrap_or_default();
+        writeln!(out, "    {}{took}{who}", outcome(&update.course))?;
+        if let Some(reason) = &update.reason {
+            writeln!(out, "    {}", style.show(reason))?;
+        }
+    }
+    Ok(())
+}
+
+fn age(update: &Update, now: &str, style: &Style) -> Option<String> {
+    update.began.as_deref().map(|began| style.show(&words::age(began, now)))
+}
+
+fn took(update: &Update) -> Option<String> {
+    update.seconds().map(|seconds| words::duration(Duration::from_secs(seconds)))
 }
 
 /// A line a container, and a line a field.

@@ -100,7 +100,8 @@ fn text(
     Ok(())
 }
 
-const OVERVIEW: [Column; 3] = [Column::name("WORKLOAD", 16), Column::name("NAMESPACE", 9), Column::words("PODS")];
+const OVERVIEW: [Column; 3] =
+    [Column::name("WORKLOAD", 16), Column::name("NAMESPACE", 9), Column::words("PODS").reserved(15)];
 
 /// Of workloads of which there is nothing else to say.
 fn overview(workloads: &[WorkloadStatus], style: &Style, out: &mut dyn Write) -> io::Result<()> {

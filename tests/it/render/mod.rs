@@ -6,6 +6,7 @@ mod reports;
 mod rollouts;
 mod screen;
 mod snapshots;
+mod widths;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -254,6 +255,7 @@ fn every_format_and_listener_writes_what_its_snapshot_says() {
         let text = format!("--- stdout\n{out}--- stderr\n{err}").replace('\u{1b}', "<ESC>");
         snapshots.check(&format!("plan-mixed-{name}"), &text);
     }
+    widths::check(&mut snapshots);
     snapshots.finish();
 }
 
