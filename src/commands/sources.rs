@@ -50,7 +50,8 @@ async fn kustomization(folder: &str) -> Result<Origin, CommandError> {
     if !output.status.success() {
         let told = mask::text(&String::from_utf8_lossy(&output.stderr));
         let told: Vec<&str> = told.lines().filter(|line| !line.trim().is_empty()).take(SHOWN_LINES).collect();
-        return Err(error(format!("kubectl kustomize {folder:?} failed: {}", told.join("; "))));
+        let why = if told.is_empty() { output.status.to_string() } else { told.join("; ") };
+        return Err(error(format!("kubectl kustomize {folder:?} failed: {why}")));
     }
     Ok(Origin::Text { name: format!("kustomization {folder}"), bytes: output.stdout })
 }

@@ -47,6 +47,7 @@ mod schemas;
 mod several;
 #[cfg(test)]
 mod situations;
+mod sources;
 mod status;
 mod strategic_merge;
 #[path = "../support/mod.rs"]
