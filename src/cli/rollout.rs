@@ -39,7 +39,7 @@ pub struct PolicyArgs {
     pub total_timeout: Option<String>,
     /// Leave the owner's template as it is
     ///
-    /// Patch the pods alone, and leave the owner's template as it is: pods made later get the template's image
+    /// Patch the pods alone, and leave the owner's template as it is: pods made later are as that says
     #[arg(long, help_heading = PODS)]
     pub pods_only: bool,
     /// Take over a rollout that another run holds, also one that is still at work: that run stops and changes nothing more

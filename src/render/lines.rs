@@ -223,6 +223,10 @@ impl Narrator {
 
     fn pod(&mut self, pod: &PodKey, phase: &PodPhase, elapsed: Duration) -> Option<(Meaning, String)> {
         self.run.as_mut().into_iter().for_each(|run| run.heard(pod, phase));
+        // Between two requests for it; what it waits for is told by others.
+        if *phase == PodPhase::Waiting {
+            return None;
+        }
         let goal = self.run.as_ref().and_then(|run| run.step(pod));
         // The rest of a failure, and why something was left, is said at the end, once.
         let (meaning, mut text) = match phase {
@@ -250,10 +254,10 @@ impl Narrator {
                     text = format!("{text} after {}", words::duration(elapsed.saturating_sub(since)));
                 }
             }
-            Stage::Waiting | Stage::Left => {
+            Stage::Left => {
                 self.since.remove(pod);
             }
-            Stage::InProgress | Stage::Failed | Stage::Lost => {
+            Stage::Waiting | Stage::InProgress | Stage::Failed | Stage::Lost => {
                 self.since.entry(pod.clone()).or_insert(elapsed);
             }
         }

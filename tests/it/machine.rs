@@ -108,7 +108,8 @@ fn what_a_machine_lacks_is_one_line_before_anything_is_built() {
 
 #[test]
 fn the_demo_says_the_same_and_names_the_way_without_root() {
-    let cases: [(&[(&str, &str)], &str); 3] = [
+    let cases: [(&[(&str, &str)], &str); 4] = [
+        (&[ROOT, GO, FULL_DISK, CARGO], "demo: too little disk: building the plugin takes "),
         (&[ROOT, GO, DISK], "demo: cargo is missing (it builds the plugin): https://rustup.rs"),
         (&[SOMEBODY, GO, DISK, CARGO], "demo: a cluster of its own needs Linux and root"),
         (&[ROOT, OLD_GO, DISK, CARGO], "cluster: go1.19.8 is too old"),

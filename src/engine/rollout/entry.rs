@@ -333,6 +333,8 @@ impl Entry {
             (Request::Sent, Answer::NotDone { after, .. }) => {
                 Request::BackOff { until: now + after.unwrap_or(BACK_OFF) }
             }
+            // The tries are few, and what keeps a server from answering does not pass in milliseconds.
+            (Request::Sent, Answer::Unknown { .. }) if self.sends > 1 => Request::ReadAt(now + BACK_OFF),
             (Request::Sent, Answer::Moved { .. } | Answer::Unknown { .. }) => Request::Unclear,
             (Request::Sent, Answer::Refused { reason, message }) => {
                 // What only clears a note is no failure of the pod.
@@ -340,10 +342,6 @@ impl Entry {
                     self.refused = Some(Failure { container: None, reason, message, exit_code: None });
                 }
                 Request::Idle
-            }
-            // The tries are few, and what keeps a server from answering does not pass in milliseconds.
-            (Request::Reading, Answer::Read) if self.is_late && self.sends > 1 => {
-                Request::BackOff { until: now + BACK_OFF }
             }
             (Request::Reading, Answer::Read) => Request::Idle,
             (Request::Reading, _) => Request::ReadAt(now + BACK_OFF),

@@ -149,7 +149,7 @@ fn change(update: &Update, style: &Style) -> String {
         .images
         .iter()
         .map(|image| words::version_change(style, &image.container, &display_short(&image.from, &image.to)));
-    let lines: Vec<String> = images.chain(fields::names(&update.fields, style)).collect();
+    let lines: Vec<String> = images.chain(fields::lines(&update.fields, style)).collect();
     // The lock of a rollout of which nothing else was left.
     if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") }
 }

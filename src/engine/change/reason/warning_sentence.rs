@@ -149,7 +149,7 @@ impl Warning {
                 )
             }
             Self::AutoscalerActive { autoscaler } => {
-                format!("horizontalpodautoscaler/{autoscaler} may scale meanwhile; its new pods get the template's image")
+                format!("horizontalpodautoscaler/{autoscaler} may scale meanwhile; pods that it adds are made from the template")
             }
             Self::AutoscalerReadsRequests { autoscaler, resource, container, target, reads, from, to } => {
                 let whose = container.as_ref().map_or("a pod".to_owned(), |container| format!("container {container}"));
