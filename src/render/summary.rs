@@ -290,7 +290,9 @@ impl Ending<'_> {
 
     /// The containers that were changed, of pods that are done.
     fn done_ends(&self) -> impl Iterator<Item = &ContainerEnd> {
-        let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done));
+        // What a pod has of the rollout that ended before is no deed of the way back that found nothing to do in it.
+        let is_of_it = |pod: &&PodEnd| pod.patched || self.outcome.result != EndResult::Aborted;
+        let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done)).filter(is_of_it);
         done.flat_map(|pod| pod.containers.iter().filter(|end| end.changed))
     }
 

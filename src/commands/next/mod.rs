@@ -398,7 +398,7 @@ impl Typing {
             )
         };
         let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out{but}"));
-        let start = ("To let it roll out, which replaces every pod:".to_owned(), start.to_string());
+        let start = ("To let it roll out, which can replace every pod:".to_owned(), start.to_string());
         [note].into_iter().chain(ways).chain([start]).collect()
     }
 

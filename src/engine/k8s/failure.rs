@@ -129,14 +129,18 @@ pub fn judge(
 }
 
 /// Returns the container that keeps a pod from being ready, and why, whatever becomes of those that change: it cannot be made,
-/// by its own image or configuration. One that crashes may only wait for another one.
+/// by its own image or configuration. One that crashes may only wait for another one; but the kubelet shows the back-off of the
+/// container before, now and then, where the one that is asked for cannot be made: it names the image that it had.
 pub fn stuck(pod: &Pod, changes: impl Fn(&ContainerName) -> bool) -> Option<(&ContainerName, &str)> {
     let mut others = pod.statuses(ContainerList::Containers).iter().filter(|status| !changes(&status.name));
     others.find_map(|status| {
         let reason = status.state.waiting.as_ref()?.reason.as_str();
         let is_stuck = match kind(reason) {
             WaitingKind::Fatal | WaitingKind::Pull | WaitingKind::PullBackOff | WaitingKind::Lasting => true,
-            WaitingKind::Start | WaitingKind::Neutral => false,
+            WaitingKind::Start => pod.container(&status.name).is_some_and(|(_, _, container)| {
+                !status.image.is_empty() && !image::is_same(&status.image, &container.image)
+            }),
+            WaitingKind::Neutral => false,
         };
         is_stuck.then_some((&status.name, reason))
     })

@@ -125,7 +125,10 @@ fn has_failed(lock: &RolloutLock, pods: &[PodStatus]) -> bool {
     let mut reports = pods.iter().flat_map(|pod| &pod.containers);
     reports.any(|report| {
         let is_brought = lock.change.images.get(&report.container).is_some_and(|image| image.to == report.image);
-        let has_crashed = report.again.is_some() && report.last_exit != Some(0);
+        // Between two runs the kubelet shows the end itself for a while.
+        let is_between = matches!(report.condition, Condition::Starting { .. });
+        let is_between = is_between && report.last_exit.is_some_and(|code| code != 0);
+        let has_crashed = is_between || report.again.is_some() && report.last_exit != Some(0);
         is_brought && (has_crashed || matches!(report.condition, Condition::Failed(_) | Condition::Restarted { .. }))
     })
 }

@@ -231,7 +231,7 @@ fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, &'static s
                 true => {
                     "its pods do not have its template, and its updateStrategy is OnDelete: any other one would replace them"
                 }
-                false => "its pods do not have its template: kubectl rollout resume would replace them",
+                false => "its pods do not have its template: kubectl rollout resume can replace them",
             },
         )),
         Hold::AtWork | Hold::PerhapsAtWork | Hold::LeftBehind => None,

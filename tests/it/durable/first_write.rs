@@ -152,13 +152,15 @@ fn pods_that_are_down_or_without_a_node_are_waited_for_before_anything_is_writte
 /// The one pod that there is to show it cannot become ready by the update.
 #[test]
 fn a_pod_that_another_container_keeps_down_shows_nothing_and_is_waited_for() {
-    let stuck = |scene: &Scene, count: usize| {
+    let stuck = |scene: &Scene, count: usize, reason: &str| {
         for pod in scene.server.objects("pods").iter().take(count) {
             let name = pod["metadata"]["name"].as_str().unwrap_or_default();
             conditions(&scene.server, name, |pod| {
                 let status = &mut pod["status"]["containerStatuses"][0];
                 status["ready"] = false.into();
-                status["state"] = json!({"waiting": {"reason": "ErrImagePull", "message": "connection refused"}});
+                status["state"] = json!({"waiting": {"reason": reason, "message": "connection refused"}});
+                // Of a container that cannot be made the kubelet now and then shows the back-off of the one before.
+                status["image"] = "acme/app:v0".into();
                 for condition in pod["status"]["conditions"].as_array_mut().into_iter().flatten() {
                     if condition["type"] == "ContainersReady" {
                         condition["status"] = "False".into();
@@ -167,16 +169,18 @@ fn a_pod_that_another_container_keeps_down_shows_nothing_and_is_waited_for() {
             });
         }
     };
-    side_by_side(KINDS.to_vec(), |kind| {
+    let reasons = ["ErrImagePull", "CrashLoopBackOff"];
+    let cases = KINDS.iter().flat_map(|kind| reasons.map(|reason| (*kind, reason))).collect();
+    side_by_side(cases, |(kind, reason)| {
         let scene = Scene::new(kind);
-        stuck(&scene, 3);
+        stuck(&scene, 3, reason);
         let output = scene.run("apply", "side=acme/side:v2 --timeout 2s --max-unavailable 3").ends_with(5);
         let output = output.says("(PodsStayUnready)").prints("This run changed nothing");
-        output.says("goes first, and its container app, which does not change, cannot start (ErrImagePull)");
+        output.says(&format!("goes first, and its container app, which does not change, cannot start ({reason})"));
         scene.is_untouched(kind.typed);
         // Where others can show it, they go first.
         let scene = Scene::new(kind);
-        stuck(&scene, 1);
+        stuck(&scene, 1, reason);
         scene.run("apply", "side=acme/side:v2 --timeout 2s").ends_with(5).prints("This run changed nothing");
         scene.is_untouched(kind.typed);
     });

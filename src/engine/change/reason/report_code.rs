@@ -108,9 +108,9 @@ codes! {
             remedy: "Read the exit code and the last lines of the log, which are shown. Roll the pod back with the command that is printed; the image before may have to sit out the same back-off.",
         }
         Error {
-            summary: "the new container ended with an error, and is not started again",
-            meaning: "The container of the new image ended with an exit code other than 0, and the kubelet has not started it again for 20 seconds.",
-            why: "The kubelet is slow to say CrashLoopBackOff; a container that has ended and is not started again is in back-off, whatever it is called.",
+            summary: "the new container ended with an error",
+            meaning: "The container of the new image ended with an exit code other than 0: for the second time, or the kubelet has not started it again for 20 seconds.",
+            why: "The kubelet is slow to say CrashLoopBackOff: between two runs it shows the end itself for a while. A container that has ended and is not started again is in back-off, whatever it is called.",
             remedy: "Read the exit code and the last lines of the log, which are shown. Roll the pod back with the command that is printed.",
         }
         Completed {

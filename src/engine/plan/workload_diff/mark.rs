@@ -167,8 +167,13 @@ pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
         marks.insert(Mark { path: in_template(&path), effect: effect(container, plan) });
     }
     let refused: BTreeSet<String> = plan.reasons.iter().flat_map(paths).collect();
+    // What the values together make of the pod refuses each of them.
+    let of_all = plan.all_reasons().find(|reason| reason.path().is_some_and(|path| path.starts_with("status.")));
     for row in plan.fields.rows().iter().filter(|row| !refused.contains(&row.path)) {
         let effect = match &row.effect {
+            FieldEffect::InPlace | FieldEffect::Restarts(_) if of_all.is_some() && row.path.contains("resources") => {
+                of_all.map_or(Effect::NoRestart, |reason| Effect::NotInPlace(reason.code()))
+            }
             FieldEffect::InPlace => Effect::NoRestart,
             FieldEffect::Restarts(container) => Effect::Restarts(container.clone()),
             FieldEffect::LaterPods => Effect::NoEffectNow,
