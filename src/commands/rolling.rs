@@ -406,23 +406,21 @@ impl<'a> Rolling<'a> {
     /// `back` is what ways back are made from.
     fn next_as(&self, on: &Typing, back: &Typing, goal: &Goal) -> NextSteps {
         let command = |typing: &Typing, verb| typing.of_workload(verb, &goal.workload, Some(goal)).to_string();
-        let watching = on.without_the_hold().unwrap_or_else(|| on.clone());
+        let follow = || Some(on.watching(&goal.workload, Some(goal)).to_string());
         let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
         let undoes_failures = self.rollout.on_failure == OnFailure::Undo && !is_back;
         let undoes_deferred = self.undoes_deferred(goal);
         match goal.mode {
             // On the way back there is one way on.
-            Mode::Durable if is_back => NextSteps {
-                go_on: Some(command(back, Verb::Abort)),
-                follow: Some(command(&watching, Verb::Follow)),
-                ..NextSteps::default()
-            },
+            Mode::Durable if is_back => {
+                NextSteps { go_on: Some(command(back, Verb::Abort)), follow: follow(), ..NextSteps::default() }
+            }
             Mode::Durable => NextSteps {
                 // Where there was only a lock to remove, it would undo the update before it.
                 take_back: (!changes_nothing(goal)).then(|| command(back, Verb::Undo)),
                 go_on: Some(command(on, Verb::Resume)),
                 abort: Some(command(back, Verb::Abort)),
-                follow: Some(command(&watching, Verb::Follow)),
+                follow: follow(),
                 with_more_time: None,
                 expected: None,
                 undoes_failures,
@@ -434,7 +432,7 @@ impl<'a> Rolling<'a> {
                     .and_then(|images| back.images_back(goal, &images)),
                 go_on: if self.is_restart { None } else { on.go_on(goal) },
                 abort: None,
-                follow: Some(command(&watching, Verb::Follow)),
+                follow: follow(),
                 with_more_time: None,
                 expected: None,
                 undoes_failures,

@@ -17,8 +17,9 @@ use super::words;
 /// Writes the report.
 pub(super) fn write(told: Told<'_>, report: &FailureReport, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
-    for (pod, alike) in said_once(&report.pods) {
-        heading(pod, &alike, style, out)?;
+    for (_, alike) in words::said_once(report.pods.iter().map(|pod| (pod, said_of(pod)))) {
+        let Some((pod, alike)) = alike.split_first() else { continue };
+        heading(pod, alike, style, out)?;
         let one = (!alike.is_empty()).then(|| words::pod(style, &pod.pod));
         if told.is_gone {
             time_line(told.run, pod, one.as_deref(), style, out)?;
@@ -40,26 +41,12 @@ pub(super) fn write(told: Told<'_>, report: &FailureReport, style: &Style, out: 
     }
 }
 
-/// Returns each pod of which something else is to be said, each with those of which the same is.
-fn said_once(pods: &[FailedPod]) -> Vec<(&FailedPod, Vec<&FailedPod>)> {
-    let mut said: Vec<(&FailedPod, Vec<&FailedPod>)> = Vec::new();
-    for pod in pods {
-        match said.iter_mut().find(|(first, _)| has_failed_alike(first, pod)) {
-            Some((_, alike)) => alike.push(pod),
-            None => said.push((pod, Vec::new())),
-        }
-    }
-    said
-}
-
-fn has_failed_alike(a: &FailedPod, b: &FailedPod) -> bool {
+/// What is said of a pod besides its name, its node, and what was seen of it.
+fn said_of(pod: &FailedPod) -> impl PartialEq + use<'_> {
     // The kubelet names the pod in its words.
-    let words = |pod: &FailedPod, text: &str| text.replace(&pod.pod.name, "").replace(pod.pod.uid.as_str(), "");
-    let ended = |pod: &FailedPod| (pod.exit_code, pod.signal, pod.restarts_since_update, pod.restarts);
-    (&a.container, &a.image, &a.reason, &a.log) == (&b.container, &b.image, &b.reason, &b.log)
-        && ended(a) == ended(b)
-        && words(a, &a.message) == words(b, &b.message)
-        && a.not_read == b.not_read
+    let message = pod.message.replace(&pod.pod.name, "").replace(pod.pod.uid.as_str(), "");
+    let ended = (pod.exit_code, pod.signal, pod.restarts_since_update, pod.restarts);
+    (&pod.container, &pod.image, &pod.reason, &pod.log, ended, message, &pod.not_read)
 }
 
 fn heading(pod: &FailedPod, alike: &[&FailedPod], style: &Style, out: &mut dyn Write) -> io::Result<()> {

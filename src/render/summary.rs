@@ -290,15 +290,18 @@ impl Ending<'_> {
 
     /// The containers that were changed, of pods that are done.
     fn done_ends(&self) -> impl Iterator<Item = &ContainerEnd> {
-        // What a pod has of the rollout that ended before is no deed of the way back that found nothing to do in it.
-        let is_of_it = |pod: &&PodEnd| pod.patched || self.outcome.result != EndResult::Aborted;
-        let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done)).filter(is_of_it);
-        done.flat_map(|pod| pod.containers.iter().filter(|end| end.changed))
+        self.done_in_pods().map(|(_, end)| end)
     }
 
     fn done_containers(&self) -> impl Iterator<Item = (&PodEnd, &ContainerName)> {
-        let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done));
-        done.flat_map(|pod| pod.containers.iter().filter(|end| end.changed).map(move |end| (pod, &end.container)))
+        self.done_in_pods().map(|(pod, end)| (pod, &end.container))
+    }
+
+    /// What a pod has of the rollout that ended before is no deed of the way back that found nothing to do in it.
+    fn done_in_pods(&self) -> impl Iterator<Item = (&PodEnd, &ContainerEnd)> {
+        let is_of_it = |pod: &&PodEnd| pod.patched || self.outcome.result != EndResult::Aborted;
+        let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done)).filter(is_of_it);
+        done.flat_map(|pod| pod.containers.iter().filter(|end| end.changed).map(move |end| (pod, end)))
     }
 
     /// A plain init container takes its new image without a restart; unknown containers are taken to restart.

@@ -26,13 +26,13 @@ pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
-/// Returns names by what is said of them, in the order in which it was said first: the same is said once of all.
-pub(super) fn said_once<T: PartialEq>(names: impl Iterator<Item = (String, T)>) -> Vec<(T, Vec<String>)> {
-    let mut said: Vec<(T, Vec<String>)> = Vec::new();
-    for (name, what) in names {
+/// Returns things by what is said of them, in the order in which it was said first: the same is said once of all.
+pub(super) fn said_once<N, T: PartialEq>(things: impl Iterator<Item = (N, T)>) -> Vec<(T, Vec<N>)> {
+    let mut said: Vec<(T, Vec<N>)> = Vec::new();
+    for (thing, what) in things {
         match said.iter_mut().find(|(known, _)| *known == what) {
-            Some((_, names)) => names.push(name),
-            None => said.push((what, vec![name])),
+            Some((_, things)) => things.push(thing),
+            None => said.push((what, vec![thing])),
         }
     }
     said

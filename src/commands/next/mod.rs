@@ -142,7 +142,7 @@ const CARRY: &[(Carry, &[&str])] = &[
             "against",
             "yes",
             "dry_run",
-            // The file is made anew by each run.
+            // Each run writes the file again.
             "record",
         ],
     ),
@@ -232,9 +232,10 @@ impl Typing {
         self.without(|typed| typed.id == "total_timeout")
     }
 
-    /// The same without how long ready must hold, where that was typed: who only watches decides nothing by it.
-    pub(super) fn without_the_hold(&self) -> Option<Self> {
-        self.without(|typed| typed.id == "min_ready_seconds")
+    /// Returns the command that follows, without how long ready must hold: who only watches decides nothing by it.
+    pub(super) fn watching(&self, workload: &WorkloadRef, goal: Option<&Goal>) -> Printed {
+        let typing = self.without(|typed| typed.id == "min_ready_seconds");
+        typing.as_ref().unwrap_or(self).of_workload(Verb::Follow, workload, goal)
     }
 
     fn without(&self, is_left_out: impl Fn(&Typed) -> bool) -> Option<Self> {
@@ -415,10 +416,7 @@ impl Typing {
         for way in ways {
             let verb = |verb| self.of_workload(verb, workload, goal);
             let command = match &way.deed {
-                Deed::Follow => {
-                    let watching = self.without_the_hold();
-                    watching.as_ref().unwrap_or(self).of_workload(Verb::Follow, workload, goal)
-                }
+                Deed::Follow => self.watching(workload, goal),
                 Deed::Resume => verb(Verb::Resume),
                 Deed::Abort => verb(Verb::Abort),
                 Deed::Apply(images) => {

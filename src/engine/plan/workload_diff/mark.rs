@@ -169,14 +169,13 @@ pub(super) fn of(plan: &WorkloadPlan, kind: WorkloadKind) -> Vec<Mark> {
     let refused: BTreeSet<String> = plan.reasons.iter().flat_map(paths).collect();
     // What the values together make of the pod refuses each of them.
     let of_all = plan.all_reasons().find(|reason| reason.path().is_some_and(|path| path.starts_with("status.")));
+    let resized: BTreeSet<String> = plan.fields.of_resize().rows().into_iter().map(|row| row.path).collect();
     for row in plan.fields.rows().iter().filter(|row| !refused.contains(&row.path)) {
-        let effect = match &row.effect {
-            FieldEffect::InPlace | FieldEffect::Restarts(_) if of_all.is_some() && row.path.contains("resources") => {
-                of_all.map_or(Effect::NoRestart, |reason| Effect::NotInPlace(reason.code()))
-            }
-            FieldEffect::InPlace => Effect::NoRestart,
-            FieldEffect::Restarts(container) => Effect::Restarts(container.clone()),
-            FieldEffect::LaterPods => Effect::NoEffectNow,
+        let effect = match (&row.effect, of_all.filter(|_| resized.contains(&row.path))) {
+            (FieldEffect::InPlace | FieldEffect::Restarts(_), Some(reason)) => Effect::NotInPlace(reason.code()),
+            (FieldEffect::InPlace, None) => Effect::NoRestart,
+            (FieldEffect::Restarts(container), None) => Effect::Restarts(container.clone()),
+            (FieldEffect::LaterPods, _) => Effect::NoEffectNow,
         };
         marks.insert(Mark { path: in_template(&row.path), effect });
     }

@@ -152,6 +152,18 @@ fn each_change_is_marked_with_what_it_means() {
             at("/spec/template/metadata/labels", json!({"app": "web", "tier": "back"})),
             vec![("T.metadata.labels.tier", Effect::NoRestart)],
         ),
+        // What the values together make of the pod refuses them, and not what only sounds like them.
+        (
+            Box::new(|object| {
+                let template = &mut object["spec"]["template"];
+                template["metadata"]["labels"] = json!({"app": "web", "resources": "few"});
+                template["spec"]["containers"][1]["resources"] = json!({"requests": {"cpu": "10m"}});
+            }),
+            vec![
+                ("T.metadata.labels.resources", Effect::NoRestart),
+                ("T.spec.containers[side].resources.requests.cpu", Effect::NotInPlace("QosClassChanges")),
+            ],
+        ),
         (
             at("/spec/template/metadata/labels", json!({"app": "web", "pod-template-hash": "x"})),
             vec![("T.metadata.labels.pod-template-hash", Effect::NotInPlace("MetadataKeyReserved"))],
