@@ -169,6 +169,7 @@ impl Narrator {
             Notice::Owner { step: OwnerStep::RemoveCopy } => return None,
             Notice::Owner { step } => (Meaning::Plain, self.owner(*step)),
             Notice::WaitsToBegin { why } => (Meaning::Waiting, waits_to_begin(&self.style, why)),
+            Notice::WaitsToEnd { why } => (Meaning::Waiting, waits_to_end(&self.style, why)),
             Notice::DisruptionBudgetHolds { why } => {
                 (Meaning::Waiting, format!("no further pod is taken down now: {}", self.style.show(why)))
             }
@@ -302,6 +303,11 @@ pub(super) fn budget(down: u32, allowed: u32) -> String {
 /// What is waited for before anything is changed.
 pub(super) fn waits_to_begin(style: &Style, why: &str) -> String {
     format!("waiting, nothing is changed yet: {}", style.show(why))
+}
+
+/// What is waited for once every pod of the plan is done or has left.
+pub(super) fn waits_to_end(style: &Style, why: &str) -> String {
+    format!("waiting for replacement pods: {}", style.show(why))
 }
 
 /// Writes whose end comes next, where there are several.

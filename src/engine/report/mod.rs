@@ -34,6 +34,11 @@ pub enum Notice {
         /// What keeps it.
         why: String,
     },
+    /// Every pod of the plan is done or has left, and those that came in place of others are not ready yet.
+    WaitsToEnd {
+        /// Which.
+        why: String,
+    },
     /// A PodDisruptionBudget allows no further pod to be taken down now.
     DisruptionBudgetHolds {
         /// Which, and why.
@@ -150,6 +155,7 @@ impl Notice {
             Self::Pod { .. }
             | Self::Owner { .. }
             | Self::WaitsToBegin { .. }
+            | Self::WaitsToEnd { .. }
             | Self::DisruptionBudgetHolds { .. }
             | Self::PullBegins { .. }
             | Self::Pulled { .. }

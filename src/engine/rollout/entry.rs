@@ -304,7 +304,7 @@ impl Entry {
 
     /// When the pod's time is up; `None` while it is not in progress, was given up, or waits for others.
     pub(super) fn deadline(&self) -> Option<Now> {
-        let is_its_own = self.given_up.is_none() && self.held_since.is_none();
+        let is_its_own = self.given_up.is_none() && self.held_since.is_none() && !self.is(Is::Replaced);
         self.started.filter(|_| is_its_own).map(|started| started + self.seen.timeout)
     }
 

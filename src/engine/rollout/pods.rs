@@ -32,6 +32,8 @@ pub(super) struct Pods {
     /// Of those: not ready, or in progress.
     down: BTreeSet<PodKey>,
     timers: BTreeSet<(Now, usize)>,
+    /// Pods that came in place of others have not been ready for long enough.
+    awaits_replacements: bool,
     /// How often a pod was begun, or begun again.
     begun: u64,
     /// How many pods were looked at: a test holds that a turn costs what changed.
@@ -145,8 +147,17 @@ impl Pods {
     }
 
     /// Returns whether every pod is done, is left to its kubelet, or has left.
-    pub(super) fn all_done(&self) -> bool {
+    pub(super) fn all_over(&self) -> bool {
         self.over() == self.len()
+    }
+
+    /// Returns whether the same holds, and what came in place of those that have left is ready.
+    pub(super) fn all_done(&self) -> bool {
+        self.all_over() && !self.awaits_replacements
+    }
+
+    pub(super) fn awaits_replacements(&self) -> bool {
+        self.awaits_replacements
     }
 
     /// Returns whether every pod is done, is left to its kubelet, has left, or has failed.
@@ -268,6 +279,11 @@ impl Pods {
         }
         self.index(position);
         is_told.then_some(said)
+    }
+
+    /// Whether the end waits for pods that came in place of others.
+    pub(super) fn await_replacements(&mut self, waits: bool) {
+        self.awaits_replacements = waits;
     }
 
     /// What is under way for the pod has come to this.

@@ -45,7 +45,8 @@ impl Run<'_> {
         if acts {
             let is_held = if is_live { self.take_pods() } else { !self.state.pods.all(Is::Waiting).is_empty() };
             let pods = &self.state.pods;
-            let is_blocked = (is_held || pods.held().next().is_some()) && pods.nothing_moves();
+            let is_held = is_held || pods.held().next().is_some();
+            let is_blocked = is_held && pods.nothing_moves() || pods.awaits_replacements();
             self.state.blocked_since = is_blocked.then(|| self.state.blocked_since.unwrap_or(self.now));
         }
         self.effects(|state, look| state.drains.read_slices(look, &state.pods));

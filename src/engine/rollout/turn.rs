@@ -149,6 +149,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
     run.judge_what_changed(is_back);
     run.say_that_it_stops();
     run.advance_pulls();
+    run.effects(|state, look| state.replacements.settle(look, &mut state.pods));
     if run.state.pulls.is_over() {
         run.advance_owner();
     }

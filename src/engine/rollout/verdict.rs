@@ -125,6 +125,9 @@ fn what_blocks(look: Look<'_>, state: &RunState) -> String {
         Watch::Lost(why) => return format!("the pods could not be watched: {why}"),
         Watch::Live => {}
     }
+    if let Some(why) = state.replacements.waits() {
+        return why.to_owned();
+    }
     if let Some(why) = state.budgets.what_blocks() {
         return why;
     }
@@ -188,7 +191,7 @@ pub(super) fn next_look(look: Look<'_>, state: &RunState) -> Option<Now> {
         state.pulls.next_look(look),
         state.budgets.next_look(),
         state.drains.next_look(&state.pods),
-        state.replacements.next_look(),
+        state.replacements.next_look(look, &state.pods),
         state.drains.leaves_at(look, &state.pods),
         Some(state.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS)),
     ];

@@ -116,6 +116,7 @@ impl Listener for JsonLines<'_> {
                 self.write("owner", elapsed, &OwnerLine { step: *step, message: step.done() })
             }
             Notice::WaitsToBegin { why } => self.write("waitsToBegin", elapsed, &Message { message: why }),
+            Notice::WaitsToEnd { why } => self.write("waitsToEnd", elapsed, &Message { message: why }),
             Notice::BudgetsUnreadable { why } => self.write("budgetsUnreadable", elapsed, &Message { message: why }),
             Notice::DisruptionBudgetHolds { .. }
             | Notice::PullBegins { .. }

@@ -113,19 +113,21 @@ pub struct Live<'a> {
     pace: Pace,
     /// What the rows were drawn with last.
     rows: table::Before,
-    /// Why no further pod is taken, while that is so.
+    /// What it waits for, while that is so.
     held: Option<Held>,
     stopping: bool,
     /// Written at the end.
     failure: Option<FailureReport>,
 }
 
-/// Why no further pod is taken.
+/// What it waits for.
 enum Held {
     /// So many are down, of so many that may be.
     Budget { down: u32, allowed: u32 },
     /// Nothing is changed yet.
     NotBegun { why: String },
+    /// The pods of the plan are done or have left.
+    NotReplaced { why: String },
 }
 
 impl<'a> Live<'a> {
@@ -228,6 +230,7 @@ impl Held {
                 (!is_seen).then(|| lines::budget(*down, *allowed))
             }
             Self::NotBegun { why } => Some(lines::waits_to_begin(style, why)),
+            Self::NotReplaced { why } => Some(lines::waits_to_end(style, why)),
         }
     }
 }
@@ -257,6 +260,10 @@ impl Listener for Live<'_> {
             }
             Notice::WaitsToBegin { why } => {
                 self.held = Some(Held::NotBegun { why: why.clone() });
+                false
+            }
+            Notice::WaitsToEnd { why } => {
+                self.held = Some(Held::NotReplaced { why: why.clone() });
                 false
             }
             Notice::Owner { .. } => {

@@ -6,6 +6,7 @@ mod by_hand;
 mod faults;
 mod first_write;
 mod holds;
+mod replaced;
 mod rollouts;
 mod tolerations;
 mod ways_out;

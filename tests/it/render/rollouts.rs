@@ -328,6 +328,7 @@ fn every_notice() -> Rollout {
         (1_000, Notice::WatchLost { why: "connection reset".into() }),
         (1_500, Notice::WatchRestored),
         (2_000, Notice::BudgetHolds { down: 1, allowed: 1 }),
+        (2_000, Notice::WaitsToEnd { why: "new pods are not ready: pod/web-d".into() }),
         (32_000, Notice::StillWaiting { done: 0, total: 3, pods: vec![key(PODS[0]), key(PODS[1])] }),
         (62_000, Notice::StillWaiting { done: 0, total: 3, pods: vec![] }),
         (63_000, Notice::Stopping),

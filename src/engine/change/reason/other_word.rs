@@ -41,6 +41,7 @@ pub const OTHER_WORDS: &[StateWord] = &[
     word("pullLeftOut", LINE, "an image is not pulled beforehand, and why", ""),
     word("tagMoves", LINE, "a tag leads to another digest than the one that runs", ""),
     word("waitsToBegin", LINE, "something has to be over before the first pod is patched", ""),
+    word("waitsToEnd", LINE, "every pod is done or was replaced, and the new pods have to be ready", ""),
     word("budgetHolds", LINE, "no further pod is patched for now: too many are unavailable", ""),
     word(
         "disruptionBudgetHolds",

@@ -19,6 +19,8 @@ use crate::engine::value::duration::seconds_between;
 
 use super::Effects;
 
+mod ready;
+
 /// All containers of a new pod start at once, and one may crash until another is up: so many restarts are forgiven.
 const FORGIVEN_RESTARTS: i64 = 1;
 
@@ -44,6 +46,7 @@ type Troubles = BTreeMap<(PodKey, ContainerName), Trouble>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Replacements {
     troubles: Troubles,
+    ready: ready::Ready,
 }
 
 impl Replacements {
@@ -79,6 +82,16 @@ impl Replacements {
         effects
     }
 
+    /// Has the end wait until they are ready.
+    pub(crate) fn settle(&mut self, look: Look<'_>, pods: &mut Pods) -> Effects {
+        self.ready.look_at(look, pods)
+    }
+
+    /// Returns what of them keeps the rollout from its end.
+    pub(crate) fn waits(&self) -> Option<&str> {
+        self.ready.waits()
+    }
+
     /// Returns whether one has failed and that ends the rollout.
     pub(crate) fn have_failed(&self, goal: &Goal) -> bool {
         !goal.policy.goes_on_after_failure && self.troubles.values().any(|trouble| trouble.said)
@@ -100,9 +113,10 @@ impl Replacements {
         ends.into_values().collect()
     }
 
-    /// Returns when the next of them counts as failed.
-    pub(crate) fn next_look(&self) -> Option<Now> {
-        self.troubles.values().filter(|trouble| !trouble.said).map(Trouble::at).min()
+    /// Returns when the next of them counts as failed, or all of them as ready.
+    pub(crate) fn next_look(&self, look: Look<'_>, pods: &Pods) -> Option<Now> {
+        let fails = self.troubles.values().filter(|trouble| !trouble.said).map(Trouble::at);
+        fails.chain(self.ready.next_look(look, pods)).min()
     }
 }
 

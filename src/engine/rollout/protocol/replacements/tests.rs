@@ -122,7 +122,7 @@ fn what_may_heal_by_itself_is_given_its_time() {
     let goal = goal("forward", false);
     let (mut world, mut replacements) = seen(&goal, &pod(WANTED, LATER, &state));
     let due = START + Duration::from_secs(LASTING_SECONDS);
-    assert_eq!(replacements.next_look(), Some(due));
+    assert_eq!(replacements.next_look(look(&goal, &world, START), &Pods::default()), Some(due));
     let fails_at = |replacements: &Replacements, world: &World, now: Now| {
         let mut replacements = replacements.clone();
         let _said = replacements.say(look(&goal, world, now));
@@ -136,5 +136,5 @@ fn what_may_heal_by_itself_is_given_its_time() {
     healed["metadata"]["resourceVersion"] = "6".into();
     world.observe(Observation::Applied(Box::new(Pod::from_object(&healed).unwrap())));
     look_at_all(&mut replacements, look(&goal, &world, due));
-    assert_eq!(replacements.next_look(), None);
+    assert_eq!(replacements.next_look(look(&goal, &world, due), &Pods::default()), None);
 }

@@ -1,0 +1,130 @@
+//! Whether the pods that the owner made in place of others are ready. A rollout that ends before has not shown that they are: an image
+//! that starts nowhere would pass where every pod of the plan was deleted meanwhile.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::engine::k8s::names::PodKey;
+use crate::engine::report::Notice;
+use crate::engine::rollout::drain::is_ready_but_for_our_gate;
+use crate::engine::rollout::entry::Is;
+use crate::engine::rollout::look::Look;
+use crate::engine::rollout::pods::Pods;
+use crate::engine::rollout::Now;
+use crate::engine::state::policy::CANARY_HOLD_SECONDS;
+use crate::engine::value::duration::seconds_between;
+
+use super::Effects;
+
+/// How many pods are named.
+const NAMED: usize = 5;
+
+/// What is kept of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ready {
+    /// Since when all of them are.
+    since: Option<Now>,
+    /// They have been so for long enough.
+    is_proven: bool,
+    /// What is waited for, as it was said.
+    waits: Option<String>,
+}
+
+impl Ready {
+    /// Looks whether the end has to wait for them, once every pod of the plan is done or has left.
+    pub(super) fn look_at(&mut self, look: Look<'_>, pods: &mut Pods) -> Effects {
+        let mut effects = Effects::default();
+        if look.goal.owner.is_none() || !pods.all_over() {
+            *self = Self::default();
+            pods.await_replacements(false);
+            return effects;
+        }
+        if self.is_proven || !look.is_live() || look.ending_since.is_some() {
+            return effects;
+        }
+        let made = Made::of(look, pods);
+        match made.waits() {
+            Some(why) => {
+                self.since = None;
+                if self.waits.as_ref() != Some(&why) {
+                    effects.say(Notice::WaitsToEnd { why: why.clone() });
+                }
+                self.waits = Some(why);
+            }
+            None => {
+                let since = *self.since.get_or_insert(look.now);
+                self.is_proven = made.is_none() || since + hold(look, pods) <= look.now;
+                self.waits = None;
+            }
+        }
+        pods.await_replacements(!self.is_proven);
+        effects
+    }
+
+    /// Returns what keeps the rollout from its end.
+    pub(super) fn waits(&self) -> Option<&str> {
+        self.waits.as_deref()
+    }
+
+    /// Returns when they will have been ready for long enough.
+    pub(super) fn next_look(&self, look: Look<'_>, pods: &Pods) -> Option<Now> {
+        self.since.filter(|_| !self.is_proven).map(|since| since + hold(look, pods))
+    }
+}
+
+/// Where no pod of the plan has proven the change, these are the first ones.
+fn hold(look: Look<'_>, pods: &Pods) -> Duration {
+    let policy = &look.goal.policy;
+    let canary = if pods.has_proof() { 0 } else { CANARY_HOLD_SECONDS };
+    let seconds = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds.max(canary));
+    Duration::from_secs(seconds.into())
+}
+
+/// The pods that the owner has made since the rollout began, and those that it still has to make.
+struct Made<'p> {
+    unready: BTreeSet<&'p PodKey>,
+    /// Of the unready ones: more than were planned, as the owner was scaled up; the change rests on none of them.
+    surplus: usize,
+    missing: usize,
+    count: usize,
+}
+
+impl<'p> Made<'p> {
+    fn of(look: Look<'_>, pods: &'p Pods) -> Self {
+        let since = look.goal.owner.as_ref().map(|owner| owner.lock.since.as_str()).unwrap_or_default();
+        let is_new = |key: &&PodKey| {
+            let created = look.world.pod(key).and_then(|pod| seconds_between(since, &pod.created));
+            pods.position(key).is_none() && created.is_some_and(|since| since >= 0)
+        };
+        let made: BTreeSet<&PodKey> = pods.present().iter().filter(is_new).collect();
+        let is_unready = |key: &&PodKey| {
+            pods.down().contains(*key) && !look.world.pod(key).is_some_and(is_ready_but_for_our_gate)
+        };
+        let planned = usize::try_from(look.goal.replicas).unwrap_or(usize::MAX);
+        let lacking = planned.min(look.replicas()).saturating_sub(pods.present().len());
+        Self {
+            unready: made.iter().copied().filter(is_unready).collect(),
+            surplus: pods.present().len().saturating_sub(planned),
+            missing: pods.all(Is::Replaced).len().saturating_sub(made.len()).min(lacking),
+            count: made.len(),
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        self.count == 0
+    }
+
+    fn waits(&self) -> Option<String> {
+        let unready = if self.unready.len() > self.surplus { self.unready.len() } else { 0 };
+        let named: Vec<String> = self.unready.iter().take(NAMED).map(ToString::to_string).collect();
+        let more = match self.unready.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let pods = |count: usize| if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") };
+        let unready = (unready > 0).then(|| format!("new pods are not ready: {}{more}", named.join(", ")));
+        let missing = (self.missing > 0).then(|| format!("{} that left must still be replaced", pods(self.missing)));
+        let waits: Vec<String> = [missing, unready].into_iter().flatten().collect();
+        (!waits.is_empty()).then(|| waits.join("; "))
+    }
+}
