@@ -199,6 +199,9 @@ impl Narrator {
             Notice::Retrying { pod, why } => {
                 (Meaning::Waiting, format!("{}  retrying: {}", self.name(pod), self.style.show(why)))
             }
+            Notice::NotPatched { pod, why } => {
+                (Meaning::Failing, format!("{}  not patched: {}", self.name(pod), self.style.show(why)))
+            }
             Notice::WatchLost { why } => (
                 Meaning::Waiting,
                 format!("the watch broke; nothing new is sent until it is back: {}", self.style.show(why)),

@@ -405,7 +405,13 @@ impl Ending<'_> {
         if counts.is_empty() {
             return Ok(());
         }
-        writeln!(out, "Pods: {}.", counts.join(", "))
+        writeln!(out, "Pods: {}.", counts.join(", "))?;
+        let by_us = self.outcome.pods.iter().filter(|pod| pod.patched);
+        let names: Vec<String> = by_us.map(|pod| words::pod(self.style, &pod.pod)).collect();
+        if self.outcome.result == EndResult::Superseded && !names.is_empty() {
+            writeln!(out, "Changed by this run: {}.", words::first_of(names.into_iter(), NAMED_PODS))?;
+        }
+        Ok(())
     }
 
     /// What the template asks for, which every new pod gets, and how many pods ask for which image.

@@ -119,7 +119,26 @@ fn a_signal_does_not_wait_for_a_command() {
         let output = running.wait().ends_with(code);
         assert!(began.elapsed() < Duration::from_secs(5), "{signal}: {:?}", began.elapsed());
         assert!(is_gone(&output, "id") && patched(&server).is_empty());
+        output.omits("HookFailed").prints("Pods: 3 not started.").prints("No pods were changed.");
     }
+}
+
+/// Ctrl-C ends the command, also where the run has something to write before it ends.
+#[test]
+fn an_interrupted_command_has_not_failed() {
+    let server = with_controllers();
+    let words = "apply deploy/web side=acme/side:v2 --yes --min-ready-seconds 0 --before-pod".split_whitespace();
+    let stays = staying("id");
+    let running = Binary::against(&server, words.chain([stays.as_str()])).spawn();
+    running.wait_for_stderr("before] waiting");
+    running.signal("INT");
+    let output = running.wait().ends_with(130);
+    output
+        .omits("HookFailed")
+        .prints("Interrupted after ")
+        .prints("Pods: 3 not started.")
+        .prints("No pods were changed.")
+        .prints("Resume: ");
 }
 
 #[test]

@@ -118,6 +118,13 @@ pub enum Notice {
         /// The server's words.
         why: String,
     },
+    /// A patch was refused, and is not sent again: the pod is another run's now.
+    NotPatched {
+        /// The pod.
+        pod: PodKey,
+        /// Why.
+        why: String,
+    },
     /// The watch broke.
     WatchLost {
         /// Why.
@@ -163,6 +170,7 @@ impl Notice {
             | Self::HookEnded { .. }
             | Self::Evidence { .. }
             | Self::Retrying { .. }
+            | Self::NotPatched { .. }
             | Self::WatchLost { .. }
             | Self::WatchRestored
             | Self::BudgetHolds { .. }

@@ -216,7 +216,12 @@ pub(super) struct Entry {
     pub(super) first_crash: BTreeMap<ContainerName, Option<String>>,
     /// Why the last request has to be looked at or sent again, until it is said.
     pub(super) retrying: Option<String>,
+    /// What the last request rested on has moved: it was certainly not done.
+    pub(super) has_moved: bool,
+    /// A patch that changes the pod was sent, and may have been stored.
     pub(super) patched: bool,
+    /// One was stored.
+    pub(super) is_changed: bool,
     /// Ids of the containers that no change is planned for, when the pod was patched.
     pub(super) others: BTreeMap<ContainerName, Option<String>>,
     /// Containers that were seen with the wanted image: any other later on was set by somebody else.
@@ -325,6 +330,9 @@ impl Entry {
     /// Takes in the answer to the request.
     pub(super) fn answered(&mut self, answer: Answer, now: Now) {
         self.is_late |= matches!(answer, Answer::Unknown { .. });
+        if self.request == Request::Sent {
+            self.note_what_was_stored(&answer);
+        }
         if let Answer::Moved { message } | Answer::NotDone { message, .. } | Answer::Unknown { message } = &answer {
             self.retrying = Some(message.clone());
         }
@@ -348,6 +356,19 @@ impl Entry {
             // The answer to a look at the events: the observation says it all.
             (request, _) => request.clone(),
         };
+    }
+
+    /// A patch that the server certainly did not take has changed nothing.
+    fn note_what_was_stored(&mut self, answer: &Answer) {
+        let changes = matches!(self.sent, Sent::Images | Sent::Resize);
+        self.has_moved = matches!(answer, Answer::Moved { .. });
+        match answer {
+            Answer::Accepted => self.is_changed |= changes,
+            Answer::Moved { .. } | Answer::NotDone { .. } | Answer::Refused { .. } => {
+                self.patched &= self.is_changed || self.is_late;
+            }
+            Answer::Unknown { .. } | Answer::Hook(_) | Answer::Read | Answer::NotRead { .. } => {}
+        }
     }
 
     /// Waits for others no more: its own time goes on.

@@ -67,6 +67,8 @@ pub(super) enum Fault {
     NeedsEvents,
     /// Waits for a pod that has failed though the others go on.
     WaitsForFailed,
+    /// Keeps its place while it waits for a pod that waits for a place.
+    KeepsItsPlace,
     /// Asks for budgets no more where there was none at first.
     FreezesBudgets,
     /// Takes a container that the kubelet's back-off holds for one that has crashed.
@@ -75,12 +77,14 @@ pub(super) enum Fault {
     TakesAskedForResized,
     /// Resizes a pod for which somebody else has asked for something else.
     IgnoresOtherSize,
+    /// Writes to the owner though no pod may go down.
+    WritesAtOnce,
 }
 
 impl Fault {
-    /// Every fault.
+    /// Every fault of what is done to pods; the simulation of the first write has its own.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 26] = [
+    pub(super) const ALL: [Self; 27] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -103,6 +107,7 @@ impl Fault {
         Self::ForgetsHook,
         Self::NeedsEvents,
         Self::WaitsForFailed,
+        Self::KeepsItsPlace,
         Self::FreezesBudgets,
         Self::TakesBackOffForFailure,
         Self::TakesAskedForResized,

@@ -15,6 +15,7 @@ use crate::engine::state::durable::{OwnLock, OwnerGoal, OwnerView};
 
 use super::admission::{Admission, Why};
 use super::entry::Is;
+use super::fault::Fault;
 use super::goal::PodGoal;
 use super::judge;
 use super::turn::Run;
@@ -58,7 +59,8 @@ pub(super) fn is_going_on(owner: &OwnerGoal, view: Option<&OwnerView>, own_lock:
 impl Run<'_> {
     /// Returns whether the first write has to wait; asks for what is not known, and tells what is waited for.
     pub(super) fn waits_to_begin(&mut self) -> bool {
-        let Some(waits_for) = self.waits_for() else {
+        let waits_for = if self.look().has(Fault::WritesAtOnce) { None } else { self.waits_for() };
+        let Some(waits_for) = waits_for else {
             self.state.first_write.why = None;
             (self.state.blocked_since, self.state.budget_said) = (None, None);
             return false;

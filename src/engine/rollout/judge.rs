@@ -16,6 +16,9 @@ use super::protocol::{by_another, drain, owner};
 use super::turn::Run;
 use super::{given_up, pod_phase, steps};
 
+/// Why the server did not take a patch of a pod that another run has noted as its own.
+const TAKEN_OVER: &str = "another run has taken the pod over, so the server refused the patch of this one";
+
 impl Run<'_> {
     /// Judges a pod anew.
     pub(super) fn judge(&mut self, position: usize) {
@@ -27,9 +30,7 @@ impl Run<'_> {
         if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_seen(look, visit, &entry) {
             entry.request = Request::Idle;
         }
-        if let Some(why) = entry.retrying.take() {
-            self.turn.notices.push(Notice::Retrying { pod: goal.key.clone(), why });
-        }
+        self.turn.notices.extend(said_of_the_last_request(look, visit, &mut entry));
         let judged = pod_phase::pod_phase(look, &state.pods, visit, &mut entry);
         let judged = state.drains.phase(look, visit, &entry, judged);
         let judged = state.hooks.phase(look, visit, &entry, judged);
@@ -56,6 +57,18 @@ impl Run<'_> {
         };
         self.turn.notices.extend(state.pods.judged(position, entry, judged, look.now));
     }
+}
+
+/// What the last request has come to, where that is to be said. Whose run has the pod, the pod tells once it was read.
+fn said_of_the_last_request(look: Look<'_>, visit: Visit<'_>, entry: &mut Entry) -> Option<Notice> {
+    let is_read = !matches!(entry.request, Request::Unclear | Request::Reading | Request::ReadAt(_));
+    let why = entry.retrying.take_if(|_| is_read || !entry.has_moved)?;
+    let pod = visit.goal.key.clone();
+    let is_taken_over = entry.has_moved && visit.pod.is_some_and(|pod| by_another(look.goal, pod));
+    Some(match is_taken_over {
+        true => Notice::NotPatched { pod, why: TAKEN_OVER.into() },
+        false => Notice::Retrying { pod, why },
+    })
 }
 
 /// Returns the container that keeps the pod from being ready whatever the rollout does to it.

@@ -266,17 +266,15 @@ impl Pods {
         is_told.then_some(said)
     }
 
-    /// Another pod has gone down since: this one waits for its turn again. One that was put off keeps its place.
+    /// Another pod has gone down since: this one gives its place back, and waits for its turn again.
     pub(super) fn wait_again(&mut self, position: usize, now: Now) -> Option<Notice> {
+        self.untake(position);
         let (goal, entry) = (self.goals.get(position)?, self.entries.get_mut(position)?);
         let said = Notice::Pod { pod: goal.key.clone(), phase: PodPhase::Waiting };
         let is_told = entry.enter(PodPhase::Waiting, now);
         (entry.started, entry.held_since) = (None, None);
         // What was noted stays, and is no reason to go on with it before its turn.
-        entry.sent = Sent::default();
-        if entry.taken == Taken::Hook {
-            entry.taken = Taken::No;
-        }
+        (entry.sent, entry.request) = (Sent::default(), Request::Idle);
         self.index(position);
         is_told.then_some(said)
     }
@@ -284,6 +282,13 @@ impl Pods {
     /// Whether the end waits for pods that came in place of others.
     pub(super) fn await_replacements(&mut self, waits: bool) {
         self.awaits_replacements = waits;
+    }
+
+    /// A pod of which nothing was changed is not counted among those that were taken, unless a request of it may still arrive.
+    pub(super) fn untake(&mut self, position: usize) {
+        if let Some(entry) = self.entries.get_mut(position).filter(|entry| !entry.is_changed && !entry.is_late) {
+            entry.taken = Taken::No;
+        }
     }
 
     /// What is under way for the pod has come to this.

@@ -45,6 +45,8 @@ pub(super) struct PolledRead {
     pub(super) last: Option<Reading>,
     /// Something has changed since: what is known counts no more.
     pub(super) is_stale: bool,
+    /// What was asked for before that time does not count either, whenever its answer comes.
+    true_from: Now,
     pub(super) not_before: Now,
     pub(super) pause: Duration,
     /// Why it could not be read the last time.
@@ -64,6 +66,11 @@ impl PolledRead {
         self.asked = Some(now);
     }
 
+    /// Something has changed just now, and only what is read from now on tells what that means.
+    pub(super) fn must_be_read(&mut self, now: Now) {
+        (self.is_stale, self.true_from) = (true, now);
+    }
+
     /// Nothing is waited for any more: it is not read again.
     pub(super) fn forget(&mut self) {
         self.asked = None;
@@ -76,7 +83,7 @@ impl PolledRead {
         match answer {
             Answer::Read => {
                 self.last = Some(Reading { asked, answered: now });
-                self.is_stale = false;
+                self.is_stale = asked < self.true_from;
                 return true;
             }
             Answer::Accepted | Answer::Hook(_) => self.put_off(None, now),
@@ -113,5 +120,22 @@ impl PolledRead {
     /// It is read less often, the longer it is waited for.
     pub(super) fn slow_down(&mut self) {
         self.pause = (self.pause.max(SOON) * 2).min(LATER);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process sleeps, and the answer to what it has asked before lies there when it wakes.
+    #[test]
+    fn an_answer_to_what_was_asked_before_something_changed_does_not_count() {
+        let second = Duration::from_secs;
+        let mut read = PolledRead::default();
+        read.ask(second(1));
+        read.must_be_read(second(3));
+        assert!(read.answered(&Answer::Read, second(3)) && read.is_stale);
+        read.ask(second(3));
+        assert!(read.answered(&Answer::Read, second(4)) && !read.is_stale);
     }
 }

@@ -77,7 +77,12 @@ impl RunState {
         self.is_late |= matches!(answer, Answer::Unknown { .. });
         match self.asked.remove(&id) {
             Some(Asker::Pod(position)) => self.answer_of_a_pod(position, answer, now),
-            Some(Asker::Hook(position, hook)) => self.hooks.answer(&mut self.pods, (position, hook), &answer, now),
+            Some(Asker::Hook(position, hook)) => {
+                self.hooks.answer(&mut self.pods, (position, hook), &answer, now);
+                if self.stop.is_some() {
+                    self.hooks.interrupted(position, hook);
+                }
+            }
             Some(Asker::OwnerRead) => self.owner.was_read(&answer, now),
             Some(Asker::OwnerWrite) => self.owner.written(answer, now),
             Some(Asker::TakenOver(key)) => self.owner.answer_of_taken_over(key, answer, now),

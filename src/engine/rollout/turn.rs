@@ -253,7 +253,7 @@ impl<'a> Run<'a> {
             Watch::Live if self.state.watch_was_lost => {
                 self.state.watch_was_lost = false;
                 // What the watch brings may be of much later than the owner that was read, by a clock that slept meanwhile.
-                self.state.owner.must_be_read();
+                self.state.owner.must_be_read(self.now);
                 self.turn.notices.push(Notice::WatchRestored);
                 return true;
             }

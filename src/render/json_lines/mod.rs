@@ -140,6 +140,9 @@ impl Listener for JsonLines<'_> {
             Notice::Retrying { pod, why } => {
                 self.write("retrying", elapsed, &Retrying { pod: PodName::of(pod), message: why })
             }
+            Notice::NotPatched { pod, why } => {
+                self.write("notPatched", elapsed, &Retrying { pod: PodName::of(pod), message: why })
+            }
             Notice::WatchLost { why } => self.write("watchLost", elapsed, &Message { message: why }),
             Notice::WatchRestored => self.write("watchRestored", elapsed, &Nothing {}),
             Notice::BudgetHolds { down, allowed } => {

@@ -283,6 +283,7 @@ impl Listener for Live<'_> {
             | Notice::HookEnded { .. }
             | Notice::Evidence { .. }
             | Notice::Retrying { .. }
+            | Notice::NotPatched { .. }
             | Notice::WatchLost { .. }
             | Notice::WatchRestored => true,
             Notice::Stopping => {

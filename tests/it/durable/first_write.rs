@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{KINDS, Scene, side_by_side};
 use crate::support::api_server::ApiServer;
 use crate::support::builders;
+use crate::support::clock;
 
 const WAITS: &str = "waiting, nothing is changed yet: ";
 
@@ -28,6 +29,17 @@ impl Scene {
         assert!(self.server.writes().is_empty(), "{what}: {:?}", self.server.writes());
         assert_eq!((self.owner()["spec"].clone(), self.lock()), (self.spec.clone(), Value::Null), "{what}");
         assert!(self.history().is_empty(), "{what}");
+    }
+
+    /// Every pod runs what it asks for, and is ready.
+    fn rests(&self) {
+        let image = |of: &Value| of[1]["image"].as_str().unwrap_or_default().to_owned();
+        let rests = |pod: &Value| {
+            let mut conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
+            let is_ready = conditions.any(|one| one["type"] == "Ready" && one["status"] == "True");
+            is_ready && image(&pod["status"]["containerStatuses"]).ends_with(&image(&pod["spec"]["containers"]))
+        };
+        clock::eventually("pods at rest", || self.server.objects("pods").iter().all(rests).then_some(()));
     }
 }
 
@@ -83,6 +95,8 @@ fn a_rollout_that_was_left_is_untouched_until_a_pod_may_go_down() {
             running.signal("INT");
             running.wait().ends_with(130);
             super::holds::free(&scene);
+            // What is still in hand of the run before would be carried on at once.
+            scene.rests();
             make_busy(&scene.server);
             let writes = scene.server.writes().len();
             let running = scene.typed(verb, "").spawn();

@@ -26,7 +26,7 @@ pub(super) const FAILED: &[Situation] = &[
         |place| place.line("apply WEB c1=:v3 --total-timeout 15s --min-ready-seconds 0"),
         V1,
     ),
-    done("too-little-time", ONE, |place| place.line("apply WEB c1=:v2 --timeout 1s --min-ready-seconds 3"), V2),
+    done("too-little-time", ONE, |place| place.line("apply WEB c1=:v2 --timeout 8s --min-ready-seconds 20"), V2),
     cannot(
         "undone-at-once",
         Sample::Owner(Kind::StatefulSet, 1),

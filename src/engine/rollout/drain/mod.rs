@@ -26,7 +26,9 @@ use crate::engine::value::json_path::text;
 use crate::engine::value::selector;
 
 pub use endpoints::serving_in;
-pub use gate::{GATE_MESSAGE, GATE_REASON, GateRefusal, GateState, RefusedGate, is_ready_but_for_our_gate};
+pub use gate::{
+    GATE_MESSAGE, GATE_REASON, GateRefusal, GateState, RefusedGate, is_down_by_our_gate, is_ready_but_for_our_gate,
+};
 
 /// Seconds between a pod's being out of its Services and its restart, unless said otherwise: proxies and clients follow the
 /// EndpointSlices a moment later, and connections that are on their way arrive.

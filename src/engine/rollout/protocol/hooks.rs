@@ -86,6 +86,18 @@ impl Hooks {
         }
     }
 
+    /// The run was asked to stop, and has ended the command: that it did not end well is no failure of it.
+    pub(crate) fn interrupted(&mut self, position: usize, phase: HookPhase) {
+        let of_pod = self.pods.entry(position).or_default();
+        let state = match phase {
+            HookPhase::Before => &mut of_pod.before,
+            HookPhase::After => &mut of_pod.after,
+        };
+        if matches!(state, State::Failed(_)) {
+            *state = State::NotRun;
+        }
+    }
+
     /// The server does not take the note that nothing is owed any more.
     pub(crate) fn refused(&mut self, position: usize) {
         self.pods.entry(position).or_default().notes = MAX_SENDS;

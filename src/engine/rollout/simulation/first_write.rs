@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::super::fault::Fault;
 use super::super::{
     Action, Answer, ContainerGoal, Goal, Mode, Now, Observation, PodGoal, Policy, RunState, World, turn,
 };
@@ -242,9 +243,9 @@ struct Run {
 }
 
 impl Run {
-    fn to_its_end(scenario: &Scenario, goal: &Goal) -> (End, Vec<String>) {
-        let mut run =
-            Self { scenario: scenario.clone(), world: World::default(), ledger: RunState::new(), waits: Vec::new() };
+    fn to_its_end(scenario: &Scenario, goal: &Goal, fault: Option<Fault>) -> (End, Vec<String>) {
+        let (world, ledger) = (World::default(), RunState::faulty(fault));
+        let mut run = Self { scenario: scenario.clone(), world, ledger, waits: Vec::new() };
         let mut now = Now::ZERO;
         loop {
             let pods = (0..scenario.pods.len()).filter_map(|index| scenario.pod(index, now)).collect();
@@ -298,7 +299,7 @@ fn the_template_is_written_once_the_first_pod_may_go_down_and_not_before() {
         let scenario = Scenario::of(seed);
         let patience = Duration::from_secs(PATIENCE);
         let begins_at = scenario.begins_at().filter(|at| *at < patience);
-        let (end, waits) = Run::to_its_end(&scenario, &goal(&scenario));
+        let (end, waits) = Run::to_its_end(&scenario, &goal(&scenario), None);
         match (&end, begins_at) {
             (End::Wrote(at), Some(begins_at)) => {
                 written += 1;
@@ -320,6 +321,18 @@ fn the_template_is_written_once_the_first_pod_may_go_down_and_not_before() {
     assert!(written > 100 && ended > 50, "both are drawn: {written}, {ended}");
 }
 
+/// A run that writes though no pod may go down is found out.
+#[test]
+fn a_template_that_is_written_too_early_is_caught() {
+    let is_too_early = |seed: &u64| {
+        let scenario = Scenario::of(*seed);
+        let (end, _) = Run::to_its_end(&scenario, &goal(&scenario), Some(Fault::WritesAtOnce));
+        matches!(end, End::Wrote(at) if !scenario.may_begin(at))
+    };
+    let caught = (0..SEEDS).filter(is_too_early).count();
+    assert!(caught > 50, "{caught} of {SEEDS}");
+}
+
 #[test]
 fn what_takes_no_pod_down_is_written_at_once() {
     let hour = Duration::from_secs(3600);
@@ -329,9 +342,9 @@ fn what_takes_no_pod_down_is_written_at_once() {
         let mut quiet = goal(&scenario);
         let containers = quiet.pods.iter_mut().flat_map(|pod| pod.containers.values_mut());
         containers.for_each(|container| container.restarts = false);
-        let (end, waits) = Run::to_its_end(&scenario, &quiet);
+        let (end, waits) = Run::to_its_end(&scenario, &quiet, None);
         assert!(matches!(end, End::Wrote(Now::ZERO)) && waits.is_empty(), "{trouble:?}: {end:?}");
-        let (end, waits) = Run::to_its_end(&scenario, &goal(&scenario));
+        let (end, waits) = Run::to_its_end(&scenario, &goal(&scenario), None);
         assert!(matches!(end, End::Ended(..)) && waits.len() == 1, "{trouble:?}: {end:?}, {waits:?}");
     }
 }

@@ -13,6 +13,7 @@ mod invariants;
 mod kubelet;
 mod nature;
 mod network;
+mod places;
 mod pulling;
 mod random;
 mod regressions;

@@ -136,12 +136,20 @@ impl Drained {
 /// So a pod that is drained by its gate counts as one that we took down, and not as one that was broken anyway; and its
 /// containers prove themselves before traffic comes.
 pub fn is_ready_but_for_our_gate(pod: &Pod) -> bool {
-    let Some(Drained::Gate(ours)) = UpdateRecord::drained(pod).filter(|drained| drained.is_off(pod)) else {
-        return pod.is_ready();
-    };
+    let is_off = matches!(UpdateRecord::drained(pod), Some(drained @ Drained::Gate(_)) if drained.is_off(pod));
+    pod.is_ready() || is_off && is_down_by_our_gate(pod)
+}
+
+/// Returns whether the pod is not ready because this program has turned its gate off, or has just turned it on again: its
+/// kubelet says so a moment later.
+pub fn is_down_by_our_gate(pod: &Pod) -> bool {
     let is_true = |kind: &str| pod.condition(kind).is_some_and(|condition| condition.status == "True");
-    let others = pod.spec.readiness_gates.iter().map(|gate| gate.condition_type.as_str());
-    is_true("ContainersReady") && others.filter(|gate| *gate != ours.gate).all(is_true)
+    let Some(Drained::Gate(ours)) = UpdateRecord::drained(pod).filter(|_| !pod.is_ready()) else { return false };
+    if ours.state(pod) == GateState::Theirs {
+        return false;
+    }
+    let mut others = pod.spec.readiness_gates.iter().map(|gate| gate.condition_type.as_str());
+    is_true("ContainersReady") && others.all(|gate| gate == ours.gate || is_true(gate))
 }
 
 /// Finds the gate by which a pod can be taken out of these Services, the first by name; else says of each why not.

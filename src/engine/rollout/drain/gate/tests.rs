@@ -160,6 +160,24 @@ fn a_pod_whose_gate_we_turned_off_is_ready_but_for_it() {
     }
 }
 
+/// Its kubelet says that a pod is ready a moment after the gate is on again.
+#[test]
+fn a_gate_that_was_just_turned_on_again_is_why_a_pod_is_not_ready() {
+    let record = json!({"id": "", "manager": "m", "containers": {}, "drained": {"gate": GATE}}).to_string();
+    for (status, reason, is_recorded, expected) in [
+        ("True", "", true, true),
+        ("False", GATE_REASON, true, true),
+        ("True", "", false, false),
+        ("False", "Maintenance", true, false),
+    ] {
+        let mut pod = pod(&[(GATE, status, reason, &[])]);
+        if is_recorded {
+            pod.annotations.insert(UPDATE_ANNOTATION.into(), record.clone());
+        }
+        assert_eq!(is_down_by_our_gate(&pod), expected, "{status} {reason} {is_recorded}");
+    }
+}
+
 #[test]
 fn what_is_put_back_in_a_pod_is_what_was_recorded() {
     let gate = DrainedGate { gate: GATE.into(), reason: Some("Checked".into()), message: None };

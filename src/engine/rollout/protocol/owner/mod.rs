@@ -153,9 +153,9 @@ impl Owner {
         self.read.is_stale = true;
     }
 
-    /// What was read of the owner counts no more.
-    pub(crate) fn must_be_read(&mut self) {
-        self.read.is_stale = true;
+    /// What was read of the owner counts no more, nor what is on its way.
+    pub(crate) fn must_be_read(&mut self, now: Now) {
+        self.read.must_be_read(now);
     }
 }
 

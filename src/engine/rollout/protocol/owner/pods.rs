@@ -33,11 +33,11 @@ impl Owner {
         for key in changed {
             if look.world.pod(key).is_some_and(|pod| taken_over::by_another(look.goal, pod)) {
                 // Who has it, and what has become of the rollout, the owner tells.
-                self.must_be_read();
+                self.must_be_read(look.now);
             }
             if pods.position(key).is_none() && self.take_in(look, pods, owner, key) {
                 // It may be younger than the owner that was read.
-                self.must_be_read();
+                self.must_be_read(look.now);
             }
         }
     }

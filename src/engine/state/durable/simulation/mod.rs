@@ -299,6 +299,10 @@ impl Simulation {
             return self.begin_again();
         }
         let mut run = self.awake.remove(self.random.below(self.awake.len()));
+        if let (Stage::Decide(..), Some(at)) = (&run.stage, self.nap()) {
+            let (_, then) = self.scenario.naps.remove(at);
+            return self.sleeps(run, then);
+        }
         let last = self.api.version();
         let quiet = self.api.step > self.scenario.quiet_after;
         if quiet || self.random.one_in(2 + 3 * self.scenario.lag) {
@@ -349,6 +353,18 @@ impl Simulation {
         }
         let owner = self.api.live(kind_of(self.scenario.kind), OWNER);
         self.invariants.ended(end, &run.goal, owner.as_deref(), is_newest);
+    }
+
+    fn nap(&self) -> Option<usize> {
+        self.scenario.naps.iter().position(|(from, _)| *from <= self.api.step)
+    }
+
+    /// It has read the owner, and sleeps before it makes something of it.
+    fn sleeps(&mut self, run: Run, then: Then) {
+        self.invariants.killed_last = true;
+        let is_last = self.random.one_in(2);
+        self.strays.push(Stray { stage: Stage::Look, run, is_last, wakes: true, stored: Some(Stored::No) });
+        self.next = Some(then);
     }
 
     fn kill(&mut self, kill: Kill, stage: Stage, run: Run) {

@@ -67,6 +67,8 @@ pub(super) struct Run {
     /// The versions at which it found nothing to do.
     idle_at: Option<(u64, u64)>,
     looked_at: u64,
+    /// The step at which it did.
+    looked_in: u32,
     own_lock: OwnLock,
     generation: i64,
 }
@@ -165,6 +167,7 @@ impl Run {
             partition,
             idle_at: None,
             looked_at: 0,
+            looked_in: 0,
             own_lock: OwnLock::Unwritten,
             generation: 0,
         }
@@ -176,7 +179,7 @@ impl Run {
         match std::mem::replace(&mut self.stage, Stage::Look) {
             Stage::Look if self.idle_at == Some((api.version(), self.pods_at)) => {}
             Stage::Look => {
-                self.looked_at = api.version();
+                (self.looked_at, self.looked_in) = (api.version(), api.step);
                 self.stage = Stage::Owned(api.live(kind_of(kind), OWNER));
             }
             Stage::Owned(owner) => {
@@ -225,7 +228,7 @@ impl Run {
         let mut view = OwnerView {
             object: owner.map(|owner| (*owner).clone()),
             owned: owned.iter().map(|object| (**object).clone()).collect(),
-            now: scenario.clocks.server_tells.then(|| timestamp(api.step)),
+            now: scenario.clocks.server_tells.then(|| timestamp(self.looked_in)),
         };
         self.own_lock = self.own_lock.seen(&self.goal, &view);
         self.generation = view.generation();
@@ -261,9 +264,12 @@ impl Run {
             OwnerPhase::TakePods => self.stage = Stage::TakePod(foreign.expect("one is missing").clone()),
             OwnerPhase::PodsMayGo { revision } => {
                 self.told = Some(revision);
-                // A pod that is younger than the owner that was read may be another run's.
+                // A pod that is younger than the owner that was read may be another run's, and so may one that was noted since.
                 let known = api.list_seen(Kind::Pod, self.looked_at);
-                let is_known = |pod: &&Object| known.iter().any(|known| uid(known) == uid(pod));
+                let is_known = |pod: &&Object| {
+                    let mut same = known.iter().filter(|known| uid(known) == uid(pod));
+                    same.any(|known| record_of(known) == record_of(pod))
+                };
                 let may_go = |pod: &&Object| !self.restarts(pod) || self.is_admitted(scenario, api.step, &pods);
                 let mut wrong = pods.iter().filter(is_known).filter(|pod| !self.is_right(pod));
                 if let Some(pod) = wrong.find(may_go) {

@@ -136,6 +136,8 @@ pub(super) struct Scenario {
     /// The steps from which and until which a PodDisruptionBudget stands over the pods; it lets none of them go down.
     pub(super) budget: Option<(u32, u32)>,
     pub(super) kills: Vec<Kill>,
+    /// The steps from which on a run falls asleep between what it has read and what it makes of it, and another one comes.
+    pub(super) naps: Vec<(u32, Then)>,
     pub(super) deeds: Vec<(u32, Deed)>,
 }
 
@@ -167,6 +169,7 @@ impl Scenario {
             clocks: Clocks::new(seed),
             budget: None,
             kills: Vec::new(),
+            naps: Vec::new(),
             deeds: Vec::new(),
         }
     }
@@ -237,6 +240,11 @@ impl Scenario {
             let request = *random.pick(&[Request::Stored, Request::Late, Request::VeryLate]);
             let then = *random.pick(&[Then::Resume, Then::Abort, Then::Abort]);
             scenario.kills.push(Kill { at_write, request, fate, then });
+        }
+        let mut random = Random::new(seed ^ 0x4A9);
+        for _ in 0..random.below(3) {
+            let step = u32::try_from(random.between(1, 120)).expect("small");
+            scenario.naps.push((step, *random.pick(&[Then::Resume, Then::Abort, Then::Abort])));
         }
         scenario
     }

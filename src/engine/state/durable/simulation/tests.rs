@@ -10,6 +10,10 @@ use super::simulate;
 /// How many disturbed scenarios of each kind a test run takes.
 pub(super) const DISTURBED: u64 = 240;
 
+/// How many in which runs sleep, and how many in which the owner is put back or its lock is gone.
+pub(super) const RACED: u64 = 240;
+pub(super) const OVERWRITTEN: u64 = 120;
+
 const KINDS: [WorkloadKind; 3] = [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
 
 /// Runs scenarios and gathers what broke, so that one look shows all of it.
@@ -46,12 +50,12 @@ fn somebody_elses_template_stays_and_nothing_of_ours_is_left() {
 
 #[test]
 fn a_run_that_only_slept_and_requests_that_come_late_change_nothing() {
-    explore(240, Scenario::raced);
+    explore(RACED, Scenario::raced);
 }
 
 #[test]
 fn a_run_whose_lock_is_gone_never_begins_again() {
-    explore(120, Scenario::overwritten);
+    explore(OVERWRITTEN, Scenario::overwritten);
 }
 
 /// Three kinds, four ways to disturb, and so many seeds of each, over several cores.
