@@ -7,8 +7,9 @@ use std::io;
 use crate::cluster::error::ClusterError;
 use crate::drive::DriveError;
 use crate::engine::change::reason::Reason;
-use crate::engine::change::target::{TargetError, WHAT_IT_DOES};
+use crate::engine::change::target::{TargetError, what_it_does};
 use crate::engine::k8s::names::WorkloadRef;
+use crate::engine::value::hint::Hint;
 use crate::manifest::ManifestError;
 
 /// Whose doing it was.
@@ -40,7 +41,7 @@ pub struct CommandError {
     /// One sentence that says it all, without a full stop.
     pub message: String,
     /// What to do next, a sentence each.
-    pub hints: Vec<String>,
+    pub hints: Vec<Hint>,
     /// The output's reader has gone away: nothing to say, and nobody to say it to.
     pub closed_pipe: bool,
     /// The same may go well a little later: nobody answered, or the server was not up to it.
@@ -82,7 +83,7 @@ impl CommandError {
 
     /// Adds a hint.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         let hint = hint.into();
         // Two reasons may have the same way out.
         if !self.hints.contains(&hint) {
@@ -112,7 +113,11 @@ impl From<ManifestError> for CommandError {
 impl From<TargetError> for CommandError {
     fn from(error: TargetError) -> Self {
         let usage = Self::usage(error.to_string());
-        if let TargetError::UpdatedByController { .. } = error { usage.hint(WHAT_IT_DOES) } else { usage }
+        if let TargetError::UpdatedByController { .. } = error {
+            usage.hint(what_it_does("see what that controller does: "))
+        } else {
+            usage
+        }
     }
 }
 

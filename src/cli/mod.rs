@@ -23,7 +23,8 @@ use examples::{
 use formats::{TemplateArgs, documents, of_hashes, text_or_json, text_or_lines};
 pub use global::{GlobalArgs, options};
 pub use rollout::{
-    DisruptionBudget, OnFailure, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs, RolloutArgs, UndoArgs,
+    ChoiceArgs, DisruptionBudget, OnFailure, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs, ResumeArgs, RolloutArgs,
+    UndoArgs,
 };
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 pub use targets::{ChangeArgs, TargetArgs};

@@ -16,9 +16,20 @@ const PACE: &str = "Pace";
 const SAFETY: &str = "Safety";
 const PODS: &str = "Which pods";
 
-/// How fast, how careful.
+/// How fast, how careful, and which pods.
 #[derive(Debug, Args, Default)]
 pub struct PolicyArgs {
+    /// How fast, how careful.
+    #[command(flatten)]
+    pub pace: PaceArgs,
+    /// Which pods, and in which order.
+    #[command(flatten)]
+    pub choice: ChoiceArgs,
+}
+
+/// How fast, how careful: what may be said anew of a rollout that has begun, too.
+#[derive(Debug, Args, Default)]
+pub struct PaceArgs {
     /// Pods down at once [default: owner's, else 1]
     ///
     /// Pods down at once [default: the owner's own, else 1]
@@ -37,31 +48,12 @@ pub struct PolicyArgs {
     /// How long everything may take [default: no limit]
     #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "DURATION")]
     pub total_timeout: Option<String>,
-    /// Leave the owner's template as it is
-    ///
-    /// Patch the pods alone, and leave the owner's template as it is: pods made later are as that says
-    #[arg(long, help_heading = PODS)]
-    pub pods_only: bool,
     /// Take over a rollout that another run holds, also one that is still at work: that run stops and changes nothing more
     #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub take_over: bool,
-    /// Stop after the first pods
-    ///
-    /// Stop after the first pods, and ask or print how to resume
-    #[arg(long, help_heading = PACE, value_name = "N|N%")]
-    pub canary: Option<String>,
     /// Stop after every N pods, and ask or print how to resume
     #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub pause_after: Option<u32>,
-    /// Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet's own
-    #[arg(long, help_heading = PODS, hide_short_help = true, value_name = "N")]
-    pub partition: Option<u32>,
-    /// Only these pods, separated by commas
-    #[arg(long, help_heading = PODS, value_name = "NAME", value_delimiter = ',')]
-    pub pods: Vec<String>,
-    /// Only the pods on this node
-    #[arg(long, help_heading = PODS, hide_short_help = true, value_name = "NAME")]
-    pub node: Option<String>,
     /// Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them
     #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT", default_value = "respect")]
     pub disruption_budget: DisruptionBudget,
@@ -78,9 +70,6 @@ pub struct PolicyArgs {
     /// Seconds between a pod's being out of its Services and its restart, for requests in flight [default: 2]
     #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "SECONDS")]
     pub drain_seconds: Option<u32>,
-    /// In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal
-    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "ORDER", default_value = "unready-first")]
-    pub order: PodOrder,
     /// Change containers one after the other in this order
     ///
     /// Change containers of a pod one after the other in this order, each once the one before is verified and ready. Changed containers that are not named come last, together [default: all in one patch]
@@ -94,6 +83,33 @@ pub struct PolicyArgs {
     /// The same once a pod is done and back in its Services; both count in the pod's --timeout
     #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "COMMAND")]
     pub after_pod: Option<String>,
+}
+
+/// Which pods, and in which order: a rollout that has begun knows that itself.
+#[derive(Debug, Args, Default)]
+pub struct ChoiceArgs {
+    /// Leave the owner's template as it is
+    ///
+    /// Patch the pods alone, and leave the owner's template as it is: pods made later are as that says
+    #[arg(long, help_heading = PODS)]
+    pub pods_only: bool,
+    /// Stop after the first pods
+    ///
+    /// Stop after the first pods, and ask or print how to resume
+    #[arg(long, help_heading = PACE, value_name = "N|N%")]
+    pub canary: Option<String>,
+    /// Only the pods of a StatefulSet from this ordinal on; a durable rollout takes the StatefulSet's own
+    #[arg(long, help_heading = PODS, hide_short_help = true, value_name = "N")]
+    pub partition: Option<u32>,
+    /// Only these pods, separated by commas
+    #[arg(long, help_heading = PODS, value_name = "NAME", value_delimiter = ',')]
+    pub pods: Vec<String>,
+    /// Only the pods on this node
+    #[arg(long, help_heading = PODS, hide_short_help = true, value_name = "NAME")]
+    pub node: Option<String>,
+    /// In which order pods are taken; an OrderedReady StatefulSet always goes by ordinal
+    #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "ORDER", default_value = "unready-first")]
+    pub order: PodOrder,
 }
 
 /// What becomes of a rollout, and what is written down of it.
@@ -189,7 +205,7 @@ pub struct ResumeArgs {
     pub targets: WorkloadArgs,
     /// How fast, how careful; what is given replaces what the rollout began with.
     #[command(flatten)]
-    pub policy: PolicyArgs,
+    pub pace: PaceArgs,
     /// Without the --before-pod and --after-pod that the rollout began with, unless they are given here: they are not stored in the cluster
     #[arg(long)]
     pub no_hooks: bool,

@@ -1,5 +1,6 @@
 //! Every workload of a namespace, or of all: one list a kind instead of a few requests a workload.
 
+use crate::engine::value::hint::{Hint, kubectl};
 use std::collections::{BTreeSet, HashMap};
 
 use futures::StreamExt;
@@ -29,7 +30,7 @@ pub struct Overview {
     /// The workloads by namespace, kind and name: no ReplicaSet that is a Deployment's, no pod that is anybody's.
     pub workloads: Vec<LiveWorkload>,
     /// Pods of this program's that pull images, and what becomes of each.
-    pub pulling: Vec<String>,
+    pub pulling: Vec<Hint>,
     /// What could not be read, and what follows from it.
     pub not_read: Vec<String>,
     /// The first kind of workload that the caller may not list: of none found nothing follows then.
@@ -87,7 +88,7 @@ impl Cluster {
     }
 
     /// Takes the pods that pull images for this program out of a list, and says what becomes of each.
-    async fn pulling(&self, namespace: Option<&str>, pods: &mut Vec<Pod>) -> Result<Vec<String>, ClusterError> {
+    async fn pulling(&self, namespace: Option<&str>, pods: &mut Vec<Pod>) -> Result<Vec<Hint>, ClusterError> {
         if !pods.iter().any(|pod| pod.labels.contains_key(PULL_LABEL)) {
             return Ok(Vec::new());
         }
@@ -104,15 +105,14 @@ impl Cluster {
 }
 
 /// Says what becomes of a pod that pulls.
-fn stands(pod: &Value, now: Option<&str>) -> String {
+fn stands(pod: &Value, now: Option<&str>) -> Hint {
     let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
     if is_nobodys(pod, now) {
-        format!(
-            "a run that is gone has left a pod that pulls images, which the next rollout that pulls in the namespace deletes; to delete it now: kubectl delete pod/{name} -n {namespace}"
-        )
+        let what = "a run that is gone has left a pod that pulls images, which the next rollout that pulls in the namespace deletes; to delete it now: ";
+        Hint::from(what).command(kubectl("delete").of(format!("pod/{name}")).in_namespace(namespace))
     } else {
-        format!("pod/{name} in namespace {namespace} pulls images for a run that has not begun to update")
+        format!("pod/{name} in namespace {namespace} pulls images for a run that has not begun to update").into()
     }
 }
 

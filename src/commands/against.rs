@@ -17,7 +17,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
     let targets = &args.change.targets;
     if targets.filename.is_empty() && targets.kustomize.is_none() {
         return Err(CommandError::usage("--against compares two manifests, and the newer one is missing")
-            .hint("give it with -f, such as: kubectl inplace plan --against old.yaml -f new.yaml"));
+            .hint("give it with -f, such as --against old.yaml -f new.yaml"));
     }
     if !targets.words.is_empty() || !targets.image.is_empty() || targets.is_selected() || targets.all_namespaces {
         return Err(CommandError::usage(

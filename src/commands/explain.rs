@@ -7,6 +7,7 @@ use crate::engine::change::reason::{
     state_words,
 };
 use crate::engine::state::outcome::EndResult;
+use crate::engine::value::hint::{Hint, inplace};
 use crate::error::CommandError;
 
 /// No line is longer, on however wide a terminal.
@@ -37,7 +38,7 @@ fn unknown(code: &str) -> CommandError {
     let error = CommandError::usage(format!("there is no code {code:?}"));
     match reason::explain(code).err().flatten().or_else(|| nearest_state(code)) {
         Some(nearest) => error.hint(format!("did you mean {nearest}?")),
-        None => error.hint("see all of them with: kubectl inplace explain"),
+        None => error.hint(Hint::from("see all of them with: ").command(inplace("explain"))),
     }
 }
 

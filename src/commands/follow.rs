@@ -20,6 +20,7 @@ use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::Goal;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::outcome::EndResult;
+use crate::engine::value::hint::{Hint, kubectl};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{Listener, NextSteps};
 
@@ -60,7 +61,9 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             let is_going = live.pods.iter().any(|pod| pod.terminating);
             let why = if is_going { "no pod to follow but such as are being deleted" } else { "no pod to follow" };
             let message = format!("{} has {why}", goal.workload);
-            return Err(CommandError::new(ErrorKind::Cluster, message).hint("see its pods with: kubectl get pods"));
+            return Err(CommandError::new(ErrorKind::Cluster, message).hint(
+                Hint::from("see its pods with: ").command(kubectl("get pods").in_namespace(&goal.workload.namespace)),
+            ));
         }
         cluster.check_watch(&goal.workload.namespace).await?;
         let replacing = plan::replacing(&live);
@@ -109,7 +112,7 @@ async fn say_what_is_left(workload: &WorkloadRef, cluster: &Cluster, shell: &She
     match plan::hold(&live) {
         None | Some(Hold::AtWork) => return,
         // A person may have set it so.
-        Some(Hold::WithoutLock) if !is_lock => return,
+        Some(Hold::WithoutLock(_)) if !is_lock => return,
         Some(_) => {}
     }
     let workload = &live.workload.reference;

@@ -266,7 +266,7 @@ spec: {template: {spec: {containers: [{name: side, image: 'registry.test/side:v1
         assert!(old.unwrap_err().message.contains("1.15"));
         let typo = target::parse(&["ap=x:1".into()], &[], Unnamed::None, false).unwrap().images;
         let error = of_manifests(&read(TWO), &typo, None, &GlobalArgs::default()).unwrap_err();
-        assert_eq!(error.hints, ["did you mean app?"]);
+        assert_eq!(error.hints, ["did you mean app?".into()]);
     }
 
     #[test]

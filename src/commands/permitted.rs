@@ -7,7 +7,7 @@ use super::Shell;
 use crate::cluster::Cluster;
 use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::names::WorkloadRef;
-use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
+use crate::engine::k8s::permissions::{AccessAnswer, Asked, ClusterCommand, Deed};
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{Denied, Verdict, WorkloadPlan};
 use crate::engine::rollout::{Goal, Mode};
@@ -26,11 +26,13 @@ pub(super) struct Permitted<'c> {
     cluster: &'c Cluster,
     command: ClusterCommand,
     asked: BTreeMap<Subject, Result<Vec<Denied>, String>>,
+    /// By namespace.
+    pulls: BTreeMap<String, Option<Denied>>,
 }
 
 impl<'c> Permitted<'c> {
     pub(super) fn new(cluster: &'c Cluster, command: ClusterCommand) -> Self {
-        Self { cluster, command, asked: BTreeMap::new() }
+        Self { cluster, command, asked: BTreeMap::new(), pulls: BTreeMap::new() }
     }
 
     /// Refuses to go on with a rollout, before anything is written, where the caller may not do all that it takes.
@@ -65,6 +67,19 @@ impl<'c> Permitted<'c> {
         }
     }
 
+    /// Returns what the caller may not do of what lets nodes pull images first. A server that does not tell is no obstacle.
+    pub(super) async fn to_pull(&mut self, workload: &WorkloadRef) -> Option<Denied> {
+        if let Some(known) = self.pulls.get(&workload.namespace) {
+            return known.clone();
+        }
+        let questions = Asked::to_pull(self.command, workload.kind);
+        let answers = self.cluster.access(questions, Some(&workload.namespace), None).await.unwrap_or_default();
+        let role = format!("{} --optional", Asked::role(self.command, workload.kind, Deed::default()));
+        let denied = answers.into_iter().find(|answer| !answer.allowed).map(|answer| of(answer, &role));
+        self.pulls.insert(workload.namespace.clone(), denied.clone());
+        denied
+    }
+
     /// Asks, or says what was answered before.
     async fn denied(&mut self, workload: &WorkloadRef, deed: Deed) -> &Result<Vec<Denied>, String> {
         let name = Some(workload.name.clone()).filter(|_| !workload.kind.has_template());
@@ -82,13 +97,15 @@ impl<'c> Permitted<'c> {
         let answers = answers.map_err(|error| error.to_string())?;
         let denied = answers.into_iter().filter(|answer| !answer.allowed);
         let role = Asked::role(self.command, *kind, *deed);
-        Ok(denied
-            .map(|answer| Denied {
-                verb: answer.permission.verb.word().to_owned(),
-                resource: answer.permission.resource.to_string(),
-                message: answer.message,
-                role: Some(role.clone()),
-            })
-            .collect())
+        Ok(denied.map(|answer| of(answer, &role)).collect())
+    }
+}
+
+fn of(answer: AccessAnswer, role: &str) -> Denied {
+    Denied {
+        verb: answer.permission.verb.word().to_owned(),
+        resource: answer.permission.resource.to_string(),
+        message: answer.message,
+        role: Some(role.to_owned()),
     }
 }

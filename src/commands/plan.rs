@@ -56,9 +56,9 @@ fn warn_of_nodes(planned: &mut Planned) {
 /// Shows a plan: the result on stdout, warnings on stderr.
 pub(super) fn show(plan: &Plan, output: OutputFormat, next: Option<&str>, shell: &Shell) -> Result<(), CommandError> {
     let plan = &*as_shown(plan, output);
-    let connection = shell.connection();
+    let flags = shell.flags();
     let every_namespace = shell.typed.iter().any(|typed| typed.id == "all_namespaces");
-    let guide = Guide { next, connection: &connection, every_namespace, now: shell.first_clock() };
+    let guide = Guide { next, flags: Some(&flags), every_namespace, now: shell.first_clock() };
     shell.document(|out| render::plan(output, plan, &guide, &shell.terminal.stdout, out))?;
     render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
     Ok(())

@@ -9,7 +9,7 @@ use super::permitted::Permitted;
 use super::pulls;
 use super::reading;
 use super::targets::{self, Wish};
-use crate::cli::{ChangeArgs, DisruptionBudget, FollowPolicyArgs, GlobalArgs, PolicyArgs};
+use crate::cli::{ChangeArgs, DisruptionBudget, FollowPolicyArgs, GlobalArgs, PaceArgs, PolicyArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::engine::change::reason::{Reason, Warning};
@@ -24,7 +24,7 @@ use crate::engine::plan::{
 };
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::patch::{NewImage, PodPatch, patches};
-use crate::engine::rollout::pre_pull::Lacking;
+use crate::engine::rollout::pre_pull::{Lacking, PrePull};
 use crate::engine::state::hook::{HookPhase, Hooks};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::status::status;
@@ -144,6 +144,7 @@ pub(super) async fn make_for(
             let checked = check(&mut plan, &live, &cluster, &id, field_manager);
             let (lacking, checked) = futures::join!(lacking, checked);
             checked?;
+            let lacking = may_pull(&mut plan, lacking, options.pre_pull, &mut permitted).await;
             note_pulls(&mut plan, &live, lacking);
         }
         workloads.push(plan);
@@ -156,6 +157,26 @@ pub(super) async fn make_for(
     let plan = Plan { workloads };
     check_order(&plan, &found, options)?;
     Ok(Planned { plan, lives, cluster, id })
+}
+
+/// Leaves out what the caller may not let the nodes pull, and says so; where it is asked for, it is missing.
+async fn may_pull(plan: &mut WorkloadPlan, lacking: Lacking, mode: PrePull, permitted: &mut Permitted<'_>) -> Lacking {
+    if plan.verdict != Verdict::InPlace || lacking.pulls.is_empty() {
+        return lacking;
+    }
+    let Some(denied) = permitted.to_pull(&plan.workload).await else { return lacking };
+    if mode == PrePull::Always {
+        plan.lacks(&[denied]);
+        return lacking;
+    }
+    let images = lacking.pulls.iter().flat_map(|pull| &pull.images).map(|image| image.image.as_str());
+    let images = images.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
+    let what = format!(
+        "you may not {} {}, so no node pulls {images} first: an image that cannot be pulled is found only once a container is down for it",
+        denied.verb, denied.resource
+    );
+    plan.warnings.push(Warning::NotRead { what });
+    Lacking { pulls: Vec::new(), ..lacking }
 }
 
 /// Says what is pulled first, and on which nodes that cannot be.
@@ -223,35 +244,42 @@ fn pods(flag: &str, given: Option<&String>, why: &str) -> Result<Option<IntOrPer
 
 /// Turns the flags into the engine's options.
 pub(super) fn options(policy: &PolicyArgs) -> Result<Options, CommandError> {
+    let choice = &policy.choice;
+    let subset = Subset {
+        pods: choice.pods.iter().map(|name| name.trim_start_matches("pod/").to_owned()).collect(),
+        node: choice.node.clone(),
+        partition: choice.partition,
+    };
+    Ok(Options {
+        pods_only: choice.pods_only,
+        canary: pods("--canary", choice.canary.as_ref(), "without it nothing would be updated")?,
+        order: choice.order,
+        subset,
+        ..pace(&policy.pace)?
+    })
+}
+
+/// The options of how fast and how careful.
+pub(super) fn pace(policy: &PaceArgs) -> Result<Options, CommandError> {
     let max_unavailable =
         pods("--max-unavailable", policy.max_unavailable.as_ref(), "a restart in place takes a pod down")?;
     let times = times(policy.min_ready_seconds, policy.timeout.as_ref(), policy.total_timeout.as_ref())?;
-    let canary = pods("--canary", policy.canary.as_ref(), "without it nothing would be updated")?;
-    let subset = Subset {
-        pods: policy.pods.iter().map(|name| name.trim_start_matches("pod/").to_owned()).collect(),
-        node: policy.node.clone(),
-        partition: policy.partition,
-    };
     Ok(Options {
         max_unavailable,
-        pods_only: policy.pods_only,
         take_over: policy.take_over,
-        canary,
         pause_after: policy.pause_after,
-        order: policy.order,
         container_order: policy.container_order.iter().map(|name| ContainerName::from(name.as_str())).collect(),
         hooks: hooks(policy)?,
         pre_pull: policy.pre_pull,
         drain: policy.drain,
         drain_seconds: policy.drain_seconds,
         ignores_budgets: policy.disruption_budget == DisruptionBudget::Ignore,
-        subset,
         ..times
     })
 }
 
 /// A command of blanks would do nothing, and look as if it did something.
-fn hooks(policy: &PolicyArgs) -> Result<Hooks, CommandError> {
+fn hooks(policy: &PaceArgs) -> Result<Hooks, CommandError> {
     let hooks = Hooks { before_pod: policy.before_pod.clone(), after_pod: policy.after_pod.clone() };
     for phase in [HookPhase::Before, HookPhase::After] {
         if hooks.command(phase).is_some_and(|command| command.trim().is_empty()) {

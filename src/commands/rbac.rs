@@ -5,7 +5,7 @@ use crate::cli::{GlobalArgs, RbacArgs};
 use crate::engine::k8s::permissions::{self, AccessAnswer, Asked};
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::state::outcome::EndResult;
-use crate::engine::value::shell_words::quoted;
+use crate::engine::value::hint::{Hint, inplace};
 use crate::error::CommandError;
 use crate::render::{self, Meaning, OutputFormat, Role};
 
@@ -77,8 +77,8 @@ fn tell(missing: &[&AccessAnswer], args: &RbacArgs, namespace: Option<&str>, she
         shell.say(Meaning::Failing, "missing:", &format!("{} {place}{server}", answer.permission));
     }
     if !missing.is_empty() {
-        let place = namespace.map_or_else(|| " -A".to_owned(), |name| format!(" -n {}", quoted(name)));
-        let command = format!("kubectl inplace rbac {}{place}", words(args, " "));
-        shell.hint(&format!("the Role that gives it is printed by: {command}"));
+        let command = inplace("rbac").and(&words(args, " "));
+        let command = namespace.map_or_else(|| command.clone().and("-A"), |name| command.clone().in_namespace(name));
+        shell.hint(&Hint::from("the Role that gives it is printed by: ").command(command));
     }
 }

@@ -11,6 +11,7 @@ use crate::cluster::{Cluster, Nodes, drops_template, merged_here};
 use crate::engine::change::target::Images;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::{self, Desired, LiveWorkload, RestartError, UndoError};
+use crate::engine::value::hint::{Hint, inplace};
 use crate::error::CommandError;
 
 /// Workloads that are read at once.
@@ -95,13 +96,18 @@ fn nothing_to_undo(live: &LiveWorkload, error: &UndoError) -> CommandError {
     let workload = &live.workload.reference;
     let error_of = CommandError::usage(format!("{workload}: {error}"));
     let error_of = match error {
-        UndoError::ChangedSince { id, .. } => error_of.hint(format!(
-            "go back from that update all the same: kubectl inplace undo {workload} --to {id} -n {}",
-            workload.namespace
-        )),
-        UndoError::NothingRecorded | UndoError::NotRecorded { .. } | UndoError::EndNotRecorded { .. } => error_of,
+        UndoError::ChangedSince { id, .. } => {
+            let undo = inplace("undo").of(workload).and("--to").of(id).in_namespace(&workload.namespace);
+            error_of.hint(Hint::from("go back from that update all the same: ").command(undo))
+        }
+        UndoError::EndNotRecorded { .. } => {
+            let set = inplace("apply").of(workload).in_namespace(&workload.namespace).and("CONTAINER=IMAGE");
+            error_of.hint(Hint::from("set the images yourself: ").command(set))
+        }
+        UndoError::NothingRecorded | UndoError::NotRecorded { .. } => error_of,
     };
-    error_of.hint(format!("see what was done in place: kubectl inplace history {workload} -n {}", workload.namespace))
+    let history = inplace("history").of(workload).in_namespace(&workload.namespace);
+    error_of.hint(Hint::from("see what was done in place: ").command(history))
 }
 
 fn not_restartable(live: &LiveWorkload, error: &RestartError) -> CommandError {

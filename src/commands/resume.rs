@@ -8,13 +8,13 @@ use super::rolling::{Rolling, say_what_pods_keep};
 use super::several::Job;
 use super::targets::{self, Wish};
 use super::{Shell, approve, planning, pulls};
-use crate::cli::{DryRun, GlobalArgs, PolicyArgs, ResumeArgs, TargetArgs};
+use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::{self, ContainerOrderError, LiveWorkload, PodOrder, ResumeError, Start};
+use crate::engine::plan::{self, ContainerOrderError, LiveWorkload, ResumeError, Start};
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::{self, Goal, Policy};
 use crate::engine::state::durable::deployment;
@@ -28,7 +28,7 @@ pub(super) async fn run(
     global: &GlobalArgs,
     shell: &mut Shell,
 ) -> Result<EndResult, CommandError> {
-    let options = planning::options(&args.policy)?;
+    let options = planning::pace(&args.pace)?;
     let words = TargetArgs::from(&args.targets);
     let why = "resume and abort use the images recorded in the rollout; pass only the workload";
     let asked = targets::read_workloads(&words, why, shell).await?;
@@ -38,7 +38,6 @@ pub(super) async fn run(
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     rolling.start.pre_pull = options.pre_pull;
     rolling.start.hooks = options.hooks.clone();
-    refuse_what_the_rollout_has(&args.policy)?;
     rolling.no_hooks = args.no_hooks;
     rolling.dry_run = args.dry_run;
     rolling.on_deferred = args.resize.deferred;
@@ -172,24 +171,6 @@ fn goal(
         owner.lock.policy = goal.policy.clone();
     }
     Ok(goal)
-}
-
-/// Which pods, and in which order, the rollout knows itself: to ignore a flag would be to promise something.
-fn refuse_what_the_rollout_has(policy: &PolicyArgs) -> Result<(), CommandError> {
-    let given = [
-        ("--pods-only", policy.pods_only),
-        ("--canary", policy.canary.is_some()),
-        ("--partition", policy.partition.is_some()),
-        ("--pods", !policy.pods.is_empty()),
-        ("--node", policy.node.is_some()),
-        ("--order", policy.order != PodOrder::default()),
-    ];
-    match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(CommandError::usage(format!(
-            "resume and abort use the pods recorded in the rollout, in its order: {flag} cannot be used with them"
-        ))),
-        None => Ok(()),
-    }
 }
 
 /// The commands around each pod are in no lock. To leave out one that takes pods out of a load balancer, unsaid, would

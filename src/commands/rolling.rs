@@ -1,5 +1,6 @@
 //! What `apply`, `restart`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
 
+use crate::engine::value::hint::{Hint, kubectl};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -308,11 +309,12 @@ impl<'a> Rolling<'a> {
         }
         let Ok(found) = self.cluster.workload(workload).await else { return };
         if let Some(Release::Remove(_)) = workload.kind.holds_by().release(&found.object, None) {
-            shell.note(&format!(
+            let what = format!(
                 "{workload} was paused by another client meanwhile and stays so: no later change of its template rolls out \
-                 before kubectl rollout resume {workload} -n {}",
-                workload.namespace
-            ));
+                 before its rollouts are resumed: "
+            );
+            let resume = kubectl("rollout resume").of(workload).in_namespace(&workload.namespace);
+            shell.note(&shell.told(&Hint::from(what).command(resume)));
         }
     }
 

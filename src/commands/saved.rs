@@ -13,6 +13,7 @@ use crate::cluster::Nodes;
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::plan::{Plan, SavedPlan};
 use crate::engine::state::outcome::EndResult;
+use crate::engine::value::hint::{Hint, inplace};
 use crate::error::{CommandError, ErrorKind};
 
 /// A saved plan of ten thousand pods is a few MiB.
@@ -57,7 +58,8 @@ pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) ->
     let opened = File::open(file).map_err(|error| failed(&error))?;
     opened.take(MAX_BYTES).read_to_end(&mut text).map_err(|error| failed(&error))?;
     let saved = SavedPlan::parse(&text).map_err(|error| {
-        failed(&error).hint("save a plan with: kubectl inplace plan TYPE/NAME CONTAINER=IMAGE --out FILE")
+        failed(&error)
+            .hint(Hint::from("save a plan with: ").command(inplace("plan TYPE/NAME CONTAINER=IMAGE --out FILE")))
     })?;
     let cluster = shell.connect(global).await?;
     if cluster.server() != saved.server {

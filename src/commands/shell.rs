@@ -17,6 +17,7 @@ use crate::engine::report::Outcome;
 use crate::engine::rollout::Goal;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
+use crate::engine::value::hint::{Flags, Hint};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, ColorChoice, JsonPath, Listener, Meaning, NextSteps, OutputFormat, SharedScreen, Terminal};
 
@@ -247,9 +248,14 @@ impl Shell {
         Typing::new(&self.typed, cluster.namespace())
     }
 
-    /// Returns the flags that name server and user, as they follow a command.
-    pub(super) fn connection(&self) -> String {
-        Typing::new(&self.typed, "").connection()
+    /// Returns what the commands in hints have from what was typed.
+    pub(super) fn flags(&self) -> Flags {
+        Typing::new(&self.typed, "").flags()
+    }
+
+    /// Returns a hint whose commands lead to the same server as the same user.
+    pub(super) fn told(&self, hint: &Hint) -> String {
+        hint.told(&self.flags())
     }
 
     /// Returns the time by the server's clock, where it has told it, else by this machine's (RFC 3339, whole seconds): what
@@ -333,8 +339,8 @@ impl Shell {
     }
 
     /// Shows a hint; a command in it leads to the same server as the same user.
-    pub(super) fn hint(&self, hint: &str) {
-        self.say(Meaning::Plain, "hint:", &Typing::new(&self.typed, "").connected(hint));
+    pub(super) fn hint(&self, hint: &Hint) {
+        self.say(Meaning::Plain, "hint:", &self.told(hint));
     }
 
     /// Ends a command that did what it was asked to.

@@ -45,7 +45,7 @@ async fn kustomization(folder: &str) -> Result<Origin, CommandError> {
     let output = Command::new(&kubectl).args(["kustomize", folder]).stdin(Stdio::null()).output().await;
     let output = output.map_err(|why| {
         error(format!("-k needs kubectl, and {} could not be run: {why}", kubectl.to_string_lossy()))
-            .hint("build it elsewhere and pipe it in: kustomize build DIRECTORY | kubectl inplace ... -f -")
+            .hint("build it elsewhere and pipe it in: kustomize build DIRECTORY, with -f - here")
     })?;
     if !output.status.success() {
         let told = mask::text(&String::from_utf8_lossy(&output.stderr));

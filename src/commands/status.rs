@@ -16,6 +16,7 @@ use crate::engine::plan::LiveWorkload;
 use crate::engine::rollout::Stop;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::status::{Held, WorkloadStatus, status};
+use crate::engine::value::hint::Hint;
 use crate::error::CommandError;
 use crate::render::{self, OutputFormat, Redrawn, StatusContext};
 use crate::signals::Signals;
@@ -45,7 +46,7 @@ struct Read {
     /// What could not be read, and what follows from it.
     not_read: Vec<String>,
     /// Pods of this program's that pull images.
-    pulling: Vec<String>,
+    pulling: Vec<Hint>,
 }
 
 /// What one look has seen.
@@ -155,7 +156,7 @@ impl Look<'_> {
             text: shell.taken_out(&text)?,
             is_empty: workloads.is_empty(),
             is_notable: workloads.iter().any(WorkloadStatus::is_notable),
-            notes: [not_read, pulling].concat(),
+            notes: [not_read, pulling.iter().map(|hint| shell.told(hint)).collect()].concat(),
         })
     }
 

@@ -11,14 +11,14 @@ use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::asked_resources::AskedResources;
-use crate::engine::change::target::{self, Images, UPDATED_BY_CONTROLLER, Unnamed, WHAT_IT_DOES};
+use crate::engine::change::target::{self, Images, UPDATED_BY_CONTROLLER, Unnamed, what_it_does};
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::LiveWorkload;
 use crate::engine::value::api_schema::{self, Scope, Validation};
+use crate::engine::value::hint::{Hint, inplace, kubectl};
 use crate::engine::value::kubelet_version::KubeletVersion;
-use crate::engine::value::shell_words::quoted;
 use crate::engine::value::suggest;
 use crate::error::{CommandError, ErrorKind};
 use crate::manifest::{self, Finding, Findings, ManifestError, Packed};
@@ -227,9 +227,8 @@ pub(super) async fn read_workloads(
 
 fn refuse_images(asked: &Asked, why: &str) -> Result<(), CommandError> {
     match asked {
-        Asked::Words(request) if !request.images.is_empty() => {
-            Err(CommandError::usage(why).hint("for another image: kubectl inplace apply TYPE/NAME CONTAINER=IMAGE"))
-        }
+        Asked::Words(request) if !request.images.is_empty() => Err(CommandError::usage(why)
+            .hint(Hint::from("for another image: ").command(inplace("apply TYPE/NAME CONTAINER=IMAGE")))),
         Asked::Words(_) | Asked::Manifests(_) => Ok(()),
     }
 }
@@ -248,7 +247,7 @@ pub(super) async fn read_side_by_side(
 pub(super) fn note_left_out(manifest: &Packed, shell: &Shell) {
     let Packed { api_version, kind, name, source, .. } = manifest;
     let why = match (WorkloadKind::from_manifest(api_version, kind), WorkloadKind::named(kind)) {
-        (Some(_), _) => format!("{UPDATED_BY_CONTROLLER}; {WHAT_IT_DOES}"),
+        (Some(_), _) => shell.told(&what_it_does(&format!("{UPDATED_BY_CONTROLLER}; see what that does: "))),
         // What is served no longer is no other kind.
         (None, Some(known)) => format!("not a workload of {}", known.spec().api_version()),
         (None, None) => "not a workload".to_owned(),
@@ -458,7 +457,8 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
     }
     if cluster.has_namespace(&reference.namespace).await == Some(false) {
         let message = format!("namespaces \"{}\" not found", reference.namespace);
-        return CommandError::from_server("NotFound", message).hint("see what there is with: kubectl get namespaces");
+        return CommandError::from_server("NotFound", message)
+            .hint(Hint::from("see what there is with: ").command(kubectl("get namespaces")));
     }
     // Whoever may not list them gets no suggestion.
     let names = cluster.workload_names(reference.kind, &reference.namespace).await.unwrap_or_default();
@@ -468,6 +468,6 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
         None => error,
     };
     let kind = reference.kind.spec().plural;
-    let namespace = quoted(&reference.namespace);
-    error.hint(format!("see what there is with: kubectl get {kind} --namespace={namespace}"))
+    let list = kubectl("get").and(kind).of(format!("--namespace={}", reference.namespace));
+    error.hint(Hint::from("see what there is with: ").command(list))
 }

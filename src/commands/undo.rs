@@ -4,11 +4,11 @@ use super::planning::{self, Planned};
 use super::rolling::Rolling;
 use super::targets::{self, Wish};
 use super::{Shell, approve, plan, resume};
-use crate::cli::{DryRun, GlobalArgs, TargetArgs, UndoArgs};
+use crate::cli::{ChoiceArgs, DryRun, GlobalArgs, TargetArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::{LiveWorkload, is_left_behind, undone};
+use crate::engine::plan::{LiveWorkload, PodOrder, is_left_behind, undone};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
 use crate::error::CommandError;
@@ -24,6 +24,7 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     let mut found = targets::find(asked, &words, global, &cluster).await?;
     let writer = (args.output, args.field_manager.as_str());
     if args.to.is_none() && !args.pin_digest && are_left_behind(&found, &cluster).await? {
+        refuse_what_the_rollout_has(&args.policy.choice)?;
         for (workload, _) in &found {
             shell.note(&format!("{}: its last rollout did not finish and is rolled back", workload.reference));
         }
@@ -58,6 +59,24 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
     let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
     rolling.on_deferred = args.resize.deferred;
     rolling.each(&planned, shell).await
+}
+
+/// A rollout that did not finish is rolled back whole, in its own order: to ignore a flag would be to promise something.
+fn refuse_what_the_rollout_has(choice: &ChoiceArgs) -> Result<(), CommandError> {
+    let given = [
+        ("--pods-only", choice.pods_only),
+        ("--canary", choice.canary.is_some()),
+        ("--partition", choice.partition.is_some()),
+        ("--pods", !choice.pods.is_empty()),
+        ("--node", choice.node.is_some()),
+        ("--order", choice.order != PodOrder::default()),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(CommandError::usage(format!(
+            "the last rollout did not finish, so undo rolls all of it back, in its own order: {flag} cannot be used with that"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Says which update is undone: with which values the plan shows.

@@ -8,6 +8,7 @@ use super::complete::first_word;
 use super::next;
 use crate::cli::{Typed, root};
 use crate::engine::change::target::{self, TargetError, Unnamed};
+use crate::engine::value::hint::{Hint, Spoken, kubectl};
 use crate::engine::value::shell_words::quoted;
 use crate::engine::value::suggest;
 use crate::error::CommandError;
@@ -125,7 +126,11 @@ pub(super) fn with_what_was_meant(error: TargetError, shell: &Shell) -> CommandE
     let is_bare = matches!(&error, TargetError::UnknownKind { word, .. } if is_word(&shell.typed, word));
     let error = CommandError::from(error);
     match meant {
-        Some(words) => error.hint(format!("the whole command: {}{words}", next::command_of(&shell.arguments))),
+        Some(words) => {
+            let typed = kubectl(next::command_of(&shell.arguments).trim_start_matches("kubectl "));
+            let whole = words.into_iter().fold(typed, Spoken::of).whole();
+            error.hint(Hint::from("the whole command: ").command(whole))
+        }
         None if is_bare => error.hint("a workload is written with its type: TYPE/NAME, such as deployment/web"),
         None => error,
     }
@@ -136,7 +141,7 @@ fn is_word(typed: &[Typed], word: &str) -> bool {
 }
 
 /// Returns what follows the command; the flags that name server and user are added to each hint.
-fn corrected(error: &TargetError, typed: &[Typed]) -> Option<String> {
+fn corrected(error: &TargetError, typed: &[Typed]) -> Option<Vec<String>> {
     let mut typed = typed.to_vec();
     let values = |typed: &[Typed], id: &str| {
         typed.iter().find(|typed| typed.id == id).map(|typed| typed.values.clone()).unwrap_or_default()
@@ -160,10 +165,9 @@ fn corrected(error: &TargetError, typed: &[Typed]) -> Option<String> {
     let commands: Vec<&clap::Command> = root.get_subcommands().collect();
     let words = typed.iter().filter(|typed| !next::is_of_the_connection(&typed.id)).filter_map(|typed| {
         let typed = next::without_secrets(typed);
-        let words = commands.iter().find_map(|command| typed.words(command))?;
-        Some(words.iter().map(|word| format!(" {}", quoted(word))).collect::<String>())
+        commands.iter().find_map(|command| typed.words(command))
     });
-    Some(words.collect())
+    Some(words.flatten().collect())
 }
 
 /// Whether `--dry-run` was typed without a mode, which is the client's.

@@ -31,6 +31,13 @@ pub fn line(text: &str, unicode: bool) -> String {
     shown
 }
 
+/// Returns a text of several lines as one, without the blank ones: a container's last words end with a line break, and a
+/// webhook's refusal is a paragraph.
+pub(crate) fn one_line(text: &str) -> String {
+    let lines = text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
+    if text.contains(['\n', '\r']) { lines.collect::<Vec<_>>().join(" / ") } else { text.to_owned() }
+}
+
 /// Returns at most `characters` of the text, and says how many are left out.
 pub fn cut(text: &str, characters: usize) -> String {
     let Some((at, _)) = text.char_indices().nth(characters) else { return text.to_owned() };
@@ -117,6 +124,8 @@ mod tests {
             assert_eq!(line(text, true), shown);
         }
         assert_eq!(line("caf\u{e9}", false), "caf\\u{e9}");
+        assert_eq!(one_line("panic: no\r\n\n  at main \nexit\n"), "panic: no / at main / exit");
+        assert_eq!(one_line(" as it is "), " as it is ");
     }
 
     #[test]

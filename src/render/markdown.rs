@@ -175,7 +175,7 @@ fn reasons(plan: &WorkloadPlan, text: &mut String) {
         let path = reason.path().map(|path| format!("{} ", code(&path))).unwrap_or_default();
         let sentence = prose(&words::sentence(&reason.sentence()));
         let _ = writeln!(text, "- {pod}{path}**{}**: {sentence}", reason.code());
-        let hint = reason.hint_for(&plan.workload);
+        let hint = reason.hint_for(&plan.workload).to_string();
         if hints.insert(hint.clone()) {
             let _ = writeln!(text, "  *Hint: {}*", prose(&hint));
         }

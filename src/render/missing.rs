@@ -2,13 +2,15 @@
 
 use std::io::{self, Write};
 
+use crate::engine::change::reason::Reason;
 use crate::engine::plan::WorkloadPlan;
 
 use super::style::{Meaning, Style};
-use super::words;
+use super::{Guide, words};
+use crate::engine::value::hint::{Hint, inplace};
 
 /// Writes what is missing, if anything is.
-pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     if plan.missing_permissions.is_empty() {
         return Ok(());
     }
@@ -16,11 +18,12 @@ pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) -> i
     for reason in &plan.missing_permissions {
         writeln!(out, "  {}: {}", reason.code(), words::sentence(&style.show(&reason.sentence())))?;
     }
-    let kind = plan.workload.kind.spec().singular;
-    let alone = if plan.durable.is_none() && plan.workload.kind.has_template() { " --pods-only" } else { "" };
-    let namespace = style.show(&plan.workload.namespace);
-    writeln!(
-        out,
-        "  hint: the Role that gives them is printed by: kubectl inplace rbac apply {kind}{alone} -n {namespace}"
-    )
+    // The longest names the optional ones, too.
+    let roles = plan.missing_permissions.iter().filter_map(|reason| {
+        if let Reason::PermissionMissing { role, .. } = reason { Some(role.as_str()) } else { None }
+    });
+    let role = roles.max_by_key(|role| role.len()).unwrap_or_default();
+    let role = inplace("rbac").and(role).in_namespace(&plan.workload.namespace);
+    let hint = guide.hint(&Hint::from("the Role that gives them is printed by: ").command(role));
+    writeln!(out, "  hint: {}", style.whole(&hint))
 }

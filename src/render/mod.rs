@@ -56,7 +56,7 @@ use crate::engine::report::progress::Progress;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::Goal;
 use crate::engine::state::hook::HookPhase;
-use crate::engine::value::shell_words::connected;
+use crate::engine::value::hint::{Flags, Hint};
 
 pub use access::{Role, access_json, access_table, role_json, role_yaml};
 pub use diff::{diff, yaml};
@@ -83,8 +83,8 @@ use wide::Detail;
 pub struct Guide<'a> {
     /// The command that carries the plan out; named where it can be carried out.
     pub next: Option<&'a str>,
-    /// The flags that name server and user, as they follow a command.
-    pub connection: &'a str,
+    /// The flags that commands in hints have.
+    pub flags: Option<&'a Flags>,
     /// The workloads were asked for in all namespaces: a name alone finds none of them again.
     pub every_namespace: bool,
     /// The wall clock (RFC 3339), where it is known.
@@ -92,8 +92,8 @@ pub struct Guide<'a> {
 }
 
 impl Guide<'_> {
-    fn hint(&self, hint: &str) -> String {
-        connected(hint, self.connection)
+    fn hint(&self, hint: &Hint) -> String {
+        self.flags.map_or_else(|| hint.to_string(), |flags| hint.told(flags))
     }
 }
 

@@ -57,7 +57,12 @@ impl Style {
 
     /// Returns text that was not written here, on one line, escaped and cut to a readable length.
     pub fn show(&self, text: &str) -> String {
-        escape::cut(&self.whole(text), escape::SHOWN_CHARACTERS)
+        escape::cut(&self.flat(text), escape::SHOWN_CHARACTERS)
+    }
+
+    /// Returns text that was not written here, on one line, escaped: its own lines stand behind each other.
+    pub fn flat(&self, text: &str) -> String {
+        self.whole(&escape::one_line(text))
     }
 
     /// Returns text that was not written here, on one line, escaped and never cut: a command must be whole.

@@ -409,3 +409,53 @@ fn a_manifest_whose_template_is_gone_is_an_error() {
     });
     plan().ends_with(1).says("spec.template is required and not set").omits("AdmissionRefused");
 }
+
+/// The template says v3, all pods run v2.
+#[test]
+fn what_the_pods_run_is_what_an_update_comes_from_and_goes_back_to() {
+    let server = server_with([two_containers(Workload::deployment("web"))]);
+    server.run_controllers(true);
+    run(&server, "apply deploy/web side=acme/side:v3 --yes --min-ready-seconds 0").ends_with(0);
+    run(&server, "apply deploy/web side=acme/side:v2 --pods-only --yes --min-ready-seconds 0").ends_with(0);
+    let plan = run(&server, "plan deploy/web side=acme/side:v4").ends_with(0);
+    plan.says("3 pods run acme/side:v2 for side, and the template says acme/side:v3: abort would bring both to acme/side:v3, undo to acme/side:v2");
+    let json = run(&server, "plan deploy/web side=acme/side:v4 -o json").ends_with(0).json();
+    let containers = json["workloads"][0]["containers"].as_array().cloned().unwrap_or_default();
+    assert!(containers.iter().any(|one| one["container"] == "side" && one["from"] == "acme/side:v2"), "{json}");
+    run(&server, "apply deploy/web side=acme/side:v4 --yes --min-ready-seconds 0").ends_with(0);
+    run(&server, "history deploy/web").ends_with(0).prints("v2 -> v4");
+    run(&server, "undo deploy/web --yes --min-ready-seconds 0").ends_with(0);
+    assert_eq!(images(&server, "side"), ["acme/side:v2"; 3]);
+    let template = server.objects("deployments")[0]["spec"]["template"]["spec"]["containers"][1]["image"].clone();
+    assert_eq!(template, "acme/side:v2");
+    run(&server, "plan deploy/web side=acme/side:v5").ends_with(0).omits("PodsDrifted");
+}
+
+/// Traffic goes to the container that serves, or through one with a port.
+#[test]
+fn a_sidecar_without_ports_puts_no_traffic_at_risk() {
+    let port = |number: u16| json!({"ports": [{"containerPort": number}]});
+    for (fields, is_at_risk) in [(json!({}), false), (port(15090), true), (port(80), true)] {
+        let workload = Workload::deployment("web").container("app", "acme/app:v1");
+        let server = server_with([workload.container_with("side", "acme/side:v1", fields.clone())]);
+        server.insert([builders::service("web", &json!({"app": "web"}))]);
+        let told = run(&server, "plan deploy/web side=acme/side:v2").ends_with(0).stderr;
+        assert_eq!(told.contains("TrafficWhileDown"), is_at_risk, "{fields}: {told}");
+        let serves = fields != port(80);
+        let told = run(&server, "plan deploy/web app=acme/app:v2").ends_with(0).stderr;
+        assert_eq!(told.contains("TrafficWhileDown"), serves, "{fields}: {told}");
+    }
+}
+
+#[test]
+fn a_pod_that_no_node_has_taken_and_that_has_the_image_has_nothing_on_its_way() {
+    let server = web();
+    for pod in server.objects("pods") {
+        server.edit("pods", pod["metadata"]["name"].as_str().unwrap_or_default(), |pod| {
+            pod["spec"].as_object_mut().map(|spec| spec.remove("nodeName"));
+            pod["status"] = json!({"phase": "Pending"});
+        });
+    }
+    let output = run(&server, "apply deploy/web side=acme/side:v1 --yes").ends_with(0);
+    output.prints("No changes").omits("had been patched before");
+}

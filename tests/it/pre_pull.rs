@@ -282,3 +282,17 @@ fn only_what_is_left_behind_is_deleted_by_another_run() {
     resume(&server).says("a pod that pulled images for a run that is gone was deleted");
     assert!(pull_pods(&server).is_empty(), "a process of this machine that is gone is known at once");
 }
+
+/// What the caller may not do is not promised; where it is asked for, it is missing.
+#[test]
+fn a_pull_is_promised_only_to_who_may_make_the_pod_for_it() {
+    let server = lacking(&["node-a"]);
+    server.fault(When::verb("create").of("pods"), Effect::Forbid);
+    let plan = run(&server, "plan deploy/web side=acme/side:v2").ends_with(0);
+    plan.omits("Each pod: pulls").says("you may not create pods, so no node pulls acme/side:v2 first");
+    let always = run(&server, "plan deploy/web side=acme/side:v2 --pre-pull always").ends_with(0);
+    always.prints("PermissionMissing: you may not create pods");
+    run(&server, &format!("{DURABLE} --pre-pull always")).ends_with(3);
+    nothing_was_touched(&server, "--pre-pull=always");
+    run(&server, &format!("{DURABLE} --min-ready-seconds 0")).ends_with(0).omits("node-a  pulls");
+}

@@ -56,6 +56,25 @@ fn hints_are_asked_as_the_same_user() {
     output.says("kubectl auth can-i get deployments.apps/web --namespace=default --as jane --as-group a\n");
 }
 
+/// Wherever a command stands in a sentence.
+#[test]
+fn every_command_of_a_hint_has_who_asks_and_how_careful() {
+    let server = web();
+    server.run_controllers(true);
+    let hooked = ["apply", "deploy/web", "side=acme/side:v2", "--yes", "--before-pod", "exit 1"];
+    Binary::against(&server, hooked).run().ends_with(4);
+    let held = run(&server, "plan deploy/web app=acme/app:v2 --as jane --timeout 8m").ends_with(0);
+    let command = |verb| format!("kubectl inplace {verb} deployment/web -n default --no-hooks --timeout 8m --as jane");
+    held.prints(&format!("hint: resume it ({}), or roll it back ({})", command("resume"), command("abort")));
+    run(&server, "plan deploy/web app=acme/app:v2 -o json")
+        .ends_with(0)
+        .prints("(kubectl inplace resume deployment/web -n default --no-hooks)");
+    let server = web();
+    server.fault(When::verb("patch").of("deployments"), Effect::Forbid);
+    let output = run(&server, "plan deploy/web side=acme/side:v2 --as jane").ends_with(0);
+    output.prints("kubectl inplace rbac apply deployment -n default --as jane\n");
+}
+
 #[test]
 fn what_undoes_itself_prints_no_command_for_it() {
     let server = web();
@@ -73,9 +92,15 @@ fn resume_takes_no_flag_that_it_would_ignore() {
     let server = web();
     for flag in ["--pods a", "--node n", "--canary 1", "--partition 1", "--order name", "--pods-only"] {
         for verb in ["resume", "abort"] {
-            run(&server, &format!("{verb} deploy/web {flag}")).ends_with(1).says("cannot be used with them");
+            run(&server, &format!("{verb} deploy/web {flag}")).ends_with(1).says("unexpected argument");
+            let name = flag.split(' ').next().unwrap_or_default();
+            run(&server, &format!("{verb} --help")).ends_with(0).omits(&format!("{name} ")).omits(&format!("{name}\n"));
         }
     }
+    // What did not finish is rolled back whole.
+    server.run_controllers(true);
+    run(&server, "apply deploy/web side=acme/side:missing --yes --pre-pull never").ends_with(4);
+    run(&server, "undo deploy/web --pods web-0 --yes").ends_with(1).says("--pods cannot be used with that");
     assert!(
         Binary::against(&server, ["apply", "--plan", "file", "--drain", "none"])
             .run()

@@ -228,6 +228,11 @@ fn every_command_in_a_text_is_one() {
         for (line, text) in code.lines().enumerate().filter(|(_, text)| !text.trim_start().starts_with("//")) {
             let place = format!("{}:{}", file.display(), line + 1);
             text.split('"').for_each(|text| all.extend(wrong(&place, text, &mut number)));
+            // Values of commands (`engine::value::hint`).
+            for (call, before) in [("inplace(\"", "kubectl inplace "), ("kubectl(\"", "kubectl ")] {
+                let values = text.split(call).skip(1).filter_map(|value| value.split('"').next());
+                values.for_each(|value| all.extend(wrong(&place, &format!("{before}{value}"), &mut number)));
+            }
         }
     }
     assert!(all.is_empty(), "{}", all.join("\n"));
@@ -254,4 +259,41 @@ fn a_wrong_command_is_found() {
     ] {
         assert_eq!(wrong(text), 0, "{text}");
     }
+}
+
+/// A command to copy is a value (`engine::value::hint`), so that whoever shows it adds who asks whom. What only explains, and
+/// help, is of nobody's cluster.
+#[test]
+fn no_command_to_copy_is_put_into_a_sentence() {
+    let explains = ["_code.rs", "_word.rs", "src/cli/", "commands/explain.rs", "commands/usage.rs"];
+    let mut found = Vec::new();
+    for file in program_sources() {
+        let name = file.display().to_string();
+        if explains.iter().any(|known| name.contains(known)) {
+            continue;
+        }
+        let source = fs::read_to_string(&file).expect("a source can be read");
+        let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for text in lines.flat_map(|line| line.split('"').skip(1).step_by(2)) {
+            found.extend(copied(text).map(|command| format!("{name}: {command}")));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    assert!(copied("see its pods: kubectl get pods -n {}").is_some());
+    assert!(copied("resume it (kubectl inplace resume {workload}), or not").is_some());
+    assert!(copied("save it (kubectl rollout undo keeps working)").is_none());
+}
+
+/// Returns the command to copy in a text: after a colon or in brackets, up to its end or to what is put in.
+fn copied(text: &str) -> Option<&str> {
+    text.match_indices("kubectl ").find_map(|(at, _)| {
+        let (before, command) = text.split_at(at);
+        let is_command = before.ends_with(": ") || before.ends_with('(');
+        let end = command.find(|c: char| !(c.is_ascii_lowercase() || c == ' ' || c == '-')).unwrap_or(command.len());
+        let (words, rest) = command.split_at(end);
+        let is_prose = ["kubectl apply creates it", "kubectl rollout undo would go there next"].contains(&words);
+        let is_whole = rest.is_empty() && !is_prose || rest.starts_with('{');
+        (is_command && is_whole).then_some(command)
+    })
 }

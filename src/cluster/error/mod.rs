@@ -6,6 +6,7 @@
 //!
 //! Texts of the cluster are passed on as they came: whoever shows them escapes control characters.
 
+use crate::engine::value::hint::{Hint, kubectl};
 use std::time::Duration;
 
 pub use super::connect::{CredentialPluginError, KubeconfigError};
@@ -246,29 +247,30 @@ impl ClusterError {
     }
 
     /// Says what a person can do about it, one sentence each; often none.
-    pub fn hints(&self) -> Vec<String> {
+    pub fn hints(&self) -> Vec<Hint> {
         match self {
-            Self::Forbidden { request, .. } => vec![format!("check it with: {}", request.can_i())],
+            Self::Forbidden { request, .. } => vec![Hint::from("check it with: ").command(request.can_i())],
             Self::Unauthorized => vec![
-                "the credentials are missing, wrong or expired; log in again as your cluster's provider says"
-                    .to_owned(),
-                "see who you are with: kubectl auth whoami".to_owned(),
+                "the credentials are missing, wrong or expired; log in again as your cluster's provider says".into(),
+                Hint::from("see who you are with: ").command(kubectl("auth whoami")),
             ],
             Self::Conflict { causes, .. } if !causes.is_empty() => {
-                causes.iter().map(|(field, message)| format!("{field}: {message}")).collect()
+                causes.iter().map(|(field, message)| format!("{field}: {message}").into()).collect()
             }
             Self::Conflict { .. } => vec![
-                "the object was changed by another client meanwhile; plan again".to_owned(),
+                "the object was changed by another client meanwhile; plan again".into(),
                 "an exported manifest has metadata.resourceVersion, which is of the past: take it out of the file"
-                    .to_owned(),
+                    .into(),
             ],
             Self::Invalid { is_bare_test_failure: true, .. } => {
-                vec!["the object is no longer what the change was planned for; plan again".to_owned()]
+                vec!["the object is no longer what the change was planned for; plan again".into()]
             }
-            Self::UnknownResource { .. } => vec!["see what the server has with: kubectl api-resources".to_owned()],
+            Self::UnknownResource { .. } => {
+                vec![Hint::from("see what the server has with: ").command(kubectl("api-resources"))]
+            }
             Self::Unreachable { why, .. } => unreached_hints(why),
             Self::TimedOut { after: Some(_), .. } => {
-                vec!["give the server more time with --request-timeout".to_owned()]
+                vec!["give the server more time with --request-timeout".into()]
             }
             Self::Kubeconfig(error) => error.hints(),
             Self::CredentialPlugin(error) => error.hints(),
@@ -317,7 +319,7 @@ fn unreachable(server: &str, why: &Unreached) -> String {
     }
 }
 
-fn unreached_hints(why: &Unreached) -> Vec<String> {
+fn unreached_hints(why: &Unreached) -> Vec<Hint> {
     let hint = match why {
         Unreached::Certificate(_) => {
             "check certificate-authority and tls-server-name of the cluster in the kubeconfig, and the https:// of its server"
@@ -325,5 +327,5 @@ fn unreached_hints(why: &Unreached) -> Vec<String> {
         Unreached::UnknownHost(_) => "check the server's name in the kubeconfig, the VPN and the name service",
         Unreached::Refused | Unreached::Other(_) => return Vec::new(),
     };
-    vec![hint.to_owned()]
+    vec![hint.into()]
 }

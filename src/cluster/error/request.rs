@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::engine::k8s::permissions::AccessVerb;
+use crate::engine::value::hint::{Spoken, kubectl};
 
 /// What a request was about, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,24 +48,17 @@ impl RequestDescription {
     }
 
     /// Gives the command that asks the server whether the caller may do this.
-    pub fn can_i(&self) -> String {
-        let mut command = format!("kubectl auth can-i {} {}", self.verb.word(), self.resource);
-        if let Some(name) = &self.name {
-            command.push('/');
-            command.push_str(name);
-        }
-        if let Some(subresource) = &self.subresource {
-            command.push_str(" --subresource=");
-            command.push_str(subresource);
-        }
+    pub fn can_i(&self) -> Spoken {
+        let name = self.name.as_ref().map(|name| format!("/{name}")).unwrap_or_default();
+        let command = kubectl("auth can-i").and(self.verb.word()).of(format!("{}{name}", self.resource));
+        let command = match &self.subresource {
+            Some(subresource) => command.of(format!("--subresource={subresource}")),
+            None => command,
+        };
         match &self.namespace {
-            Some(namespace) => {
-                command.push_str(" --namespace=");
-                command.push_str(namespace);
-            }
-            None => command.push_str(" --all-namespaces"),
+            Some(namespace) => command.of(format!("--namespace={namespace}")),
+            None => command.and("--all-namespaces"),
         }
-        command
     }
 
     /// Gives the resource with its subresource, as roles spell it (`pods/resize`).

@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::engine::k8s::permissions::AccessVerb;
+use crate::engine::value::hint::Hint;
 
 fn sorted(status: &serde_json::Value) -> ClusterError {
     let what =
@@ -151,6 +152,6 @@ fn who_may_is_asked_with_the_very_verb() {
         ),
     ];
     for (request, expected) in cases {
-        assert_eq!(request.can_i(), expected);
+        assert_eq!(Hint::default().command(request.can_i()).to_string(), expected);
     }
 }

@@ -21,7 +21,8 @@ use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use crate::engine::state::hook::HookPhase;
 use crate::engine::status::{Deed, Way};
-use crate::engine::value::shell_words::{connected, quoted};
+use crate::engine::value::hint::Flags;
+use crate::engine::value::shell_words::quoted;
 use crate::engine::value::{address, duration};
 
 /// What becomes of a flag in the commands that are printed after it.
@@ -395,7 +396,7 @@ impl Typing {
         } else {
             (
                 Vec::new(),
-                "; it differs in more than can be changed in place: what keeps the pods is to set it back (kubectl edit)",
+                "; it differs in more than can be changed in place: what keeps the pods is to set it back with kubectl edit",
             )
         };
         let note = ("note:".to_owned(), format!("{workload} still {held}, so {whose} does not roll out{but}"));
@@ -472,14 +473,15 @@ impl Typing {
         known.map(|known| flags(known, &self.typed, &[Carry::Connection])).unwrap_or_default()
     }
 
-    /// Adds the flags that name server and user to the command that a hint ends with, after a colon.
-    pub(super) fn connected(&self, text: &str) -> String {
-        connected(text, &self.connection())
-    }
-
-    /// Returns the flags that name server and user, as they follow a command.
-    pub(super) fn connection(&self) -> String {
-        self.connection_words().iter().map(|word| format!(" {}", quoted(word))).collect()
+    /// Returns what the commands in hints have from what was typed.
+    pub(super) fn flags(&self) -> Flags {
+        let watches = self.without(|typed| typed.id == "min_ready_seconds");
+        let of = |command: &Command| {
+            let typing = watches.as_ref().filter(|_| command.get_name() == Verb::Follow.word()).unwrap_or(self);
+            let own = flags(command, &typing.typed, &[Carry::Safeguard, Carry::Connection]);
+            (command.get_name().to_owned(), own)
+        };
+        Flags { connection: self.connection_words(), own: root().get_subcommands().map(of).collect() }
     }
 }
 

@@ -2,6 +2,7 @@ use clap::FromArgMatches;
 
 use super::*;
 use crate::engine::kinds::WorkloadKind;
+use crate::engine::value::hint::{Hint, inplace, kubectl};
 
 fn matches(words: &[String]) -> clap::ArgMatches {
     let parsed = Cli::command().try_get_matches_from(words);
@@ -176,13 +177,22 @@ fn after_a_pause_nothing_is_a_canary_any_more() {
 
 #[test]
 fn hints_lead_to_the_same_server_as_the_same_user() {
-    let typing = typing("x plan deploy/web side=a:1 --as jane --as-group a_b --context c");
-    for (hint, expected) in [
-        ("see: them: kubectl get pods", "see: them: kubectl get pods --context c --as jane --as-group 'a b'"),
-        ("kubectl apply: would refuse it", "kubectl apply: would refuse it"),
-        ("no command", "no command"),
+    let typing = typing(
+        "x plan deploy/web side=a:1 --as jane --as-group a_b --context c --max-unavailable 2 --min-ready-seconds 9",
+    );
+    for (command, expected) in [
+        (kubectl("get pods"), "kubectl get pods --context c --as jane --as-group 'a b'"),
+        (
+            inplace("resume deploy/web"),
+            "kubectl inplace resume deploy/web --max-unavailable 2 --min-ready-seconds 9 --context c --as jane --as-group 'a b'",
+        ),
+        (inplace("follow deploy/web"), "kubectl inplace follow deploy/web --context c --as jane --as-group 'a b'"),
+        (inplace("history deploy/web"), "kubectl inplace history deploy/web --context c --as jane --as-group 'a b'"),
     ] {
-        assert_eq!(typing.connected(hint), expected);
+        assert_eq!(
+            Hint::from("see: ").command(command).then(", or not").told(&typing.flags()),
+            format!("see: {expected}, or not")
+        );
     }
 }
 

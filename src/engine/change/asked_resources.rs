@@ -193,6 +193,9 @@ mod tests {
         assert_eq!((&set["containers"][0], &set["initContainers"]), (&spec["containers"][0], &spec["initContainers"]));
         asked.containers = ["sied".into()].into();
         let mut spec = spec;
-        assert_eq!(asked.put(&mut spec).unwrap_err()[0].hint(), "did you mean side?");
+        let reasons = asked.put(&mut spec).unwrap_err();
+        assert!(
+            matches!(&reasons[0], Reason::ContainerNotFound { suggestion: Some(name), .. } if name.as_str() == "side")
+        );
     }
 }

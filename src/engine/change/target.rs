@@ -1,5 +1,6 @@
 //! What a person named: workloads and images, read from the words of the command line in `kubectl set image`'s grammar.
 
+use crate::engine::value::hint::{Hint, inplace};
 use std::collections::BTreeMap;
 
 use crate::engine::change::asked_resources::AskedResources;
@@ -51,8 +52,10 @@ pub enum Unnamed {
 /// Why a workload is not for this program, where its kind is known all the same.
 pub const UPDATED_BY_CONTROLLER: &str = "its own controller updates the pods, not kubectl inplace";
 
-/// What there is for such a kind.
-pub const WHAT_IT_DOES: &str = "kubectl inplace plan --against OLD.yaml -f NEW.yaml says what that controller does";
+/// Returns what there is for such a kind.
+pub fn what_it_does(before: &str) -> Hint {
+    Hint::from(before).command(inplace("plan --against OLD.yaml -f NEW.yaml"))
+}
 
 /// What is wrong with the words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

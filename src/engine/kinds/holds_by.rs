@@ -1,11 +1,35 @@
 //! What keeps a workload's controller from replacing pods after its template has changed, and how that shows.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::is_on_delete;
 
 const PAUSED: &str = "/spec/paused";
 const UPDATE_STRATEGY: &str = "/spec/updateStrategy";
+
+/// What becomes of the pods of a paused Deployment once its rollouts are resumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum IfResumed {
+    /// The ReplicaSet that has them has its template: they stay as they are.
+    KeepsPods,
+    /// Another ReplicaSet gets the template, and takes their place.
+    ReplacesPods,
+    /// Its ReplicaSets could not be read.
+    NotKnown,
+}
+
+impl IfResumed {
+    /// Returns what `kubectl rollout resume` does then.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::KeepsPods => "kubectl rollout resume would replace none of them, and leave them as they are",
+            Self::ReplacesPods => "kubectl rollout resume would replace every pod",
+            Self::NotKnown => "kubectl rollout resume may replace them",
+        }
+    }
+}
 
 /// What keeps a workload's controller from replacing pods after its template has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -27,7 +27,7 @@ use crate::engine::merge::strategic_merge::Schema;
 use crate::engine::value::int_or_percent::IntOrPercent;
 
 pub use by_controller::{Course, Foresee, Foreseen, Obstacle};
-pub use holds_by::{HoldsBy, Release};
+pub use holds_by::{HoldsBy, IfResumed, Release};
 
 /// The workload kinds whose pods can be updated in place, by this program or by their own controllers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::adopt;
 use super::availability;
 use super::back_off::BackOff;
-use super::durable;
+use super::drift::Drift;
+use super::durable::{self, if_resumed};
 use super::estimate::estimate;
 use super::order::{self, Ranked};
 use super::pods::{effect, pod_plan};
@@ -146,6 +147,10 @@ fn shown(of_template: &FieldChanges, pods: &[PodPlan]) -> FieldChanges {
 /// While a rollout of this program holds the owner, its pause and its progress are that rollout's: what they would
 /// otherwise ask the person to do (`kubectl rollout resume`) would replace pods.
 fn settle_holder(reasons: &mut Vec<Reason>, warnings: &mut Vec<Warning>, pods: &mut [(PodPlan, &Pod)]) {
+    // A paused Deployment replaces no pod, whatever its ReplicaSets look like.
+    if reasons.iter().any(|reason| matches!(reason, Reason::OwnerPaused { .. })) {
+        reasons.retain(|reason| !matches!(reason, Reason::OwnerRollingOut { .. }));
+    }
     if reasons.iter().any(|reason| matches!(reason, Reason::RolloutHeld { .. })) {
         // Under a rollout of this program the pods are of the revision before and differ, and none is replaced.
         warnings.retain(|warning| !matches!(warning, Warning::PodsOfOldRevision { .. } | Warning::PodsDiffer { .. }));
@@ -259,7 +264,8 @@ fn of_the_owner(
             reasons.push(Reason::OwnerTerminating);
         }
         if workload.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) {
-            reasons.push(Reason::OwnerPaused { replaces_pods: adopt::is_left_without_lock(live) });
+            let leads_in_place = adopt::is_left_without_lock(live);
+            reasons.push(Reason::OwnerPaused { if_resumed: if_resumed(live), leads_in_place });
         }
         if let Some(deployment) = &live.surroundings.newer_in_deployment {
             reasons.push(Reason::ReplicaSetOfOldRevision { deployment: deployment.clone() });
@@ -310,6 +316,9 @@ fn container_plan(
         let mut differing = differing.map(|(_, container)| &container.image).filter(|image| *image != to);
         let in_template = Some(&container.image).filter(|image| *image != to);
         let in_a_pod = differing.next();
+        if let Some(image) = runs_instead(context, pods, name, to) {
+            return Some(image);
+        }
         // Where the owner is left as it is, what its template asks for changes nothing.
         let changes_owner = context.durable || in_pods.is_empty();
         in_template.filter(|_| changes_owner || in_a_pod.is_some()).or(in_a_pod).cloned()
@@ -320,6 +329,15 @@ fn container_plan(
         None => (container.image.clone(), None),
     };
     Some(ContainerPlan { container: name.clone(), list, from, to, effect, resize_restarts: false })
+}
+
+/// What the pods that change run, where none of them runs what its template says.
+fn runs_instead(context: &Context<'_>, pods: &[(PodPlan, &Pod)], name: &ContainerName, to: &str) -> Option<String> {
+    let is_changed = |(plan, pod): &&(PodPlan, &Pod)| {
+        plan.verdict == PodVerdict::Update && pod.container(name).is_some_and(|(_, _, container)| container.image != to)
+    };
+    let changed = pods.iter().filter(is_changed).map(|(_, pod)| *pod);
+    Some(Drift::of(context, name, changed)?.instead()?.to_owned())
 }
 
 /// Of images that differ from pod to pod those of the first pod that changes.

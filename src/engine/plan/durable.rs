@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::adopt;
 use super::build::Context;
 use super::resume::sides;
 use super::{Verdict, WorkloadPlan};
+use super::{adopt, drift};
 use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::change::{Change, Direction, TemplateImage, same};
 use crate::engine::k8s::names::{ContainerName, Uid};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::{HoldsBy, Revisions, WorkloadKind};
+use crate::engine::kinds::{HoldsBy, IfResumed, Revisions, WorkloadKind};
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::{LockState, Outgoing, RolloutLock};
@@ -44,7 +44,7 @@ pub struct DurablePlan {
     /// What the containers run now (`imageID`), where all pods run the same.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub digests: BTreeMap<ContainerName, String>,
-    /// The images before the rollout that this one goes on from.
+    /// The images before the rollout that this one goes on from, and what the pods ran where that was not the template's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub origin: BTreeMap<ContainerName, String>,
     /// The names of the pods that were chosen; all unless some were.
@@ -163,6 +163,11 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
     {
         reasons.push(held_by_somebody());
     }
+    for (name, image) in &plan.change.images {
+        if let (false, Some(ran)) = (plan.origin.contains_key(name), drift::ran(context, name, &image.to)) {
+            plan.origin.insert(name.clone(), ran.to_owned());
+        }
+    }
     match kind.revisions() {
         Revisions::ReplicaSets => of_deployment(context, &mut plan, reasons),
         Revisions::ControllerRevisions(_) => of_revisions(context, &mut plan, reasons),
@@ -256,7 +261,7 @@ pub enum Hold {
     /// The same, and somebody has lifted its pause too early: its controller replaces the pods.
     LetGo,
     /// What a rollout has left whose lock cannot be read, or is gone.
-    WithoutLock,
+    WithoutLock(IfResumed),
 }
 
 /// Returns what holds a workload, from what is written on it and on what it owns.
@@ -268,9 +273,9 @@ pub fn hold(live: &LiveWorkload) -> Option<Hold> {
             Life::Unknown(_) => Hold::PerhapsAtWork,
             Life::Ended | Life::Gone | Life::Silent(_) => left_behind(live, &lock),
         }),
-        Err(_) => Some(Hold::WithoutLock),
+        Err(_) => Some(Hold::WithoutLock(if_resumed(live))),
         Ok(None) if adopt::copied(live).is_some() => Some(Hold::LeftBehind),
-        Ok(None) if adopt::is_left_without_lock(live) => Some(Hold::WithoutLock),
+        Ok(None) if adopt::is_left_without_lock(live) => Some(Hold::WithoutLock(if_resumed(live))),
         Ok(None) => None,
     }
 }
@@ -288,7 +293,7 @@ impl WorkloadPlan {
     /// Returns what holds the workload where that stands against the plan, or is left though there is nothing to do.
     pub fn hold(&self, live: &LiveWorkload) -> Option<Hold> {
         let is_in_the_way = |reason: &Reason| {
-            matches!(reason, Reason::OwnerPaused { replaces_pods: true } | Reason::RolloutHeld { .. })
+            matches!(reason, Reason::OwnerPaused { leads_in_place: true, .. } | Reason::RolloutHeld { .. })
         };
         let is_done = self.verdict == Verdict::NothingToDo;
         hold(live).filter(|_| is_done || self.all_reasons().any(is_in_the_way))
@@ -337,6 +342,8 @@ fn held_by_somebody() -> Reason {
         state: Box::default(),
         run: Box::default(),
         is_at_work: false,
+        goes_back: false,
+        has_hooks: false,
     }
 }
 
@@ -356,6 +363,8 @@ fn held(live: &LiveWorkload, lock: &RolloutLock) -> Reason {
         state: lock.state.words(is_at_work).into(),
         run: run.into(),
         is_at_work,
+        goes_back: lock.direction == Direction::Back || left_behind(live, lock) != Hold::LeftBehind,
+        has_hooks: !lock.hooks.is_empty(),
     }
 }
 
@@ -419,6 +428,19 @@ fn only_holder<'s>(workload: &Workload, sets: &'s [Value]) -> Option<&'s Value> 
     let current = holder(sets, workload.template())?;
     let uid = |set: &Value| set.pointer("/metadata/uid").cloned();
     sets.iter().all(|set| uid(set) == uid(current) || deployment::is_empty(set)).then_some(current)
+}
+
+/// Returns what becomes of the pods of a paused Deployment once its rollouts are resumed: its controller moves them to the
+/// ReplicaSet that holds the template, or to a new one.
+pub(super) fn if_resumed(live: &LiveWorkload) -> IfResumed {
+    let sets = &live.surroundings.owned;
+    // The parts of a template that were not read are not compared.
+    let is_read = sets.iter().any(|set| set.pointer("/spec/template").is_some());
+    match only_holder(&live.workload, sets) {
+        _ if !is_read || !live.surroundings.denied.is_empty() => IfResumed::NotKnown,
+        Some(_) => IfResumed::KeepsPods,
+        None => IfResumed::ReplacesPods,
+    }
 }
 
 /// Returns whether what was read is about to settle: the controller has not seen its owner's present spec yet, or owner and

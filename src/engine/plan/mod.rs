@@ -7,6 +7,7 @@ mod back_off;
 mod build;
 mod container_order;
 mod drains;
+mod drift;
 mod durable;
 mod estimate;
 mod goal;

@@ -96,6 +96,10 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
             let Some(to) = context.wanted.image_in(pod, list, container) else { continue };
             let effect = effect(list, container);
             let differs = container.image != to;
+            // Nothing of an update is on its way in a pod that no node has taken, and that was made so.
+            if !differs && pod.is_unstarted() && Baseline::of(pod, &container.name) == Baseline::Created {
+                continue;
+            }
             if differs || is_in_progress(pod, container, effect) {
                 in_progress |= !differs;
                 let from = if differs { Some(container.image.clone()) } else { recorded_from(pod, &container.name) };
@@ -166,14 +170,9 @@ pub(super) fn recorded_from(pod: &Pod, name: &ContainerName) -> Option<String> {
     UpdateRecord::of(pod).and_then(|record| Some(record.container(pod, name)?.from.clone()))
 }
 
-/// Whether the image is the one that a pod without a node asked for before an update, or has asked for all along.
+/// Whether the image is the one that a pod without a node asked for before an update.
 fn goes_back(pod: &Pod, name: &ContainerName, to: &str) -> bool {
-    if !pod.is_unstarted() {
-        return false;
-    }
-    recorded_from(pod, name).is_some_and(|from| from == to)
-        || Baseline::of(pod, name) == Baseline::Created
-            && pod.container(name).is_some_and(|(_, _, container)| container.image == to)
+    pod.is_unstarted() && recorded_from(pod, name).is_some_and(|from| from == to)
 }
 
 pub(super) fn effect(list: ContainerList, container: &Container) -> Effect {

@@ -277,7 +277,7 @@ pub fn resume(
     })
 }
 
-const MORE_THAN_IN_PLACE: &str = "its controller is held back, and its template differs from what its pods were made from in more than can be changed in place: set the template back first (kubectl edit), or let it roll out, which replaces every pod";
+const MORE_THAN_IN_PLACE: &str = "its controller is held back, and its template differs from what its pods were made from in more than can be changed in place: set the template back first with kubectl edit, or let it roll out, which replaces every pod";
 
 /// Returns the lock to go on from, and whether that is one that had to be found again.
 fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), ResumeError> {

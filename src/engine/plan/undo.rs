@@ -38,7 +38,7 @@ pub enum UndoError {
     },
     /// A rollout of the template and its pods whose lock was removed.
     #[error(
-        "how its last update in place, {id}, ended is not recorded (its lock was removed), so its template cannot be rolled back with the pods: set the images with kubectl inplace apply TYPE/NAME CONTAINER=IMAGE"
+        "how its last update in place, {id}, ended is not recorded (its lock was removed), so its template cannot be rolled back with the pods"
     )]
     EndNotRecorded {
         /// The update.

@@ -87,7 +87,7 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, life: Option<&Life>, 
         }
         Hold::SetBack => vec![way(Deed::Abort, "Roll back")],
         Hold::Overtaken | Hold::LetGo => vec![way(Deed::Abort, "End it, changing no image")],
-        Hold::WithoutLock => Way::without_lock(hooks).into(),
+        Hold::WithoutLock(_) => Way::without_lock(hooks).into(),
     }
 }
 

@@ -1,8 +1,9 @@
-//! Values without an owner: quantities, images, durations, selectors, versions, and how words are suggested and quoted.
+//! Values without an owner: quantities, images, durations, selectors, versions, how words are suggested and quoted, and hints.
 
 pub mod address;
 pub mod api_schema;
 pub mod duration;
+pub mod hint;
 pub mod image;
 pub mod int_or_percent;
 pub mod json_path;

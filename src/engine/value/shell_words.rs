@@ -11,12 +11,6 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Adds flags to the command that a hint ends with, after a colon.
-pub fn connected(hint: &str, flags: &str) -> String {
-    let has_command = hint.rsplit_once(": ").is_some_and(|(_, command)| command.starts_with("kubectl "));
-    if has_command && !hint.ends_with(flags) { format!("{hint}{flags}") } else { hint.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -224,7 +224,7 @@ struct ReasonView {
 impl ReasonView {
     fn of(reason: &Reason, workload: &WorkloadRef) -> Self {
         let fields = fields(reason, &["code", "path", "hint"]);
-        let (message, hint) = (reason.sentence(), reason.hint_for(workload));
+        let (message, hint) = (reason.sentence(), reason.hint_for(workload).to_string());
         Self { code: reason.code(), path: reason.path(), message, hint, fields }
     }
 }

@@ -246,7 +246,7 @@ pub(super) fn messages(pod: &PodStatus, detail: Detail, style: &Style) -> Vec<St
         Condition::Restarted { .. } => report.again.map(|again| restarted(report, again)),
         Condition::Running { .. } | Condition::Unverified { .. } | Condition::Ended { .. } => None,
     };
-    let cut = |text: &str| escape::cut(&style.whole(text), MESSAGE_CHARACTERS);
+    let cut = |text: &str| escape::cut(&style.flat(text), MESSAGE_CHARACTERS);
     let scheduler = pod.unscheduled.iter().filter(|why| !why.is_empty());
     let scheduler = scheduler.map(|why| format!("{NOT_SCHEDULED}: {}", cut(why)));
     let told = pod.containers.iter().filter_map(|report| {

@@ -208,32 +208,30 @@ fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out
 }
 
 /// What is so besides the lock, and the word before it.
-fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, &'static str)> {
+fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, String)> {
     let (left, held) = ("left behind:", "held back:");
     match hold {
         Hold::LeftBehind if status.held == Held::No => {
-            Some((left, "a rollout was left here, and its lock was removed"))
+            Some((left, "a rollout was left here, and its lock was removed".to_owned()))
         }
-        Hold::SetBack => Some((left, "its template is again what it was before the rollout")),
+        Hold::SetBack => Some((left, "its template is again what it was before the rollout".to_owned())),
         Hold::Overtaken => Some((
             left,
-            "another client has set another template since, so it cannot be resumed: abort ends it, changes no pod, and prints how that template gets to the pods",
+            "another client has set another template since, so it cannot be resumed: abort ends it, changes no pod, and prints how that template gets to the pods".to_owned(),
         )),
         Hold::LetGo => Some((
             left,
-            "another client has resumed it (kubectl rollout resume) before its pods were updated, so its controller replaces them",
+            "another client has resumed it (kubectl rollout resume) before its pods were updated, so its controller replaces them".to_owned(),
         )),
-        Hold::WithoutLock if status.held != Held::No => None,
+        Hold::WithoutLock(_) if status.held != Held::No => None,
         // So does a person leave it.
-        Hold::WithoutLock => Some((
-            held,
-            match status.workload.kind.holds_by().restores_the_field() {
-                true => {
-                    "its pods do not have its template, and its updateStrategy is OnDelete: any other one would replace them"
-                }
-                false => "its pods do not have its template: kubectl rollout resume can replace them",
-            },
-        )),
+        Hold::WithoutLock(if_resumed) => {
+            let then = match status.workload.kind.holds_by().restores_the_field() {
+                true => ", and its updateStrategy is OnDelete: any other one would replace them".to_owned(),
+                false => format!(": {}", if_resumed.sentence()),
+            };
+            Some((held, format!("its pods do not have its template{then}")))
+        }
         Hold::AtWork | Hold::PerhapsAtWork | Hold::LeftBehind => None,
     }
 }

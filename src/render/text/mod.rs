@@ -94,7 +94,7 @@ fn workload(
     match plan.verdict {
         Verdict::InPlace => {
             headline::promises(plan, style, out)?;
-            missing::text(plan, style, out)
+            missing::text(plan, guide, style, out)
         }
         Verdict::InPlaceByController | Verdict::NothingToDo | Verdict::NotEligible => Ok(()),
     }

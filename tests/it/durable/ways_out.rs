@@ -350,3 +350,33 @@ fn the_status_of_a_namespace_says_of_a_workload_what_its_own_says() {
         typed(&scene.server, &command).run().prints("is left of a rollout that was rolled back");
     }
 }
+
+/// Whether `kubectl rollout resume` replaces the pods depends on which ReplicaSet has the template, lock or none.
+#[test]
+fn what_a_resume_of_the_rollouts_would_do_is_said_as_it_is() {
+    let (replaces, keeps) = ("would replace every pod", "would replace none of them");
+    let cases =
+        [("create", "replicasets", replaces), ("patch", "replicasets", replaces), ("patch", "deployments", keeps)];
+    side_by_side(cases.to_vec(), |(verb, plural, expected)| {
+        let nth = usize::from(plural == "deployments");
+        let scene = killed_at(KINDS[0], Write { verb, plural, nth });
+        Deed::UnlockAll.is_done(&scene);
+        let status = typed(&scene.server, "status deploy/w").run().ends_with(0);
+        status.prints(&format!("its pods do not have its template: kubectl rollout resume {expected}"));
+        let plan = typed(&scene.server, "plan deploy/w side=acme/side:v3").run().ends_with(0);
+        plan.prints("OwnerPaused").prints(expected).prints("whose lock was removed").omits("OwnerRollingOut");
+    });
+}
+
+/// A template that cannot reach the pods in place is not said to leave them as they are.
+#[test]
+fn a_pause_over_another_template_is_told_with_what_a_resume_would_do() {
+    let scene = Scene::new(KINDS[0]);
+    scene.server.edit("deployments", "w", |owner| {
+        owner["spec"]["paused"] = true.into();
+        owner["spec"]["template"]["spec"]["containers"][0]["env"] = json!([{"name": "A", "value": "b"}]);
+    });
+    let plan = typed(&scene.server, "plan deploy/w side=acme/side:v3").run().ends_with(0);
+    let plan = plan.prints("would replace every pod").prints("set its template back with kubectl edit");
+    plan.omits("its pods shall stay as they are").omits("OwnerRollingOut");
+}

@@ -21,6 +21,7 @@ use kubectl_inplace::engine::report::Notice;
 use kubectl_inplace::engine::report::progress::{PodPhase, PodProgress, Progress, Stage};
 use kubectl_inplace::engine::rollout::PodGoal;
 use kubectl_inplace::engine::state::outcome::EndResult;
+use kubectl_inplace::engine::value::hint::Flags;
 use kubectl_inplace::render::{
     Guide, JsonLines, Lines, Listener, Live, Narrower, NextSteps, OutputFormat, Screen, SharedScreen, Style, Terminal,
     plan, plan_warnings,
@@ -67,7 +68,12 @@ fn format_name(format: OutputFormat) -> &'static str {
 
 fn written_plan(format: OutputFormat, sample: &plans::Sample, style: &Style) -> (String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let guide = Guide { next: Some("kubectl inplace apply -f web.yaml"), connection: " --as jane", ..Guide::default() };
+    let jane = || vec!["--as".to_owned(), "jane".to_owned()];
+    let safe = |command: &str| {
+        (command.to_owned(), ["--timeout".to_owned(), "8m".to_owned()].into_iter().chain(jane()).collect())
+    };
+    let flags = Flags { connection: jane(), own: ["follow", "resume", "abort"].map(safe).into() };
+    let guide = Guide { next: Some("kubectl inplace apply -f web.yaml"), flags: Some(&flags), ..Guide::default() };
     plan(format, &sample.plan, &guide, style, &mut out).unwrap();
     plan_warnings(format, &sample.plan, style, &mut err).unwrap();
     (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())

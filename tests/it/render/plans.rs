@@ -5,7 +5,7 @@ use kubectl_inplace::engine::change::reason::{Reason, Warning};
 use kubectl_inplace::engine::change::{Change, TemplateImage};
 use kubectl_inplace::engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use kubectl_inplace::engine::k8s::pod::ContainerList;
-use kubectl_inplace::engine::kinds::{Course, WorkloadKind};
+use kubectl_inplace::engine::kinds::{Course, IfResumed, WorkloadKind};
 use kubectl_inplace::engine::plan::{
     ChangeEvidence, ContainerPlan, DurablePlan, Effect, HistoryPlan, ImageChange, Plan, PodPlan, PodVerdict, Verdict,
     WorkloadPlan,
@@ -336,7 +336,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::PodIsControlled { kind: "Job".into(), name: "once".into(), workload: None },
         Reason::OwnerRollingOut { status: "1 of 3 replicas are updated".into() },
         Reason::OwnerNotObserved,
-        Reason::OwnerPaused { replaces_pods: true },
+        Reason::OwnerPaused { if_resumed: IfResumed::ReplacesPods, leads_in_place: true },
         Reason::OwnerIsControlled { kind: "Postgres".into(), name: "db".into() },
         Reason::RolloutHeld {
             began: "3m ago".into(),
@@ -346,6 +346,8 @@ fn every_reason() -> WorkloadPlan {
             state: "running".into(),
             run: "run by jane on laptop (process 4711), at work, last sign of life 3s ago".into(),
             is_at_work: true,
+            goes_back: false,
+            has_hooks: true,
         },
         Reason::PodNotFound { pod: "web-6b86-x".into(), suggestion: Some("web-6b86-y".into()) },
         Reason::PodNotFound { pod: "x".into(), suggestion: None },
@@ -413,6 +415,14 @@ fn every_reason() -> WorkloadPlan {
             template: "acme/side:1".into(),
             images: vec!["acme/side:2".into()],
             pods: 1,
+            back_to: None,
+        },
+        Warning::PodsDrifted {
+            container: "app".into(),
+            template: "acme/app:1".into(),
+            images: vec!["acme/app:2".into()],
+            pods: 2,
+            back_to: Some("acme/app:2".into()),
         },
         Warning::PodsOfOldRevision { pods: 2, current: "web-6b86".into() },
         Warning::OrderWaits { pod: "web-0".into(), allowed: 1 },

@@ -260,23 +260,27 @@ impl Folder {
             duration.map(|duration| duration.map(|d| d.as_secs())).map_err(|error| format!("options: {error}"))
         };
         Ok(Options {
-            max_unavailable: number_or_percent(policy.max_unavailable)?,
-            min_ready_seconds: policy.min_ready_seconds,
-            timeout: seconds(policy.timeout)?,
-            total_timeout: seconds(policy.total_timeout)?,
+            max_unavailable: number_or_percent(policy.pace.max_unavailable)?,
+            min_ready_seconds: policy.pace.min_ready_seconds,
+            timeout: seconds(policy.pace.timeout)?,
+            total_timeout: seconds(policy.pace.total_timeout)?,
             // A folder with the (empty) file `durable` is of a durable rollout.
             pods_only: self.text("durable")?.is_none(),
-            take_over: policy.take_over,
-            canary: number_or_percent(policy.canary)?,
-            pause_after: policy.pause_after,
-            order: policy.order,
-            ignores_budgets: policy.disruption_budget == DisruptionBudget::Ignore,
-            pre_pull: policy.pre_pull,
-            drain: policy.drain,
-            drain_seconds: policy.drain_seconds,
-            container_order: policy.container_order.iter().map(|name| name.as_str().into()).collect(),
-            hooks: Hooks { before_pod: policy.before_pod, after_pod: policy.after_pod },
-            subset: Subset { pods: policy.pods.into_iter().collect(), node: policy.node, partition: policy.partition },
+            take_over: policy.pace.take_over,
+            canary: number_or_percent(policy.choice.canary)?,
+            pause_after: policy.pace.pause_after,
+            order: policy.choice.order,
+            ignores_budgets: policy.pace.disruption_budget == DisruptionBudget::Ignore,
+            pre_pull: policy.pace.pre_pull,
+            drain: policy.pace.drain,
+            drain_seconds: policy.pace.drain_seconds,
+            container_order: policy.pace.container_order.iter().map(|name| name.as_str().into()).collect(),
+            hooks: Hooks { before_pod: policy.pace.before_pod, after_pod: policy.pace.after_pod },
+            subset: Subset {
+                pods: policy.choice.pods.into_iter().collect(),
+                node: policy.choice.node,
+                partition: policy.choice.partition,
+            },
         })
     }
 

@@ -1,5 +1,6 @@
 //! Why credentials could not be had. No text holds what a plugin wrote to standard output.
 
+use crate::engine::value::hint::Hint;
 use std::path::PathBuf;
 
 use kube::client::AuthError;
@@ -114,7 +115,7 @@ impl CredentialPluginError {
     }
 
     /// Says what a person can do about it.
-    pub(in crate::cluster) fn hints(&self) -> Vec<String> {
+    pub(in crate::cluster) fn hints(&self) -> Vec<Hint> {
         let hint = match self {
             Self::NotFound { install_hint: Some(hint), .. } => hint.trim().to_owned(),
             Self::NotFound { install_hint: None, .. } => "install it, or put its folder into PATH".to_owned(),
@@ -130,7 +131,7 @@ impl CredentialPluginError {
             | Self::Policy { .. }
             | Self::Provider { .. } => return Vec::new(),
         };
-        vec![hint]
+        vec![hint.into()]
     }
 }
 

@@ -89,7 +89,7 @@ async fn a_missing_command_shows_the_install_hint() {
     missing.install_hint = Some("brew install it\n".to_owned());
     let error = run(missing, &Cluster::default()).await.err().unwrap();
     assert_eq!(error.to_string(), "the credential plugin no-such-plugin-anywhere was not found");
-    assert_eq!(error.hints(), ["brew install it"]);
+    assert_eq!(error.hints(), ["brew install it".into()]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What is wrong with a kubeconfig or a connection flag. No text quotes a file, which may hold credentials.
 
+use crate::engine::value::hint::{Hint, kubectl};
 use std::path::PathBuf;
 
 /// What is wrong with a kubeconfig or a connection flag.
@@ -170,14 +171,15 @@ impl KubeconfigError {
     }
 
     /// Says what a person can do about it.
-    pub(in crate::cluster) fn hints(&self) -> Vec<String> {
-        let known = known(self.known_names());
+    pub(in crate::cluster) fn hints(&self) -> Vec<Hint> {
+        let known = known(self.known_names()).map(Hint::from);
         match self {
             Self::Nothing { .. } | Self::Empty { .. } | Self::OtherKind { .. } => {
-                vec!["set KUBECONFIG or --kubeconfig to a file, or give --server and credentials".to_owned()]
+                vec!["set KUBECONFIG or --kubeconfig to a file, or give --server and credentials".into()]
             }
             Self::NoCurrentContext { .. } => {
-                let mut hints = vec!["choose one with --context, or: kubectl config use-context NAME".to_owned()];
+                let choose = Hint::from("choose one with --context, or: ");
+                let mut hints = vec![choose.command(kubectl("config use-context NAME"))];
                 hints.extend(known);
                 hints
             }

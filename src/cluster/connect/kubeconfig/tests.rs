@@ -148,7 +148,7 @@ fn names_that_do_not_exist() {
     assert_eq!(of("one", "other", ""), Err(KubeconfigError::UnknownCluster { name: name(), known: known() }));
     assert_eq!(of("one", "", "other"), Err(KubeconfigError::UnknownUser { name: name(), known: known() }));
     assert_eq!(of("", "one", ""), Ok(()));
-    assert_eq!(of("other", "", "").unwrap_err().hints(), ["known: one"]);
+    assert_eq!(of("other", "", "").unwrap_err().hints(), ["known: one".into()]);
 }
 
 #[test]

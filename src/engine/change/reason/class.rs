@@ -130,6 +130,7 @@ pub(super) fn without_go_values(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::kinds::IfResumed;
 
     #[test]
     fn the_first_line_of_a_refusal_fits_its_reasons() {
@@ -147,7 +148,10 @@ mod tests {
             (vec![field(), typo()], "cannot be updated in place: 2 problems"),
             (vec![typo()], "the request is not valid: 1 problem"),
             (vec![denied(), denied()], "you are not allowed to update it: 2 permissions missing"),
-            (vec![Reason::OwnerPaused { replaces_pods: false }], "cannot be updated in place now: 1 problem"),
+            (
+                vec![Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false }],
+                "cannot be updated in place now: 1 problem",
+            ),
         ] {
             assert_eq!(verdict(&reasons), expected);
         }

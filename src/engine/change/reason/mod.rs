@@ -28,7 +28,7 @@ pub use warning_code::WarningCode;
 
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::ContainerList;
-use crate::engine::kinds::Course;
+use crate::engine::kinds::{Course, IfResumed};
 use crate::engine::value::suggest;
 
 /// Why something cannot be done in place.
@@ -244,9 +244,11 @@ pub enum Reason {
     OwnerNotObserved,
     /// The owner's rollouts are paused.
     OwnerPaused {
-        /// Its pods do not have its template, so that `kubectl rollout resume` would replace them.
-        #[serde(default)]
-        replaces_pods: bool,
+        /// What becomes of its pods once they are resumed.
+        if_resumed: IfResumed,
+        /// Its pods do not have its template, and can get it, or the template theirs, in place.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        leads_in_place: bool,
     },
     /// The owner is itself controlled by something else, which decides its template.
     OwnerIsControlled {
@@ -283,6 +285,12 @@ pub enum Reason {
         /// That run is at work, as far as is known: only a rollout that has ended is resumed or rolled back.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_at_work: bool,
+        /// It cannot be finished any more, only rolled back.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        goes_back: bool,
+        /// It began with commands around each pod, which are stored nowhere.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        has_hooks: bool,
     },
     /// No pod of the workload has the name that was given.
     PodNotFound {

@@ -174,6 +174,9 @@ pub enum Warning {
         images: Vec<String>,
         /// How many pods.
         pods: usize,
+        /// What `undo` brings template and pods to; none where the change does not touch the container.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        back_to: Option<String>,
     },
     /// Pods of an older revision change too.
     PodsOfOldRevision {

@@ -139,7 +139,7 @@ codes! {
         }
         PodsDrifted {
             summary: "pods run another image than the owner's template says",
-            meaning: "A container that this change does not touch has another image in some pods than in the owner's template.",
+            meaning: "A container has another image in some pods than in the owner's template. Where this change touches it, both get the new one: undo brings both back to what the pods ran, where they all ran the same, and abort to what the template said.",
             why: "An earlier update in place left the template alone, or a webhook rewrites images when a pod is made. Pods made later get the template's.",
             remedy: "Put the image that you want into the template, or bring the pods back to it.",
         }

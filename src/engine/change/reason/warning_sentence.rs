@@ -100,12 +100,17 @@ impl Warning {
             Self::PodsDiffer { container, images } => {
                 format!("the pods run different images of {container} now: {}", images.join(", "))
             }
-            Self::PodsDrifted { container, template, images, pods } => {
-                format!(
-                    "{} {} for {container}, which this change does not touch; the template says {template}",
-                    if *pods == 1 { "1 pod runs".to_owned() } else { format!("{pods} pods run") },
-                    images.join(", ")
-                )
+            Self::PodsDrifted { container, template, images, pods, back_to } => {
+                let run = if *pods == 1 { "1 pod runs".to_owned() } else { format!("{pods} pods run") };
+                let images = images.join(", ");
+                match back_to {
+                    None => format!(
+                        "{run} {images} for {container}, which this change does not touch; the template says {template}"
+                    ),
+                    Some(back) => format!(
+                        "{run} {images} for {container}, and the template says {template}: abort would bring both to {template}, undo to {back}"
+                    ),
+                }
             }
             Self::PodsOfOldRevision { pods, current } => {
                 format!(

@@ -3,8 +3,8 @@
 use super::Reason;
 use super::class::without_go_values;
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
-use crate::engine::kinds::{Course, WorkloadKind};
-use crate::engine::value::shell_words::quoted;
+use crate::engine::kinds::{Course, IfResumed};
+use crate::engine::value::hint::{Hint, Spoken, inplace, kubectl};
 
 /// Returns how the API lets a running pod's field change, though this program does not do it.
 ///
@@ -122,11 +122,26 @@ impl Reason {
             Self::NoPods => "there is no pod to update".into(),
             Self::OwnerRollingOut { status } => format!("its controller is replacing pods now: {status}"),
             Self::OwnerNotObserved => "its controller has not observed the latest spec".into(),
-            Self::OwnerPaused { replaces_pods: false } => {
+            Self::OwnerPaused { if_resumed, leads_in_place: true } => {
+                format!(
+                    "its rollouts are paused, and its pods do not have its template, as a rollout in place leaves it whose lock was removed: {}",
+                    if_resumed.sentence()
+                )
+            }
+            Self::OwnerPaused { if_resumed: IfResumed::KeepsPods, .. } => {
                 "it is paused (spec.paused), so its pods shall stay as they are".into()
             }
-            Self::OwnerPaused { replaces_pods: true } => {
-                "its rollouts are paused, and its pods do not have its template: kubectl rollout resume may replace them".into()
+            Self::OwnerPaused { if_resumed: IfResumed::ReplacesPods, .. } => {
+                format!(
+                    "its rollouts are paused, and its pods do not have its template: {}",
+                    IfResumed::ReplacesPods.sentence()
+                )
+            }
+            Self::OwnerPaused { if_resumed: IfResumed::NotKnown, .. } => {
+                format!(
+                    "it is paused (spec.paused), and whether its pods have its template is not known: {}",
+                    IfResumed::NotKnown.sentence()
+                )
             }
             Self::OwnerIsControlled { kind, name } => {
                 format!("{kind} {name} controls it and decides its template: what is changed here would be set back")
@@ -134,7 +149,7 @@ impl Reason {
             Self::PodIsControlled { kind, name, .. } => {
                 format!("{kind} {name} controls this pod: a replacement pod gets the image of its template, not this one")
             }
-            Self::RolloutHeld { id, who, since: _, began, state, run, is_at_work: _ } => {
+            Self::RolloutHeld { id, who, began, state, run, .. } => {
                 let id = if id.is_empty() { String::new() } else { format!(" {id}") };
                 let began = if began.is_empty() { String::new() } else { format!(" {began}") };
                 let state = if state.is_empty() { String::new() } else { format!(", {state}") };
@@ -184,52 +199,33 @@ impl Reason {
         }
     }
 
-    /// Returns what to do about it, without a full stop, where the object is of this kind: nothing replaces a pod that was
-    /// made by hand.
-    pub fn hint_for(&self, workload: &WorkloadRef) -> String {
-        let hint = self.hint_for_kind(workload.kind);
-        let namespace = quoted(&workload.namespace);
-        // A command of the hint's is of this workload.
-        match self {
-            Self::OwnerRollingOut { .. } | Self::OwnerPaused { replaces_pods: false }
-                if workload.kind.has_kubectl_rollout() =>
-            {
-                format!("{hint} {workload} -n {namespace}")
-            }
-            Self::OwnerRollingOut { .. } | Self::OwnerPaused { replaces_pods: false } => {
-                hint.split_once(": kubectl rollout").map_or(hint.clone(), |(what, _)| what.to_owned())
-            }
-            Self::PodNotFound { suggestion: None, .. } => format!("{hint} -n {namespace}"),
-            Self::QuotaExceeded { .. } | Self::AdmissionRefused { .. } if hint.contains(": kubectl describe ") => {
-                format!("{hint} -n {namespace}")
-            }
-            _ => hint.replace("TYPE/NAME", &format!("{workload} -n {namespace}")),
-        }
-    }
-
-    fn hint_for_kind(&self, kind: WorkloadKind) -> String {
-        if kind.has_template() {
-            return self.hint();
+    /// Returns what to do about it, without a full stop: nothing replaces a pod that was made by hand. A command in it is of
+    /// this workload.
+    pub fn hint_for(&self, workload: &WorkloadRef) -> Hint {
+        if workload.kind.has_template() {
+            return self.hint(workload);
         }
         let anew = "delete the pod and create it again from the manifest";
         if let Self::TemplateFieldNotInPlace { path } = self {
             let how = changes_otherwise(path).unwrap_or(anew);
-            return format!("{how}, or leave it out of this change");
+            return format!("{how}, or leave it out of this change").into();
         }
         if let Self::ContainerAdded { .. } | Self::ContainerRemoved { .. } | Self::ContainerRenamed { .. } = self {
-            return format!("{anew}, or leave it out of this change");
+            return format!("{anew}, or leave it out of this change").into();
         }
         if let Self::TolerationRemoved { .. } = self {
-            return format!("keep it beside those that are added, or {anew}");
+            return format!("keep it beside those that are added, or {anew}").into();
         }
         if let Self::QosClassChanges { .. } = self {
-            return format!("choose resources of the same class, or {anew}");
+            return format!("choose resources of the same class, or {anew}").into();
         }
-        self.hint()
+        self.hint(workload)
     }
 
-    /// Returns what to do about it, without a full stop.
-    pub fn hint(&self) -> String {
+    fn hint(&self, workload: &WorkloadRef) -> Hint {
+        let here = |command: Spoken| command.in_namespace(&workload.namespace);
+        let of_it = |command: Spoken| here(command.of(workload));
+        let has_rollout = workload.kind.has_kubectl_rollout();
         let hint = match self {
             Self::TemplateFieldNotInPlace { .. }
             | Self::ContainerAdded { .. }
@@ -251,7 +247,7 @@ impl Reason {
             }
             Self::MetadataKeyReserved { .. } => "leave the key out of the manifest",
             Self::MetadataReadByContainer { container, .. } => {
-                return format!("change the image of {container} in the same update, so that it restarts");
+                return format!("change the image of {container} in the same update, so that it restarts").into();
             }
             Self::ResourceRemoved { .. } => {
                 "give it a value instead, or apply it with kubectl apply, which replaces the pods"
@@ -270,7 +266,7 @@ impl Reason {
             }
             Self::RestartRequested => "leave the annotation out; for new pods use kubectl rollout restart",
             Self::ContainerNotFound { suggestion: Some(suggestion), .. } => {
-                return format!("did you mean {suggestion}?");
+                return format!("did you mean {suggestion}?").into();
             }
             Self::ContainerNotFound { suggestion: None, .. } => "name one of them",
             Self::ContainerNotInPod { .. } => {
@@ -292,58 +288,68 @@ impl Reason {
                 "finish the owner's rollout first, or change the image alone: CONTAINER=IMAGE"
             }
             Self::NoPods => "change the template, for new pods, with kubectl set image",
-            Self::OwnerRollingOut { .. } => "wait for it: kubectl rollout status",
-            Self::OwnerNotObserved => "plan again in a moment",
-            Self::OwnerPaused { replaces_pods: true } => {
-                "finish the change in place (kubectl inplace resume TYPE/NAME --take-over), or restore the template that the pods have (kubectl inplace abort TYPE/NAME --take-over)"
+            Self::OwnerRollingOut { .. } if has_rollout => {
+                return Hint::from("wait for it: ").command(of_it(kubectl("rollout status")));
             }
-            Self::OwnerPaused { replaces_pods: false } => {
-                "to change a pod all the same, say pod/NAME --pods-only; or resume its rollouts: kubectl rollout resume"
+            Self::OwnerRollingOut { .. } => "wait for it",
+            Self::OwnerNotObserved => "plan again in a moment",
+            Self::OwnerPaused { leads_in_place: true, .. } => return without_lock(workload),
+            Self::OwnerPaused { if_resumed: IfResumed::ReplacesPods, .. } if has_rollout => {
+                let what = "to keep the pods, set its template back with kubectl edit; or let it roll out: ";
+                return Hint::from(what).command(of_it(kubectl("rollout resume")));
+            }
+            Self::OwnerPaused { .. } if has_rollout => {
+                let what = "to change a pod all the same, say pod/NAME --pods-only; or resume its rollouts: ";
+                return Hint::from(what).command(of_it(kubectl("rollout resume")));
+            }
+            Self::OwnerPaused { .. } => {
+                "to change a pod all the same, say pod/NAME --pods-only; or resume its rollouts"
             }
             Self::OwnerIsControlled { .. } => "change it there; or change only the pods: --pods-only",
             Self::PodIsControlled { workload: Some(workload), .. } => {
                 return format!(
                     "name {workload} to update its template and pods in place, or say --pods-only to update this pod alone"
-                );
+                )
+                .into();
             }
             Self::PodIsControlled { workload: None, .. } => "to update this pod alone, say --pods-only",
-            Self::RolloutHeld { id, .. } if id.is_empty() => {
-                "finish it in place (kubectl inplace resume TYPE/NAME --take-over), or roll it back (kubectl inplace abort TYPE/NAME --take-over)"
+            Self::RolloutHeld { id, .. } if id.is_empty() => return without_lock(workload),
+            Self::RolloutHeld { is_at_work, goes_back, has_hooks, .. } => {
+                let ways = Ways { is_at_work: *is_at_work, goes_back: *goes_back, has_hooks: *has_hooks };
+                return ways.hint(workload);
             }
-            // Nothing takes the place of one that has ended halfway: its owner is as it left it.
-            Self::RolloutHeld { is_at_work: false, .. } => {
-                "resume it (kubectl inplace resume TYPE/NAME), or roll it back (kubectl inplace abort TYPE/NAME)"
+            Self::PodNotFound { suggestion: Some(suggestion), .. } => {
+                return format!("did you mean {suggestion}?").into();
             }
-            Self::RolloutHeld { .. } => {
-                "follow it (kubectl inplace follow TYPE/NAME); once its run has ended, resume it (kubectl inplace resume TYPE/NAME) or roll it back (kubectl inplace abort TYPE/NAME); or replace it with yours (--take-over)"
+            Self::PodNotFound { suggestion: None, .. } => {
+                return Hint::from("see its pods: ").command(here(kubectl("get pods")));
             }
-            Self::PodNotFound { suggestion: Some(suggestion), .. } => return format!("did you mean {suggestion}?"),
-            Self::PodNotFound { suggestion: None, .. } => "see its pods: kubectl get pods",
             Self::SubsetNotDurable => "choose all pods, or say --pods-only; a first few and then the rest: --canary",
             Self::OwnerTerminating => "wait until it is gone",
             Self::NoUnavailabilityAllowed { .. } => "say how many may be down: --max-unavailable 1",
-            Self::DisruptionBudgetBlocks { .. } => {
-                "give the budget room (kubectl edit pdb), run more replicas, or do without it: --disruption-budget=ignore"
+            Self::DisruptionBudgetBlocks { budget, .. } => {
+                let edit = here(kubectl("edit").of(format!("poddisruptionbudget/{budget}")));
+                let others = "), run more replicas, or do without it: --disruption-budget=ignore";
+                return Hint::from("give the budget room (").command(edit).then(others);
             }
-            Self::ReplicaSetOfOldRevision { deployment } => return format!("name deployment/{deployment}"),
+            Self::ReplicaSetOfOldRevision { deployment } => {
+                return format!("name deployment/{deployment}").into();
+            }
             Self::PermissionMissing { role, namespace, .. } => {
-                let place = if namespace.is_empty() { String::new() } else { format!(" -n {}", quoted(namespace)) };
-                return format!("ask for the Role that this prints: kubectl inplace rbac {role}{place}");
+                let role = inplace("rbac").and(role).in_namespace(namespace);
+                return Hint::from("ask for the Role that this prints: ").command(role);
             }
             Self::NodeTooSmall { .. } => "ask for less, or let a node that is large enough run the pods",
-            Self::QuotaExceeded { .. } => {
-                "raise the quota, ask for less, or free something first: kubectl describe resourcequota"
-            }
-            Self::AdmissionRefused { message } if message.contains("exceeded quota: ") => {
-                "raise the quota, ask for less, or free something first: kubectl describe resourcequota"
-            }
+            Self::QuotaExceeded { .. } => return full_quota(here),
+            Self::AdmissionRefused { message } if message.contains("exceeded quota: ") => return full_quota(here),
             Self::AdmissionRefused { message } if LIMIT_RANGES.iter().any(|words| message.contains(words)) => {
-                "ask for what the namespace's LimitRange allows: kubectl describe limitrange"
+                let what = "ask for what the namespace's LimitRange allows: ";
+                return Hint::from(what).command(here(kubectl("describe limitrange")));
             }
             Self::AdmissionRefused { .. } => "fix what the API server or the admission webhook reports",
             Self::AdmissionRewrites { .. } => "ask for the image in that form",
             Self::OwnerFieldImmutable { .. } => {
-                "leave it out of this change; only re-creating the object changes it (kubectl delete --cascade=orphan keeps its pods)"
+                "leave it out of this change; only re-creating the object changes it, and kubectl delete --cascade=orphan keeps its pods"
             }
             Self::ControllerNotInPlace { course: Course::ReplacesPods, .. } => {
                 "change only what the controller changes in place to keep the pods; kubectl apply lets it replace them"
@@ -357,10 +363,58 @@ impl Reason {
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
             Self::PlanStale { .. } => "plan again, and save the new plan",
             Self::ServerTooOld { .. } => {
-                "upgrade the control plane, or make the change with kubectl (kubectl set image, kubectl set resources)"
+                "upgrade the control plane, or make the change with kubectl set image or kubectl set resources"
             }
         };
         hint.into()
+    }
+}
+
+fn full_quota(here: impl Fn(Spoken) -> Spoken) -> Hint {
+    let what = "raise the quota, ask for less, or free something first: ";
+    Hint::from(what).command(here(kubectl("describe resourcequota")))
+}
+
+/// What leads out where there is no lock that can be read.
+fn without_lock(workload: &WorkloadRef) -> Hint {
+    let command = |verb| inplace(verb).of(workload).in_namespace(&workload.namespace).and("--take-over");
+    Hint::from("finish the change in place (")
+        .command(command("resume"))
+        .then("), or restore the template that the pods have (")
+        .command(command("abort"))
+        .then(")")
+}
+
+/// What leads on from a rollout that holds a workload.
+struct Ways {
+    is_at_work: bool,
+    /// It cannot be finished, only rolled back.
+    goes_back: bool,
+    /// It began with commands around each pod, which are stored nowhere.
+    has_hooks: bool,
+}
+
+impl Ways {
+    fn hint(&self, workload: &WorkloadRef) -> Hint {
+        let of_it = |verb| inplace(verb).of(workload).in_namespace(&workload.namespace);
+        let ended = |verb| of_it(verb).and(if self.has_hooks { "--no-hooks" } else { "" });
+        let first = match self.is_at_work {
+            true => Hint::from("follow it (").command(of_it("follow")).then("); once its run has ended, "),
+            // Nothing takes the place of one that has ended halfway: its owner is as it left it.
+            false => Hint::default(),
+        };
+        let both = match self.goes_back {
+            true => first.then("roll it back ("),
+            false => first.then("resume it (").command(ended("resume")).then("), or roll it back ("),
+        };
+        let hint = both.command(ended("abort")).then(")");
+        let hint = if self.is_at_work { hint.then("; or replace it with yours (--take-over)") } else { hint };
+        match self.has_hooks {
+            true => {
+                hint.then("; to keep the commands that it ran around each pod, give them again in place of --no-hooks")
+            }
+            false => hint,
+        }
     }
 }
 
@@ -368,6 +422,7 @@ impl Reason {
 mod tests {
     use super::*;
     use crate::engine::k8s::pod::ContainerList;
+    use crate::engine::kinds::WorkloadKind;
 
     fn of(kind: WorkloadKind) -> WorkloadRef {
         WorkloadRef { kind, namespace: "shop".into(), name: "web".into() }
@@ -375,17 +430,18 @@ mod tests {
 
     #[test]
     fn a_command_of_a_hint_is_of_the_workload() {
-        let hint = |reason: Reason| reason.hint_for(&of(WorkloadKind::Deployment));
+        let hint = |reason: Reason| reason.hint_for(&of(WorkloadKind::Deployment)).to_string();
         let rolling = hint(Reason::OwnerRollingOut { status: String::new() });
         assert_eq!(rolling, "wait for it: kubectl rollout status deployment/web -n shop");
         assert!(
-            hint(Reason::OwnerPaused { replaces_pods: false })
+            hint(Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false })
                 .ends_with(": kubectl rollout resume deployment/web -n shop")
         );
         let full = Reason::AdmissionRefused { message: "exceeded quota: small".into() };
         assert!(hint(full).ends_with(": kubectl describe resourcequota -n shop"));
         // kubectl knows no rollout of it.
-        let paused = Reason::OwnerPaused { replaces_pods: false }.hint_for(&of(WorkloadKind::ReplicaSet));
+        let paused = Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false };
+        let paused = paused.hint_for(&of(WorkloadKind::ReplicaSet)).to_string();
         assert_eq!(paused, "to change a pod all the same, say pod/NAME --pods-only; or resume its rollouts");
     }
 
@@ -408,9 +464,10 @@ mod tests {
         ] {
             let reason = field(path);
             assert_eq!(reason.sentence().contains("cannot change in a running pod"), is_fixed, "{path}");
-            let told = reason.hint_for(&of(WorkloadKind::Pod));
+            let told = reason.hint_for(&of(WorkloadKind::Pod)).to_string();
             assert!(told.contains(hint) && told.ends_with("leave it out of this change"), "{path}: {told}");
-            assert!(reason.hint_for(&of(WorkloadKind::Deployment)).contains("which replaces the pods"), "{path}");
+            let told = reason.hint_for(&of(WorkloadKind::Deployment)).to_string();
+            assert!(told.contains("which replaces the pods"), "{path}");
         }
     }
 
@@ -431,10 +488,12 @@ mod tests {
             Reason::QosClassChanges { from: "Burstable".into(), to: "BestEffort".into() },
             Reason::TolerationRemoved { toleration: "gpu op=Exists".into() },
         ] {
-            let hint = reason.hint_for(&of(WorkloadKind::Pod));
+            let hint = reason.hint_for(&of(WorkloadKind::Pod)).to_string();
             assert!(hint.contains("delete the pod and create it again") && !hint.contains("replaces"), "{hint}");
-            assert_eq!(reason.hint_for(&of(WorkloadKind::DaemonSet)), reason.hint());
+            let daemon_set = of(WorkloadKind::DaemonSet);
+            assert_eq!(reason.hint_for(&daemon_set), reason.hint(&daemon_set));
         }
-        assert_eq!(Reason::NoPods.hint_for(&of(WorkloadKind::Pod)), Reason::NoPods.hint());
+        let pod = of(WorkloadKind::Pod);
+        assert_eq!(Reason::NoPods.hint_for(&pod), Reason::NoPods.hint(&pod));
     }
 }

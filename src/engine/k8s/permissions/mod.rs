@@ -215,6 +215,16 @@ impl Asked {
         asked.permissions().into_iter().filter(required).collect()
     }
 
+    /// Returns what a command needs to let nodes pull images first.
+    pub fn to_pull(command: ClusterCommand, kind: WorkloadKind) -> Vec<Permission> {
+        let asked = Self { command, kinds: vec![kind], pods_only: false };
+        let is_of_pulls = |permission: &Permission| {
+            matches!(permission.verb, AccessVerb::Create | AccessVerb::Delete)
+                && permission.resource == AccessResource::namespaced("", "pods")
+        };
+        asked.permissions().into_iter().filter(is_of_pulls).collect()
+    }
+
     /// Returns the words after `kubectl inplace rbac` that print a Role with all of that.
     pub fn role(command: ClusterCommand, kind: WorkloadKind, deed: Deed) -> String {
         let mut role = format!("{} {}", command.word(), kind.spec().singular);

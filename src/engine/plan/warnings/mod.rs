@@ -12,7 +12,9 @@ pub use traffic::missing_labels;
 
 use super::back_off::Held;
 use super::build::Context;
-use super::wanted::{is_pinned, outside_template};
+use super::drift::{self, Drift};
+use super::durable;
+use super::wanted::outside_template;
 use super::{ContainerPlan, PodPlan, PodVerdict};
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
@@ -113,7 +115,7 @@ fn pods_differ(updated: &[Updated<'_>], warnings: &mut BTreeSet<Warning>) {
     }
 }
 
-/// Containers that do not change and whose image in the pods is not the template's.
+/// Containers whose image in the pods is not the template's.
 fn drifted(
     context: &Context<'_>,
     pods: &[(PodPlan, &Pod)],
@@ -131,25 +133,30 @@ fn drifted(
             && !pod.is_finished()
             && context.revision.older(pod).is_none()
     };
-    for plan in containers.iter().filter(stays) {
-        let Some(template) = context.known.template.get(&plan.container) else { continue };
-        let mut images: BTreeSet<&str> = BTreeSet::new();
-        let mut count = 0;
-        for (_, pod) in pods.iter().filter(ours) {
-            let container = pod.container(&plan.container).map(|(_, _, container)| container);
-            let other = container.filter(|container| container.image != template.image);
-            if let Some(container) = other.filter(|container| !is_pinned(&template.image, pod, container)) {
-                images.insert(&container.image);
-                count += 1;
-            }
-        }
-        if count > 0 && context.live.workload.rolling_out().is_none() {
-            warnings.insert(Warning::PodsDrifted {
-                container: plan.container.clone(),
-                template: template.image.clone(),
-                images: images.into_iter().map(str::to_owned).collect(),
-                pods: count,
-            });
-        }
+    if context.live.workload.rolling_out().is_some() {
+        return;
     }
+    // Under a rollout of this program it is that one's doing.
+    let is_free = durable::present(context.live).is_none();
+    for plan in containers {
+        let changes = context.durable && is_free && plan.to.as_ref().is_some_and(|to| is_other(context, plan, to));
+        if !changes && !stays(&plan) {
+            continue;
+        }
+        let ours = pods.iter().filter(ours).map(|(_, pod)| *pod);
+        let Some(drift) = Drift::of(context, &plan.container, ours) else { continue };
+        let ran = plan.to.as_ref().and_then(|to| drift::ran(context, &plan.container, to));
+        warnings.insert(Warning::PodsDrifted {
+            container: plan.container.clone(),
+            images: drift.images.into_iter().map(str::to_owned).collect(),
+            pods: drift.pods,
+            back_to: changes.then(|| ran.unwrap_or(&drift.template).to_owned()),
+            template: drift.template,
+        });
+    }
+}
+
+/// Whether the template gets another image.
+fn is_other(context: &Context<'_>, plan: &ContainerPlan, to: &str) -> bool {
+    context.known.template.get(&plan.container).is_some_and(|template| template.image != to)
 }

@@ -34,7 +34,7 @@ pub(super) fn warn(
     if !context.drains {
         return;
     }
-    for Updated { plan, pod } in updated.iter().filter(|updated| updated.restarted().next().is_some()) {
+    for Updated { plan, pod } in updated.iter().filter(|updated| is_in_the_way(context.live, updated)) {
         if let Some(Drain::NotDrainable { services, why }) = drain_of(context.live, pod, &plan.fields) {
             let (remedy, why) = (why.hint(&services), why.to_string());
             warnings.insert(Warning::TrafficWhileDown { services, why, remedy });
@@ -68,6 +68,16 @@ fn no_probe(context: &Context<'_>, updated: &[Updated<'_>], warnings: &mut BTree
             }
         }
     }
+}
+
+/// Whether traffic may go through a container that restarts: it serves a Service, or has a port, as a proxy in front of the one
+/// that serves has. What has none is not in its way: while it is down, the pod is not ready.
+fn is_in_the_way(live: &LiveWorkload, updated: &Updated<'_>) -> bool {
+    let services = &live.surroundings.services;
+    let serves = |container: &Container| {
+        services.iter().any(|service| drain::selects(service, updated.pod) && serves(service, updated.pod, container))
+    };
+    updated.restarted().any(|container| !container.ports.is_empty() || serves(container))
 }
 
 /// Whether a Service that selects the pod sends its traffic to the container: it declares a target port, or nobody does and

@@ -123,7 +123,8 @@ pub struct RolloutLock {
     /// What the containers ran before (`imageID`), where all pods ran the same.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub digests: BTreeMap<ContainerName, String>,
-    /// The images before the first of several rollouts, where one went on from another that had not ended well.
+    /// The images before the first of several rollouts, where one went on from another that had not ended well; and what
+    /// the pods ran where that was not the template's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub origin: BTreeMap<ContainerName, String>,
     /// The owner's `updateStrategy` before, of kinds whose strategy is changed meanwhile.

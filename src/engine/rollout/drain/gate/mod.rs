@@ -232,7 +232,7 @@ impl RefusedGate {
     pub(super) fn hint(&self) -> Option<String> {
         match &self.why {
             GateRefusal::NotPermitted(_) => {
-                Some("get the permission to patch pods/status: kubectl inplace rbac apply --optional".into())
+                Some("get the permission to patch pods/status, which is among those of kubectl inplace rbac apply --optional".into())
             }
             GateRefusal::NotTrue => Some(format!("set the condition {} of each pod to True", self.gate)),
             GateRefusal::Reserved

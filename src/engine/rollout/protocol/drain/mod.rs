@@ -133,9 +133,9 @@ fn too_many_tries(what: &str) -> Judged {
 }
 
 /// Somebody has removed the note of what is off: nothing else may follow from a note that is not there.
-fn note_is_gone(off: &Drained, pod: &Pod) -> Judged {
+fn note_is_gone(off: &Drained) -> Judged {
     let back = match off {
-        Drained::Label(label) => format!("kubectl label pod {} {}={}", pod.key.name, label.key, label.value),
+        Drained::Label(label) => format!("set its label {}={}", label.key, label.value),
         Drained::Gate(gate) => format!("set its condition {} to True", gate.gate),
     };
     let message = format!(
@@ -173,7 +173,7 @@ impl Drains {
             None => of_pod.off.take().filter(|off| off.is_off(pod)),
         };
         if let (Some(off), None, false) = (&of_pod.off, &drained, pod.terminating) {
-            return note_is_gone(off, pod);
+            return note_is_gone(off);
         }
         let is_tired = |tries: u8| tries >= MAX_SENDS && entry.is_idle();
         match (judged.phase, &drained) {
