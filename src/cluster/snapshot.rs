@@ -158,7 +158,8 @@ impl Cluster {
         self.get(maker.into(), Some(&workload.reference.namespace), &name).await.map(Some)
     }
 
-    async fn kubelets(&self, live: &mut LiveWorkload, nodes: Nodes) {
+    /// Reads the versions of the kubelets of a workload's pods.
+    pub async fn kubelets(&self, live: &mut LiveWorkload, nodes: Nodes) {
         let is_asked = |pod: &&Pod| match nodes {
             Nodes::Nowhere => false,
             Nodes::WhereDecisive => needs_kubelet(pod),

@@ -134,6 +134,10 @@ pub(super) async fn make_for(
     for (desired, mut live) in read {
         let mut plan = plan::build(&desired, &live, options);
         if plan.verdict == Verdict::InPlace && plan.resizes() {
+            // Whether those that have done their work are resized depends on the kubelets.
+            if plan.fields.resizes_init_containers() {
+                cluster.kubelets(&mut live, Nodes::OfEveryPod).await;
+            }
             live.surroundings.resize = Some(cluster.resize_facts(&plan.fields, &live).await);
             plan = plan::build(&desired, &live, options);
         }

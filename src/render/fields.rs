@@ -8,8 +8,6 @@ use crate::engine::change::{FieldChanges, FieldEffect, Row};
 
 use super::style::Style;
 
-const LATER: &str = " (only in pods created later: running pods stay as they are)";
-
 /// Longer values are cut: an annotation may hold a whole document.
 const VALUE_CHARACTERS: usize = 60;
 
@@ -28,12 +26,12 @@ pub(super) fn lines(change: &FieldChanges, style: &Style) -> Vec<String> {
     change.rows().iter().map(|row| format!("{}: {}", style.show(&row.what), values(row, style))).collect()
 }
 
-/// What is said after the values, where they do not come into the pods that run without a restart.
-pub(super) fn suffix(row: &Row) -> &'static str {
-    match row.effect {
-        FieldEffect::InPlace => "",
-        FieldEffect::Restarts(_) => " (restarts the container, in place)",
-        FieldEffect::LaterPods => LATER,
+/// Returns what a change does to the pods that run.
+pub(super) fn effect(row: &Row, style: &Style) -> String {
+    match &row.effect {
+        FieldEffect::InPlace => "no restart".to_owned(),
+        FieldEffect::LaterPods => "new pods only".to_owned(),
+        FieldEffect::Restarts(container) => format!("{} restarts in place", style.show(container.as_str())),
     }
 }
 

@@ -147,11 +147,12 @@ fn changed_fields(plan: &WorkloadPlan, text: &mut String) {
     if rows.is_empty() {
         return;
     }
-    text.push_str("\n| field | from | to |\n|---|---|---|\n");
+    text.push_str("\n| field | from | to | effect |\n|---|---|---|---|\n");
     let value = |value: &Option<String>| value.as_deref().map_or_else(|| "(none)".to_owned(), code);
     for row in rows.iter().take(MAX_ITEMS) {
         let (from, to) = (value(&row.before), value(&row.after));
-        let _ = writeln!(text, "| {} | {from} | {to}{} |", code(&row.path), fields::suffix(row));
+        let _ =
+            writeln!(text, "| {} | {from} | {to} | {} |", code(&row.path), prose(&fields::effect(row, &Style::PLAIN)));
     }
     more(rows.len(), "changed value", text);
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use crate::engine::change::{Direction, FieldChanges};
+use crate::engine::change::{Direction, FieldChanges, Row};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::{PLAN_API_VERSION, TemplateStand};
 use crate::engine::rollout::{ContainerGoal, Goal, PodGoal};
@@ -68,6 +68,19 @@ impl Preview<'_> {
         let pods =
             self.goal.pods.iter().flat_map(|pod| pod.containers.iter().map(move |(name, goal)| (pod, name, goal)));
         pods.filter(|(_, name, goal)| is_foreign(name, goal)).collect()
+    }
+
+    /// The same of what is no image, with the pod's own value before.
+    fn foreign_fields(&self) -> Vec<(&PodGoal, Row)> {
+        if self.is_overtaken() {
+            return Vec::new();
+        }
+        let wanted = self.fields().rows();
+        let is_foreign = |row: &Row| {
+            row.before != row.after && wanted.iter().any(|known| known.path == row.path && known.before != row.before)
+        };
+        let rows = |pod: &PodGoal| pod.fields.rows().into_iter().filter(is_foreign).collect::<Vec<_>>();
+        self.goal.pods.iter().flat_map(|pod| rows(pod).into_iter().map(move |row| (pod, row))).collect()
     }
 
     /// What changes besides images.
@@ -143,7 +156,6 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
     let changing = preview.changing();
     let named = changing.iter().map(|pod| style.show(&pod.key.name));
     let named = words::first_of(named, NAMED_PODS);
-    let allowed = goal.policy.max_unavailable;
     match changing.len() {
         0 if preview.found.is_none() => {
             let pods = words::first_of(goal.pods.iter().map(|pod| style.show(&pod.key.name)), NAMED_PODS);
@@ -154,11 +166,13 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             let pods = words::first_of(goal.pods.iter().map(|pod| style.show(&pod.key.name)), NAMED_PODS);
             writeln!(out, "  Pods: none to update, {} to be verified: {pods}", goal.pods.len())?;
         }
-        number => writeln!(
-            out,
-            "  Pods: {number} of {} to update (maxUnavailable {allowed}): {named}",
-            goal.pods.len().max(number)
-        )?,
+        number => {
+            let pace = match changing.iter().any(|pod| pod.restarts()) {
+                true => format!("maxUnavailable {}", goal.policy.max_unavailable),
+                false => "no pod goes down".to_owned(),
+            };
+            writeln!(out, "  Pods: {number} of {} to update ({pace}): {named}", goal.pods.len().max(number))?;
+        }
     }
     if let Some(canary) = goal.policy.canary.filter(|_| goal.owner.is_some()) {
         writeln!(
@@ -167,18 +181,29 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             words::count(usize::try_from(canary).unwrap_or(usize::MAX), "pod")
         )?;
     }
-    for (pod, container, goal) in preview.foreign() {
-        let (from, to) = (goal.from.as_deref().unwrap_or_default(), goal.to.as_deref().unwrap_or_default());
-        let (pod, container) = (style.show(&pod.key.name), style.show(container.as_str()));
-        let text =
-            format!("{pod}: another client has set {container} to {}; it gets {}", style.show(from), style.show(to));
-        writeln!(out, "  {}", style.paint(Meaning::Waiting, &text))?;
-    }
+    foreign(preview, style, out)?;
     match preview.checked_by_server {
         None => Ok(()),
         Some(true) => writeln!(out, "Server-side dry run succeeded."),
         Some(false) => writeln!(out, "Not validated by the server (--dry-run=client)."),
     }
+}
+
+/// What other clients have set meanwhile, which does not stay.
+fn foreign(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let images = preview.foreign().into_iter().map(|(pod, container, goal)| {
+        let (from, to) = (goal.from.as_deref().unwrap_or_default(), goal.to.as_deref().unwrap_or_default());
+        (pod, style.show(container.as_str()), style.show(from), style.show(to))
+    });
+    let fields = preview.foreign_fields().into_iter().map(|(pod, row)| {
+        let value = |value: &Option<String>| fields::value(value.as_deref(), style);
+        (pod, style.show(&row.what), value(&row.before), value(&row.after))
+    });
+    for (pod, what, from, to) in images.chain(fields) {
+        let text = format!("{}: another client has set {what} to {from}; it gets {to}", style.show(&pod.key.name));
+        writeln!(out, "  {}", style.paint(Meaning::Waiting, &text))?;
+    }
+    Ok(())
 }
 
 /// What changes, as a plan has it.

@@ -236,8 +236,12 @@ impl Ending<'_> {
                 0 => String::new(),
                 number => format!(" Another run of this rollout finished {}.", pods(number)),
             };
-            let word = format!("Updated {} in place", pods(self.tally.updated));
-            writeln!(out, "{} in {seconds}.{already}{others}{}", ok(&word), self.restarted())?;
+            let none = if self.outcome.pods.is_empty() { " No pod had to change." } else { "" };
+            let word = match self.tally.updated {
+                0 if !none.is_empty() => "Complete".to_owned(),
+                number => format!("Updated {} in place", pods(number)),
+            };
+            writeln!(out, "{} in {seconds}.{none}{already}{others}{}", ok(&word), self.restarted())?;
             self.why(out)
         }
     }

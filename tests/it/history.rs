@@ -40,7 +40,7 @@ fn the_union_of_owner_and_replica_sets_is_listed_and_the_lock_last() {
         output.stdout.lines().find(|line| line.contains("20260301-120000-0000aa")).unwrap_or_default().to_owned();
     let follow = "kubectl inplace follow deployment/web\n";
     assert!(
-        last.contains("  running  ") && output.stdout.contains(follow) && output.stdout.contains("12.0 s"),
+        last.contains("  running  ") && output.stdout.contains(follow) && output.stdout.contains("  12 s "),
         "{}",
         output.stdout
     );

@@ -246,6 +246,8 @@ fn a_permission_that_no_default_role_has_is_asked_for_first() {
     server.fault(When::verb("patch").of("pods/resize"), Effect::Forbid);
     let refused = run(&server, &format!("apply deploy/web {ASKED} --pods-only --yes")).ends_with(3);
     refused.prints("PermissionMissing: you may not patch pods/resize");
+    let plan = run(&server, &format!("plan deploy/web {ASKED}")).ends_with(0);
+    plan.prints("hint: ask for the Role that this prints: kubectl inplace rbac apply deployment --optional -n default");
     assert!(patches(&server).is_empty());
     run(&server, "apply deploy/web side=acme/side:v2 --pods-only --yes --min-ready-seconds 0").ends_with(0);
 }
@@ -421,6 +423,8 @@ fn another_client_that_resizes_meanwhile_is_named_and_its_pod_is_not_said_to_be_
     ended
         .prints("CONFLICT: its spec.containers[side].resources.requests.cpu was changed by another client")
         .prints("1 changed outside this run");
+    let told = format!("{name}: another client has set side requests.cpu to 33m; it gets 1\n");
+    run(&server, "resume deploy/web --dry-run=client").ends_with(0).prints(&told);
     run(&server, "abort deploy/web --yes").ends_with(0);
     assert_eq!(requests(&server), vec![json!("10m"); 3]);
 }

@@ -54,6 +54,11 @@ fn before_1_36_the_kubelet_says_what_never_fits_and_what_does_not_fit_now() {
         server.limit_cpu(2000, 500);
         let failed = run(&server, "apply deploy/web -c side --requests cpu=9 --yes").ends_with(4);
         failed.prints("ResizeInfeasible").prints("requested: 9000, capacity: 2000").prints("1 failed");
+        // The same would fail again.
+        let status =
+            run(&server, "status deploy/web").ends_with(0).prints("resize infeasible: Node didn't have enough");
+        let at = |text: &str| status.stdout.find(text).unwrap_or_else(|| panic!("{text}: {status:#?}"));
+        assert!(at("Roll back:") < at("Resume:") && at("ready; resize infeasible") > 0, "{status:#?}");
         run(&server, "abort deploy/web --yes").ends_with(0);
         let late = run(&server, "apply deploy/web -c side --requests cpu=1 --yes --timeout 1s").ends_with(5);
         late.prints("resize of side requests.cpu deferred by node node-a: Node didn't have enough resource");
@@ -62,6 +67,32 @@ fn before_1_36_the_kubelet_says_what_never_fits_and_what_does_not_fit_now() {
             let line = format!("apply deploy/web -c side --requests cpu=1 --yes --deferred {deferred}");
             run(&server, &line).ends_with(5).prints("Deferred after");
         }
+    }
+}
+
+/// What has done its work is resized where server and kubelets do that; else only pods made later have it, and that is said.
+#[test]
+fn an_init_container_is_left_to_later_pods_where_a_kubelet_is_older_or_its_policy_would_restart_it() {
+    let restarts = json!([{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]);
+    for (kubelet, policy, reached) in
+        [("v1.36.3", Value::Null, true), ("v1.35.4", Value::Null, false), ("v1.36.3", restarts, false)]
+    {
+        let init = json!([{"name": "init", "image": "acme/init:v1", "resources": {"requests": {"cpu": "10m"}},
+            "resizePolicy": policy}]);
+        let web = workload(&json!({})).template(|template| template["spec"]["initContainers"] = init.clone());
+        let server = with_controllers_of([web]);
+        server.edit("nodes", "node-a", |node| node["status"]["nodeInfo"]["kubeletVersion"] = kubelet.into());
+        let plan = run(&server, "plan deploy/web -c init --requests cpu=30m").ends_with(0);
+        if reached {
+            plan.prints("no restart").prints("in place: 3 pods");
+            continue;
+        }
+        plan.prints("new pods only").prints("in place: 0 of 3 pods (3 unchanged)");
+        let applied = run(&server, "apply deploy/web -c init --requests cpu=30m --yes").ends_with(0);
+        applied.prints("No pod had to change. Restarted as planned: nothing; nothing else restarted");
+        let cpu = |spec: &Value| spec["initContainers"][0]["resources"]["requests"]["cpu"].clone();
+        assert_eq!(cpu(&server.objects("deployments")[0]["spec"]["template"]["spec"]), "30m");
+        assert!(server.objects("pods").iter().all(|pod| cpu(&pod["spec"]) == "10m"), "{kubelet}");
     }
 }
 

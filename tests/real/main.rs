@@ -40,6 +40,7 @@ mod recordings;
 mod resize;
 mod resize_as_a_whole;
 mod resize_before;
+mod resize_put_off;
 mod restart;
 mod schema;
 mod signals;

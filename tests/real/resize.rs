@@ -83,6 +83,39 @@ impl Case<'_> {
         assert_eq!(running(&pods), running(&self.owner.before), "the same containers");
     }
 
+    /// What kubectl does with it next starts nothing wrong.
+    fn behaves_as_after_an_ordinary_rollout(&self, kind: Kind, mebibytes: u64) {
+        let (namespace, owner, reference) = (self.namespace, self.owner, self.owner.reference());
+        let limits = |mebibytes: u64, pods: &[Value]| {
+            let limit = format!("{mebibytes}Mi");
+            assert!(
+                pods.iter().all(|pod| pod["spec"]["containers"][0]["resources"]["limits"]["memory"] == limit.as_str())
+            );
+        };
+        // The manifest that says the same, applied again.
+        let mut manifest = owner.object();
+        manifest["metadata"] = json!({"name": "web"});
+        namespace.apply(&manifest.to_string());
+        owner.wait_settled();
+        assert_eq!(running(&owner.pods()), running(&owner.before), "the same containers after kubectl apply");
+        // Pods that are made later have it from the template.
+        let mut count = owner.before.len();
+        if kind != Kind::DaemonSet {
+            count += 1;
+            namespace.kubectl(&["scale", &reference, &format!("--replicas={count}")]);
+            limits(mebibytes, &owner.wait_ready(count));
+        }
+        namespace.kubectl(&["delete", "pod", name(&owner.pods()[0]), "--wait=true"]);
+        limits(mebibytes, &owner.wait_ready(count));
+        // Back to the revision before, by the controller.
+        namespace.kubectl(&["rollout", "undo", &reference]);
+        namespace.kubectl(&["rollout", "status", &reference, "--timeout=60s"]);
+        owner.wait_settled();
+        limits(mebibytes - 1, &owner.wait_ready(count));
+        let status = self.inplace(&["status", &reference], 0);
+        assert!(status.contains(&format!("{count} ready")) && !status.contains("rollout in progress"), "{status}");
+    }
+
     fn inplace(&self, arguments: &[&str], code: i32) -> String {
         let output = self.namespace.inplace(arguments);
         assert_eq!(output.code, code, "{output:#?}");
@@ -114,12 +147,7 @@ fn many_in_a_row(kind: Kind, name: &str) {
             owner.wait_settled();
         }
     }
-    // A pod that is made later has it from the template.
-    let pods = owner.pods();
-    namespace.kubectl(&["delete", "pod", crate::support::name(&pods[0]), "--wait=true"]);
-    let after = owner.wait_ready(owner.before.len());
-    let limit = format!("{mebibytes}Mi");
-    assert!(after.iter().all(|pod| pod["spec"]["containers"][0]["resources"]["limits"]["memory"] == limit.as_str()));
+    case.behaves_as_after_an_ordinary_rollout(kind, mebibytes);
 }
 
 #[test]

@@ -182,3 +182,28 @@ fn what_was_resized_in_pods_alone_is_taken_back() {
     case.has(("50m", "500m"), (32, 64));
     case.is_as_it_began();
 }
+
+/// What a pod of a RuntimeClass costs besides comes on top of what its kubelet tells.
+#[test]
+fn what_a_runtime_class_costs_comes_on_top() {
+    let namespace = Namespace::new("whole-overhead");
+    let api = Api::open();
+    let class = namespace.name();
+    namespace.apply(&format!(
+        "{{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {{name: {class}}}, handler: runc, \
+         overhead: {{podFixed: {{cpu: 30m, memory: 20Mi}}}}}}"
+    ));
+    let fields = format!("runtimeClassName: {class}\n      {BEFORE}");
+    let owner = Owner::with_pod_fields((&namespace, &api), Kind::Deployment, (2, 1), &fields);
+    let case = Case { namespace: &namespace, owner: &owner };
+    let told = case.manifest(&["apply", "--yes"], &owner.manifest.replace(BEFORE, AFTER), 0);
+    assert!(told.contains("Resized: 2 pods as a whole. Restarted as planned: nothing"), "{told}");
+    for pod in owner.pods() {
+        let status = &pod["status"];
+        assert_eq!(status["allocatedResources"], json!({"cpu": "100m", "memory": "60Mi"}), "{}", name(&pod));
+        assert_eq!(status["resources"]["limits"], json!({"cpu": "630m", "memory": "100Mi"}), "{}", name(&pod));
+        assert_eq!(memory_in_cgroup(&pod), Some((100 * 1024 * 1024).to_string()), "{}", name(&pod));
+    }
+    case.is_as_it_began();
+    namespace.kubectl(&["delete", "runtimeclass", class]);
+}

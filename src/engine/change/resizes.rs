@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{FieldChange, FieldChanges, PodResourcesChange, ResourcesChange, pod_resources, resources};
 use crate::engine::change::reason::Reason;
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::pod::{Pod, Resources};
+use crate::engine::k8s::pod::{ContainerList, Pod, Resources};
 use crate::engine::value::kubelet_version::KubeletVersion;
 
 /// The first version whose API server resizes pods unless it is told not to (KEP-1287, beta).
@@ -38,6 +38,12 @@ impl FieldChanges {
     /// Returns whether it changes cpu or memory.
     pub fn resizes(&self) -> bool {
         !self.resources.is_empty() || !self.pod_resources.is_empty()
+    }
+
+    /// Returns whether it changes cpu or memory of an init container of pods that run.
+    pub fn resizes_init_containers(&self) -> bool {
+        let mut containers = self.resources.0.values();
+        containers.any(|change| change.list == ContainerList::InitContainers && !change.is_plain_init)
     }
 
     /// Returns whether it changes cpu or memory of the pod as a whole.

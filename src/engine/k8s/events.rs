@@ -2,6 +2,7 @@
 //!
 //! They are hints: they may be missing, late, merged, or forbidden to read. Nothing is decided from them here.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -46,11 +47,23 @@ impl Event {
             container: container.map(ContainerName::from),
             kind: text("/type").to_owned(),
             reason: text("/reason").to_owned(),
-            message: mask::text(text("/message")),
+            message: mask::text(&without_resources(text("/reason"), text("/message"))),
             time: times.into_iter().map(text).find(|time| !time.is_empty()).unwrap_or_default().to_owned(),
             count: number("/series/count").or_else(|| number("/count")).unwrap_or(1).max(1),
         }
     }
+}
+
+/// A kubelet's event of a resize has the resources of all containers in it, as JSON (pkg/kubelet/allocation): what is kept is of
+/// which generation it is, and what is wrong.
+fn without_resources<'m>(reason: &str, message: &'m str) -> Cow<'m, str> {
+    let parts = message.split_once(": ").filter(|_| reason.starts_with("Resize"));
+    let Some((what, Ok(details))) = parts.map(|(what, rest)| (what, serde_json::from_str::<Value>(rest))) else {
+        return message.into();
+    };
+    let of = details.get("generation").map(|generation| format!(" (generation {generation})")).unwrap_or_default();
+    let why = details.get("error").and_then(Value::as_str).map(|why| format!(": {why}")).unwrap_or_default();
+    format!("{what}{of}{why}").into()
 }
 
 /// What the kubelet's events tell of one pod's containers: when it happened last (RFC 3339, whole seconds).
@@ -189,6 +202,20 @@ mod tests {
         assert_eq!(read.changed_at(&"app".into()), None);
         assert_eq!(read.pulled_at(&side, "docker.io/library/nginx:2"), Some("2026-01-01T00:00:05Z"));
         assert_eq!(read.pulled_at(&side, "nginx:3"), None);
+    }
+
+    #[test]
+    fn an_event_of_a_resize_says_what_is_wrong_and_not_all_that_there_is() {
+        let said = |reason: &str, message: &str| Event::of(&json!({"reason": reason, "message": message})).message;
+        let all = r#"{"containers":[{"name":"app","resources":{"requests":{"cpu":"1"}}}],"generation":9"#;
+        assert_eq!(said("ResizeStarted", &format!("Pod resize started: {all}}}")), "Pod resize started (generation 9)");
+        assert_eq!(
+            said("ResizeDeferred", &format!(r#"Pod resize OutOfcpu: {all},"error":"no room: cpu"}}"#)),
+            "Pod resize OutOfcpu (generation 9): no room: cpu"
+        );
+        for (reason, message) in [("ResizeStarted", "Pod resize: {cut"), ("Failed", r#"it said: {"a":1}"#)] {
+            assert_eq!(said(reason, message), message);
+        }
     }
 
     #[test]

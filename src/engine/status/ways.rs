@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{Comparison, Condition, PodState, PodStatus};
-use crate::engine::change::Direction;
+use crate::engine::change::{Direction, FieldProgress};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::Hold;
 use crate::engine::state::durable::holder::Life;
@@ -66,7 +66,7 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, life: Option<&Life>, 
     let way = |deed, label| Way::new(deed, label, hooks);
     let follow = || way(Deed::Follow, "Follow");
     let is_back = lock.is_some_and(|lock| lock.direction == Direction::Back);
-    // The same image would fail again.
+    // The same would fail again.
     let abort_first = lock.is_some_and(|lock| has_failed(lock, pods));
     let both = |resume: Way, abort: Way| match (is_back, abort_first) {
         (true, _) => vec![abort],
@@ -120,8 +120,13 @@ pub(super) fn delete_left_revision() -> Way {
     Way::new(Deed::Abort, "Delete the ReplicaSet", &BTreeSet::new())
 }
 
-/// Whether a container with the image that the rollout brings has failed, or runs between two ends of a crash loop.
+/// Whether a container with the image that the rollout brings has failed, or runs between two ends of a crash loop; or a node
+/// never does the resize.
 fn has_failed(lock: &RolloutLock, pods: &[PodStatus]) -> bool {
+    let is_infeasible = |pod: &PodStatus| matches!(pod.resizing, Some(FieldProgress::Failed { .. }));
+    if lock.change.fields.resizes() && pods.iter().any(is_infeasible) {
+        return true;
+    }
     let mut reports = pods.iter().flat_map(|pod| &pod.containers);
     reports.any(|report| {
         let is_brought = lock.change.images.get(&report.container).is_some_and(|image| image.to == report.image);

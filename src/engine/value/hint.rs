@@ -97,6 +97,16 @@ impl Hint {
         self
     }
 
+    /// Returns the same with other words in its text.
+    #[must_use]
+    pub fn with(self, from: &str, to: &str) -> Self {
+        let pieces = self.0.into_iter().map(|piece| match piece {
+            Piece::Text(text) => Piece::Text(text.replace(from, to)),
+            Piece::Command(command) => Piece::Command(command),
+        });
+        Self(pieces.collect())
+    }
+
     /// Returns the sentence with commands that lead to the same server as the same user, as careful as what was typed.
     pub fn told(&self, flags: &Flags) -> String {
         let pieces = self.0.iter().map(|piece| match piece {

@@ -1,7 +1,6 @@
 //! The in-place updates of workloads: a table for a person, one document for a script.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use serde::Serialize;
 
@@ -139,8 +138,9 @@ fn age(update: &Update, now: &str, style: &Style) -> Option<String> {
     update.began.as_deref().map(|began| style.show(&words::age(began, now)))
 }
 
+/// What is recorded is whole seconds.
 fn took(update: &Update) -> Option<String> {
-    update.seconds().map(|seconds| words::duration(Duration::from_secs(seconds)))
+    update.seconds().map(|seconds| if seconds == 0 { "<1 s".to_owned() } else { words::whole_seconds(seconds) })
 }
 
 /// A line a container, and a line a field.

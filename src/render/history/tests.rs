@@ -57,7 +57,7 @@ fn samples() -> Vec<WorkloadUpdates> {
     let under_way = Course::UnderWay { state: LockState::Paused, direction: Direction::Back, is_left: false };
     let mut full = workload(vec![
         update("id-1", Course::Ended(EndResult::Complete), Some("jane"), Some("2026-03-01T10:01:30Z")),
-        update("id-2", of_pods, None, None),
+        update("id-2", of_pods, None, Some("2026-03-01T10:00:00Z")),
         update("id-3", under_way, Some("joe"), None),
     ]);
     full.unreadable.push(UnreadableNote { object: "pod/x\u{7}".into(), annotation: "kubectl-inplace.io/update" });
@@ -72,7 +72,7 @@ deployment/web  namespace prod
 
   ID     AGE   TOOK         WHO      CHANGE                             OUTCOME            REASON
   id-1   10m   1 min 30 s   jane     side: 1.27.1 -> 1.27.2   complete           fix ^[[2J
-  id-2   10m   <none>       <none>   side: 1.27.1 -> 1.27.2   pods only: 2 pods  fix ^[[2J
+  id-2   10m   <1 s         <none>   side: 1.27.1 -> 1.27.2   pods only: 2 pods  fix ^[[2J
   id-3   10m   <none>       joe      side: 1.27.1 -> 1.27.2   paused, rolling back       fix ^[[2J
 
   Resume: kubectl inplace resume deployment/web

@@ -137,9 +137,12 @@ pub(super) fn resources(pod: &PodStatus, style: &Style) -> Vec<String> {
     lines
 }
 
+/// What the kubelet never does.
+const INFEASIBLE: &str = "resize infeasible";
+
 fn resizing(pod: &PodStatus, style: &Style) -> Option<String> {
     let (text, why) = match pod.resizing.as_ref()? {
-        FieldProgress::Failed { message, .. } => ("resize infeasible", Some(message)),
+        FieldProgress::Failed { message, .. } => (INFEASIBLE, Some(message)),
         FieldProgress::Waiting { why, deferred: true } => ("resize deferred by the node", why.as_ref()),
         FieldProgress::Waiting { why, deferred: false } => ("resizing", why.as_ref()),
         FieldProgress::NotAsked | FieldProgress::Done => return None,
@@ -169,6 +172,9 @@ fn marks(pod: &PodStatus, style: &Style) -> Vec<String> {
     let by_image = pod.containers.iter().any(|report| report.comparison == Comparison::Pending);
     if pod.state == PodState::Pending && !by_image {
         marks.push(pod.state.words().to_owned());
+    }
+    if matches!(pod.resizing, Some(FieldProgress::Failed { .. })) {
+        marks.push(INFEASIBLE.to_owned());
     }
     marks.extend(pod.older_revision.as_ref().map(|revision| format!("pod of revision {}", style.show(revision))));
     marks.extend(pod.out_of_services.as_ref().map(|by| format!("out of its Services by {}", style.show(by))));

@@ -40,11 +40,6 @@ pub(super) fn text(plan: &WorkloadPlan, detail: Detail, style: &Style, out: &mut
 }
 
 fn field(row: &Row, detail: Detail, style: &Style) -> Vec<String> {
-    let effect = match &row.effect {
-        FieldEffect::InPlace => "no restart".to_owned(),
-        FieldEffect::LaterPods => "new pods only".to_owned(),
-        FieldEffect::Restarts(container) => format!("{} restarts in place", style.show(container.as_str())),
-    };
     let name = match detail {
         Detail::Short => &row.what,
         Detail::Wide => &row.path,
@@ -53,7 +48,7 @@ fn field(row: &Row, detail: Detail, style: &Style) -> Vec<String> {
         style.show(name),
         fields::value(row.before.as_deref(), style),
         fields::value(row.after.as_deref(), style),
-        effect,
+        fields::effect(row, style),
     ]
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::engine::change::reason::Warning;
+use crate::engine::change::{FieldEffect, Row};
 use crate::engine::k8s::pod::ContainerList;
 use crate::engine::plan::{Effect, PodVerdict, UnknownTime, Verdict, WorkloadPlan};
 use crate::engine::state::policy::Policy;
@@ -71,7 +72,7 @@ pub(super) fn pods(plan: &WorkloadPlan) -> String {
     let (all, update) = (plan.pods.len(), plan.count(PodVerdict::Update));
     let others = [
         (PodVerdict::InProgress, "in progress"),
-        (PodVerdict::AlreadyThere, "up to date"),
+        (PodVerdict::AlreadyThere, there_already(plan)),
         (PodVerdict::Blocked, "blocked"),
         (PodVerdict::Skipped, "skipped"),
     ];
@@ -83,6 +84,12 @@ pub(super) fn pods(plan: &WorkloadPlan) -> String {
     } else {
         format!("{update} of {} ({})", words::count(all, "pod"), others.join(", "))
     }
+}
+
+/// What is said of a pod that nothing is done to: it may keep what only pods made later get.
+pub(super) fn there_already(plan: &WorkloadPlan) -> &'static str {
+    let is_later = |row: &Row| row.effect == FieldEffect::LaterPods;
+    if plan.fields.rows().iter().any(is_later) { "unchanged" } else { "up to date" }
 }
 
 fn nothing_to_do(plan: &WorkloadPlan, name: &str) -> String {

@@ -11,6 +11,8 @@ use crate::render::style::{Meaning, Style};
 use crate::render::wide::{self, Detail};
 use crate::render::{fields, words};
 
+use super::headline;
+
 /// Of each verdict, at most this many pods are shown first, and [`LAST_PODS`] last, when there are many.
 const FIRST_PODS: usize = 10;
 /// How many of the last pods are shown when there are many.
@@ -160,7 +162,7 @@ impl<'a> Pods<'a> {
             PodVerdict::InProgress => {
                 texts.push(format!("{}: already requested, {}", self.changes(pod), self.waiting(pod)));
             }
-            PodVerdict::AlreadyThere => texts.push("up to date".into()),
+            PodVerdict::AlreadyThere => texts.push(headline::there_already(self.plan).into()),
             PodVerdict::Blocked | PodVerdict::Skipped => {}
         }
         let reasons = pod

@@ -291,6 +291,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::PodLimitRestarts { container: container(), path: "spec.resources.limits.memory".into() },
         Reason::PodResizeNotSupported { node: "node-a".into() },
         Reason::ResizeNotSupported { node: "node-a".into() },
+        Reason::WindowsPod,
         Reason::NodeTooSmall {
             node: "node-a".into(),
             resource: "cpu".into(),

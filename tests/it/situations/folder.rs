@@ -135,8 +135,9 @@ impl Folder {
     }
 
     /// Reads what the caller may not do besides reading: `apply` would have to.
-    pub(super) fn missing_permissions(&mut self) -> Result<Vec<Denied>, String> {
-        self.denied(|verb| verb != "list")
+    pub(super) fn missing_permissions(&mut self, role: &str) -> Result<Vec<Denied>, String> {
+        let denied = self.denied(|verb| verb != "list")?.into_iter();
+        Ok(denied.map(|denied| Denied { role: Some(role.to_owned()), ..denied }).collect())
     }
 
     fn denied(&mut self, is_asked: impl Fn(&str) -> bool) -> Result<Vec<Denied>, String> {

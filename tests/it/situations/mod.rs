@@ -12,6 +12,7 @@ use std::{env, fs};
 
 use folder::Folder;
 use kubectl_inplace::engine::change::reason::{Reason, Warning, explanations};
+use kubectl_inplace::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::plan::{Plan, SavedPlan, build, offline};
 use kubectl_inplace::render::{self, Guide, OutputFormat, Style};
@@ -54,7 +55,8 @@ fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
     let options = folder.options()?;
     let saved_from = folder.saved_from(&live)?;
     let mut workload = build(&desired, saved_from.as_ref().unwrap_or(&live), &options);
-    workload.lacks(&folder.missing_permissions()?);
+    let deed = Deed { pods_only: workload.durable.is_none(), resizes: workload.resizes() };
+    workload.lacks(&folder.missing_permissions(&Asked::role(ClusterCommand::Apply, workload_kind, deed))?);
     let plan = Plan { workloads: vec![workload] };
     let command = folder.command(&live);
     match saved_from {

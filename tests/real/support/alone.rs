@@ -66,7 +66,8 @@ impl Drop for Stopped<'_> {
     }
 }
 
-fn run(verb: &str, server: &str) {
+/// Has the cluster do that with a server.
+pub(super) fn run(verb: &str, server: &str) {
     let status = Command::new("bash").args([cluster::SCRIPT, verb, server]).stdin(Stdio::null()).status();
     assert!(status.is_ok_and(|status| status.success()), "cluster {verb} {server}");
 }

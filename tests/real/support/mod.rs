@@ -16,6 +16,7 @@ mod random;
 pub(crate) mod samples;
 #[path = "../../support/schemas.rs"]
 mod schemas;
+mod simulated;
 mod watch;
 
 pub(crate) use alone::Alone;
@@ -31,6 +32,7 @@ pub(crate) use process::{Output, Running};
 pub(crate) use proxy::Proxy;
 pub(crate) use random::Random;
 pub(crate) use samples::tag_manifest;
+pub(crate) use simulated::SimulatedNode;
 pub(crate) use watch::{Seen, Watch};
 
 use std::sync::{Mutex, PoisonError};

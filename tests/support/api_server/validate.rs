@@ -55,6 +55,9 @@ pub(crate) fn resize(
     if minor < 36 && !next["spec"]["resources"].is_null() {
         causes.push(forbidden("", "Forbidden: resize of pods with pod-level resources is forbidden"));
     }
+    if live["spec"]["os"]["name"] == "windows" {
+        causes.push(forbidden("", "Forbidden: windows pods cannot be resized"));
+    }
     for list in ["containers", "initContainers"] {
         let old = live["spec"][list].as_array().cloned().unwrap_or_default();
         let new = next["spec"][list].as_array().cloned().unwrap_or_default();
@@ -72,11 +75,18 @@ pub(crate) fn resize(
                 let message = "Forbidden: resources for non-sidecar init containers are immutable";
                 causes.push(forbidden(&format!("spec.{list}[{index}].resources"), message));
             }
+            let policies = new["resizePolicy"].as_array().into_iter().flatten();
+            if is_plain_init
+                && old["resources"] != new["resources"]
+                && policies.clone().any(|policy| policy["restartPolicy"] == "RestartContainer")
+            {
+                let message =
+                    "Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized";
+                causes.push(forbidden(&format!("spec.{list}[{index}]"), message));
+            }
             let limit = |container: &Value| mebibytes(&container["resources"]["limits"]["memory"]);
-            let restarts = new["resizePolicy"]
-                .as_array()
+            let restarts = policies
                 .into_iter()
-                .flatten()
                 .any(|policy| policy["resourceName"] == "memory" && policy["restartPolicy"] == "RestartContainer");
             if minor < 34 && !restarts && limit(new) < limit(old) {
                 let message = "Forbidden: memory limits cannot be decreased unless resizePolicy is RestartContainer";

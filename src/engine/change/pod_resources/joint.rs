@@ -25,14 +25,19 @@ pub(in crate::engine::change) fn refused_together(fields: &FieldChanges, pod: &P
     if from != to {
         reasons.push(Reason::QosClassChanges { from: from.into(), to: to.into() });
     }
-    reasons.extend(above(&after.spec));
+    reasons.extend(of_spec(&after.spec));
     reasons
 }
 
 /// The same of pods that are made from a template.
 pub(in crate::engine::change) fn of_template(template: &Value) -> Vec<Reason> {
     let spec = template.get("spec").and_then(|spec| serde_json::from_value::<PodSpec>(spec.clone()).ok());
-    spec.map(|spec| above(&spec)).unwrap_or_default()
+    spec.map(|spec| of_spec(&spec)).unwrap_or_default()
+}
+
+fn of_spec(spec: &PodSpec) -> Vec<Reason> {
+    let is_windows = spec.os.as_ref().is_some_and(|os| os.name == "windows");
+    is_windows.then_some(Reason::WindowsPod).into_iter().chain(above(spec)).collect()
 }
 
 /// What is above that of the pod as a whole (`validatePodResourceConsistency`).

@@ -62,6 +62,7 @@ impl ReasonCode {
             | Self::PodLimitRestarts
             | Self::PodResizeNotSupported
             | Self::ResizeNotSupported
+            | Self::WindowsPod
             | Self::NodeTooSmall
             | Self::RestartRequested
             | Self::ContainerNotInPod

@@ -151,6 +151,8 @@ pub enum Reason {
         /// The node.
         node: String,
     },
+    /// The pod's containers, or its node, are Windows': nothing there is resized.
+    WindowsPod,
     /// `kubectl rollout restart`'s annotation is set.
     RestartRequested,
     /// Neither the template nor any pod has the container.
@@ -421,6 +423,7 @@ impl Reason {
             Self::PodLimitRestarts { .. } => ReasonCode::PodLimitRestarts,
             Self::PodResizeNotSupported { .. } => ReasonCode::PodResizeNotSupported,
             Self::ResizeNotSupported { .. } => ReasonCode::ResizeNotSupported,
+            Self::WindowsPod => ReasonCode::WindowsPod,
             Self::RestartRequested => ReasonCode::RestartRequested,
             Self::ContainerNotFound { .. } => ReasonCode::ContainerNotFound,
             Self::ContainerNotInPod { .. } => ReasonCode::ContainerNotInPod,
@@ -493,6 +496,7 @@ impl Reason {
             | Self::PodLimitRestarts { .. }
             | Self::PodResizeNotSupported { .. }
             | Self::ResizeNotSupported { .. }
+            | Self::WindowsPod
             | Self::ContainerNotFound { .. }
             | Self::ContainerNotInPod { .. }
             | Self::ImageMalformed { .. }

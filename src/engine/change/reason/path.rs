@@ -51,6 +51,7 @@ impl Reason {
             Self::OwnerNotObserved => Some("status.observedGeneration".into()),
             Self::PermissionMissing { .. }
             | Self::ResizeNotSupported { .. }
+            | Self::WindowsPod
             | Self::PodResizeNotSupported { .. }
             | Self::ContainerNotFound { .. }
             | Self::PodOfOldRevision { .. }

@@ -8,8 +8,8 @@ codes! {
         TemplateFieldNotInPlace {
             summary: "a changed field of the template is not changed in running pods",
             meaning: "The change touches a field of the pod template that this program has no rule for, so the change as a whole cannot be done in the pods that run. The path names containers by name.",
-            why: "The API server lets very little of a pod change: images, added tolerations, and a few fields that matter rarely (ValidatePodUpdate in pkg/apis/core/validation/validation.go). Environment, command, ports, probes, volumes, security context and imagePullPolicy are fixed when the pod is made. A field that this program does not know is refused as well, never dropped.",
-            remedy: "Take the field out of this change, or roll it out with kubectl apply, which replaces the pods; a pod that was made by hand must be deleted and created again. activeDeadlineSeconds and (by the resize subresource) cpu and memory can be changed in running pods with kubectl patch; this program leaves them alone. Where only the image is urgent, update it alone: kubectl inplace apply TYPE/NAME CONTAINER=IMAGE.",
+            why: "The API server lets very little of a pod change: images, added tolerations, cpu and memory by its subresource resize, and a few fields that matter rarely (ValidatePodUpdate and ValidatePodResize in pkg/apis/core/validation/validation.go). Environment, command, ports, probes, volumes, security context and imagePullPolicy are fixed when the pod is made. A field that this program does not know is refused as well, never dropped.",
+            remedy: "Take the field out of this change, or roll it out with kubectl apply, which replaces the pods; a pod that was made by hand must be deleted and created again. activeDeadlineSeconds can be set or shortened in running pods with kubectl patch; this program leaves it alone. Where only the image is urgent, update it alone: kubectl inplace apply TYPE/NAME CONTAINER=IMAGE.",
         }
         VolumeClaimTemplateChanges {
             summary: "a changed volumeClaimTemplates cannot take effect in place",
@@ -106,6 +106,12 @@ codes! {
             meaning: "The status of a running container has no resources, which a kubelet that can resize always reports.",
             why: "The API server refuses a resize of such a pod (ValidatePodResize: Pod running on node without support for resize). Kubelets report them since 1.33.",
             remedy: "Bring the node to Kubernetes 1.33 or newer, or roll the change out with kubectl apply, which replaces the pods.",
+        }
+        WindowsPod {
+            summary: "cpu and memory of a Windows pod cannot change while it runs",
+            meaning: "The pod is one of Windows (spec.os.name), or its node is (label kubernetes.io/os).",
+            why: "The API server refuses a resize of such a pod (ValidatePodResize: windows pods cannot be resized; from 1.36 on also by the node: plugin/pkg/admission/podresize); a kubelet of Windows calls every resize infeasible (pkg/kubelet/allocation).",
+            remedy: "Roll the change out with kubectl apply, which replaces the pods.",
         }
         RestartRequested {
             summary: "kubectl.kubernetes.io/restartedAt asks for new pods",

@@ -21,6 +21,9 @@ fn changes_otherwise(path: &str) -> Option<&'static str> {
     }
 }
 
+/// Of a pod that was made by hand it is not true: nothing replaces that.
+const REPLACES: &str = "apply it with kubectl apply, which replaces the pods";
+
 /// Words of the admission plugin LimitRanger.
 const LIMIT_RANGES: [&str; 4] = [" usage per Container ", " usage per Pod ", "ratio per Container ", "ratio per Pod "];
 
@@ -75,6 +78,7 @@ impl Reason {
             Self::ResizeNotSupported { node } => {
                 format!("node {node} does not report what its containers have, so they cannot be resized")
             }
+            Self::WindowsPod => "cpu and memory of a Windows pod cannot change while it runs".into(),
             Self::RestartRequested => {
                 "the annotation of kubectl rollout restart changes: it asks for new pods, not for a new annotation"
                     .into()
@@ -210,16 +214,7 @@ impl Reason {
             let how = changes_otherwise(path).unwrap_or(anew);
             return format!("{how}, or leave it out of this change").into();
         }
-        if let Self::ContainerAdded { .. } | Self::ContainerRemoved { .. } | Self::ContainerRenamed { .. } = self {
-            return format!("{anew}, or leave it out of this change").into();
-        }
-        if let Self::TolerationRemoved { .. } = self {
-            return format!("keep it beside those that are added, or {anew}").into();
-        }
-        if let Self::QosClassChanges { .. } = self {
-            return format!("choose resources of the same class, or {anew}").into();
-        }
-        self.hint(workload)
+        self.hint(workload).with(REPLACES, anew)
     }
 
     fn hint(&self, workload: &WorkloadRef) -> Hint {
@@ -264,6 +259,7 @@ impl Reason {
             Self::ResizeNotSupported { .. } => {
                 "resize in place needs Kubernetes 1.33 or newer on the node; apply it with kubectl apply, which replaces the pods"
             }
+            Self::WindowsPod => "apply it with kubectl apply, which replaces the pods",
             Self::RestartRequested => "leave the annotation out; for new pods use kubectl rollout restart",
             Self::ContainerNotFound { suggestion: Some(suggestion), .. } => {
                 return format!("did you mean {suggestion}?").into();
@@ -363,7 +359,7 @@ impl Reason {
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
             Self::PlanStale { .. } => "plan again, and save the new plan",
             Self::ServerTooOld { .. } => {
-                "upgrade the control plane, or make the change with kubectl set image or kubectl set resources"
+                "upgrade the control plane, or apply it with kubectl apply, which replaces the pods"
             }
         };
         hint.into()
@@ -487,6 +483,12 @@ mod tests {
             Reason::ContainerRenamed { list, container, to: "web".into() },
             Reason::QosClassChanges { from: "Burstable".into(), to: "BestEffort".into() },
             Reason::TolerationRemoved { toleration: "gpu op=Exists".into() },
+            Reason::ResourceRemoved { path: "spec.containers[app].resources.limits.cpu".into() },
+            Reason::PodLimitRestarts { container: "app".into(), path: "spec.resources.limits.cpu".into() },
+            Reason::ResizeNotSupported { node: "n".into() },
+            Reason::PodResizeNotSupported { node: "n".into() },
+            Reason::WindowsPod,
+            Reason::ServerTooOld { server: "1.30".into(), needs: "1.33".into() },
         ] {
             let hint = reason.hint_for(&of(WorkloadKind::Pod)).to_string();
             assert!(hint.contains("delete the pod and create it again") && !hint.contains("replaces"), "{hint}");

@@ -103,9 +103,11 @@ impl ResourcesChange {
         self
     }
 
-    /// Server and kubelets take it for init containers, too, that have done their work.
+    /// Server and kubelets take it for init containers, too, that have done their work, unless a `resizePolicy` would restart
+    /// them (`ValidatePodResize`).
     pub(super) fn reaches_init_containers(&mut self) {
-        self.0.values_mut().for_each(|change| change.is_plain_init = false);
+        let reached = self.0.values_mut().filter(|change| change.restarting.is_empty());
+        reached.for_each(|change| change.is_plain_init = false);
     }
 
     /// Returns the containers of a pod that restart once it asks for all of it.
@@ -123,7 +125,8 @@ impl ResourcesChange {
 
     /// Returns the containers that restart with it, as it says itself.
     pub fn restarting(&self) -> impl Iterator<Item = &ContainerName> {
-        self.0.iter().filter(|(_, change)| !change.restarting.is_empty()).map(|(name, _)| name)
+        let restarts = |change: &ContainerResources| !change.is_plain_init && !change.restarting.is_empty();
+        self.0.iter().filter(move |(_, change)| restarts(change)).map(|(name, _)| name)
     }
 
     /// What a container of a pod would ask for.
@@ -173,9 +176,9 @@ impl FieldChange for ResourcesChange {
                 let implied = implied(container, other, &values);
                 let is_plain_init = list == ContainerList::InitContainers
                     && other.get("restartPolicy").and_then(Value::as_str) != Some("Always");
-                let restarts = |field: &&ResourceField| restarts(other, field.parts().1);
-                // One that has done its work does not run again for it.
-                let restarting = values.keys().chain(implied.keys()).filter(|_| !is_plain_init).filter(restarts);
+                let has_policy = |field: &&ResourceField| restarts(other, field.parts().1);
+                let of_any = is_plain_init && ["cpu", "memory"].iter().any(|resource| restarts(other, resource));
+                let restarting = values.keys().chain(implied.keys()).filter(|field| of_any || has_policy(field));
                 let restarting = restarting.copied().collect();
                 let resources = ContainerResources { list, is_plain_init, values, implied, restarting };
                 change.0.insert(ContainerName::from(name.as_str()), resources);

@@ -190,15 +190,16 @@ fn what_restarts_by_its_policy_is_told_for_the_template_and_for_each_pod() {
     assert!(change.restarting_in(&restarts).is_empty(), "it asks for it already");
 }
 
-/// From 1.36 on server and kubelets resize an init container that has done its work, too; before, only pods made later have it.
+/// From 1.36 on server and kubelets resize an init container that has done its work, too; before, only pods made later have
+/// it, and so where its `resizePolicy` would restart it.
 #[test]
 fn a_plain_init_container_has_it_where_server_and_kubelets_do_it() {
-    let template = |cpu: &str| {
+    let template = |cpu: &str, policy: &str| {
         let resources = json!({"requests": {"cpu": cpu}});
-        let policy = json!([{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]);
+        let policy = json!([{"resourceName": "memory", "restartPolicy": policy}]);
         json!({"spec": {"initContainers": [{"name": "init", "resources": resources, "resizePolicy": policy}]}})
     };
-    let change = diff(&template("10m"), &template("20m")).change.fields;
+    let of_policy = |policy: &str| diff(&template("10m", policy), &template("20m", policy)).change.fields;
     let old = json!({"requests": {"cpu": "10m"}});
     let mut pod = pod(&json!({}), &json!({}), &json!([]));
     let init = json!({"name": "init", "image": "i:1", "resources": old});
@@ -207,18 +208,19 @@ fn a_plain_init_container_has_it_where_server_and_kubelets_do_it() {
         "resources": old, "allocatedResources": old["requests"]});
     pod.status.init_container_statuses = vec![serde_json::from_value(status).unwrap()];
     let version = |text: &str| text.parse::<KubeletVersion>().expect("it is a version");
-    for (versions, effect) in [
-        (vec!["v1.36.3"], FieldEffect::InPlace),
-        (vec!["v1.36.0", "v1.37.1"], FieldEffect::InPlace),
-        (vec!["v1.35.4"], FieldEffect::LaterPods),
-        (vec!["v1.36.3", "v1.35.9"], FieldEffect::LaterPods),
-        (vec![], FieldEffect::LaterPods),
+    for (policy, versions, effect) in [
+        ("NotRequired", vec!["v1.36.3"], FieldEffect::InPlace),
+        ("NotRequired", vec!["v1.36.0", "v1.37.1"], FieldEffect::InPlace),
+        ("NotRequired", vec!["v1.35.4"], FieldEffect::LaterPods),
+        ("NotRequired", vec!["v1.36.3", "v1.35.9"], FieldEffect::LaterPods),
+        ("NotRequired", vec![], FieldEffect::LaterPods),
+        ("RestartContainer", vec!["v1.36.3"], FieldEffect::LaterPods),
     ] {
         let versions: Vec<KubeletVersion> = versions.into_iter().map(version).collect();
-        let change = change.clone().done_by(&versions);
+        let change = of_policy(policy).done_by(&versions);
         assert_eq!(change.rows()[0].effect, effect, "{versions:?}");
         assert_eq!(change.left_in(&pod).is_empty(), effect == FieldEffect::LaterPods, "{versions:?}");
-        assert!(change.restarting_in(&pod).is_empty(), "it does not run again for it");
+        assert!(change.restarting_in(&pod).is_empty() && change.restarting().next().is_none(), "it does not run again");
         let mut asked = pod.clone();
         asked.spec.init_containers[0].resources = serde_json::from_value(json!({"requests": {"cpu": "20m"}})).unwrap();
         let waits = change.progress_in(&asked) != FieldProgress::Done;

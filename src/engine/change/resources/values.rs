@@ -100,7 +100,8 @@ pub struct ContainerResources {
     /// (`SetDefaults_Pod`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub implied: BTreeMap<ResourceField, ValueChange>,
-    /// Those whose change restarts the container: its `resizePolicy` says so.
+    /// Those whose change restarts the container: its `resizePolicy` says so. One that has done its work does not run again;
+    /// with such a policy for either resource it is not resized at all.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub restarting: BTreeSet<ResourceField>,
 }

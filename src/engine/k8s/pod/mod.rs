@@ -109,6 +109,9 @@ pub struct PodSpec {
     /// Of the pod as a whole (1.34).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
+    /// The operating system of its containers, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub os: Option<PodOs>,
     /// What a pod of its RuntimeClass costs besides its containers, by resource.
     #[serde(deserialize_with = "quantities", skip_serializing_if = "BTreeMap::is_empty")]
     pub overhead: BTreeMap<String, String>,
@@ -118,6 +121,14 @@ pub struct PodSpec {
     /// Init containers and sidecars, in the API's order.
     #[serde(deserialize_with = "or_default")]
     pub init_containers: Vec<Container>,
+}
+
+/// The operating system of a pod's containers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(default)]
+pub struct PodOs {
+    /// `linux` or `windows`.
+    pub name: String,
 }
 
 /// A toleration, field by field as the API has it.

@@ -96,6 +96,7 @@ fn whole_mebibytes(field: ResourceField, value: i128) -> i128 {
 /// Returns why the server or a kubelet would refuse it, though the template could be written.
 pub fn refused(pods: &[Resized<'_>], facts: &ResizeFacts, quotas: &[Value]) -> Vec<Reason> {
     let mut reasons = room::too_small(pods, facts);
+    reasons.extend(room::on_windows(pods, facts));
     reasons.extend(quota::exceeded(pods, quotas));
     reasons
 }

@@ -18,6 +18,7 @@ const FIELDS: [ResourceField; 2] = [ResourceField::RequestsCpu, ResourceField::R
 /// What a node has for pods, and what it keeps for those that it has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NodeRoom {
+    is_windows: bool,
     allocatable: BTreeMap<ResourceField, i128>,
     allocated: BTreeMap<Uid, BTreeMap<ResourceField, i128>>,
 }
@@ -31,7 +32,9 @@ impl NodeRoom {
         };
         let counts = pods.iter().filter(|pod| !pod.is_finished());
         let of = |pod: &Pod| FIELDS.into_iter().map(|field| (field, requests::allocated(pod, field))).collect();
+        let labels = node.pointer("/metadata/labels");
         Self {
+            is_windows: labels.and_then(|labels| labels.get("kubernetes.io/os")).is_some_and(|os| os == "windows"),
             allocatable: FIELDS.into_iter().filter_map(allocatable).collect(),
             allocated: counts.map(|pod| (pod.key.uid.clone(), of(pod))).collect(),
         }
@@ -41,6 +44,13 @@ impl NodeRoom {
         let used: i128 = self.allocated.values().filter_map(|pod| pod.get(&field)).sum();
         Some(self.allocatable.get(&field)? - used)
     }
+}
+
+/// Returns whether a node is one of Windows, where nothing is resized, of which no pod has said so itself.
+pub(super) fn on_windows(pods: &[Resized<'_>], facts: &ResizeFacts) -> Option<Reason> {
+    let is_unsaid = |pod: &&Resized<'_>| pod.before.spec.os.as_ref().is_none_or(|os| os.name != "windows");
+    let mut nodes = pods.iter().filter(is_unsaid).filter_map(|pod| facts.nodes.get(&pod.before.spec.node_name));
+    nodes.any(|room| room.is_windows).then_some(Reason::WindowsPod)
 }
 
 /// Returns the nodes that never have what a pod would ask for.

@@ -193,6 +193,21 @@ fn what_a_node_never_has_is_refused() {
 }
 
 #[test]
+fn nothing_is_resized_on_windows() {
+    let ours = [small("a", "n1", "100m", "64Mi")];
+    let change = resized(&ours, &to("50m", "64Mi", "1Gi"));
+    for (labels, expected) in [
+        (json!({"kubernetes.io/os": "windows"}), vec!["WindowsPod"]),
+        (json!({"kubernetes.io/os": "linux"}), vec![]),
+        (json!(null), vec![]),
+    ] {
+        let node = NodeRoom::new(&json!({"metadata": {"labels": labels}}), &[]);
+        let facts = ResizeFacts { nodes: [("n1".into(), node)].into(), ..Default::default() };
+        assert_eq!(refused(&change, &facts, &[]).iter().map(Reason::code).collect::<Vec<_>>(), expected, "{labels}");
+    }
+}
+
+#[test]
 fn a_quota_has_to_have_room_for_all_pods_together() {
     let ours = [small("a", "n1", "100m", "64Mi"), small("b", "n2", "100m", "64Mi")];
     let quota = |name: &str, spec: Value, hard: Value, used: Value| json!({"metadata": {"name": name}, "spec": spec, "status": {"hard": hard, "used": used}});

@@ -229,7 +229,7 @@ impl Scenario {
     /// cpu and memory change.
     pub(super) fn resized(mut self) -> Self {
         let mut random = Random::named(self.seed, "resized");
-        let resizes = Resizing::draw(&mut random, self.pods);
+        let resizes = Resizing::draw(&mut random, self.pods, self.nature.observes_generation);
         if resizes.alone {
             // Nothing restarts, so that nothing has to come before it.
             (self.pulls, self.hooks, self.drain_seconds, self.min_available) = (None, None, None, None);

@@ -112,8 +112,9 @@ impl ApiServer {
         let mut after = Pod::from_object(&object).expect("a patched pod is a pod");
         if patch.part == PodPart::Resize {
             // Everything else in such a request is dropped without a word.
-            let resized = std::mem::replace(&mut after, before.clone()).spec.containers;
-            for (container, resized) in after.spec.containers.iter_mut().zip(resized) {
+            let resized = std::mem::replace(&mut after, before.clone()).spec;
+            after.spec.resources = resized.resources;
+            for (container, resized) in after.spec.containers.iter_mut().zip(resized.containers) {
                 container.resources = resized.resources;
             }
         }

@@ -48,6 +48,7 @@ pub(super) struct Kubelet {
     known_generation: Option<i64>,
     shown: Vec<ContainerStatus>,
     shown_resize: Option<Condition>,
+    shown_sizes: Option<Sizes>,
     to_kill: VecDeque<usize>,
     to_start: VecDeque<usize>,
     syncing: bool,
@@ -75,6 +76,7 @@ impl Kubelet {
             known_generation: Some(1),
             shown: Vec::new(),
             shown_resize: None,
+            shown_sizes: None,
             to_kill: VecDeque::new(),
             to_start: VecDeque::new(),
             syncing: false,
@@ -439,7 +441,7 @@ impl Kubelet {
             if let (Some(sizes), Some(status)) = (&self.sizes, self.shown.get_mut(1)) {
                 status.resources = Some(sizes.actual.clone());
                 status.allocated_resources = Some(sizes.allocated.requests.clone());
-                self.shown_resize = sizes.condition.clone();
+                (self.shown_resize, self.shown_sizes) = (sizes.condition.clone(), Some(sizes.clone()));
             }
         }
         self.write(api, now)
@@ -448,8 +450,9 @@ impl Kubelet {
     fn write(&mut self, api: &mut ApiServer, now: Now) -> Later {
         let runs = self.shown.iter().all(|status| status.ready);
         let observed = if self.nature.observes_generation { self.known_generation } else { None };
-        let (shown, resize) = (self.shown.clone(), self.shown_resize.clone());
+        let (shown, resize, sizes) = (self.shown.clone(), self.shown_resize.clone(), self.shown_sizes.clone());
         api.change(&self.key, |pod| {
+            sizes.iter().for_each(|sizes| sizes.show(pod));
             pod.status.phase = "Running".into();
             pod.status.observed_generation = observed;
             pod.status.container_statuses = shown;

@@ -228,7 +228,7 @@ impl Simulation {
         if broken && !crashes {
             kubelet.never_ready();
         }
-        kubelet.sizes = self.scenario.resizes.map(|resizes| Sizes::new(resizes.of(key)));
+        kubelet.sizes = self.scenario.resizes.map(|resizes| Sizes::new(resizes, key));
         if let Some(fate) = self.scenario.fates.get(index) {
             kubelet.fate(WANTED, *fate);
         }
@@ -450,6 +450,15 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         ..Container::default()
     });
     let (readiness_gates, conditions) = gates(scenario);
+    let mut spec = PodSpec {
+        restart_policy: "Always".into(),
+        containers: containers.collect(),
+        // What no node runs has nothing to resize.
+        node_name: if scenario.resizes.is_some() { "node".into() } else { String::new() },
+        readiness_gates,
+        ..PodSpec::default()
+    };
+    scenario.resizes.iter().for_each(|resizes| resizes.size(&mut spec));
     Pod {
         key: key.clone(),
         created: "2026-01-01T00:00:00Z".into(),
@@ -468,14 +477,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         resized_at: BTreeMap::new(),
         resized_as_a_whole_at: None,
         gate_writers: BTreeMap::new(),
-        spec: PodSpec {
-            restart_policy: "Always".into(),
-            containers: containers.collect(),
-            // What no node runs has nothing to resize.
-            node_name: if scenario.resizes.is_some() { "node".into() } else { String::new() },
-            readiness_gates,
-            ..PodSpec::default()
-        },
+        spec,
         status: PodStatus { conditions, ..PodStatus::default() },
         memo: Default::default(),
     }

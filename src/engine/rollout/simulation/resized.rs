@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::engine::change::{ContainerResources, FieldChanges, ResourceField, ResourcesChange, ValueChange};
+use crate::engine::change::{
+    ContainerResources, FieldChanges, PodResourcesChange, ResourceField, ResourcesChange, ValueChange,
+};
 use crate::engine::k8s::names::PodKey;
-use crate::engine::k8s::pod::{Condition, Container, ContainerList, Pod, Resources};
+use crate::engine::k8s::pod::{Condition, Container, ContainerList, Pod, PodSpec, Resources};
 use crate::engine::state::hook::HookPhase;
 use crate::engine::state::outcome::EndResult;
 
 use crate::engine::state::policy::OnDeferred;
+use crate::engine::value::quantity::Quantity;
 
 use super::super::entry::Sent;
 use super::super::{Goal, Now, PodGoal};
@@ -25,6 +28,8 @@ use super::{Simulation, pod_key};
 const INDEX: usize = 1;
 const CPU: [&str; 3] = ["100m", "200m", "300m"];
 const MEMORY: [&str; 2] = ["64Mi", "128Mi"];
+/// What a pod's RuntimeClass costs, where it has one: cpu, memory.
+const OVERHEAD: [&str; 2] = ["30m", "20Mi"];
 
 /// What the kubelet of one pod does otherwise than the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,10 +50,14 @@ pub(super) struct Resizing {
     pub(super) slowest_millis: u64,
     pub(super) odd: Option<(usize, Odd)>,
     pub(super) on_deferred: OnDeferred,
+    /// The pod as a whole has the same, and gets the same.
+    pub(super) as_a_whole: bool,
+    pub(super) has_overhead: bool,
 }
 
 impl Resizing {
-    pub(super) fn draw(random: &mut Random, pods: usize) -> Self {
+    /// A kubelet that does not tell of which resize it speaks is too old to resize a pod as a whole.
+    pub(super) fn draw(random: &mut Random, pods: usize, observes_generation: bool) -> Self {
         let kinds = [Odd::DeferredFor(2_000), Odd::DeferredFor(50_000), Odd::DeferredForEver, Odd::Infeasible];
         let odd = random.pick(&[kinds.as_slice(), &[Odd::ErrorAtFirst]].concat());
         let pod = usize::try_from(random.below(pods as u64)).expect("small");
@@ -57,7 +66,16 @@ impl Resizing {
             slowest_millis: random.pick(&[50, 1_000, 20_000]),
             odd: random.one_in(3).then_some((pod, odd)),
             on_deferred: random.pick(&OnDeferred::ALL),
+            as_a_whole: random.one_in(2) && observes_generation,
+            has_overhead: random.one_in(2),
         }
+    }
+
+    /// What a pod has before.
+    pub(super) fn size(self, spec: &mut PodSpec) {
+        spec.resources = self.as_a_whole.then(before);
+        let overhead = || ["cpu", "memory"].map(str::to_owned).into_iter().zip(OVERHEAD.map(str::to_owned)).collect();
+        spec.overhead = if self.has_overhead { overhead() } else { BTreeMap::new() };
     }
 
     /// How it may end because of the kubelet that does otherwise.
@@ -75,9 +93,8 @@ impl Resizing {
     }
 
     /// That of one pod.
-    pub(super) fn of(self, key: &PodKey) -> (u64, Option<Odd>) {
-        let odd = self.odd.filter(|(index, _)| pod_key(*index, 0).name == key.name).map(|(_, odd)| odd);
-        (self.slowest_millis, odd)
+    fn odd_of(self, key: &PodKey) -> Option<Odd> {
+        self.odd.filter(|(index, _)| pod_key(*index, 0).name == key.name).map(|(_, odd)| odd)
     }
 }
 
@@ -97,14 +114,13 @@ fn wanted() -> Resources {
 
 /// What is wanted of every pod.
 pub(super) fn fields(scenario: &Scenario) -> FieldChanges {
-    if scenario.resizes.is_none() {
-        return FieldChanges::default();
-    }
+    let Some(resizes) = scenario.resizes else { return FieldChanges::default() };
     let change = |values: [&str; 2]| ValueChange { from: Some(values[0].into()), to: Some(values[1].into()) };
     let values = BTreeMap::from([
         (ResourceField::RequestsCpu, change([CPU[0], CPU[1]])),
         (ResourceField::LimitsMemory, change(MEMORY)),
     ]);
+    let whole = if resizes.as_a_whole { values.clone() } else { BTreeMap::new() };
     let side = ContainerResources {
         list: ContainerList::Containers,
         is_plain_init: false,
@@ -112,7 +128,9 @@ pub(super) fn fields(scenario: &Scenario) -> FieldChanges {
         values,
         implied: BTreeMap::new(),
     };
-    ResourcesChange(BTreeMap::from([("side".into(), side)])).into()
+    let resources = ResourcesChange(BTreeMap::from([("side".into(), side)]));
+    let pod_resources = PodResourcesChange { values: whole, ..PodResourcesChange::default() };
+    FieldChanges { resources, pod_resources, ..FieldChanges::default() }
 }
 
 fn side(pod: &Pod) -> Option<&Container> {
@@ -121,7 +139,9 @@ fn side(pod: &Pod) -> Option<&Container> {
 
 /// Whether the pod asks for what is wanted.
 pub(super) fn asks(goal: &Goal, pod: &Pod) -> bool {
-    !is_wanted(goal) || side(pod).is_some_and(|side| side.resources == wanted())
+    let has = |resources: &Resources| *resources == wanted();
+    !is_wanted(goal)
+        || side(pod).is_some_and(|side| has(&side.resources)) && pod.spec.resources.as_ref().is_none_or(has)
 }
 
 fn is_wanted(goal: &Goal) -> bool {
@@ -133,9 +153,10 @@ pub(super) fn is_foreign(pod: &Pod) -> bool {
     let is_known = |values: &BTreeMap<String, String>, name: &str, known: &[&str]| {
         values.get(name).is_none_or(|value| known.contains(&value.as_str()))
     };
-    side(pod).is_some_and(|side| {
-        !is_known(&side.resources.requests, "cpu", &CPU[..2]) || !is_known(&side.resources.limits, "memory", &MEMORY)
-    })
+    let is_other = |resources: &Resources| {
+        !is_known(&resources.requests, "cpu", &CPU[..2]) || !is_known(&resources.limits, "memory", &MEMORY)
+    };
+    side(pod).is_some_and(|side| is_other(&side.resources)) || pod.spec.resources.as_ref().is_some_and(is_other)
 }
 
 /// Whether the kubelet of the pod has said for good that it does not do it. One that does not tell of which resize it speaks
@@ -154,7 +175,27 @@ pub(super) fn is_done(goal: &Goal, pod: &Pod, kubelet: Option<&Kubelet>) -> bool
     let is_shown = shown.is_some_and(|status| {
         status.resources.as_ref() == Some(&wanted()) && status.allocated_resources.as_ref() == Some(&wanted().requests)
     });
-    is_shown && kubelet.is_some_and(|kubelet| kubelet.has_had(&wanted()))
+    let has_whole = |_: &Resources| {
+        let (resources, allocated) = (pod.status.resources.as_ref(), pod.status.allocated_resources.as_ref());
+        let with = with_overhead(&wanted(), pod);
+        resources == Some(&with) && allocated == Some(&with.requests)
+    };
+    is_shown
+        && pod.spec.resources.as_ref().is_none_or(has_whole)
+        && kubelet.is_some_and(|kubelet| kubelet.has_had(&wanted()))
+}
+
+/// What a pod's cgroup has, and what is allocated to it: with what its RuntimeClass costs.
+fn with_overhead(resources: &Resources, pod: &Pod) -> Resources {
+    let mut with = resources.clone();
+    for (name, cost) in &pod.spec.overhead {
+        for value in [with.requests.get_mut(name), with.limits.get_mut(name)].into_iter().flatten() {
+            let amount = |text: &str| text.parse::<Quantity>().ok().and_then(|quantity| quantity.thousandths());
+            let sum = amount(value).zip(amount(cost)).map(|(value, cost)| value + cost).expect("they are quantities");
+            *value = Quantity::of_thousandths(sum, name == "memory").to_string();
+        }
+    }
+    with
 }
 
 /// Whether a patch resizes, or notes that it will be: nothing goes down by it.
@@ -171,15 +212,27 @@ pub(super) struct Sizes {
     failed_once: bool,
     pub(super) allocated: Resources,
     pub(super) actual: Resources,
+    /// The same of the pod as a whole.
+    whole: Option<Resources>,
+    whole_actual: Option<Resources>,
     /// Everything that the container ever had.
     had: Vec<Resources>,
     pub(super) condition: Option<Condition>,
 }
 
 impl Sizes {
-    pub(super) fn new((slowest_millis, odd): (u64, Option<Odd>)) -> Self {
-        let (allocated, actual) = (before(), before());
-        Self { slowest_millis, odd, allocated, actual, ..Self::default() }
+    pub(super) fn new(resizes: Resizing, key: &PodKey) -> Self {
+        let (allocated, actual, odd) = (before(), before(), resizes.odd_of(key));
+        let whole = resizes.as_a_whole.then(before);
+        let whole_actual = whole.clone();
+        let slowest_millis = resizes.slowest_millis;
+        Self { slowest_millis, odd, allocated, actual, whole, whole_actual, ..Self::default() }
+    }
+
+    /// Says of a pod as a whole what there is.
+    pub(super) fn show(&self, pod: &mut Pod) {
+        pod.status.resources = self.whole_actual.as_ref().map(|actual| with_overhead(actual, pod));
+        pod.status.allocated_resources = self.whole.as_ref().map(|whole| with_overhead(whole, pod).requests);
     }
 }
 
@@ -203,8 +256,9 @@ impl Kubelet {
         let (Some(sizes), Some(asked)) = (self.sizes.as_mut(), side(pod).map(|side| side.resources.clone())) else {
             return Vec::new();
         };
-        if asked == sizes.allocated {
-            let is_going = sizes.allocated != sizes.actual;
+        let whole = pod.spec.resources.clone();
+        if asked == sizes.allocated && whole == sizes.whole {
+            let is_going = sizes.allocated != sizes.actual || sizes.whole != sizes.whole_actual;
             sizes.condition = sizes.condition.take().filter(|known| is_going && known.kind == "PodResizeInProgress");
             return Vec::new();
         }
@@ -226,7 +280,7 @@ impl Kubelet {
             }
             Some(Odd::DeferredFor(_) | Odd::ErrorAtFirst) | None => {}
         }
-        sizes.allocated = asked;
+        (sizes.allocated, sizes.whole) = (asked, whole);
         sizes.condition = condition("PodResizeInProgress", None, "");
         let slowest = sizes.slowest_millis;
         vec![(now + self.random.millis(1, slowest), Stage::Actuate)]
@@ -240,7 +294,15 @@ impl Kubelet {
             self.publish(api, now);
             return vec![(now + Duration::from_secs(5), Stage::Actuate)];
         }
+        // Container and pod have cgroups of their own, and one is set after the other.
+        let is_first = sizes.actual != sizes.allocated && sizes.whole != sizes.whole_actual;
         sizes.actual = sizes.allocated.clone();
+        if is_first {
+            let slowest = sizes.slowest_millis;
+            self.publish(api, now);
+            return vec![(now + self.random.millis(1, slowest), Stage::Actuate)];
+        }
+        sizes.whole_actual = sizes.whole.clone();
         sizes.had.push(sizes.actual.clone());
         sizes.condition = sizes.condition.take().filter(|known| known.kind == "PodResizePending");
         // The API hears of it a little later.
@@ -299,7 +361,9 @@ impl Simulation {
     pub(super) fn resize_otherwise(&mut self, key: &PodKey) {
         let is_sized = self.scenario.resizes.is_some();
         self.api.change(key, |pod| {
-            if let Some(side) = pod.spec.containers.get_mut(INDEX).filter(|_| is_sized) {
+            if let Some(whole) = pod.spec.resources.as_mut().filter(|_| is_sized) {
+                whole.requests.insert("cpu".into(), CPU[2].into());
+            } else if let Some(side) = pod.spec.containers.get_mut(INDEX).filter(|_| is_sized) {
                 side.resources.requests.insert("cpu".into(), CPU[2].into());
             }
         });
