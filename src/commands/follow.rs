@@ -14,12 +14,13 @@ use crate::engine::change::target::Images;
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use crate::engine::k8s::pod::{ContainerList, Pod};
-use crate::engine::plan::{self, Denied, Hold};
+use crate::engine::plan::{self, Denied, Hold, LiveWorkload};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::Goal;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::outcome::EndResult;
+use crate::engine::status::{self, Drift};
 use crate::engine::value::hint::{Hint, kubectl};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{Listener, NextSteps};
@@ -72,6 +73,9 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             Some(_) => rollout_status.clone(),
             None => shell.typing(&cluster).of_workload(Verb::Follow, &goal.workload, None).to_string(),
         };
+        for drift in drift(&live, &cluster).await {
+            shell.note(&drift.to_string());
+        }
         let next = NextSteps { follow: Some(follow), ..NextSteps::default() };
         let mut recording = record_to.open(shell)?;
         let mut witness = Witness::new(shell.listener(args.output, false));
@@ -101,6 +105,18 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
     }
     Ok(result)
+}
+
+/// Returns what the pods that are followed ask for in place of what their template says, also of a pod that is named.
+async fn drift(live: &LiveWorkload, cluster: &Cluster) -> Vec<Drift> {
+    if live.workload.reference.kind.has_template() {
+        return Drift::of(&status::status(live), |_| true);
+    }
+    let Some(owner) = live.pods.first().and_then(plan::workload_of) else { return Vec::new() };
+    // What cannot be read does not keep anybody from following the pod.
+    let Ok(owner) = cluster.workload(&owner).await else { return Vec::new() };
+    let Ok(owner) = cluster.live(owner, Nodes::Nowhere).await else { return Vec::new() };
+    Drift::of(&status::status(&owner), |pod| live.pods.iter().any(|followed| followed.key == *pod))
 }
 
 /// Says how a rollout is brought to its end that still holds the workload and that nobody carries on.

@@ -22,12 +22,12 @@ pub(super) fn write(proof: &Proof, style: &Style, out: &mut dyn Write) -> io::Re
     for times in &proof.times {
         let name = style.show(times.container.as_str());
         let part = |what: &str, spread: Option<Spread>| spread.map(|spread| format!("{what} {}", words_of(spread)));
-        let (head, down) = match times.down {
-            Some(down) => ("Downtime", Some(words_of(down))),
-            None => ("Times", None),
-        };
+        let unknown = |pods| format!("not known of {}", words::count(pods, "pod"));
+        let unknown = Some(times.down_unknown).filter(|pods| *pods > 0).map(unknown);
+        let head = if times.down.is_some() || unknown.is_some() { "Downtime" } else { "Times" };
+        let down = times.down.map(words_of);
         let ready = part("from start to ready", times.ready.filter(|ready| ready.max > 0.0));
-        let parts: Vec<String> = [down, ready, part("pull", times.pull)].into_iter().flatten().collect();
+        let parts: Vec<String> = [down, unknown, ready, part("pull", times.pull)].into_iter().flatten().collect();
         if !parts.is_empty() {
             writeln!(out, "{head} per pod ({name}): {}.", parts.join("; "))?;
         }

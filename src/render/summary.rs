@@ -268,8 +268,8 @@ impl Ending<'_> {
             0 => "pods replaced: 0".to_owned(),
             gone => format!("pods that left meanwhile: {gone}"),
         };
-        let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done));
-        let goals: Vec<_> = done.filter_map(|pod| self.told.run.and_then(|run| run.pod(&pod.pod))).collect();
+        let goals: Vec<_> =
+            self.outcome.done().filter_map(|pod| self.told.run.and_then(|run| run.pod(&pod.pod))).collect();
         let containers = self.in_pods(goals.iter().flat_map(|goal| goal.fields.resized()));
         let as_a_whole = match goals.iter().filter(|goal| goal.fields.resizes_as_a_whole()).count() {
             0 => String::new(),
@@ -301,11 +301,8 @@ impl Ending<'_> {
         self.done_in_pods().map(|(pod, end)| (pod, &end.container))
     }
 
-    /// What a pod has of the rollout that ended before is no deed of the way back that found nothing to do in it.
     fn done_in_pods(&self) -> impl Iterator<Item = (&PodEnd, &ContainerEnd)> {
-        let is_of_it = |pod: &&PodEnd| pod.patched || self.outcome.result != EndResult::Aborted;
-        let done = self.outcome.pods.iter().filter(|pod| matches!(pod.phase, PodPhase::Done)).filter(is_of_it);
-        done.flat_map(|pod| pod.containers.iter().filter(|end| end.changed).map(move |end| (pod, end)))
+        self.outcome.done().flat_map(|pod| pod.containers.iter().filter(|end| end.changed).map(move |end| (pod, end)))
     }
 
     /// A plain init container takes its new image without a restart; unknown containers are taken to restart.

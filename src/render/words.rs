@@ -257,7 +257,7 @@ pub(super) fn changing<'a>(
     phase: &'a PodPhase,
     goal: &'a PodGoal,
 ) -> impl Iterator<Item = (&'a ContainerName, &'a ContainerGoal)> {
-    let named = if let PodPhase::Restarting { containers, .. } = phase { containers.as_slice() } else { &[] };
+    let named = phase.late();
     let is_named = |name: &ContainerName| named.is_empty() || named.contains(name);
     let is_told = |goal: &ContainerGoal| goal.to.is_some() || goal.by_resize || goal.asks.is_some();
     let wanted = || goal.containers.iter().filter(move |(name, goal)| is_named(name) && is_told(goal));
@@ -269,7 +269,7 @@ pub(super) fn changing<'a>(
 /// Returns the same, comma-separated. What is only followed names none.
 fn containers(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> String {
     let changing = goal.into_iter().flat_map(|goal| changing(phase, goal)).map(|(name, _)| name);
-    let own = if let PodPhase::Restarting { containers, .. } = phase { containers.as_slice() } else { &[] };
+    let own = phase.late();
     let mut names: Vec<&ContainerName> = changing.collect();
     if names.is_empty() {
         names = own.iter().collect();
@@ -331,7 +331,10 @@ pub(super) fn phase(style: &Style, phase: &PodPhase, goal: Option<&PodGoal>) -> 
         PodPhase::Left { why, node } => {
             (Meaning::Waiting, format!("left to the kubelet: {}", deferred(style, node, why, goal)))
         }
-        PodPhase::Starting => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),
+        PodPhase::Starting { containers } if containers.is_empty() => {
+            (Meaning::Waiting, format!("{}, the pod is not ready yet", with("started")))
+        }
+        PodPhase::Starting { .. } => (Meaning::Waiting, format!("{}, not ready yet", with("started"))),
         PodPhase::Settling { hold_seconds } => {
             (Meaning::Waiting, format!("ready, stabilizing for {}", whole_seconds(u64::from(*hold_seconds))))
         }

@@ -23,6 +23,7 @@ fn side(replicas: usize, fields: &str, more: &str) -> String {
 }
 
 const PROBE: &str = ", readinessProbe: {exec: {command: [/bin/busybox, 'true']}, periodSeconds: 2}";
+const SOON: &str = ", readinessProbe: {exec: {command: [/bin/busybox, 'true']}, periodSeconds: 1}";
 const LATE: &str =
     ", readinessProbe: {exec: {command: [/bin/busybox, 'true']}, initialDelaySeconds: 5, periodSeconds: 2}";
 const HOOK: &str = ", lifecycle: {preStop: {sleep: {seconds: 2}}}";
@@ -38,6 +39,7 @@ fn rollouts() -> Vec<Rollout> {
         rollout("Deployment, 1 pod", side(1, "", ""), 1, &[], "deployment/web side=:v2"),
         rollout("Deployment, 3 pods", side(3, "", ""), 3, &[], "deployment/web side=:v2"),
         rollout("readiness probe", side(3, "", PROBE), 3, &[], "deployment/web side=:v2"),
+        rollout("probe of a second", side(3, "", SOON), 3, &[], "deployment/web side=:v2"),
         rollout("initialDelaySeconds 5", side(2, "", LATE), 2, &[], "deployment/web side=:v2"),
         rollout("minReadySeconds 3", side(3, "  minReadySeconds: 3\n", PROBE), 3, &[], "deployment/web side=:v2"),
         rollout("6 pods, 2 at a time", side(6, "", ""), 6, &[], "deployment/web side=:v2 --max-unavailable 2"),

@@ -1,32 +1,25 @@
 //! Whether the kubelet will leave a container down that gets an image text again which it had a short while ago.
 //!
-//! At each start of a container of which an earlier one has ended, the kubelet notes pod, container and image text, with a
-//! back-off of 10 s, twice as long each further time, 300 s at most; it forgets after ten minutes. A text that is noted is
-//! held back if the container that ended *last* did so within its back-off: then it stays down for as long, whether anything
-//! has crashed or not (`doBackOff` in `pkg/kubelet/kuberuntime`, `Next` and `IsInBackOffSince` of client-go's
-//! `flowcontrol.Backoff`). At the first update of a pod nothing has ended yet, so that it notes nothing.
-//!
-//! What it noted is not served by the API: it is worked out from the pod's own record and status, and from the owner's
-//! history. Both may know less than the kubelet, never more.
+//! At each start that it notes (`engine::state::starts`) the text gets a back-off of 10 s, twice as long each further time,
+//! 300 s at most. A text that is noted is held back if the container that ended *last* did so within its back-off: where
+//! another one is stopped for it, it then stays down for as long from that end, whether anything has crashed or not
+//! (`doBackOff` in `pkg/kubelet/kuberuntime`, `Next` and `IsInBackOffSince` of client-go's `flowcontrol.Backoff`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::engine::change::reason::Warning;
+use crate::engine::k8s::failure;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::rollout::Goal;
 use crate::engine::state::durable::history::{self, HistoryEntry};
+use crate::engine::state::evidence::{Baseline, last_ended};
 use crate::engine::state::outcome::EndResult;
-use crate::engine::state::record::UpdateRecord;
+use crate::engine::state::starts::{self, FORGETS_SECONDS};
 use crate::engine::value::duration::second;
 
-/// The kubelet forgets a back-off after so many seconds (`MaxContainerBackOff` twice, kubelet.go).
-const FORGETS_SECONDS: i64 = 600;
-/// The restarts of a pod's container before which no start of the one before it can have been noted: the first container,
-/// the first update's, and the one that runs.
-const FIRST_NOTED: i64 = 3;
 const FIRST_SECONDS: u64 = 10;
 const MOST_SECONDS: u64 = 300;
 /// The rollouts that tell how long one takes.
@@ -67,44 +60,34 @@ impl BackOff {
         let later = i64::try_from(Duration::try_from_secs_f64(later).ok()?.as_secs()).ok()?;
         let now = self.now?.checked_add(later)?;
         let (_, _, status) = pod.container_status(name)?;
-        let ended = second(status.last_state.terminated.as_ref()?.finished_at.as_deref()?)?;
-        let starts = self.starts(pod, name, to, now).max(usize::from(was_started_before(pod, name, to, now)));
-        let doublings = u32::try_from(starts.checked_sub(1)?).unwrap_or(u32::MAX);
+        let ended = second(last_ended(status)?.finished_at.as_deref()?)?;
+        let doublings = u32::try_from(starts(pod, name, to, now).checked_sub(1)?).unwrap_or(u32::MAX);
         let back_off = FIRST_SECONDS.saturating_mul(2u64.saturating_pow(doublings)).min(MOST_SECONDS);
         let since = u64::try_from(now.saturating_sub(ended)).unwrap_or(0);
-        (since < back_off).then_some(back_off)
+        // Of what runs, the end to come is the one that counts.
+        let left = if status.state.running.is_some() { back_off } else { back_off.saturating_sub(since) };
+        (since < back_off).then_some(left)
     }
 
-    /// How often an update or its roll-back started this text in the pod, each within the kubelet's memory of the one after.
-    fn starts(&self, pod: &Pod, name: &ContainerName, to: &str, now: i64) -> usize {
-        let Some(created) = second(&pod.created) else { return 0 };
-        let started = self.entries.iter().filter_map(|entry| {
-            let image = entry.containers.get(name)?;
-            let text = if entry.outcome == EndResult::Aborted { &image.from } else { &image.to };
-            Some((second(&entry.ended)?, text))
-        });
-        let mut starts: Vec<(i64, &String)> = started.filter(|(at, _)| *at >= created).collect();
-        starts.sort_unstable();
-        // Before the first one nothing had ended; of older ones the history may have forgotten.
-        let noted = starts.into_iter().skip(1).filter(|(_, text)| *text == to);
-        let mut next = now;
-        let times: Vec<i64> = noted.map(|(at, _)| at).collect();
-        times.into_iter().rev().take_while(|at| remembers(*at, std::mem::replace(&mut next, *at))).count()
+    /// Returns how long the kubelet goes on holding a container back that asks for its image already, and has not crashed
+    /// with it.
+    fn still_held(&self, pod: &Pod, name: &ContainerName) -> Option<u64> {
+        let (_, _, status) = pod.container_status(name)?;
+        let crashed = Baseline::of(pod, name).ended_after(last_ended(status)?)?;
+        let (_, until) = failure::back_off(status).filter(|_| !crashed)?;
+        u64::try_from(second(&until)? - self.now?).ok().filter(|left| *left > 0)
     }
 }
 
-/// Whether the text is the one before the present one, and the start of its container was noted and is remembered.
-fn was_started_before(pod: &Pod, name: &ContainerName, to: &str, now: i64) -> bool {
-    let Some(record) = UpdateRecord::of(pod) else { return false };
-    let Some(record) = record.baseline(pod, name).filter(|record| record.from == to) else { return false };
-    let Some((_, _, status)) = pod.container_status(name) else { return false };
-    let before = status.last_state.terminated.as_ref().filter(|ended| ended.container_id == record.container_id);
-    let started = before.and_then(|before| before.started_at.as_deref()).and_then(second);
-    status.restart_count >= FIRST_NOTED && started.is_some_and(|at| remembers(at, now))
-}
-
-fn remembers(started: i64, now: i64) -> bool {
-    now.saturating_sub(started) < FORGETS_SECONDS
+/// How often the kubelet has noted a start of this text in the pod, each within its memory of the one after.
+fn starts(pod: &Pod, name: &ContainerName, to: &str, now: i64) -> usize {
+    let noted = starts::noted(pod, name);
+    let mut times: Vec<i64> =
+        noted.iter().filter(|start| start.image == to).filter_map(|start| second(&start.at)).collect();
+    times.sort_unstable();
+    let mut next = now;
+    let remembers = |at: &i64| std::mem::replace(&mut next, *at).saturating_sub(*at) < FORGETS_SECONDS;
+    times.iter().rev().copied().take_while(remembers).count()
 }
 
 /// Collects what is held back, by container.
@@ -132,8 +115,14 @@ pub fn held_back(live: &LiveWorkload, goal: &Goal) -> Vec<Warning> {
     for pod_goal in &goal.pods {
         let Some(pod) = live.pods.iter().find(|pod| pod.key == pod_goal.key) else { continue };
         for (name, wanted) in pod_goal.containers.iter().filter(|(_, wanted)| wanted.restarts) {
-            let Some(to) = wanted.to.as_deref().filter(|to| wanted.from.as_deref() != Some(to)) else { continue };
-            held.add(name, back_off.seconds(pod, name, to));
+            let (Some(to), Some((_, _, container))) = (wanted.to.as_deref(), pod.container(name)) else { continue };
+            held.add(
+                name,
+                match container.image == to {
+                    true => back_off.still_held(pod, name),
+                    false => back_off.seconds(pod, name, to),
+                },
+            );
         }
     }
     held.warnings().collect()
@@ -141,79 +130,192 @@ pub fn held_back(live: &LiveWorkload, goal: &Goal) -> Vec<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use json_patch::{Patch, PatchOperation};
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::engine::change::FieldChanges;
+    use crate::engine::k8s::names::RolloutId;
     use crate::engine::k8s::workload::Workload;
     use crate::engine::kinds::WorkloadKind;
     use crate::engine::plan::assemble::{Objects, assemble};
+    use crate::engine::rollout::patch::{NewImage, pod_patch};
 
-    const NOW: &str = "2026-03-01T10:20:00Z";
-
-    fn live(history: &[(&str, &str, &str, &str)]) -> LiveWorkload {
-        let entries: Vec<_> = history
-            .iter()
-            .map(|(ended, from, to, outcome)| {
-                json!({"id": format!("id-{ended}"), "who": "jane", "began": ended, "ended": ended, "outcome": outcome,
-                    "containers": {"side": {"from": from, "to": to}}})
-            })
-            .collect();
-        let object = json!({"metadata": {"name": "web", "namespace": "shop", "uid": "u",
-            "annotations": {history::HISTORY_ANNOTATION: serde_json::to_string(&entries).unwrap()}}});
-        let workload = Workload::from_object(WorkloadKind::Deployment, object).unwrap();
-        let mut live = assemble(workload, Objects::default());
-        live.surroundings.now = Some(NOW.into());
-        live
+    fn at(second: i64) -> String {
+        format!("2026-03-01T10:{:02}:{:02}Z", second / 60, second % 60)
     }
 
-    /// A pod whose container got its image from `from`, how often it restarted, and when the one before was started and ended.
-    fn pod(from: &str, restarts: i64, (started, ended): (&str, &str)) -> Pod {
-        let record = json!({"id": "one", "manager": "me", "containers": {"side": {
-            "from": from, "to": "side:2", "imageID": "", "containerID": "c://before"}}});
-        let last = json!({"terminated": {"exitCode": 0, "containerID": "c://before", "startedAt": started, "finishedAt": ended}});
-        Pod::from_object(&json!({
-            "metadata": {"name": "web-1", "namespace": "shop", "uid": "p", "creationTimestamp": "2026-03-01T10:00:00Z",
-                "annotations": {"kubectl-inplace.io/update": record.to_string()}},
-            "spec": {"containers": [{"name": "side", "image": "side:2"}]},
-            "status": {"containerStatuses": [{"name": "side", "containerID": "c://now", "restartCount": restarts,
-                "state": {"running": {"startedAt": ended}}, "lastState": last}]}
-        }))
-        .unwrap()
+    fn back_off(now: Option<i64>) -> BackOff {
+        let object = json!({"metadata": {"name": "web", "namespace": "shop", "uid": "u"}});
+        let mut live = assemble(Workload::from_object(WorkloadKind::Deployment, object).unwrap(), Objects::default());
+        live.surroundings.now = now.map(at);
+        BackOff::of(&live)
+    }
+
+    fn set_by(manager: &str, second: i64) -> Value {
+        json!([{"manager": manager, "operation": "Update", "time": at(second),
+            "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}])
+    }
+
+    /// A pod and its kubelet, which does as `doBackOff` does.
+    struct Node {
+        pod: Value,
+        noted: BTreeMap<String, (u64, i64)>,
+        made: i64,
+    }
+
+    impl Node {
+        fn new() -> Self {
+            let status = json!({"name": "side", "image": "a", "imageID": "", "containerID": "c://0", "restartCount": 0,
+                "state": {"running": {"startedAt": at(0)}}});
+            let pod = json!({"metadata": {"name": "web-1", "namespace": "shop", "uid": "p", "creationTimestamp": at(0),
+                    "managedFields": set_by("kube-controller-manager", 0)},
+                "spec": {"containers": [{"name": "side", "image": "a"}]}, "status": {"containerStatuses": [status]}});
+            Self { pod, noted: BTreeMap::new(), made: 0 }
+        }
+
+        fn seen(&self) -> Pod {
+            Pod::from_object(&self.pod).unwrap()
+        }
+
+        fn status(&mut self) -> &mut Value {
+            &mut self.pod["status"]["containerStatuses"][0]
+        }
+
+        /// Until when a start is held back at this time, where the container that has ended last did so then.
+        fn held_until(&self, text: &str, ended: i64, now: i64) -> Option<i64> {
+            let (seconds, noted) = self.noted.get(text)?;
+            let until = ended + i64::try_from(*seconds).unwrap();
+            (ended - noted <= FORGETS_SECONDS && now < until).then_some(until)
+        }
+
+        fn note(&mut self, text: &str, ended: i64, now: i64) {
+            let known = self.noted.get(text).filter(|(_, noted)| ended - noted <= FORGETS_SECONDS);
+            let seconds = known.map_or(FIRST_SECONDS, |(seconds, _)| (2 * seconds).min(MOST_SECONDS));
+            self.noted.insert(text.to_owned(), (seconds, now));
+        }
+
+        fn ended(&mut self) -> Option<i64> {
+            second(self.status()["lastState"]["terminated"]["finishedAt"].as_str()?)
+                .map(|at| at - second(&self::at(0)).unwrap())
+        }
+
+        fn stop(&mut self, now: i64) {
+            let status = self.status();
+            status["lastState"] = json!({"terminated": {"exitCode": 0, "containerID": status["containerID"],
+                "startedAt": status["state"]["running"]["startedAt"], "finishedAt": at(now)}});
+        }
+
+        /// Sets an image by a patch of this program, and returns for how long the start is held back. What begins with `!`
+        /// cannot be pulled.
+        fn update(&mut self, to: &str, now: i64) -> i64 {
+            let image = [NewImage { container: "side".into(), to: to.into() }];
+            let (id, none) = (RolloutId::from(format!("r{now}").as_str()), FieldChanges::default());
+            let patch = pod_patch(&self.seen(), &image, &none, &id, "me").unwrap();
+            let is_null = |it: &&PatchOperation| matches!(it, PatchOperation::Test(test) if test.value.is_null());
+            let patch = Patch(patch.operations.0.iter().filter(|it| !is_null(it)).cloned().collect());
+            json_patch::patch(&mut self.pod, &patch).unwrap();
+            self.pod["metadata"]["managedFields"] = set_by("me", now);
+            let before = self.ended();
+            let held = before.and_then(|ended| self.held_until(to, ended, now));
+            if self.status()["state"].get("running").is_some() {
+                self.stop(now);
+            }
+            let ended = self.ended().unwrap();
+            let start = if held.is_some() { self.held_until(to, ended, now).unwrap() } else { now };
+            if let Some(before) = if held.is_some() { Some(ended) } else { before } {
+                self.note(to, before, start);
+            }
+            if to.starts_with('!') {
+                self.status()["state"] = json!({"waiting": {"reason": "ErrImagePull", "message": "not found"}});
+                if before.is_none() && held.is_none() {
+                    self.note(to, ended, start + 1);
+                }
+            } else {
+                self.run(to, start);
+            }
+            start - now
+        }
+
+        fn run(&mut self, image: &str, start: i64) {
+            self.made += 1;
+            let made = self.made;
+            let status = self.status();
+            status["state"] = json!({"running": {"startedAt": at(start)}});
+            status["containerID"] = format!("c://{made}").into();
+            status["restartCount"] = (status["restartCount"].as_i64().unwrap() + 1).into();
+            status["image"] = image.into();
+        }
+
+        /// It ends by itself, and is started again as the kubelet does.
+        fn crash(&mut self, now: i64) {
+            let image = self.pod["spec"]["containers"][0]["image"].as_str().unwrap().to_owned();
+            self.stop(now);
+            let start = self.held_until(&image, now, now).unwrap_or(now);
+            self.note(&image, now, start);
+            self.run(&image, start);
+        }
+    }
+
+    /// What is expected before each update is what the kubelet then does.
+    #[test]
+    fn a_text_is_held_back_as_long_as_the_kubelet_holds_it() {
+        // Each update with its time; `*` stands for a crash of what runs.
+        type Updates<'a> = &'a [(&'a str, i64)];
+        let cases: &[(&str, Updates<'_>, &[i64])] = &[
+            ("the first container, and the first update's", &[("b", 100), ("a", 103)], &[0, 0]),
+            ("to and fro", &[("b", 100), ("a", 103), ("b", 105), ("a", 107)], &[0, 0, 0, 10]),
+            ("to and fro, with time between", &[("b", 100), ("a", 103), ("b", 105), ("a", 116)], &[0, 0, 0, 0]),
+            (
+                "twice as long",
+                &[("b", 9), ("a", 30), ("b", 50), ("a", 55), ("b", 90), ("a", 101)],
+                &[0, 0, 0, 10, 0, 20],
+            ),
+            ("forgotten", &[("b", 9), ("a", 30), ("b", 990), ("a", 995)], &[0, 0, 0, 0]),
+            ("back from what cannot be pulled", &[("!", 100), ("a", 103), ("b", 105), ("a", 107)], &[0, 0, 0, 10]),
+            ("the same once more", &[("!", 100), ("a", 103), ("!", 120), ("a", 125)], &[0, 0, 0, 5]),
+            ("what cannot be pulled", &[("!", 100), ("a", 103), ("!", 105)], &[0, 0, 10]),
+            (
+                "another text that cannot be pulled",
+                &[("!", 100), ("!!", 102), ("a", 104), ("b", 105), ("a", 106)],
+                &[0, 0, 0, 0, 10],
+            ),
+            ("away from a crash, and back", &[("*", 100), ("b", 103), ("a", 105)], &[0, 10]),
+            (
+                "the image after the first update crashes",
+                &[("b", 100), ("*", 103), ("a", 105), ("b", 106)],
+                &[0, 0, 10],
+            ),
+            ("back to one that ran before the crash", &[("b", 100), ("a", 101), ("*", 103), ("b", 105)], &[0, 0, 0]),
+        ];
+        for (what, updates, expected) in cases {
+            let mut node = Node::new();
+            let mut found: Vec<(i64, i64)> = Vec::new();
+            for (text, now) in *updates {
+                if *text == "*" {
+                    node.crash(*now);
+                    continue;
+                }
+                let told = back_off(Some(*now)).seconds(&node.seen(), &"side".into(), text);
+                assert_eq!(back_off(None).seconds(&node.seen(), &"side".into(), text), None, "no clock, no guess");
+                found.push((i64::try_from(told.unwrap_or(0)).unwrap(), node.update(text, *now)));
+            }
+            assert_eq!(found.iter().map(|(_, held)| *held).collect::<Vec<_>>(), *expected, "{what}: the kubelet");
+            assert_eq!(found.iter().map(|(told, _)| *told).collect::<Vec<_>>(), *expected, "{what}");
+        }
     }
 
     #[test]
-    fn a_text_that_was_noted_is_held_back_while_the_last_end_is_within_its_back_off() {
-        let at = |time: &str| format!("2026-03-01T10:{time}Z");
-        let by_record = |restarts, started: &str, ended: &str| pod("side:1", restarts, (&at(started), &at(ended)));
-        for (what, pod, expected) in [
-            ("the pod's first container", by_record(1, "13:00", "19:55"), None),
-            ("the first update's container: nothing had ended before it", by_record(2, "13:00", "19:55"), None),
-            ("noted", by_record(3, "13:00", "19:55"), Some(10)),
-            ("noted, and the last end is longer ago", by_record(3, "13:00", "19:50"), None),
-            ("forgotten", by_record(3, "09:00", "19:55"), None),
-            ("another text", pod("side:0", 3, (&at("13:00"), &at("19:55"))), None),
-        ] {
-            assert_eq!(BackOff::of(&live(&[])).seconds(&pod, &"side".into(), "side:1"), expected, "{what}");
-        }
-        // Older texts are in the history alone.
-        let times = ["12:00", "13:00", "14:00", "15:00", "16:00"].map(at);
-        let to_and_fro: Vec<(&str, &str, &str, &str)> = times
-            .iter()
-            .zip([("a", "b"), ("b", "a"), ("a", "b"), ("b", "a"), ("a", "b")])
-            .map(|(ended, (from, to))| (ended.as_str(), from, to, "complete"))
-            .collect();
-        let known = |last: usize| BackOff::of(&live(to_and_fro.get(..last).unwrap_or_default()));
-        let seconds =
-            |last, to, ended: &str| known(last).seconds(&pod("x", 9, (&at("10:00"), &at(ended))), &"side".into(), to);
-        assert_eq!(seconds(2, "b", "19:58"), None, "the first start of b was the pod's first update");
-        assert_eq!((seconds(3, "b", "19:55"), seconds(3, "b", "19:45")), (Some(10), None));
-        assert_eq!((seconds(5, "b", "19:45"), seconds(5, "b", "19:35")), (Some(20), None), "twice as long each time");
-        let taken_back = [(times[0].as_str(), "x", "y", "complete"), (times[1].as_str(), "a", "z", "aborted")];
-        let known = BackOff::of(&live(&taken_back));
-        assert_eq!(known.seconds(&pod("x", 9, (&at("10:00"), &at("19:55"))), &"side".into(), "a"), Some(10));
-        let mut unknown = live(&to_and_fro);
-        unknown.surroundings.now = None;
-        let pod = pod("x", 9, (&at("10:00"), &at("19:58")));
-        assert_eq!(BackOff::of(&unknown).seconds(&pod, &"side".into(), "b"), None, "no clock, no guess");
+    fn what_is_held_back_now_is_so_for_the_rest() {
+        let mut node = Node::new();
+        node.update("b", 100);
+        node.status()["state"] = json!({"waiting": {"reason": "CrashLoopBackOff",
+            "message": "back-off 10s restarting failed container=side pod=web-1"}});
+        node.status()["containerID"] = "c://0".into();
+        let left = |node: &Node, now| back_off(Some(now)).still_held(&node.seen(), &"side".into());
+        assert_eq!((left(&node, 104), left(&node, 111)), (Some(6), None));
+        node.status()["lastState"]["terminated"]["containerID"] = "c://1".into();
+        node.status()["containerID"] = "c://1".into();
+        assert_eq!(left(&node, 104), None, "it has crashed");
     }
 }

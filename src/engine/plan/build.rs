@@ -20,7 +20,7 @@ use super::warnings::{order_waits, warnings};
 use super::{ContainerPlan, Effect, PodPlan, PodVerdict, Verdict, WorkloadPlan};
 use crate::engine::change::FieldChanges;
 use crate::engine::change::reason::{Reason, Warning};
-use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::pod::{Container, ContainerList, Pod};
 use crate::engine::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
 use crate::engine::plan::live::{Desired, LiveWorkload, Options, Subset};
@@ -193,13 +193,15 @@ fn too_old(server: KubeletVersion, fields: &FieldChanges, live: &LiveWorkload) -
 fn controlled_pod(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Reason> {
     let (_, pod) = pods.first().filter(|_| !context.live.workload.reference.kind.has_template())?;
     let owner = pod.controller().filter(|_| context.durable && changes(context, pods))?;
-    Some(Reason::PodIsControlled { kind: owner.kind.clone(), name: owner.name.clone(), workload: workload_of(pod) })
+    let workload = workload_of(pod).map(|workload| format!("{}/{}", workload.kind.spec().singular, workload.name));
+    Some(Reason::PodIsControlled { kind: owner.kind.clone(), name: owner.name.clone(), workload })
 }
 
 /// Names the workload that a pod was made from. A ReplicaSet of a Deployment is called after it and the pods' label.
-fn workload_of(pod: &Pod) -> Option<String> {
+pub fn workload_of(pod: &Pod) -> Option<WorkloadRef> {
     let owner = pod.controller()?;
-    let workload = |kind: WorkloadKind, name: &str| format!("{}/{name}", kind.spec().singular);
+    let namespace = pod.key.namespace.clone();
+    let workload = |kind: WorkloadKind, name: &str| WorkloadRef { kind, namespace, name: name.to_owned() };
     let kind = WorkloadKind::named(&owner.kind).filter(|kind| kind.is_updated_here())?;
     let hash = pod.labels.get(POD_TEMPLATE_HASH);
     let deployment = hash.and_then(|hash| owner.name.strip_suffix(&format!("-{hash}")));

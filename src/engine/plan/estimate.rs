@@ -26,6 +26,9 @@ const PRE_STOP_SECONDS: f64 = 1.0;
 /// From a probe that passes to a pod that is seen to be ready.
 const PROBE_SECONDS: f64 = 0.2;
 
+/// Until a new pod is ready whose containers are ready at once.
+const FIRST_START_SECONDS: f64 = 2.0;
+
 /// Out of the Services before, and back after: until their EndpointSlices say so.
 const SLICES_SECONDS: f64 = 0.5;
 
@@ -167,8 +170,9 @@ impl Timing<'_> {
         let stop: f64 = step.iter().map(|container| self.stop(container)).sum();
         let held_back = step.iter().map(|container| self.held_back(container, at)).fold(0.0, f64::max);
         let ready = step.iter().map(|container| self.ready(container)).fold(0.0, f64::max);
-        let restart = (RESTART_SECONDS + further * FURTHER_SECONDS + stop).max(held_back);
-        restart + ready + f64::from(self.hold(step))
+        // The kubelet's back-off runs from the end of what is stopped.
+        let start = (RESTART_SECONDS + further * FURTHER_SECONDS).max(held_back);
+        stop + start + ready + f64::from(self.hold(step))
     }
 
     /// How long ready must hold for these containers.
@@ -213,11 +217,18 @@ impl Timing<'_> {
             // The kubelet probes by a beat of its own, so that a delay ends somewhere within one.
             beats += if first > 0.0 { f64::from(probe.period_seconds.unwrap_or(10)) / 2.0 } else { 0.0 };
         }
-        match self.ready_before(container) {
+        match self.ready_before(container).filter(|before| *before > delay + self.not_its_own(container)) {
             _ if !has_probe => 0.0,
-            Some(before) => before.max(delay) + PROBE_SECONDS,
+            Some(before) => before + PROBE_SECONDS,
             None => delay + beats + PROBE_SECONDS,
         }
+    }
+
+    /// So many seconds between start and ready tell nothing of the container: they are whole ones, and the first containers of
+    /// a pod start one after the other.
+    fn not_its_own(&self, container: &Container) -> f64 {
+        let restarts = self.pod.container_status(&container.name).map_or(0, |(_, _, status)| status.restart_count);
+        if restarts == 0 { FIRST_START_SECONDS } else { 1.0 }
     }
 
     /// How long the pod took to be ready after this container last started, in the API's whole seconds; nothing where it

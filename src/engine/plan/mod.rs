@@ -54,7 +54,7 @@ pub use crate::engine::plan::live::{
 pub use crate::engine::state::policy::PodOrder;
 pub use adopt::{copied, has_on_delete, leads_in_place, may_be_left, saved_strategy};
 pub use back_off::held_back;
-pub use build::{build, server_lacks};
+pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
 pub use drains::drains_by_gate;
 pub use durable::{

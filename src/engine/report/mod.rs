@@ -291,6 +291,15 @@ pub struct PodEnd {
     pub replaced: bool,
 }
 
+impl Outcome {
+    /// Returns the pods that the rollout has brought to what they are. What a pod has of the rollout that ended before is no
+    /// deed of the way back that found nothing to do in it.
+    pub fn done(&self) -> impl Iterator<Item = &PodEnd> {
+        let is_of_it = |end: &&PodEnd| end.patched || self.result != EndResult::Aborted;
+        self.pods.iter().filter(|end| end.phase == PodPhase::Done).filter(is_of_it)
+    }
+}
+
 impl PodEnd {
     /// Returns whether it is neither done, nor failed, nor untouched.
     pub fn is_in_hand(&self) -> bool {
@@ -316,7 +325,7 @@ pub struct ContainerEnd {
     /// It restarted twice: for its resize, and then for its image.
     #[serde(default)]
     pub twice: bool,
-    /// Seconds between the end of the container before and the start of the new one, from the API's whole seconds.
+    /// Seconds from the first stop of the container to the start of the one that stayed, from the API's whole seconds.
     pub down_seconds: Option<i64>,
     /// When, and how long the rest took, where known.
     #[serde(default)]
@@ -327,7 +336,8 @@ pub struct ContainerEnd {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerTimes {
-    /// When the container before ended (RFC 3339, whole seconds).
+    /// When the container stopped for the update, or where the API does not show that, when it was patched (RFC 3339, whole
+    /// seconds).
     pub ended_at: Option<String>,
     /// When the new one started (RFC 3339, whole seconds).
     pub started_at: Option<String>,

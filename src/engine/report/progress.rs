@@ -63,8 +63,12 @@ pub enum PodPhase {
         /// The node that has no room for it.
         node: String,
     },
-    /// The new container runs; the pod is not ready yet.
-    Starting,
+    /// The new containers run; the pod is not ready yet.
+    Starting {
+        /// Those of them that are not ready; none where it is something else of the pod that is not.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        containers: Vec<ContainerName>,
+    },
     /// Ready; ready must hold.
     Settling {
         /// For this many seconds in all.
@@ -175,7 +179,7 @@ impl PodPhase {
             | Self::Patched
             | Self::Restarting { .. }
             | Self::Resizing { .. }
-            | Self::Starting
+            | Self::Starting { .. }
             | Self::Settling { .. }
             | Self::Unverified { .. } => Stage::InProgress,
             Self::Done => Stage::Done,
@@ -197,6 +201,28 @@ impl PodPhase {
                 Self::Resizing { why: why_before, deferred_by: Some(node_before) },
             ) => node != node_before || without_amounts(why) != without_amounts(why_before),
             (phase, before) => phase != before,
+        }
+    }
+
+    /// Returns the containers that it waits for, of those that change; none where it does not tell them apart.
+    pub fn late(&self) -> &[ContainerName] {
+        match self {
+            Self::Restarting { containers, .. } | Self::Starting { containers } => containers,
+            Self::Waiting
+            | Self::Hook { .. }
+            | Self::Next { .. }
+            | Self::Draining { .. }
+            | Self::Restoring { .. }
+            | Self::Patched
+            | Self::Resizing { .. }
+            | Self::Left { .. }
+            | Self::Settling { .. }
+            | Self::Unverified { .. }
+            | Self::Done
+            | Self::Failing(_)
+            | Self::Moved { .. }
+            | Self::Overtaken { .. }
+            | Self::Gone { .. } => &[],
         }
     }
 

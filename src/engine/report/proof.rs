@@ -40,8 +40,10 @@ pub struct ContainerProof {
     pub container: ContainerName,
     /// Pulls by the kubelet after the restart began.
     pub pull: Option<Spread>,
-    /// From the end of the container before to the start of the new one.
+    /// From the first stop of the container to the start of the one that stayed.
     pub down: Option<Spread>,
+    /// Pods that were patched and of which the API does not tell how long it was down.
+    pub down_unknown: usize,
     /// From the start of the new one until the pod was `Ready`.
     pub ready: Option<Spread>,
 }
@@ -66,6 +68,7 @@ impl Proof {
     pub fn of(outcome: &Outcome, restarts: impl Fn(&PodEnd, &ContainerName) -> bool) -> Self {
         let mut proof = Self::default();
         let mut times: BTreeMap<&ContainerName, [Vec<f64>; 3]> = BTreeMap::new();
+        let mut unknown: BTreeMap<&ContainerName, usize> = BTreeMap::new();
         for end in &outcome.pods {
             for name in &end.unplanned {
                 *proof.collateral.entry(name.clone()).or_default() += 1;
@@ -75,11 +78,13 @@ impl Proof {
             {
                 proof.replaced.push((end.pod.clone(), why.clone()));
             }
-            if end.phase != PodPhase::Done {
-                continue;
-            }
+        }
+        for end in outcome.done() {
             for container in &end.containers {
                 if container.changed && restarts(end, &container.container) {
+                    if end.patched && container.down_seconds.is_none() {
+                        *unknown.entry(&container.container).or_default() += 1;
+                    }
                     *proof.planned.entry(container.container.clone()).or_default() += 1;
                     if container.twice {
                         *proof.twice.entry(container.container.clone()).or_default() += 1;
@@ -96,6 +101,7 @@ impl Proof {
             container: name.clone(),
             pull: Spread::of(pull),
             down: Spread::of(down),
+            down_unknown: unknown.get(name).copied().unwrap_or(0),
             ready: Spread::of(ready),
         });
         proof.times = spreads.collect();
@@ -234,7 +240,7 @@ mod tests {
     fn it_counts_what_was_planned_what_was_not_and_what_left() {
         let mut ends = vec![end("a", PodPhase::Done, 1), end("b", PodPhase::Done, -5)];
         ends.push(end("c", PodPhase::Gone { why: DELETED.into() }, 7));
-        ends.push(end("d", PodPhase::Starting, 7));
+        ends.push(end("d", PodPhase::Starting { containers: vec![] }, 7));
         ends[1].unplanned = vec!["app".into()];
         ends[1].containers[0].twice = true;
         let proof = Proof::of(&outcome(ends.clone()), |_, _| true);
@@ -245,6 +251,30 @@ mod tests {
         let down = proof.times[0].down.map(|spread| (spread.min, spread.max, spread.count));
         assert_eq!(down, Some((0.0, 1.0, 2)), "only of pods that are done");
         assert_eq!(Proof::of(&outcome(ends), |_, _| false).planned, [].into());
+    }
+
+    #[test]
+    fn an_abort_counts_what_it_has_done_itself() {
+        let mut ends = vec![end("a", PodPhase::Done, 1), end("b", PodPhase::Done, 40)];
+        ends[1].patched = false;
+        ends[1].containers[0].twice = true;
+        for (result, planned, down) in [(EndResult::Complete, 2, (1.0, 40.0)), (EndResult::Aborted, 1, (1.0, 1.0))] {
+            let proof = Proof::of(&Outcome { result, ..outcome(ends.clone()) }, |_, _| true);
+            assert_eq!(proof.planned, [("side".into(), planned)].into(), "{result:?}");
+            assert_eq!(proof.twice.len(), planned - 1, "{result:?}");
+            assert_eq!(proof.times[0].down.map(|spread| (spread.min, spread.max)), Some(down), "{result:?}");
+        }
+    }
+
+    #[test]
+    fn a_downtime_that_the_api_does_not_tell_is_counted_as_unknown() {
+        let mut ends = vec![end("a", PodPhase::Done, 1), end("b", PodPhase::Done, 1), end("c", PodPhase::Done, 1)];
+        ends[1].containers[0].down_seconds = None;
+        // Of what another run has patched nothing is claimed.
+        ends[2].containers[0].down_seconds = None;
+        ends[2].patched = false;
+        let proof = Proof::of(&outcome(ends), |_, _| true);
+        assert_eq!((proof.times[0].down.map(|spread| spread.count), proof.times[0].down_unknown), (Some(1), 1));
     }
 
     #[test]

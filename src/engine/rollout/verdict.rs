@@ -273,23 +273,37 @@ fn running_since(pod: Option<&Pod>, name: &ContainerName) -> Option<String> {
     pod?.container_status(name)?.2.state.running.as_ref()?.started_at.clone()
 }
 
-/// The container that was recorded as ended and the one that runs, where the API tells both.
-fn restart<'p>(pod: &'p Pod, name: &ContainerName) -> Option<(&'p str, &'p str)> {
+/// Since when the container was down and when the one started that runs, where the API tells both. Where one has ended
+/// between that the API shows in place of the one from before, the update's patch is the first that is known.
+fn restart(pod: &Pod, name: &ContainerName) -> Option<(String, String)> {
     let record = UpdateRecord::of(pod)?;
-    let before = record.container(pod, name).map(|record| record.container_id.clone());
-    let before = before.or_else(|| Some(record.resize_baseline(pod, name)?.container_id))?;
+    let of_image = record.container(pod, name).cloned();
+    let before = of_image.clone().or_else(|| record.resize_baseline(pod, name))?;
     let (_, _, status) = pod.container_status(name)?;
+    let started = status.state.running.as_ref()?.started_at.clone()?;
     let ended = status.last_state.terminated.as_ref()?;
-    if ended.container_id != before {
+    if before.container_id.is_none() || status.container_id == before.container_id {
         return None;
     }
-    Some((ended.finished_at.as_deref()?, status.state.running.as_ref()?.started_at.as_deref()?))
+    let first_stop = if ended.container_id == before.container_id {
+        ended.finished_at.clone()
+    } else {
+        of_image.and_then(|_| UpdateRecord::set_at(pod, name))
+    };
+    Some((before.down_since.or(first_stop)?, started))
 }
 
-/// Seconds between the end of the recorded container and the start of the one that runs.
+/// Seconds from the first stop of the container, or from the patch, to the start of the one that runs; none of one that
+/// never had to leave.
 fn down_seconds(pod: &Pod, name: &ContainerName) -> Option<i64> {
+    let record = UpdateRecord::of(pod)?;
+    let (_, _, status) = pod.container_status(name)?;
+    let before = record.container(pod, name).filter(|before| before.container_id.is_some());
+    if before.is_some_and(|before| before.container_id == status.container_id) && status.state.running.is_some() {
+        return Some(0);
+    }
     let (ended_at, started_at) = restart(pod, name)?;
-    seconds_between(ended_at, started_at)
+    seconds_between(&ended_at, &started_at)
 }
 
 /// When it restarted, and how long the pod took to be ready after it.
@@ -303,17 +317,17 @@ fn times(pod: &Pod, name: &ContainerName, goal: &PodGoal) -> ContainerTimes {
     let ready = pod.ready_condition().filter(|_| pod.is_ready() && is_last);
     let turned = ready.and_then(|ready| ready.last_transition_time.as_deref());
     ContainerTimes {
-        ended_at: Some(ended_at.to_owned()),
-        started_at: Some(started_at.to_owned()),
+        ready_seconds: turned.and_then(|turned| seconds_between(&started_at, turned)).map(|seconds| seconds.max(0)),
+        ended_at: Some(ended_at),
+        started_at: Some(started_at),
         running_since: None,
         pull_seconds: None,
-        ready_seconds: turned.and_then(|turned| seconds_between(started_at, turned)).map(|seconds| seconds.max(0)),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -347,6 +361,37 @@ mod tests {
             let pod = pod(&at(side), &at(app));
             let found = ["side", "app"].map(|name| times(&pod, &name.into(), &goal).ready_seconds);
             assert_eq!(found, ready, "{side} {app}");
+        }
+    }
+
+    /// A downtime begins with the first stop, also where the API shows a later end in its place.
+    #[test]
+    fn a_container_is_down_from_its_first_stop_to_the_start_of_the_one_that_stays() {
+        let at = |second: i64| format!("2026-01-01T00:00:{second:02}Z");
+        let pod = |running: &str, ended: &str, record: Value| {
+            let mut noted =
+                json!({"from": "a:1", "to": "a:2", "imageID": "old", "containerID": "c://old", "restarts": 0});
+            json_patch::merge(&mut noted, &record);
+            let record = json!({"id": "one", "manager": "m", "containers": {"side": noted}});
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()},
+                    "managedFields": [{"manager": "m", "operation": "Update", "time": at(8),
+                        "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}]},
+                "spec": {"containers": [{"name": "side", "image": "a:2"}]},
+                "status": {"containerStatuses": [{"name": "side", "image": "a:2", "imageID": "new", "containerID": running,
+                    "restartCount": 3, "state": {"running": {"startedAt": at(30)}}, "lastState": {"terminated": {
+                        "exitCode": 3, "containerID": ended, "startedAt": at(19), "finishedAt": at(20)}}}]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let none = json!({});
+        for (what, pod, seconds) in [
+            ("the one before is shown", pod("c://new", "c://old", none.clone()), Some(10)),
+            ("one has crashed between: since the patch", pod("c://new", "c://crashed", none.clone()), Some(22)),
+            ("down before the way back", pod("c://new", "c://old", json!({"downSince": at(2)})), Some(28)),
+            ("it never had to leave", pod("c://old", "c://x", none.clone()), Some(0)),
+            ("none was there before", pod("c://new", "c://x", json!({"containerID": null})), None),
+        ] {
+            assert_eq!(down_seconds(&pod, &"side".into()), seconds, "{what}");
         }
     }
 }

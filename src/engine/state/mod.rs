@@ -6,3 +6,4 @@ pub mod hook;
 pub mod outcome;
 pub mod policy;
 pub mod record;
+pub mod starts;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::change::{ContainerResources, FieldChanges, PodResourcesChange, ResourcesChange};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::Pod;
+use crate::engine::state::starts::NotedStart;
 
 /// How every annotation and label begins in which this program keeps its books.
 pub const OWN_PREFIX: &str = "kubectl-inplace.io/";
@@ -157,6 +158,13 @@ pub struct ContainerRecord {
     /// one may still come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<String>,
+    /// Since when the container has been down (RFC 3339), where an earlier patch of the same rollout has stopped it and no
+    /// other one has stayed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub down_since: Option<String>,
+    /// The starts before this update that the kubelet may still count for its back-off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<NotedStart>,
 }
 
 fn is_nothing(change: &PodResourcesChange) -> bool {
@@ -229,6 +237,8 @@ impl UpdateRecord {
             waiting: None,
             never_ran: false,
             in_flight: None,
+            down_since: None,
+            starts: Vec::new(),
         })
     }
 

@@ -187,8 +187,18 @@ fn again(pod: &Pod, container: &Container, status: &ContainerStatus, now: Option
     let up = seconds_between(status.state.running.as_ref()?.started_at.as_deref()?, now?)?;
     // The clocks of a node and of the server differ by a little.
     let up_seconds = u64::try_from(up).unwrap_or(0);
-    let counts = baseline.ended_after(ended) == Some(true) && up_seconds < CRASH_LOOP_SECONDS;
-    counts.then_some(Again { times: baseline.restarts_since(status), up_seconds })
+    let is_of_it = baseline.ended_after(ended) == Some(true) && !is_of_image_before(pod, status, &baseline, ended);
+    (is_of_it && up_seconds < CRASH_LOOP_SECONDS)
+        .then_some(Again { times: baseline.restarts_since(status), up_seconds })
+}
+
+/// Whether the container that ended may be one of the image before, made between the update's note and the kubelet's sight of
+/// the image: then it is the only one since, and had started before the image was set, or was about to be started again.
+fn is_of_image_before(pod: &Pod, status: &ContainerStatus, baseline: &Baseline, ended: &Terminated) -> bool {
+    let Baseline::Recorded(record) = baseline else { return false };
+    let set = UpdateRecord::set_at(pod, &status.name);
+    let was_before = || ended.started_at.as_deref().zip(set.as_deref()).is_some_and(|(started, set)| started < set);
+    baseline.restarts_since(status) == Some(1) && (record.waiting.is_some() || was_before())
 }
 
 /// What has just been started again counts as running only once it has stayed, as a rollout has it.

@@ -5,6 +5,7 @@
 //! tell is called unverified, never done. Not in here: what changes over time, such as whether ready holds; that is `follow`.
 
 mod container;
+mod drift;
 mod owner;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::engine::value::json_path::text;
 
 pub use container::{Again, Comparison, Condition, ContainerReport};
+pub use drift::Drift;
 pub use owner::{Held, OwnerState};
 pub use ways::{Deed, Way};
 

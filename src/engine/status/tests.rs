@@ -11,6 +11,7 @@ use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
 
 const CREATED: &str = "2026-03-01T09:00:00Z";
 const SET: &str = "2026-03-01T10:00:00Z";
+const EARLIER: &str = "2026-03-01T09:59:59Z";
 const LATER: &str = "2026-03-01T10:00:05Z";
 const DIGEST: &str = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
@@ -220,6 +221,12 @@ fn what_runs_again_after_an_end_is_ready_once_it_has_stayed() {
         json!({"restartCount": 3, "state": {"running": {"startedAt": LATER}}, "lastState": {"terminated":
             {"exitCode": code, "containerID": id, "startedAt": LATER, "finishedAt": LATER, "reason": "Error"}}})
     };
+    let between = |restarts: i64, started: &str| {
+        let mut status = ended("containerd://x", 3);
+        status["restartCount"] = restarts.into();
+        status["lastState"]["terminated"]["startedAt"] = started.into();
+        status
+    };
     let look = |side: Side, now: &str| {
         let mut live = live(deployment("acme/side:v2"), &[side.pod()]);
         live.surroundings.server_now = Some(now.into());
@@ -228,6 +235,10 @@ fn what_runs_again_after_an_end_is_ready_once_it_has_stayed() {
     let updated = |status: Value| {
         let mut side = Side::new("acme/side:v2", SET, status).recorded("containerd://old", &Value::Null);
         side.record.iter_mut().for_each(|record| record["containers"]["side"]["restarts"] = 0.into());
+        side
+    };
+    let looping = |mut side: Side| {
+        side.record.iter_mut().for_each(|record| record["containers"]["side"]["waiting"] = "CrashLoopBackOff".into());
         side
     };
     let (soon, late) = ("2026-03-01T10:00:24Z", "2026-03-01T10:00:25Z");
@@ -239,6 +250,10 @@ fn what_runs_again_after_an_end_is_ready_once_it_has_stayed() {
         ("as created", Side::new("acme/side:v2", CREATED, ended("x", 1)), soon, PodState::Restarted, Some(None)),
         ("set elsewhere", Side::new("acme/side:v2", SET, ended("x", 1)), soon, PodState::Restarted, Some(None)),
         ("no clock", updated(ended("containerd://x", 3)), "", PodState::Ready, None),
+        ("the image before crashed once more", updated(between(2, EARLIER)), soon, PodState::Ready, None),
+        ("the image before was about to start again", looping(updated(between(2, LATER))), soon, PodState::Ready, None),
+        ("this one crashed", updated(between(2, LATER)), soon, PodState::Restarted, Some(Some(1))),
+        ("and so did this one", updated(between(3, EARLIER)), soon, PodState::Restarted, Some(Some(2))),
     ];
     for (name, side, now, state, times) in cases {
         let pod = look(side, now);

@@ -324,6 +324,11 @@ struct Phase<'a> {
     containers: Option<Vec<&'a str>>,
 }
 
+/// The names; nothing where there is none.
+fn names(containers: &[ContainerName]) -> Option<Vec<&str>> {
+    (!containers.is_empty()).then(|| containers.iter().map(ContainerName::as_str).collect())
+}
+
 impl<'a> Phase<'a> {
     fn named(phase: &'a str) -> Self {
         Self { phase, ..Self::default() }
@@ -340,7 +345,7 @@ impl<'a> Phase<'a> {
             PodPhase::Restoring { services } => Self { services: Some(services), ..Self::named("restoring") },
             PodPhase::Patched => Self::named("patched"),
             PodPhase::Restarting { containers, waiting, until } => Self {
-                containers: (!containers.is_empty()).then(|| containers.iter().map(ContainerName::as_str).collect()),
+                containers: names(containers),
                 reason: waiting.as_deref(),
                 until: until.as_deref(),
                 ..Self::named("restarting")
@@ -354,7 +359,7 @@ impl<'a> Phase<'a> {
             PodPhase::Left { why, node } => {
                 Self { message: why.as_deref(), node: Some(node), ..Self::named("resizeLeft") }
             }
-            PodPhase::Starting => Self::named("starting"),
+            PodPhase::Starting { containers } => Self { containers: names(containers), ..Self::named("starting") },
             PodPhase::Settling { hold_seconds } => {
                 Self { hold_seconds: Some(*hold_seconds), ..Self::named("settling") }
             }

@@ -208,7 +208,7 @@ const OWN_KEYS: [(&str, &str, &str, &str); 7] = [
     (
         "pod, annotation",
         UPDATE_ANNOTATION,
-        "of the pod's last update: images and container IDs before it, and a label or gate to restore",
+        "of the pod's last update: images and container IDs before it, starts that the kubelet may still count for its back-off, and a label or gate to restore",
         "kept with the pod; may be removed when no rollout holds the workload",
     ),
     ("pre-pull pod, label", PULL_LABEL, "the rollout that it pulls for", "the pod is deleted when the run ends"),

@@ -36,7 +36,10 @@ fn report(words: &str) -> FailureReport {
         restarts_since_update: Some(2),
         log: Some(Log { instance: Instance::Previous, lines: vec!["starting".into(), words.into()] }),
         events: vec![event("Killing", 1), event("BackOff", 3)],
-        time_line: vec![moment(0, PodPhase::Patched), moment(61, PodPhase::Starting)],
+        time_line: vec![
+            moment(0, PodPhase::Patched),
+            moment(61, PodPhase::Starting { containers: vec!["side".into()] }),
+        ],
         not_read: vec![],
     };
     let late = FailedPod {

@@ -55,7 +55,9 @@ pub(super) fn ended(result: EndResult) -> Rollout {
         | EndResult::NotEligible
         | EndResult::TimedOut
         | EndResult::Interrupted
-        | EndResult::Terminated => [PodPhase::Done, PodPhase::Starting, PodPhase::Waiting],
+        | EndResult::Terminated => {
+            [PodPhase::Done, PodPhase::Starting { containers: vec!["side".into()] }, PodPhase::Waiting]
+        }
     };
     rollout("ended", goal(&PODS, Mode::PodsOnly), vec![], outcome(result, &phases))
 }
@@ -127,7 +129,7 @@ fn life(name: &str, at: u64) -> Vec<(u64, Notice)> {
                 PodPhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None },
             ),
         ),
-        (at + 2_000, pod(name, PodPhase::Starting)),
+        (at + 2_000, pod(name, PodPhase::Starting { containers: vec!["side".into()] })),
         (at + 3_000, pod(name, PodPhase::Settling { hold_seconds: 5 })),
         (at + 4_100, pod(name, PodPhase::Done)),
     ]
@@ -298,7 +300,7 @@ fn every_phase() -> Rollout {
             deferred_by: Some("node-b".into()),
         },
         left(),
-        PodPhase::Starting,
+        PodPhase::Starting { containers: vec!["side".into()] },
         PodPhase::Settling { hold_seconds: 90 },
         PodPhase::Unverified { why: "nothing tells the containers apart".into() },
         PodPhase::Done,
@@ -316,7 +318,10 @@ fn every_phase() -> Rollout {
         gone(),
     ];
     let notices = phases.into_iter().zip(1..).map(|(phase, at)| (at * 500, pod(PODS[0], phase))).collect();
-    let ends = outcome(EndResult::Terminated, &[gone(), PodPhase::Starting, PodPhase::Waiting]);
+    let ends = outcome(
+        EndResult::Terminated,
+        &[gone(), PodPhase::Starting { containers: vec!["side".into()] }, PodPhase::Waiting],
+    );
     rollout("every-phase", goal(&PODS, Mode::PodsOnly), notices, ends)
 }
 

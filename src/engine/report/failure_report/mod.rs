@@ -141,7 +141,8 @@ pub fn failing(outcome: &Outcome) -> (Vec<&PodEnd>, usize) {
     (pods, left_out)
 }
 
-/// Returns the container that a pod's report is about: the one that failed, else the first that is not ready.
+/// Returns the container that a pod's report is about: the one that failed, else the first that is waited for, or that is
+/// not ready. One that is being stopped is shown as ready until the next one starts.
 pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
     if let PodPhase::Failing(failure) = &end.phase {
         return failure.container.clone();
@@ -149,7 +150,9 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
     if let PodPhase::Moved { container, .. } = &end.phase {
         return Some(container.clone());
     }
-    let mut names = end.containers.iter().map(|end| &end.container);
+    let late = end.phase.late();
+    let is_late = |name: &&ContainerName| late.is_empty() || late.contains(name);
+    let mut names = end.containers.iter().map(|end| &end.container).filter(is_late);
     let unready = |name: &&ContainerName| pod.container_status(name).is_none_or(|(_, _, status)| !status.ready);
     names.clone().find(unready).or_else(|| names.next()).cloned()
 }

@@ -78,7 +78,8 @@ fn the_log_is_that_of_the_instance_that_failed_and_never_of_the_image_before() {
 
 #[test]
 fn pods_that_failed_are_reported_and_late_ones_after_a_deadline() {
-    let pods = || vec![end("a", PodPhase::Done), end("b", crash()), end("c", PodPhase::Starting)];
+    let pods =
+        || vec![end("a", PodPhase::Done), end("b", crash()), end("c", PodPhase::Starting { containers: vec![] })];
     for (result, expected) in
         [(EndResult::Failed, 1), (EndResult::TimedOut, 2), (EndResult::Complete, 0), (EndResult::Interrupted, 0)]
     {
@@ -115,13 +116,19 @@ fn what_is_known_is_put_together_without_credentials() {
 fn a_late_pod_says_what_it_lacks() {
     let findings = |pod: Option<Pod>| Findings { pod, ..Findings::default() };
     let running = pod(&json!({"running": {}}), &ended("old", "Completed"));
-    let report = FailedPod::of(&end("web-0", PodPhase::Starting), findings(Some(running)), vec![]);
+    let report =
+        FailedPod::of(&end("web-0", PodPhase::Starting { containers: vec![] }), findings(Some(running)), vec![]);
     assert_eq!(report.container, Some("side".into()), "the one that is not ready");
     assert_eq!((report.reason.as_str(), report.message.as_str()), ("ContainersNotReady", "unready"));
     assert_eq!((report.exit_code, report.signal), (None, None), "the container before ended, not this one");
     let waiting = pod(&json!({"waiting": {"reason": "ErrImagePull", "message": "m"}}), &json!({}));
     let phase = PodPhase::Restarting { containers: Vec::new(), waiting: None, until: None };
     assert_eq!(FailedPod::of(&end("web-0", phase), findings(Some(waiting)), vec![]).reason, "ErrImagePull");
-    let unknown = FailedPod::of(&end("web-0", PodPhase::Starting), findings(None), vec![]);
+    // The one that is being stopped is shown as ready until then.
+    let stopping = end("web-0", PodPhase::Restarting { containers: vec!["side".into()], waiting: None, until: None });
+    let mut both = pod(&json!({"running": {}}), &json!({}));
+    both.status.container_statuses.iter_mut().for_each(|status| status.ready = true);
+    assert_eq!(container_of(&stopping, &both), Some("side".into()));
+    let unknown = FailedPod::of(&end("web-0", PodPhase::Starting { containers: vec![] }), findings(None), vec![]);
     assert_eq!((unknown.reason.as_str(), unknown.container), ("TimedOut", None));
 }

@@ -18,6 +18,7 @@ use crate::engine::k8s::operations::Operations;
 pub use crate::engine::k8s::operations::PodPart;
 use crate::engine::k8s::pod::{ContainerStatus, Pod};
 use crate::engine::state::record::{ContainerRecord, LaterChange, ResizeRecord, UPDATE_ANNOTATION, UpdateRecord};
+use crate::engine::state::{evidence, starts};
 
 pub use drained::{drain_patch, gate_off_patch, restore_patch};
 pub use hooked::after_pod_patch;
@@ -128,7 +129,8 @@ pub fn step_patch(
     let mut record = new_record(pod, step, id, field_manager)?;
     for image in images {
         let (name, container) = operations.container(pod, image)?;
-        record.containers.insert(name, container);
+        let down_since = evidence::down_since(pod, &name, id);
+        record.containers.insert(name, ContainerRecord { down_since, ..container });
     }
     record.earlier = earlier_updates(pod, &record.containers);
     record.set_at = UpdateRecord::complete(pod).map(|before| before.set_at).unwrap_or_default();
@@ -300,6 +302,8 @@ impl Operations {
             waiting: None,
             never_ran: false,
             in_flight: None,
+            down_since: None,
+            starts: starts::noted(pod, name),
         };
         match pod.container_status(name) {
             Some((list, index, status)) => {

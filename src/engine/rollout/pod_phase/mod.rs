@@ -333,10 +333,12 @@ impl<'a> PodJudge<'a> {
         if restarted.is_empty() {
             return PodPhase::Done.into();
         }
-        let ready = restarted.iter().all(|name| pod.container_status(name).is_some_and(|(_, _, status)| status.ready));
-        if !ready || whole && !is_ready_but_for_our_gate(pod) {
+        let is_ready = |name: &ContainerName| pod.container_status(name).is_some_and(|(_, _, status)| status.ready);
+        let unready: Vec<ContainerName> =
+            restarted.iter().filter(|name| !is_ready(name)).map(|name| (*name).clone()).collect();
+        if !unready.is_empty() || whole && !is_ready_but_for_our_gate(pod) {
             entry.ready_since = None;
-            return PodPhase::Starting.into();
+            return PodPhase::Starting { containers: unready }.into();
         }
         let key = ReadyKey::of(pod, restarted, whole);
         let since = match &entry.ready_since {

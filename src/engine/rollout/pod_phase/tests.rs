@@ -115,6 +115,8 @@ fn patched_pod() -> Pod {
         waiting: None,
         never_ran: false,
         in_flight: None,
+        down_since: None,
+        starts: vec![],
     };
     let record = UpdateRecord {
         id: "r".into(),
@@ -162,7 +164,7 @@ fn word(phase: &PodPhase) -> &'static str {
         PodPhase::Left { .. } => "left",
         PodPhase::Patched => "patched",
         PodPhase::Restarting { .. } => "restarting",
-        PodPhase::Starting => "starting",
+        PodPhase::Starting { .. } => "starting",
         PodPhase::Settling { .. } => "settling",
         PodPhase::Unverified { .. } => "unverified",
         PodPhase::Done => "done",

@@ -5,9 +5,11 @@
 //! observedGeneration (published before the restart). What proves it: another containerID than the one that the patch
 //! itself tested, created by a kubelet that knew the new spec.
 
-use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::{Container, ContainerList, ContainerStatus, ImageSet, Pod, Terminated};
+use crate::engine::state::policy::RESTARTED_HOLD_SECONDS;
 use crate::engine::state::record::{ContainerRecord, UpdateRecord};
+use crate::engine::value::duration::seconds_between;
 use crate::engine::value::image;
 
 /// What a container's present state is measured against.
@@ -225,6 +227,31 @@ pub fn was_compared(pod: &Pod, name: &ContainerName) -> bool {
                 is_later && started_at > set.time.as_str()
             })
     })
+}
+
+/// Returns since when a container has been down that this very rollout has stopped, where none has stayed since: from its
+/// end, or where the API does not show that any more, from the patch.
+pub fn down_since(pod: &Pod, name: &ContainerName, id: &RolloutId) -> Option<String> {
+    let record = UpdateRecord::of(pod).filter(|record| record.id == *id)?;
+    let known = record.container(pod, name)?;
+    let (_, _, status) = pod.container_status(name)?;
+    let ended = last_ended(status)?;
+    let is_first = ended.container_id == known.container_id;
+    let stays = status.state.running.is_some()
+        && (is_first || Baseline::Recorded(known.clone()).restarts_since(status) == Some(0));
+    let seconds =
+        ended.started_at.as_deref().zip(ended.finished_at.as_deref()).and_then(|(from, to)| seconds_between(from, to));
+    let has_stayed = !is_first && seconds.is_none_or(|seconds| seconds >= i64::from(RESTARTED_HOLD_SECONDS));
+    if stays || has_stayed {
+        return None;
+    }
+    let first_stop = || if is_first { ended.finished_at.clone() } else { UpdateRecord::set_at(pod, name) };
+    known.down_since.clone().or_else(first_stop)
+}
+
+/// Returns the container that has ended last.
+pub fn last_ended(status: &ContainerStatus) -> Option<&Terminated> {
+    status.state.terminated.as_ref().or(status.last_state.terminated.as_ref())
 }
 
 /// Seconds from the stop of a container to the status that shows the next one, where its image is on the node.

@@ -21,6 +21,8 @@ fn record() -> ContainerRecord {
         waiting: None,
         never_ran: false,
         in_flight: None,
+        down_since: None,
+        starts: vec![],
     }
 }
 
@@ -476,5 +478,42 @@ fn what_the_kubelet_lets_be_for_as_long_as_a_stop_takes_is_what_is_asked_for() {
     for (started, expected) in [(None, None), (Some(false), None), (Some(true), Some(40))] {
         pod.status.init_container_statuses[0].started = started;
         assert_eq!(hold(&pod, None), expected, "{started:?}");
+    }
+}
+
+/// A way back from a container that crashes begins where the rollout has stopped the one before.
+#[test]
+fn a_container_is_down_since_its_rollout_has_stopped_it_until_one_has_stayed() {
+    let at = |second: u32| format!("2026-03-01T10:00:{second:02}Z");
+    let pod = |id: &str, count: i64, ended: (&str, u32, u32), running: bool, noted: Option<String>| {
+        let record = ContainerRecord { down_since: noted, ..record() };
+        let record = serde_json::json!({"id": id, "manager": "m", "containers": {"side": record}});
+        let (container, from, to) = ended;
+        let state = match running {
+            true => serde_json::json!({"running": {"startedAt": at(to + 1)}}),
+            false => serde_json::json!({"waiting": {"reason": "CrashLoopBackOff"}}),
+        };
+        Pod::from_object(&serde_json::json!({
+            "metadata": {"name": "web-0", "namespace": "prod", "uid": "u", "annotations": {UPDATE_ANNOTATION: record.to_string()},
+                "managedFields": [{"manager": "m", "operation": "Update", "time": SET_AT,
+                    "fieldsV1": {"f:spec": {"f:containers": {"k:{\"name\":\"side\"}": {"f:image": {}}}}}}]},
+            "spec": {"containers": [{"name": "side", "image": WANTED}]},
+            "status": {"containerStatuses": [{"name": "side", "containerID": "containerd://x", "restartCount": count,
+                "state": state, "lastState": {"terminated": {"exitCode": 3, "containerID": container,
+                    "startedAt": at(from), "finishedAt": at(to)}}}]}}))
+        .unwrap()
+    };
+    let (old, crashed) = ("containerd://old", "containerd://crashed");
+    let set = Some(SET_AT.to_owned());
+    for (what, pod, expected) in [
+        ("no image could be pulled", pod("r", 0, (old, 0, 7), false, None), Some(at(7))),
+        ("it crashes", pod("r", 3, (crashed, 20, 21), false, None), set.clone()),
+        ("it crashes, and runs just now", pod("r", 3, (crashed, 20, 21), true, None), set.clone()),
+        ("down before that", pod("r", 3, (crashed, 20, 21), false, Some(at(1))), Some(at(1))),
+        ("it runs", pod("r", 1, (old, 0, 7), true, None), None),
+        ("it had stayed", pod("r", 1, (crashed, 8, 50), false, None), None),
+        ("another rollout's", pod("other", 3, (crashed, 20, 21), false, None), None),
+    ] {
+        assert_eq!(down_since(&pod, &"side".into(), &"r".into()), expected, "{what}");
     }
 }
