@@ -122,7 +122,7 @@ codes! {
         OOMKilled {
             summary: "the new container used more memory than its limit",
             meaning: "The kernel killed the container's process because it went over resources.limits.memory.",
-            why: "The limit stands in the pod and is the same for every image (the cgroup's memory.max).",
+            why: "The limit is part of the pod's spec and is the same for every image (the cgroup's memory.max).",
             remedy: "Raise the limit: the resize subresource changes it in a running pod (kubectl patch --subresource resize), from Kubernetes 1.33 on. Or roll the pod back with the command that is printed.",
         }
         TimedOut {
