@@ -124,7 +124,7 @@ Examples:
   kubectl inplace status deployment/web --exit-code";
 
 pub(super) const HISTORY_EXAMPLES: &str = "\
-The newest is the last one, as in kubectl rollout history; a rollout that has not ended is the very last. Of updates of pods alone (apply --pods-only, or a pod of its own) only the last one of each pod is known, without who and how it ended.
+The newest update is listed last, as in kubectl rollout history; a rollout in progress comes after it. Of updates of pods alone (apply --pods-only, or a pod of its own) only the last one of each pod is known, without who and how it ended.
 
 Examples:
   # What was done to a Deployment in place?

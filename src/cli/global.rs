@@ -91,7 +91,7 @@ pub struct GlobalArgs {
 }
 
 /// Flags of kubectl's that have no meaning here, accepted because aliases and scripts add them to every command: there is no
-/// discovery cache, no profiling, no version check, and no log but `-v`. What would be expected to happen is refused.
+/// discovery cache, no profiling, no version check, no log but `-v`, and lists are read in pages. What would be expected to happen is refused.
 #[derive(Debug, Args, Default, Clone)]
 pub struct IgnoredArgs {
     /// Where kubectl keeps its discovery cache.
@@ -112,7 +112,19 @@ pub struct IgnoredArgs {
     /// Log levels of kubectl by file.
     #[arg(long, global = true, hide = true)]
     pub vmodule: Option<String>,
+    /// How many objects kubectl reads at once.
+    #[arg(long, global = true, hide = true, allow_negative_numbers = true)]
+    pub chunk_size: Option<i64>,
+    /// Whether kubectl prints objects with their managed fields.
+    #[arg(long, global = true, hide = true)]
+    pub show_managed_fields: bool,
+    /// The subresource that kubectl writes.
+    #[arg(long, global = true, hide = true)]
+    pub subresource: Option<String>,
 }
+
+/// Those of them that ask for something which this program does not do.
+const REFUSED: [&str; 4] = ["match_server_version", "profile", "show_managed_fields", "subresource"];
 
 impl GlobalArgs {
     /// Says why flags of kubectl's are refused that ask for something which this program does not do.
@@ -120,6 +132,14 @@ impl GlobalArgs {
         if self.ignored.match_server_version {
             return Some(
                 "--match-server-version is not supported: the version of kubectl-inplace is its own, and no server's",
+            );
+        }
+        if self.ignored.show_managed_fields {
+            return Some("--show-managed-fields is not supported: no output has objects with their managed fields");
+        }
+        if self.ignored.subresource.as_deref().is_some_and(|what| !what.is_empty()) {
+            return Some(
+                "--subresource is not supported: cpu and memory of pods are always written to their subresource resize",
             );
         }
         let is_profiled = self.ignored.profile.as_deref().is_some_and(|what| !matches!(what, "" | "none"));
@@ -137,12 +157,14 @@ pub fn options() -> String {
         .max_term_width(100)
         .help_template("The following flags can be passed to any command:\n\n{options}\n{after-help}");
     let ignored = IgnoredArgs::augment_args(Command::new("ignored"));
-    let is_ignored = |flag: &&clap::Arg| !["match_server_version", "profile"].contains(&flag.get_id().as_str());
-    let ignored = ignored.get_arguments().filter(is_ignored);
-    let ignored = ignored.filter_map(|flag| Some(format!("--{}", flag.get_long()?)));
-    let ignored = ignored.collect::<Vec<_>>().join(", ");
+    let named = |refused: bool| {
+        let flags = ignored.get_arguments().filter(|flag| REFUSED.contains(&flag.get_id().as_str()) == refused);
+        flags.filter_map(|flag| Some(format!("--{}", flag.get_long()?))).collect::<Vec<_>>().join(", ")
+    };
     let note = format!(
-        "kubectl's other flags are accepted and ignored, since they have no meaning here: {ignored}. Refused are --match-server-version, and --profile unless it is none."
+        "These flags of kubectl's are accepted and ignored, since they have no meaning here: {}. These are refused, unless their value is kubectl's default: {}.",
+        named(false),
+        named(true)
     );
-    flags.after_help(note).render_help().to_string()
+    format!("{}\n", flags.after_help(note).render_help())
 }

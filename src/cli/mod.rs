@@ -34,11 +34,12 @@ use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::kinds::WorkloadKind;
 use crate::render::{HashFormat, OutputFormat};
 
-/// Change the image of running containers without replacing their pods.
+/// Change the image, cpu or memory of running containers without replacing their pods.
 ///
-/// The kubelet restarts a single container when its image changes in the pod's spec: same pod, same IP, same node,
-/// same volumes, siblings untouched. This program computes whether a change can be done so, shows it, does it safely,
-/// follows the pods until they are ready again, and proves what happened. It needs nothing installed in the cluster.
+/// The kubelet restarts a single container when its image changes in the pod's spec: the pod keeps its name, IP, node and
+/// volumes, and its other containers keep running. This program says whether a change can be made in place and what blocks
+/// it, makes it pod by pod, follows each pod until it is ready again, and reports what restarted. It needs nothing installed
+/// in the cluster.
 #[derive(Debug, Parser)]
 #[command(
     name = "kubectl-inplace",
@@ -90,7 +91,7 @@ pub enum Command {
     /// Watch an in-place update, whoever started it, until the pods are ready again. Changes nothing.
     #[command(visible_alias = "watch", after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
-    /// Show what runs, what is asked, and what is on its way, failed, drifted from the template or held. Changes nothing.
+    /// Show the state of workloads and their pods: images, updates in progress, failures, drift and interrupted rollouts. Changes nothing.
     #[command(after_help = STATUS_EXAMPLES)]
     Status(StatusArgs),
     /// List the in-place updates of a workload: when, who, from, to, why, how they ended. Changes nothing.

@@ -139,7 +139,7 @@ pub struct RolloutArgs {
 pub struct ResizeArgs {
     /// When the kubelet defers a resize: wait for it, undo everything, or leave it to the kubelet
     ///
-    /// What becomes of a resize that the kubelet defers, because its node has no room for it now. wait: until --timeout, and then exit 5. undo: the whole rollout is taken back, exit 5. leave: everything else is done, also of that pod, and the kubelet resizes it by itself once there is room; exit 5. A container that restarts for its resize, and what goes back, is waited for all the same.
+    /// What becomes of a resize that the kubelet defers, because its node has no room for it now. wait: until --timeout, and then exit 5. undo: the whole rollout is rolled back, exit 5. leave: the rollout goes on, and the kubelet resizes the pod by itself once there is room; exit 5. A container that restarts for its resize, and a roll-back, are waited for all the same.
     #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT", default_value = "wait")]
     pub deferred: OnDeferred,
 }

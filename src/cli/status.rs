@@ -24,8 +24,11 @@ pub struct WorkloadArgs {
     /// Label selector of the workloads
     #[arg(short = 'l', long, help_heading = WORKLOADS, value_name = "LABELS")]
     pub selector: Option<String>,
+    /// Field selector of the workloads, such as metadata.name=web
+    #[arg(long, help_heading = WORKLOADS, hide_short_help = true, value_name = "FIELDS")]
+    pub field_selector: Option<String>,
     /// All workloads of the types
-    #[arg(long, help_heading = WORKLOADS, conflicts_with = "selector")]
+    #[arg(long, help_heading = WORKLOADS, conflicts_with_all = ["selector", "field_selector"])]
     pub all: bool,
     /// In all namespaces
     #[arg(short = 'A', long, help_heading = WORKLOADS)]
@@ -40,6 +43,7 @@ impl From<&WorkloadArgs> for TargetArgs {
             kustomize: args.kustomize.clone(),
             recursive: args.recursive,
             selector: args.selector.clone(),
+            field_selector: args.field_selector.clone(),
             all: args.all,
             all_namespaces: args.all_namespaces,
             ..Self::default()

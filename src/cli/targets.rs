@@ -40,8 +40,11 @@ pub struct TargetArgs {
     /// Label selector of the workloads
     #[arg(short = 'l', long, help_heading = WHAT, value_name = "LABELS")]
     pub selector: Option<String>,
+    /// Field selector of the workloads, such as metadata.name=web
+    #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "FIELDS")]
+    pub field_selector: Option<String>,
     /// All workloads of the types
-    #[arg(long, help_heading = WHAT, conflicts_with = "selector")]
+    #[arg(long, help_heading = WHAT, conflicts_with_all = ["selector", "field_selector"])]
     pub all: bool,
     /// In all namespaces; with -l or --all
     #[arg(short = 'A', long, help_heading = WHAT)]
@@ -70,7 +73,7 @@ pub struct ChangeArgs {
 impl TargetArgs {
     /// Returns whether workloads are picked without their names.
     pub fn is_selected(&self) -> bool {
-        self.selector.is_some() || self.all
+        self.selector.is_some() || self.field_selector.is_some() || self.all
     }
 }
 

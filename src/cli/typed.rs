@@ -68,7 +68,7 @@ pub fn root() -> Command {
 }
 
 /// Flags that everybody knows by one letter.
-const SHORT: [char; 6] = ['n', 'f', 'l', 'A', 'R', 'c'];
+const SHORT: [char; 7] = ['n', 'f', 'k', 'l', 'A', 'R', 'c'];
 
 fn flag(argument: &Arg) -> Option<String> {
     match argument.get_short().filter(|short| SHORT.contains(short)) {

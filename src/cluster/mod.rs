@@ -3,6 +3,7 @@
 mod access;
 pub mod connect;
 mod desired;
+mod discovery;
 pub mod error;
 mod events;
 mod failure_report;

@@ -158,7 +158,7 @@ impl PatchKind {
 }
 
 impl Cluster {
-    async fn request<T: DeserializeOwned>(
+    pub(super) async fn request<T: DeserializeOwned>(
         &self,
         request: http::request::Builder,
         body: Vec<u8>,

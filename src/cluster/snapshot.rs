@@ -44,7 +44,8 @@ impl Cluster {
         read_workload(reference.kind, object)
     }
 
-    /// Reads the workloads of a kind that a label selector matches; `namespace` `None` is all namespaces.
+    /// Reads the workloads of a kind that selectors match, each under its name in the request; `namespace` `None` is all
+    /// namespaces.
     ///
     /// # Errors
     /// What the server or the way to it says.
@@ -52,9 +53,9 @@ impl Cluster {
         &self,
         kind: WorkloadKind,
         namespace: Option<&str>,
-        selector: &str,
+        selectors: &[(&str, &str)],
     ) -> Result<Vec<Workload>, ClusterError> {
-        let objects = self.list(kind.into(), namespace, &[("labelSelector", selector)]).await?;
+        let objects = self.list(kind.into(), namespace, selectors).await?;
         objects.into_iter().map(|object| read_workload(kind, object)).collect()
     }
 

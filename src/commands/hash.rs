@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::Shell;
 use super::targets::{self, Asked};
-use super::{Shell, usage};
 use crate::cli::{GlobalArgs, HashArgs, TargetArgs};
 use crate::cluster::Cluster;
 use crate::engine::change::new_images;
@@ -23,7 +23,7 @@ use crate::render::{self, HashFormat};
 pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let given = args.kubelet_version.as_deref().map(str::parse::<KubeletVersion>).transpose();
     let given = given.map_err(|error| CommandError::usage(format!("--kubelet-version: {error}")))?;
-    let request = request(&args.targets, shell)?;
+    let request = request(&args.targets, shell).await?;
     let images = request.images.clone();
     let manifests = manifests(&args.targets, shell).await?;
     let is_live = !request.named.is_empty() || !request.selected.is_empty();
@@ -49,16 +49,15 @@ pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell)
     Ok(EndResult::Complete)
 }
 
-fn request(args: &TargetArgs, shell: &Shell) -> Result<target::Request, CommandError> {
-    let request = target::parse(&args.words, &args.image, targets::unnamed(args), args.all_containers)
-        .map_err(|error| usage::with_what_was_meant(error, shell))?;
+async fn request(args: &TargetArgs, shell: &mut Shell) -> Result<target::Request, CommandError> {
+    let request = targets::parsed(args, targets::unnamed(args), shell).await?;
     let no_target = request.named.is_empty() && request.selected.is_empty();
     if no_target && !has_manifests(args) {
         return Err(CommandError::usage("no pod, workload or manifest was named")
             .hint("name one as TYPE/NAME, such as pod/web-0, or give a manifest with -f"));
     }
     if no_target && (args.is_selected() || args.all_namespaces) {
-        return Err(CommandError::usage("-l, --all and -A go with a TYPE, such as pods -l app=web"));
+        return Err(CommandError::usage("-l, --field-selector, --all and -A go with a TYPE, such as pods -l app=web"));
     }
     if args.all_namespaces && request.selected.is_empty() {
         return Err(CommandError::usage("a resource cannot be retrieved by name across all namespaces")

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::cluster::connect::ServerNotice;
 use crate::engine::value::duration;
-use crate::render::{Meaning, Style};
+use crate::render::{self, Meaning, Style};
 
 /// How soon: a person waits for a page to open or for a busy server.
 const EVERY: Duration = Duration::from_millis(50);
@@ -96,8 +96,9 @@ impl Shared {
                 ServerNotice::CredentialPlugin(text) => (Meaning::Plain, "credential plugin:", text),
             };
             let (word, text) = (self.style.paint(meaning, word), self.style.show(&text));
+            let line = render::flowing(&format!("{word} {text}"), 2, &self.style);
             // A closed stderr is nobody's loss.
-            drop(writeln!(io::stderr().lock(), "{word} {text}"));
+            drop(writeln!(io::stderr().lock(), "{line}"));
         }
     }
 }

@@ -63,7 +63,7 @@ impl<'c> Permitted<'c> {
         let workload = plan.workload.clone();
         match self.denied(&workload, Deed { pods_only: plan.durable.is_none(), resizes: plan.resizes() }).await {
             Ok(denied) => plan.lacks(denied),
-            Err(error) => plan.warnings.push(Warning::NotRead { what: not_told(error) }),
+            Err(error) => plan.warnings.push(Warning::ReadFailed { what: not_told(error) }),
         }
     }
 

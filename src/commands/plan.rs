@@ -45,10 +45,11 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
 fn warn_of_nodes(planned: &mut Planned) {
     for (plan, live) in planned.plan.workloads.iter_mut().zip(&planned.lives) {
         let Some(error) = &live.surroundings.nodes_not_read else { continue };
-        let is_told = |warning: &Warning| matches!(warning, Warning::NotRead { what } if what.contains(error.as_str()));
+        let is_told =
+            |warning: &Warning| matches!(warning, Warning::ReadFailed { what } if what.contains(error.as_str()));
         if !plan.warnings.iter().any(is_told) {
             let what = format!("the nodes could not be read ({error}), so their kubelets' versions are not known");
-            plan.warnings.push(Warning::NotRead { what });
+            plan.warnings.push(Warning::ReadFailed { what });
         }
     }
 }

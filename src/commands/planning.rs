@@ -179,7 +179,7 @@ async fn may_pull(plan: &mut WorkloadPlan, lacking: Lacking, mode: PrePull, perm
         "you may not {} {}, so no node pulls {images} first: an image that cannot be pulled is found only once a container is down for it",
         denied.verb, denied.resource
     );
-    plan.warnings.push(Warning::NotRead { what });
+    plan.warnings.push(Warning::ReadFailed { what });
     Lacking { pulls: Vec::new(), ..lacking }
 }
 
@@ -189,7 +189,7 @@ fn note_pulls(plan: &mut WorkloadPlan, live: &LiveWorkload, lacking: Lacking) {
         return;
     }
     let not_ready = lacking.not_ready.into_iter();
-    plan.warnings.extend(not_ready.map(|node| Warning::NotRead {
+    plan.warnings.extend(not_ready.map(|node| Warning::ReadFailed {
         what: format!(
             "node {node} is not Ready: a container there would not come back, and nothing can be pulled there first"
         ),
@@ -374,7 +374,7 @@ async fn check(
                 // The pod moved since it was listed: the rollout looks at it afresh before it sends anything.
                 None if has_moved(&error) => {
                     let what = format!("{key} changed while the plan was made; plan again to be sure");
-                    plan.warnings.push(Warning::NotRead { what });
+                    plan.warnings.push(Warning::ReadFailed { what });
                     None
                 }
                 None => return Err(error.into()),
@@ -386,7 +386,7 @@ async fn check(
     }
     if !asked_all {
         let what = format!("the server was asked about {ASKED_AT_MOST} kinds of pods, and there are more");
-        plan.warnings.push(Warning::NotRead { what });
+        plan.warnings.push(Warning::ReadFailed { what });
     }
     plan.checked_by_server = is_checked;
     Ok(())

@@ -27,6 +27,8 @@ pub struct Shell {
     pub arguments: Vec<String>,
     /// The same, flag by flag.
     pub(super) typed: Vec<Typed>,
+    /// The flags of every command.
+    pub(super) global: GlobalArgs,
     /// What the two streams can show.
     pub terminal: Terminal,
     /// Standard input was read as a manifest.
@@ -52,6 +54,7 @@ impl Shell {
         Self {
             arguments: Vec::new(),
             typed: Vec::new(),
+            global: GlobalArgs::default(),
             terminal: Terminal::read(ColorChoice::Auto),
             standard_input_was_read: false,
             is_answer: false,
@@ -71,6 +74,7 @@ impl Shell {
         self.terminal = Terminal::read(global.color);
         self.arguments = arguments.to_vec();
         self.typed = typed;
+        self.global = global.clone();
         self.quiet = global.quiet;
         self.warnings_as_errors = global.warnings_as_errors;
         trace(global.verbosity);

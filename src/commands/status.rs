@@ -62,7 +62,9 @@ struct Seen {
 
 pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult, CommandError> {
     let words = TargetArgs::from(&args.targets);
-    let named = !words.words.is_empty() || !words.filename.is_empty() || words.selector.is_some();
+    // All of no type are those of an overview.
+    let picks = words.selector.is_some() || words.field_selector.is_some();
+    let named = !words.words.is_empty() || !words.filename.is_empty() || words.kustomize.is_some() || picks;
     let asked = if named { Some(targets::read_without_images(&words, shell).await?) } else { None };
     let cluster = shell.connect(global).await?;
     let look = Look { asked, words, global, cluster, output: args.output };

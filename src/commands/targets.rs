@@ -144,14 +144,25 @@ pub(super) fn unnamed(args: &TargetArgs) -> Unnamed {
     if args.is_selected() { Unnamed::Picked } else { Unnamed::None }
 }
 
+/// Reads the words; of wrong ones it says what was probably meant.
+pub(super) async fn parsed(
+    args: &TargetArgs,
+    unnamed: Unnamed,
+    shell: &mut Shell,
+) -> Result<target::Request, CommandError> {
+    match target::parse(&args.words, &args.image, unnamed, args.all_containers) {
+        Ok(request) => Ok(request),
+        Err(error) => Err(usage::with_what_was_meant(error, shell).await),
+    }
+}
+
 async fn read_words(
     args: &TargetArgs,
     unnamed: Unnamed,
     images_needed: bool,
     shell: &mut Shell,
 ) -> Result<Asked, CommandError> {
-    let request = target::parse(&args.words, &args.image, unnamed, args.all_containers)
-        .map_err(|error| usage::with_what_was_meant(error, shell))?;
+    let request = parsed(args, unnamed, shell).await?;
     let no_target = request.named.is_empty() && request.selected.is_empty();
     if args.filename.is_empty() && args.kustomize.is_none() {
         if no_target {
@@ -170,7 +181,7 @@ async fn read_words(
     }
     if !no_target || !request.images.is_empty() || args.is_selected() || args.all_namespaces {
         return Err(CommandError::usage(
-            "-f and -k cannot be combined with TYPE/NAME, CONTAINER=IMAGE, -l, --all or -A: the manifest names them",
+            "-f and -k cannot be combined with TYPE/NAME, CONTAINER=IMAGE, -l, --field-selector, --all or -A: the manifest names them",
         ));
     }
     manifests(args, shell).await
@@ -367,13 +378,20 @@ pub(super) async fn find(
     if found.is_empty() && selects {
         let namespace = (!args.all_namespaces).then(|| cluster.namespace());
         let place = namespace.map_or_else(|| "any namespace".to_owned(), |namespace| format!("namespace {namespace}"));
-        let message = match &args.selector {
-            Some(selector) => format!("no workload in {place} matches the selector {selector:?}"),
-            None => format!("there is no workload of the type in {place}"),
+        let given: Vec<String> = selectors(args).iter().map(|(_, selector)| format!("{selector:?}")).collect();
+        let message = match given.is_empty() {
+            false => format!("no workload in {place} matches the selector {}", given.join(" and ")),
+            true => format!("there is no workload of the type in {place}"),
         };
         return Err(CommandError::new(ErrorKind::Cluster, message));
     }
     Ok(found)
+}
+
+/// What picks workloads, as a list asks for it.
+fn selectors(args: &TargetArgs) -> Vec<(&'static str, &str)> {
+    let given = [("labelSelector", &args.selector), ("fieldSelector", &args.field_selector)];
+    given.into_iter().filter_map(|(name, selector)| Some((name, selector.as_deref()?))).collect()
 }
 
 /// The same where nothing is an answer, too.
@@ -394,8 +412,7 @@ pub(super) async fn find_any(
             }
             let namespace = (!args.all_namespaces).then(|| cluster.namespace());
             for kind in &request.selected {
-                let selector = args.selector.as_deref().unwrap_or_default();
-                let workloads = cluster.workloads(*kind, namespace, selector).await?;
+                let workloads = cluster.workloads(*kind, namespace, &selectors(args)).await?;
                 found.extend(workloads.into_iter().map(|workload| (workload, Wish::Images(request.images.clone()))));
             }
             if !request.selected.is_empty() {

@@ -1,5 +1,7 @@
 //! Wrong usage, and what was probably meant: words that other tools have for what this one does, and the whole command.
 
+use std::time::Duration;
+
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -119,21 +121,45 @@ fn masked<'w>(words: impl Iterator<Item = &'w String>) -> String {
     kept
 }
 
+/// How long a server may take to say which types it has: the command is wrong all the same.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Adds the whole command with the words that were probably meant, where it is known to be one.
-pub(super) fn with_what_was_meant(error: TargetError, shell: &Shell) -> CommandError {
-    let meant = corrected(&error, &shell.typed);
+pub(super) async fn with_what_was_meant(error: TargetError, shell: &mut Shell) -> CommandError {
+    let TargetError::UnknownKind { word, .. } = &error else { return hinted(&error, None, shell) };
+    // What the server has is no slip, and no name of a workload.
+    match tokio::time::timeout(PATIENCE, has_type(word, shell)).await.ok().flatten() {
+        Some(true) => TargetError::UnknownKind { word: word.clone(), suggestion: None }.into(),
+        // kubectl's sentence.
+        Some(false) => hinted(&error, Some(format!("the server doesn't have a resource type {word:?}")), shell),
+        None => hinted(&error, None, shell),
+    }
+}
+
+/// Says what is wrong, in these words where there are any, and what was probably meant.
+fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandError {
     // Whether a word is a name, or a kind that there is not here, cannot be told.
-    let is_bare = matches!(&error, TargetError::UnknownKind { word, .. } if is_word(&shell.typed, word));
-    let error = CommandError::from(error);
-    match meant {
+    let is_bare = matches!(error, TargetError::UnknownKind { word, .. } if is_word(&shell.typed, word));
+    let told = match words {
+        Some(words) => CommandError::usage(words).hint(format!("supported: {}", target::known())),
+        None => CommandError::from(error.clone()),
+    };
+    match corrected(error, &shell.typed) {
         Some(words) => {
             let typed = kubectl(next::command_of(&shell.arguments).trim_start_matches("kubectl "));
             let whole = words.into_iter().fold(typed, Spoken::of).whole();
-            error.hint(Hint::from("the whole command: ").command(whole))
+            told.hint(Hint::from("the whole command: ").command(whole))
         }
-        None if is_bare => error.hint("a workload is written with its type: TYPE/NAME, such as deployment/web"),
-        None => error,
+        None if is_bare => told.hint("a workload is written with its type: TYPE/NAME, such as deployment/web"),
+        None => told,
     }
+}
+
+/// Whether the server has such a type; `None` where it does not say.
+async fn has_type(word: &str, shell: &mut Shell) -> Option<bool> {
+    shell.ask_in_silence();
+    let global = shell.global.clone();
+    shell.connect(&global).await.ok()?.has_type(word).await
 }
 
 fn is_word(typed: &[Typed], word: &str) -> bool {
@@ -147,7 +173,8 @@ fn corrected(error: &TargetError, typed: &[Typed]) -> Option<Vec<String>> {
         typed.iter().find(|typed| typed.id == id).map(|typed| typed.values.clone()).unwrap_or_default()
     };
     let is_typed = |id: &str| typed.iter().any(|typed| typed.id == id);
-    let picks = if is_typed("selector") || is_typed("all") { Unnamed::Picked } else { Unnamed::None };
+    let picks =
+        if ["selector", "field_selector", "all"].into_iter().any(is_typed) { Unnamed::Picked } else { Unnamed::None };
     let all_containers = is_typed("all_containers");
     let mut correction = error.correction()?;
     // One word may be wrong in more than one way, and others may be wrong, too.

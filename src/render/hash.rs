@@ -30,7 +30,7 @@ const COMPARED: [Column; 6] = [
 /// How hashes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum HashFormat {
-    /// A table for a person.
+    /// A table.
     #[default]
     Text,
     /// One document for a script.

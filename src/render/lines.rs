@@ -184,11 +184,11 @@ impl Narrator {
             Notice::Pulled { node, image, .. } => {
                 (Meaning::Ok, format!("{}  has {}", self.style.show(node), self.style.show(image)))
             }
-            Notice::PullLeftOut { node, why } => {
+            Notice::PrePullSkipped { node, why } => {
                 let node = if node.is_empty() { String::new() } else { format!("{}  ", self.style.show(node)) };
                 (Meaning::Waiting, format!("{node}not pulled first: {}", self.style.show(why)))
             }
-            Notice::TagMoves { what } => (Meaning::Waiting, self.style.show(what)),
+            Notice::TagDiffersByNode { what } => (Meaning::Waiting, self.style.show(what)),
             Notice::Drain { pod, why } => (Meaning::Waiting, format!("{}  {}", self.name(pod), self.style.show(why))),
             // The phases say both already; a failure is one of them.
             Notice::HookBegins { .. } | Notice::HookEnded { .. } => return None,

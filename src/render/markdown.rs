@@ -169,7 +169,7 @@ fn reasons(plan: &WorkloadPlan, text: &mut String) {
     if all.is_empty() {
         return;
     }
-    text.push_str("\n**In the way:**\n\n");
+    text.push_str("\n**Blocked by:**\n\n");
     let mut hints = BTreeSet::new();
     for (pod, reason) in all.iter().take(MAX_ITEMS) {
         let pod = pod.map(|pod| format!("{}: ", code(&pod.pod.to_string()))).unwrap_or_default();

@@ -100,7 +100,7 @@ impl Guide<'_> {
 /// How output is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum OutputFormat {
-    /// For a person.
+    /// Plain text.
     #[default]
     Text,
     /// The text with more of it, such as UIDs, kubelet versions, image IDs and hashes.

@@ -171,6 +171,12 @@ pub(super) fn write_in(
     }
 }
 
+/// Returns whether a table has room for the column of this head.
+pub(super) fn shows(columns: &[Column], rows: &[(Meaning, Vec<String>)], head: &str, style: &Style) -> bool {
+    let widths = Needs::of(columns, rows).widths(style.width, &mut Before::default());
+    columns.iter().zip(widths).any(|(column, width)| column.head == head && width.is_some())
+}
+
 /// Returns the lines of the table, in the colour of each row's meaning; the first has the heads.
 pub(super) fn lines(columns: &[Column], rows: &[(Meaning, Vec<String>)], style: &Style) -> Vec<String> {
     let widths = Needs::of(columns, rows).widths(style.width, &mut Before::default());

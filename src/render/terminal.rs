@@ -3,11 +3,12 @@
 
 use std::env;
 use std::io::{self, IsTerminal, stderr, stdout};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::ValueEnum;
 use console::Term;
 use indicatif::{ProgressDrawTarget, TermLike};
+use unicode_width::UnicodeWidthStr;
 
 use super::live::MARGIN;
 use super::style::Style;
@@ -81,23 +82,41 @@ pub fn draw_target() -> ProgressDrawTarget {
 
 /// A terminal without its last columns. indicatif fills each line up to the last column that it knows and lets the terminal
 /// wrap: there the `^C` that the terminal itself writes would wrap too, and what was drawn would stay. Here lines are
-/// broken instead, and behind the last one is room.
+/// broken instead, and nothing is filled: behind the last one is room.
+///
+/// Where the window has become narrower, most terminals have wrapped what was drawn: it takes more rows than indicatif knows.
 #[derive(Debug)]
 pub struct Narrower<T> {
     terminal: T,
-    /// A line was filled, and the next one begins below it.
-    filled: AtomicBool,
+    drawn: Mutex<Drawn>,
+}
+
+/// What is on the screen.
+#[derive(Debug, Default)]
+struct Drawn {
+    /// The columns of each line.
+    lines: Vec<usize>,
+    /// The last line is whole, and the next one begins below it.
+    is_whole: bool,
+    /// Rows above the first that indicatif knows.
+    above: usize,
+}
+
+impl Drawn {
+    /// How many rows more than lines there are where there are so many columns.
+    fn wrapped(&self, columns: u16) -> usize {
+        self.lines.iter().map(|line| line.saturating_sub(1) / usize::from(columns.max(1))).sum()
+    }
 }
 
 impl<T: TermLike> Narrower<T> {
     /// Takes a terminal.
     pub fn new(terminal: T) -> Self {
-        Self { terminal, filled: AtomicBool::new(false) }
+        Self { terminal, drawn: Mutex::default() }
     }
 
-    fn moved(&self) -> &T {
-        self.filled.store(false, Ordering::SeqCst);
-        &self.terminal
+    fn drawn(&self) -> MutexGuard<'_, Drawn> {
+        self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -110,36 +129,51 @@ impl<T: TermLike> TermLike for Narrower<T> {
         self.terminal.height()
     }
 
+    /// indicatif goes up to the first line, clears each line, and goes up again.
     fn move_cursor_up(&self, n: usize) -> io::Result<()> {
-        self.moved().move_cursor_up(n)
+        let mut drawn = self.drawn();
+        let before = std::mem::take(&mut *drawn);
+        let wrapped = before.wrapped(self.terminal.width());
+        self.terminal.move_cursor_up(n + wrapped + before.above)?;
+        for _ in 0..wrapped {
+            self.terminal.clear_line()?;
+            self.terminal.move_cursor_down(1)?;
+        }
+        drawn.above = wrapped;
+        Ok(())
     }
 
     fn move_cursor_down(&self, n: usize) -> io::Result<()> {
-        self.moved().move_cursor_down(n)
+        self.terminal.move_cursor_down(n)
     }
 
     fn move_cursor_right(&self, n: usize) -> io::Result<()> {
-        self.moved().move_cursor_right(n)
+        self.terminal.move_cursor_right(n)
     }
 
     fn move_cursor_left(&self, n: usize) -> io::Result<()> {
-        self.moved().move_cursor_left(n)
+        self.terminal.move_cursor_left(n)
     }
 
     fn write_line(&self, text: &str) -> io::Result<()> {
-        self.moved().write_line(text)
+        self.terminal.write_line(text)
     }
 
     fn write_str(&self, text: &str) -> io::Result<()> {
-        let is_filler = text.chars().all(|character| character == ' ');
-        if self.filled.swap(is_filler, Ordering::SeqCst) && !is_filler {
+        let mut drawn = self.drawn();
+        if text.chars().all(|character| character == ' ') {
+            drawn.is_whole = true;
+            return Ok(());
+        }
+        if std::mem::take(&mut drawn.is_whole) {
             self.terminal.write_line("")?;
         }
+        drawn.lines.push(anstream::adapter::strip_str(text).to_string().width());
         self.terminal.write_str(text)
     }
 
     fn clear_line(&self) -> io::Result<()> {
-        self.moved().clear_line()
+        self.terminal.clear_line()
     }
 
     fn flush(&self) -> io::Result<()> {

@@ -23,7 +23,7 @@ const COLUMNS: [Column; 5] = [
 ];
 
 /// The word for a workload that was not begun.
-const UNTOUCHED: &str = "untouched";
+const NOT_STARTED: &str = "notStarted";
 
 /// Writes how each ended, in the order of the plan, and the result of all: a table, or a `workload` line each and an
 /// `end` line. `elapsed` is the time of the whole command.
@@ -48,7 +48,7 @@ pub fn workload_ends(
 
 fn word(end: &WorkloadEnd) -> &'static str {
     match end.result {
-        None => UNTOUCHED,
+        None => "not started",
         Some(EndResult::Complete) => "complete",
         Some(EndResult::NothingToDo) => "nothing to do",
         Some(EndResult::Paused) => "paused",
@@ -112,18 +112,18 @@ fn pods(tally: &Tally) -> String {
 #[serde(rename_all = "camelCase")]
 struct WorkloadLine<'a> {
     workload: WorkloadName<'a>,
-    /// `untouched` besides the words of the results.
+    /// `notStarted` besides the words of the results.
     result: &'a str,
     exit_code: Option<u8>,
     message: Option<&'a str>,
     updated: usize,
-    there_already: usize,
-    in_hand: usize,
+    up_to_date: usize,
+    in_progress: usize,
     left_to_kubelet: usize,
     failed: usize,
-    moved: usize,
+    conflict: usize,
     gone: usize,
-    untouched: usize,
+    not_started: usize,
 }
 
 #[derive(Serialize)]
@@ -132,7 +132,7 @@ struct EndLine<'a> {
     result: &'a str,
     exit_code: u8,
     workloads: usize,
-    untouched: Vec<WorkloadName<'a>>,
+    not_started: Vec<WorkloadName<'a>>,
 }
 
 fn lines(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), out: &mut dyn Write) -> io::Result<()> {
@@ -141,17 +141,17 @@ fn lines(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), out: &m
         let seconds = end.outcome.as_ref().map_or(0.0, |outcome| outcome.seconds);
         let body = WorkloadLine {
             workload: WorkloadName::of(&end.workload),
-            result: end.result.map_or(UNTOUCHED, EndResult::word),
+            result: end.result.map_or(NOT_STARTED, EndResult::word),
             exit_code: end.result.map(EndResult::exit_code),
             message: end.outcome.as_ref().and_then(|outcome| outcome.why.as_deref()),
             updated: tally.updated,
-            there_already: tally.there_already,
-            in_hand: tally.in_hand,
+            up_to_date: tally.there_already,
+            in_progress: tally.in_hand,
             left_to_kubelet: tally.left,
             failed: tally.failing,
-            moved: tally.moved,
+            conflict: tally.moved,
             gone: tally.gone,
-            untouched: tally.untouched,
+            not_started: tally.untouched,
         };
         let line = json_lines::line("workload", words::from_seconds(seconds), &body)?;
         writeln!(out, "{}", escape::json(&line.to_string()))?;
@@ -161,7 +161,7 @@ fn lines(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), out: &m
         result: result.word(),
         exit_code: result.exit_code(),
         workloads: ends.len(),
-        untouched: untouched.collect(),
+        not_started: untouched.collect(),
     };
     let line = json_lines::line("end", elapsed, &body)?;
     writeln!(out, "{}", escape::json(&line.to_string()))

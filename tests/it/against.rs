@@ -116,7 +116,7 @@ fn a_comment_for_a_pull_request() {
 | `app` | `acme/app:9.3` | (unchanged) | keeps running |
 | `side` | `acme/side:1.27.1` | (unchanged) | keeps running |
 
-**In the way:**
+**Blocked by:**
 
 - `spec.containers[app].resources.limits.ephemeral-storage` **TemplateFieldNotInPlace**: spec.containers[app].resources.limits.ephemeral-storage cannot change in a running pod.
   *Hint: apply it with kubectl apply, which replaces the pods, or leave it out of this change*

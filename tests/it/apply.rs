@@ -90,7 +90,7 @@ fn json_is_one_object_a_line_and_the_last_says_how_it_ended() {
     let failed = run(&server, "apply deploy/web side=:missing --pods-only --yes -o json --pre-pull=never").ends_with(4);
     let last = failed.json_lines().pop().unwrap_or_default();
     assert_eq!(
-        (&last["type"], &last["result"], &last["exitCode"], &last["untouched"]),
+        (&last["type"], &last["result"], &last["exitCode"], &last["notStarted"]),
         (&json!("summary"), &json!("failed"), &json!(4), &json!(2))
     );
 }

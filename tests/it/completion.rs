@@ -93,3 +93,48 @@ fn scripts_are_a_few_lines_and_nothing_hidden_shows() {
         assert!(output.code == Some(0) && !output.stdout.contains("__complete"), "{output:?}");
     }
 }
+
+/// What can be checked of the script without its shell: brackets and quotes are closed, and it speaks the protocol.
+#[test]
+fn the_script_for_powershell_is_whole_and_speaks_the_protocol() {
+    let text = Binary::alone(["completion", "powershell"]).run().stdout;
+    let code = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n");
+    let (mut open, mut quote) = (Vec::new(), None);
+    let mut letters = code.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            // Between double quotes a backtick escapes what follows; elsewhere there is none.
+            (Some('"'), '`') => drop(letters.next()),
+            (Some(begun), letter) if begun == letter => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(letter),
+            (None, '(' | '[' | '{') => open.push(letter),
+            (None, ')' | ']' | '}') => {
+                let opened = open.pop().expect("what is closed was opened");
+                assert!(["()", "[]", "{}"].contains(&format!("{opened}{letter}").as_str()), "{opened}{letter}: {code}");
+            }
+            (None, _) => {}
+        }
+    }
+    assert!(open.is_empty() && quote.is_none(), "{open:?} {quote:?}: {code}");
+    for part in [
+        "Register-ArgumentCompleter -Native -CommandName 'kubectl-inplace' -ScriptBlock",
+        "param($typed, $line, $position)",
+        // Our words, the last one typed so far, and silence.
+        "& $program __complete @words $last 2>$null",
+        // The last line of an answer is its directive; of a candidate its help follows a tabulator.
+        "Select-Object -SkipLast 1",
+        "-split \"`t\", 2",
+        "[System.Management.Automation.CompletionResult]::new(",
+    ] {
+        assert!(code.contains(part), "{part}: {code}");
+    }
+    let server = server();
+    for words in [&["pla"][..], &["plan", "-f", ""], &["apply", "deployment/web", "si"], &["explain", "nothing"]] {
+        let output = Binary::against(&server, [&["__complete"], words].concat()).run();
+        let lines: Vec<&str> = output.stdout.lines().collect();
+        let (directive, candidates) = lines.split_last().expect("a directive");
+        assert!([":0", ":4", ":6"].contains(directive), "{output:?}");
+        assert!(candidates.iter().all(|line| !line.starts_with(':') && !line.is_empty()), "{output:?}");
+    }
+}

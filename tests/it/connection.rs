@@ -245,7 +245,7 @@ fn kubectls_global_flags_are_obeyed_ignored_or_refused() {
     for flags in [
         "--kuberc=off",
         "--cache-dir=x --log-flush-frequency=1s --profile=none --profile-output=x --vmodule=a=1",
-        "--match-server-version=false",
+        "--match-server-version=false --chunk-size=0 --show-managed-fields=false --subresource=",
         "--username jane --password secret",
     ] {
         run(&server, &format!("status deploy/web {flags}")).ends_with(0);
@@ -253,13 +253,16 @@ fn kubectls_global_flags_are_obeyed_ignored_or_refused() {
     for (flags, why) in [
         ("--match-server-version", "--match-server-version is not supported: "),
         ("--profile=cpu", "--profile is not supported: "),
+        ("--show-managed-fields", "--show-managed-fields is not supported: "),
+        ("--subresource=status", "--subresource is not supported: "),
+        ("--chunk-size=many", "invalid value 'many'"),
         ("--username jane", "--username and --password: go together"),
         ("--username jane --password x --token y", "--username: cannot be given together with --token"),
     ] {
         run(&server, &format!("status deploy/web {flags}")).ends_with(1).says(why);
     }
     let options = Binary::alone(["options"]).run().ends_with(0);
-    for flag in ["--username", "--password", "--kuberc", "--vmodule", "--cache-dir", "--match-server-version"] {
+    for flag in ["--username", "--password", "--kuberc", "--vmodule", "--cache-dir", "--chunk-size", "--subresource"] {
         assert!(options.stdout.contains(flag), "{flag}: {}", options.stdout);
     }
 }

@@ -77,7 +77,7 @@ fn json_has_the_report_as_a_line_before_the_summary() {
         ["summary", "failureReport"]
     );
     let pod = &report["pods"][0];
-    assert_eq!((&pod["container"], &pod["exitCode"], &report["leftOut"]), (&json!("side"), &json!(3), &json!(0)));
+    assert_eq!((&pod["container"], &pod["exitCode"], &report["omitted"]), (&json!("side"), &json!(3), &json!(0)));
     assert_eq!((&pod["log"]["instance"], pod["log"]["lines"].as_array().map(Vec::len)), (&json!("previous"), Some(20)));
     assert_eq!((&pod["events"][0]["reason"], &pod["events"][0]["count"]), (&json!("BackOff"), &json!(2)));
     let phases: Vec<&Value> = pod["timeLine"].as_array().into_iter().flatten().map(|moment| &moment["phase"]).collect();

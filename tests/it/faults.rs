@@ -422,6 +422,18 @@ fn warnings_of_the_server_are_told_once() {
     run(&server, "plan deploy/web side=:v3 --warnings-as-errors").ends_with(0);
 }
 
+#[test]
+fn warnings_of_the_server_break_between_words() {
+    let server = web();
+    let text = "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior";
+    server.fault(When::verb("patch").of("pods"), Effect::Warn(text.to_owned()));
+    let output = typed(&server, "plan deploy/web side=:v3").env("COLUMNS", "40").run().ends_with(0);
+    let told: Vec<&str> = output.stderr.lines().skip_while(|line| !line.starts_with("Warning: metadata")).collect();
+    assert!(told.len() > 2 && told.iter().all(|line| line.len() <= 40), "{told:#?}");
+    let words: Vec<&str> = told.iter().flat_map(|line| line.split_whitespace()).collect();
+    assert!(words.join(" ").contains(text), "{told:#?}");
+}
+
 /// Runs `apply` with a kubelet that does nothing, and sends signals once the first patch has been taken.
 fn interrupted(server: &ApiServer, signal: &str) -> Output {
     server.kubelet(Times { restart: Duration::from_secs(600), ..Times::default() });

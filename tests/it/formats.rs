@@ -53,7 +53,7 @@ fn nodes_that_may_not_be_read_are_unknown_and_only_wide_says_why() {
         server.fault(When::verb("get").of("nodes"), Effect::Forbid);
         let output = run(&server, &format!("{PLAN} -o {format}")).ends_with(0);
         let block = output.block();
-        assert_eq!(block.contains("NotRead"), warns, "{block}");
+        assert_eq!(block.contains("ReadFailed"), warns, "{block}");
         match format {
             "wide" => assert!(output.stdout.contains("kubelet unknown\n") && output.stdout.contains("hash unknown\n")),
             "json" => {

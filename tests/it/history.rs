@@ -32,7 +32,8 @@ fn the_union_of_owner_and_replica_sets_is_listed_and_the_lock_last() {
     let kept = json!([entry("20260301-100000-0000aa", "complete")]);
     annotate(&server, "deployments", "web", HISTORY, &kept.to_string());
     annotate(&server, "deployments", "web", "kubectl-inplace.io/rollout", &lock("running"));
-    let expected = ["20260301-090000-0000aa ended", "20260301-100000-0000aa ended", "20260301-120000-0000aa underWay"];
+    let expected =
+        ["20260301-090000-0000aa ended", "20260301-100000-0000aa ended", "20260301-120000-0000aa inProgress"];
     assert_eq!(ids(&of_web(&server)), expected);
     let output = run(&server, "history deploy web").ends_with(0);
     let output = output.prints("deployment/web  namespace default").prints("side: v0 -> v1").prints("jane");
@@ -63,7 +64,7 @@ fn a_rollout_whose_place_another_one_takes_is_named_and_stays_in_the_history() {
     let second = run(&server, &format!("apply deploy/web side=:v3 --canary 1 {fast}")).ends_with(0);
     second.prints("Replaces rollout ").prints("Paused");
     // While the second one holds the workload, and once it has ended.
-    for (line, course, result) in [("", "underWay", Value::Null), ("resume deploy/web", "ended", json!("complete"))] {
+    for (line, course, result) in [("", "inProgress", Value::Null), ("resume deploy/web", "ended", json!("complete"))] {
         if !line.is_empty() {
             run(&server, &format!("{line} {fast}")).ends_with(0);
         }

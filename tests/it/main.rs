@@ -22,6 +22,7 @@ mod fuzz;
 mod generated;
 mod history;
 mod hooks;
+mod kept;
 mod machine;
 mod memory;
 mod pages;

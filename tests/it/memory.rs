@@ -1,4 +1,4 @@
-//! Hostile manifests: how much memory the program takes before it answers.
+//! How much memory the program takes: for hostile manifests before it answers, and for a workload of thousands of pods.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "files are written, and a process is watched")]
 
@@ -8,18 +8,24 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use crate::support::api_server::Logged;
+use crate::support::builders::Workload;
 use crate::support::run::Folder;
+use crate::support::scene::{server_with, two_containers};
 
 /// What the program may take, in KiB. Pages of the executable count, and those of a debug build are many more, so what it
 /// takes to say its version is left out: of a release build, that is 14 MiB.
 const MAX_KIB: u64 = 50 * 1024;
 
+/// The same for the plan of a workload of 5,000 pods: 100 MiB in all.
+const MAX_KIB_OF_PODS: u64 = (100 - 14) * 1024;
+
 const LENGTH: usize = 16 * 1024 * 1024 - 1024;
 
 /// The most memory that a process had while it could be watched, in KiB. The last moments may be missed.
-fn peak(folder: &Path, arguments: &[&str]) -> u64 {
+fn peak(folder: &Path, kubeconfig: &str, arguments: &[&str]) -> u64 {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-inplace"));
-    let command = command.args(arguments).current_dir(folder).env("KUBECONFIG", "none");
+    let command = command.args(arguments).current_dir(folder).env("KUBECONFIG", kubeconfig);
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     let status = format!("/proc/{}/status", child.id());
@@ -83,15 +89,34 @@ fn no_manifest_takes_more_memory_than_it_may() {
         ),
     ];
     let folder = Folder::new();
-    let base = peak(folder.path(), &["explain", "NoPods"]);
+    let base = peak(folder.path(), "none", &["explain", "NoPods"]);
     for (name, (old, new)) in cases {
         fs::write(folder.path().join("old"), old).expect("written");
         fs::write(folder.path().join("new"), new).expect("written");
         // Strictly, most of them end with their first field.
         let ignore = "--validate=ignore";
         for arguments in [&["plan", "--against", "old", "-f", "new", ignore][..], &["hash", "-f", "new", ignore]] {
-            let taken = peak(folder.path(), arguments).saturating_sub(base);
+            let taken = peak(folder.path(), "none", arguments).saturating_sub(base);
             assert!(taken <= MAX_KIB, "{name}: {arguments:?} took {taken} KiB");
         }
     }
+}
+
+#[test]
+fn five_thousand_pods_are_planned_in_less_memory_than_they_may_take_and_followed_by_one_watch() {
+    let server = server_with([two_containers(Workload::stateful_set("web").replicas(5_000))]);
+    let folder = Folder::new();
+    folder.write("config", &server.kubeconfig().to_string());
+    let base = peak(folder.path(), "none", &["explain", "NoPods"]);
+    let taken = |line: &str| {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        peak(folder.path(), "config", &arguments).saturating_sub(base)
+    };
+    let plan = taken("plan sts/web side=acme/side:v2 --dry-run=client");
+    assert!((1..=MAX_KIB_OF_PODS).contains(&plan), "a plan took {plan} KiB");
+    taken("apply sts/web side=acme/side:v2 --pods web-4999 --pods-only --pre-pull never --yes");
+    let is_watch = |request: &Logged| request.query.iter().any(|(key, value)| key == "watch" && value != "false");
+    let watches: Vec<_> = server.requests().into_iter().filter(is_watch).collect();
+    assert_eq!(watches.len(), 1, "{watches:?}");
+    assert_eq!(server.writes().len(), 1, "the pod was changed: {:?}", server.writes());
 }

@@ -156,9 +156,9 @@ fn what_cannot_be_meant_is_wrong_usage_and_nothing_is_asked() {
         ("deploy/web side=a:1 side=a:2", "two images were given for container side"),
         ("deploy/web *=acme/all:v2", "say --all-containers"),
         ("deploy/web *=acme/all:v2 --all-containers=false", "say --all-containers"),
-        ("deploymnt/web side=:v2", "did you mean deployment?"),
         ("deploy side=:v2", "was given without a name"),
-        ("deploy web -l app=web side=:v2", "-l and --all cannot be combined with a name (web)"),
+        ("deploy web -l app=web side=:v2", "-l, --field-selector and --all cannot be combined with a name (web)"),
+        ("deploy web --field-selector a=b side=:v2", "-l, --field-selector and --all cannot be combined with a name"),
         ("deploy/web -A side=:v2", "a resource cannot be retrieved by name across all namespaces"),
         ("deploy/web side=:v2 --max-unavailable 0", "--max-unavailable must be at least 1"),
         ("deploy/web side=:v2 --max-unavailable none", "--max-unavailable"),
@@ -171,6 +171,36 @@ fn what_cannot_be_meant_is_wrong_usage_and_nothing_is_asked() {
         run(&server, &format!("plan {line}")).ends_with(1).says(text);
     }
     assert!(server.requests().is_empty(), "{:?}", server.requests());
+}
+
+#[test]
+fn a_kind_that_is_none_is_named_as_kubectl_names_it() {
+    let server = web();
+    run(&server, "plan deploymnt/web side=:v2")
+        .ends_with(1)
+        .says("error: the server doesn't have a resource type \"deploymnt\"")
+        .says("hint: supported: deployment, statefulset, daemonset, replicaset, pod")
+        .says("the whole command: kubectl inplace plan deployment/web side=:v2");
+    run(&server, "status foo").ends_with(1).says("error: the server doesn't have a resource type \"foo\"");
+    // One that the server has is another thing, and without a server nobody knows.
+    for line in ["status services", "status svc/web", "status Service/web"] {
+        run(&server, line).ends_with(1).says("error: unsupported kind").omits("resource type").omits("hint: ");
+    }
+    let alone = Binary::alone(["plan", "deploymnt/web", "side=:v2"]).run().ends_with(1);
+    alone.says("unsupported kind \"deploymnt\"; supported: ").says("did you mean deployment?");
+    assert!(server.requests().iter().all(|request| request.path.starts_with("/api")), "{:?}", server.requests());
+}
+
+#[test]
+fn fields_pick_workloads_as_labels_do() {
+    let server = web();
+    let picked = run(&server, "plan deploy --field-selector metadata.name=web side=:v2").ends_with(0);
+    picked.prints("kubectl inplace apply deploy side=:v2 --field-selector metadata.name=web");
+    run(&server, "plan deploy --field-selector metadata.name=other -l app=web side=:v2")
+        .ends_with(1)
+        .says("no workload in namespace default matches the selector \"app=web\" and \"metadata.name=other\"");
+    run(&server, "status --field-selector metadata.name=web -A").ends_with(0).prints("deployment/web");
+    run(&server, "status deploy --field-selector metadata.name!=web").ends_with(0).says("No resources found");
 }
 
 #[test]

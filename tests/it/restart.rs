@@ -48,7 +48,7 @@ fn every_restart_writes_another_text_and_the_first_three_never_meet_the_back_off
     for text in [&texts[0], &texts[1], &texts[0]] {
         let output: Output = run(&server, RESTART).ends_with(0);
         assert_eq!(images(&server, "side"), [text.as_str()]);
-        assert!(!output.stderr.contains("RestartBacksOff"), "{}", output.stderr);
+        assert!(!output.stderr.contains("RestartInBackoff"), "{}", output.stderr);
     }
     let restarts = server.objects("pods")[0]["status"]["containerStatuses"][1]["restartCount"].clone();
     assert_eq!(restarts, 3);
@@ -120,7 +120,7 @@ fn the_back_off_is_expected_by_the_servers_clock() {
         run(&server, &format!("apply deploy/web side=acme/side:{tag} --yes --min-ready-seconds 0")).ends_with(0);
     }
     let plan = "plan deploy/web side=acme/side:v1";
-    run(&server, plan).ends_with(0).says("RestartBacksOff");
+    run(&server, plan).ends_with(0).says("RestartInBackoff");
     server.set_clock(3600);
-    run(&server, plan).ends_with(0).omits("RestartBacksOff");
+    run(&server, plan).ends_with(0).omits("RestartInBackoff");
 }

@@ -76,7 +76,7 @@ fn a_selector_alone_picks_the_owners_that_people_write_by_namespace_kind_and_nam
 fn a_failure_stops_the_rest_unless_told_otherwise() {
     let line = format!("apply deploy/a deploy/b deploy/c side=acme/side:v2 {FLAGS} -o json");
     for (more, expected, untouched) in [
-        ("", ["complete", "failed", "untouched"], vec!["c"]),
+        ("", ["complete", "failed", "notStarted"], vec!["c"]),
         ("--on-failure=continue", ["complete", "failed", "complete"], vec![]),
     ] {
         let server = deployments(&[("a", "v1"), ("b", "v1"), ("c", "v1")]);
@@ -88,7 +88,7 @@ fn a_failure_stops_the_rest_unless_told_otherwise() {
         assert_eq!(words, expected);
         let end = output.json_lines().pop().unwrap_or_default();
         let names: Vec<&str> =
-            end["untouched"].as_array().into_iter().flatten().filter_map(|one| one["name"].as_str()).collect();
+            end["notStarted"].as_array().into_iter().flatten().filter_map(|one| one["name"].as_str()).collect();
         assert_eq!((&end["type"], &end["result"], &end["exitCode"]), (&json!("end"), &json!("failed"), &json!(4)));
         assert_eq!(names, untouched);
     }
@@ -120,5 +120,5 @@ fn an_interrupt_stops_all_of_them() {
     running.signal("INT");
     let output = running.wait().ends_with(130);
     let words: Vec<String> = results(&output).into_iter().map(|(_, word)| word).collect();
-    assert_eq!(words, ["interrupted", "interrupted", "untouched"]);
+    assert_eq!(words, ["interrupted", "interrupted", "notStarted"]);
 }

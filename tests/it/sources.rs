@@ -5,35 +5,41 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
+use crate::support::builders::Workload;
 use crate::support::run::{Folder, Output};
-use crate::support::scene::{typed, web};
+use crate::support::scene::{server_with, two_containers, typed, web};
 
 const MANIFEST: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  selector: {matchLabels: {app: web}}\n  \
      template:\n    metadata: {labels: {app: web}}\n    spec:\n      containers:\n      - {name: app, image: \"acme/app:v1\"}\n      \
      - {name: side, image: \"acme/side:v2\"}\n";
 
+const PLAN: &str = "plan -k overlay";
+
 /// Builds with this in the place of the kubectl that called the program.
-fn built_by(script: &str) -> Output {
+fn built_by(line: &str, script: &str) -> Output {
     let folder = Folder::new();
     let kubectl = folder.write("other-kubectl", &format!("#!/bin/sh\n{script}\n"));
     let mut mode = kubectl.metadata().expect("just written").permissions();
     mode.set_mode(0o755);
     std::fs::set_permissions(&kubectl, mode).expect("just written");
-    let server = web();
-    let binary = typed(&server, "plan -k overlay").file("built.yaml", MANIFEST);
+    let server = server_with(["web", "other"].map(|name| two_containers(Workload::deployment(name))));
+    let binary = typed(&server, line).file("built.yaml", MANIFEST);
     binary.env("KUBECTL_PATH", &kubectl.display().to_string()).env("PATH", "/usr/bin:/bin").run()
 }
 
 #[test]
 fn a_kustomization_is_built_by_the_kubectl_that_called() {
-    built_by("test \"$1 $2\" = 'kustomize overlay' && cat built.yaml")
+    built_by(PLAN, "test \"$1 $2\" = 'kustomize overlay' && cat built.yaml")
         .ends_with(0)
         .prints("deployment/web can be updated in place")
-        .prints("Next: kubectl inplace apply --kustomize overlay");
-    built_by("echo 'error: no such folder' >&2; exit 1")
+        .prints("Next: kubectl inplace apply -k overlay");
+    // It names workloads as -f does: the namespace has another one.
+    let names = built_by("status -k overlay -o name", "cat built.yaml").ends_with(0);
+    assert_eq!(names.stdout, "deployment.apps/web\n");
+    built_by(PLAN, "echo 'error: no such folder' >&2; exit 1")
         .ends_with(1)
         .says("error: kubectl kustomize \"overlay\" failed: error: no such folder\n");
-    built_by("exit 3").ends_with(1).says("kubectl kustomize \"overlay\" failed: exit status: 3\n");
+    built_by(PLAN, "exit 3").ends_with(1).says("kubectl kustomize \"overlay\" failed: exit status: 3\n");
     let server = web();
     typed(&server, "plan -k overlay")
         .env("KUBECTL_PATH", "/none/kubectl")

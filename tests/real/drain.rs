@@ -180,7 +180,7 @@ fn what_a_killed_run_took_off_is_put_back_by_resume() {
         let off = namespace.pods("app=web").iter().filter(|pod| pod["metadata"]["labels"]["serving"].is_null()).count();
         assert_eq!(off, 1, "one pod is without its label");
         let plan = namespace.inplace(&["plan", "deploy/web", "app=:v1", "--pods-only"]);
-        assert!(mode.is_none() || plan.stderr.contains("LabelLeftOff"), "{plan:#?}");
+        assert!(mode.is_none() || plan.stderr.contains("DrainLabelMissing"), "{plan:#?}");
         let output = namespace.inplace(&["resume", "deploy/web", "--yes", "--drain-seconds", "1"]);
         assert_eq!(output.code, 0, "{output:#?}");
         assert_whole(&namespace, &before, tag, &format!("{output:#?}"));

@@ -31,3 +31,29 @@ fn kubectl_finds_the_plugin_and_passes_its_exit_code_on() {
     let failed = typed("apply deployment/web side=:nope --pre-pull=never --pods-only --yes");
     assert_eq!(failed.code, 4, "{failed:#?}");
 }
+
+#[test]
+fn kubectls_own_script_for_fish_completes_the_plugin() {
+    let namespace = Namespace::new("fish");
+    namespace.apply(&samples::deployment("web", 1));
+    let complete = |typed: &str| {
+        let fish = format!("kubectl completion fish | source; complete -C '{typed}'");
+        let helper = "ln -s \"$(command -v kubectl-inplace)\" \"$folder/kubectl_complete-inplace\"";
+        let run = format!("PATH=\"$folder:$PATH\" fish --no-config -c \"{fish}\"; rm -r \"$folder\"");
+        let output = namespace.type_line(&format!("folder=$(mktemp -d); {helper}; {run}"));
+        assert_eq!(output.code, 0, "{typed}: {output:#?}");
+        let name = |line: &str| line.split('\t').next().unwrap_or_default().to_owned();
+        output.stdout.lines().map(name).collect::<Vec<_>>()
+    };
+    let place = namespace.name();
+    for (typed, expected) in [
+        ("kubectl inplace pla".to_owned(), "plan".to_owned()),
+        (format!("kubectl inplace plan -n {place} deployment/w"), "deployment/web".to_owned()),
+        (format!("kubectl inplace apply deploy web -n {place} si"), "side=".to_owned()),
+        (format!("kubectl inplace status -n {place}"), place.to_owned()),
+        ("kubectl inplace explain TemplateF".to_owned(), "TemplateFieldNotInPlace".to_owned()),
+        ("kubectl inplace plan --validate=w".to_owned(), "--validate=warn".to_owned()),
+    ] {
+        assert!(complete(&typed).contains(&expected), "{typed}: {:?}", complete(&typed));
+    }
+}

@@ -23,7 +23,7 @@ fn a_sidecar_restarts_twice_with_the_same_bits() {
         let output = namespace.inplace(&RESTART);
         assert_eq!(output.code, 0, "{output:#?}");
         assert!(output.stdout.contains("Restarted as planned: side in 2 pods; nothing else restarted"), "{output:#?}");
-        assert!(!output.stderr.contains("RestartBacksOff"), "{output:#?}");
+        assert!(!output.stderr.contains("RestartInBackoff"), "{output:#?}");
         let after = namespace.pods("app=web");
         let expected: Vec<String> =
             before.iter().map(|pod| format!("{}/side", pod["metadata"]["name"].as_str().unwrap_or_default())).collect();

@@ -89,7 +89,7 @@ pub enum TargetError {
         word: String,
     },
     /// A name beside a selector.
-    #[error("-l and --all cannot be combined with a name ({word})")]
+    #[error("-l, --field-selector and --all cannot be combined with a name ({word})")]
     NameAndSelector {
         /// The name.
         word: String,
@@ -203,7 +203,8 @@ fn blanks_where(words: &[String]) -> &'static str {
     if has_sign { "blanks around the equals sign" } else { "a blank in place of the equals sign" }
 }
 
-fn known() -> String {
+/// Returns the kinds that are updated in place.
+pub fn known() -> String {
     WorkloadKind::updated_here().map(|kind| kind.spec().singular).collect::<Vec<_>>().join(", ")
 }
 

@@ -103,7 +103,7 @@ impl Held {
     }
 
     pub(super) fn warnings(self) -> impl Iterator<Item = Warning> {
-        let warning = |(container, (pods, seconds))| Warning::RestartBacksOff { container, pods, seconds };
+        let warning = |(container, (pods, seconds))| Warning::RestartInBackoff { container, pods, seconds };
         self.0.into_iter().map(warning)
     }
 }

@@ -346,7 +346,7 @@ impl WorkloadPlan {
             let what = format!(
                 "the ResourceQuotas could not be read ({error}), so it is not known whether pods that pull images first may be made"
             );
-            self.warnings.push(Warning::NotRead { what });
+            self.warnings.push(Warning::ReadFailed { what });
         }
         let narrow = pre_pull::narrow(&surroundings.quotas, pulls.len());
         self.warnings.extend(narrow.map(|narrow| Warning::PullQuotaExceeded {

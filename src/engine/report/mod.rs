@@ -67,14 +67,14 @@ pub enum Notice {
         image_id: String,
     },
     /// Images are not pulled first somewhere; the kubelet pulls them when it restarts the container.
-    PullLeftOut {
+    PrePullSkipped {
         /// The node; empty where it is about none in particular.
         node: String,
         /// Why.
         why: String,
     },
     /// A tag means something else on another node.
-    TagMoves {
+    TagDiffersByNode {
         /// Which, and what on which node.
         what: String,
     },
@@ -156,9 +156,10 @@ impl Notice {
     /// Returns whether it says that a safeguard does not hold, or not everywhere: that is said also where only results are.
     pub fn is_warning(&self) -> bool {
         match self {
-            Self::BudgetsUnreadable { .. } | Self::PullLeftOut { .. } | Self::TagMoves { .. } | Self::Drain { .. } => {
-                true
-            }
+            Self::BudgetsUnreadable { .. }
+            | Self::PrePullSkipped { .. }
+            | Self::TagDiffersByNode { .. }
+            | Self::Drain { .. } => true,
             Self::Pod { .. }
             | Self::Owner { .. }
             | Self::WaitsToBegin { .. }

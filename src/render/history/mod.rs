@@ -225,7 +225,7 @@ struct UpdateView<'a> {
     state: Option<&'a str>,
     direction: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_left: bool,
+    interrupted: bool,
     who: Option<&'a str>,
     began: Option<&'a str>,
     ended: Option<&'a str>,
@@ -263,7 +263,7 @@ impl<'a> UpdateView<'a> {
             Course::UnderWay { state: is, direction: goes, is_left: left } => {
                 is_left = *left;
                 (state, direction) = (Some(is.word()), Some(words::direction(*goes)));
-                "underWay"
+                "inProgress"
             }
             Course::Unrecorded { pods: those } => {
                 pods = those.as_slice();
@@ -287,7 +287,7 @@ impl<'a> UpdateView<'a> {
             replaced_by,
             state,
             direction,
-            is_left,
+            interrupted: is_left,
             who: update.who.as_deref(),
             began: update.began.as_deref(),
             ended: update.ended.as_deref(),

@@ -73,7 +73,7 @@ struct Summary {
     pods: usize,
     update: usize,
     in_progress: usize,
-    already_there: usize,
+    up_to_date: usize,
     blocked: usize,
     skipped: usize,
 }
@@ -84,7 +84,7 @@ impl Summary {
             pods: plan.pods.len(),
             update: plan.count(PodVerdict::Update),
             in_progress: plan.count(PodVerdict::InProgress),
-            already_there: plan.count(PodVerdict::AlreadyThere),
+            up_to_date: plan.count(PodVerdict::AlreadyThere),
             blocked: plan.count(PodVerdict::Blocked),
             skipped: plan.count(PodVerdict::Skipped),
         }
@@ -95,7 +95,7 @@ impl Summary {
             pods: self.pods + other.pods,
             update: self.update + other.update,
             in_progress: self.in_progress + other.in_progress,
-            already_there: self.already_there + other.already_there,
+            up_to_date: self.up_to_date + other.up_to_date,
             blocked: self.blocked + other.blocked,
             skipped: self.skipped + other.skipped,
         }
@@ -297,10 +297,10 @@ struct PodView<'a> {
     fields: Vec<FieldView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     drain: Option<DrainView<'a>>,
-    #[serde(rename = "leftOff", skip_serializing_if = "Option::is_none")]
-    left_off: Option<&'a str>,
-    #[serde(rename = "gateLeftOff", skip_serializing_if = "Option::is_none")]
-    gate_left_off: Option<&'a str>,
+    #[serde(rename = "drainLabelMissing", skip_serializing_if = "Option::is_none")]
+    drain_label_missing: Option<&'a str>,
+    #[serde(rename = "drainGateFalse", skip_serializing_if = "Option::is_none")]
+    drain_gate_false: Option<&'a str>,
     reasons: Vec<ReasonView>,
 }
 
@@ -324,7 +324,7 @@ fn label_or_gate(drained: &Drained) -> (Option<&str>, Option<&str>) {
 
 impl<'a> PodView<'a> {
     fn of(plan: &'a PodPlan, workload: &WorkloadRef) -> Self {
-        let (left_off, gate_left_off) = plan.left_off.as_ref().map(label_or_gate).unwrap_or_default();
+        let (drain_label_missing, drain_gate_false) = plan.left_off.as_ref().map(label_or_gate).unwrap_or_default();
         Self {
             namespace: &plan.pod.namespace,
             name: &plan.pod.name,
@@ -334,7 +334,7 @@ impl<'a> PodView<'a> {
             verdict: match plan.verdict {
                 PodVerdict::Update => "update",
                 PodVerdict::InProgress => "inProgress",
-                PodVerdict::AlreadyThere => "alreadyThere",
+                PodVerdict::AlreadyThere => "upToDate",
                 PodVerdict::Blocked => "blocked",
                 PodVerdict::Skipped => "skipped",
             },
@@ -344,8 +344,8 @@ impl<'a> PodView<'a> {
                 let (label, gate) = label_or_gate(&drain.by);
                 DrainView { label, gate, services: &drain.services }
             }),
-            left_off,
-            gate_left_off,
+            drain_label_missing,
+            drain_gate_false,
             reasons: reasons(&plan.reasons, workload),
         }
     }

@@ -109,7 +109,7 @@ fn in_pods<'a>(counts: &'a BTreeMap<ContainerName, usize>, twice: &BTreeMap<Cont
 pub(super) struct Report<'a> {
     workload: WorkloadName<'a>,
     pods: Vec<Failed<'a>>,
-    left_out: usize,
+    omitted: usize,
 }
 
 #[derive(Serialize)]
@@ -161,7 +161,7 @@ impl<'a> Report<'a> {
         Self {
             workload: WorkloadName::of(&report.workload),
             pods: report.pods.iter().map(Failed::of).collect(),
-            left_out: report.left_out,
+            omitted: report.left_out,
         }
     }
 }

@@ -121,8 +121,8 @@ impl Listener for JsonLines<'_> {
             Notice::DisruptionBudgetHolds { .. }
             | Notice::PullBegins { .. }
             | Notice::Pulled { .. }
-            | Notice::PullLeftOut { .. }
-            | Notice::TagMoves { .. } => self.pull(notice, elapsed),
+            | Notice::PrePullSkipped { .. }
+            | Notice::TagDiffersByNode { .. } => self.pull(notice, elapsed),
             Notice::HookBegins { pod, hook } => {
                 self.write("hookBegins", elapsed, &HookLine { pod: PodName::of(pod), hook: *hook, end: None })
             }
@@ -187,20 +187,20 @@ impl Listener for JsonLines<'_> {
             message: outcome.why.as_deref(),
             nothing_changed: outcome.nothing_changed,
             updated: tally.updated,
-            there_already: tally.there_already,
-            in_hand: tally.in_hand,
+            up_to_date: tally.there_already,
+            in_progress: tally.in_hand,
             left_to_kubelet: tally.left,
             failed: tally.failing,
-            moved: tally.moved,
+            conflict: tally.moved,
             gone: tally.gone,
             replaced: outcome.pods.iter().filter(|end| end.replaced).count(),
-            untouched: tally.untouched,
+            not_started: tally.untouched,
             pods: outcome.pods.iter().map(End::of).collect(),
             standing: &outcome.standing,
             proof: ends::Proof::of(&proof),
             steps: self.steps.iter().map(|(step, at)| ends::Step::of(*step, *at)).collect(),
-            take_back: next.take_back,
-            go_on: next.go_on,
+            roll_back: next.take_back,
+            resume: next.go_on,
             abort: next.abort,
             follow: next.follow,
         };
@@ -342,7 +342,7 @@ impl<'a> Phase<'a> {
                 Self { containers: Some(containers.iter().map(ContainerName::as_str).collect()), ..Self::named("next") }
             }
             PodPhase::Draining { services } => Self { services: Some(services), ..Self::named("draining") },
-            PodPhase::Restoring { services } => Self { services: Some(services), ..Self::named("restoring") },
+            PodPhase::Restoring { services } => Self { services: Some(services), ..Self::named("rejoining") },
             PodPhase::Patched => Self::named("patched"),
             PodPhase::Restarting { containers, waiting, until } => Self {
                 containers: names(containers),
@@ -361,15 +361,15 @@ impl<'a> Phase<'a> {
             }
             PodPhase::Starting { containers } => Self { containers: names(containers), ..Self::named("starting") },
             PodPhase::Settling { hold_seconds } => {
-                Self { hold_seconds: Some(*hold_seconds), ..Self::named("settling") }
+                Self { hold_seconds: Some(*hold_seconds), ..Self::named("stabilizing") }
             }
             PodPhase::Unverified { why } => Self { message: Some(why), ..Self::named("unverified") },
             PodPhase::Done => Self::named("done"),
             PodPhase::Failing(failure) => Self::failing(failure),
             PodPhase::Moved { container, image } => {
-                Self { container: Some(container.as_str()), image: Some(image), ..Self::named("moved") }
+                Self { container: Some(container.as_str()), image: Some(image), ..Self::named("conflict") }
             }
-            PodPhase::Overtaken { why } => Self { message: Some(why), ..Self::named("moved") },
+            PodPhase::Overtaken { why } => Self { message: Some(why), ..Self::named("conflict") },
             PodPhase::Gone { why } => Self { message: Some(why), ..Self::named("gone") },
         }
     }
@@ -434,20 +434,20 @@ struct Summary<'a> {
     message: Option<&'a str>,
     nothing_changed: bool,
     updated: usize,
-    there_already: usize,
-    in_hand: usize,
+    up_to_date: usize,
+    in_progress: usize,
     left_to_kubelet: usize,
     failed: usize,
-    moved: usize,
+    conflict: usize,
     gone: usize,
     replaced: usize,
-    untouched: usize,
+    not_started: usize,
     pods: Vec<End<'a>>,
     standing: &'a [Standing],
     proof: ends::Proof<'a>,
     steps: Vec<ends::Step>,
-    take_back: Option<String>,
-    go_on: Option<String>,
+    roll_back: Option<String>,
+    resume: Option<String>,
     abort: Option<String>,
     follow: Option<String>,
 }

@@ -276,8 +276,8 @@ impl Listener for Live<'_> {
             | Notice::BudgetsUnreadable { .. }
             | Notice::PullBegins { .. }
             | Notice::Pulled { .. }
-            | Notice::PullLeftOut { .. }
-            | Notice::TagMoves { .. }
+            | Notice::PrePullSkipped { .. }
+            | Notice::TagDiffersByNode { .. }
             | Notice::Drain { .. }
             | Notice::HookBegins { .. }
             | Notice::HookEnded { .. }

@@ -23,7 +23,8 @@ const STATE_OF_CONTAINER: Column = Column::words("STATE").reserved(14);
 const AGE: Column = Column::whole("AGE").goes(3);
 const RESTARTS: Column = Column::whole("RESTARTS").goes(4);
 const EXIT: Column = Column::whole("EXIT").goes(2);
-const IMAGE: Column = Column::short("IMAGE", 10).goes(1);
+pub(super) const IMAGES: &str = "IMAGE";
+const IMAGE: Column = Column::short(IMAGES, 10).goes(1);
 const TEMPLATE: Column = Column::short("TEMPLATE", 10).goes(0);
 /// What `-o wide` adds; a wide table may be wider than the terminal, as kubectl's.
 const WIDE: [Column; 4] =
@@ -117,6 +118,11 @@ pub(super) fn is_compared(report: &ContainerReport) -> bool {
         Comparison::Own | Comparison::Injected | Comparison::Same => false,
         Comparison::Pinned | Comparison::Pending | Comparison::Older | Comparison::Drifted => true,
     }
+}
+
+/// Whether the state names the image that the container had.
+pub(super) fn names_an_image(report: &ContainerReport) -> bool {
+    matches!(report.condition, Condition::Updating { .. }) && report.before.is_some()
 }
 
 /// A plain init container that has done its work and is as it should be.

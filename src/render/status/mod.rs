@@ -304,7 +304,6 @@ fn pods(
         ),
         Detail::Wide => "",
     };
-    images::heading(folder, style, out)?;
     let is_narrow = detail == Detail::Short && table::is_narrow(style);
     let columns = cells::Columns { template, detail, now, folder, is_narrow };
     let row = |pod: &&PodStatus| {
@@ -326,5 +325,10 @@ fn pods(
         columns.rows(pod, style).into_iter().map(move |row| (meaning, row)).collect::<Vec<_>>()
     };
     let rows: Vec<_> = pods.iter().flat_map(row).collect();
+    // Where no image is seen, what they have in common says nothing.
+    let is_seen = table::shows(&columns.heads(), &rows, cells::IMAGES, style);
+    if is_seen || pods.iter().flat_map(|pod| &pod.containers).any(cells::names_an_image) {
+        images::heading(folder, style, out)?;
+    }
     table::write_in(detail, &columns.heads(), &rows, style, out)
 }

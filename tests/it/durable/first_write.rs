@@ -62,7 +62,7 @@ fn a_budget_without_room_is_waited_for_before_anything_is_written() {
         let told = lines.iter().find(|line| line["type"] == "waitsToBegin").cloned().unwrap_or_default();
         assert!(told["message"].as_str().is_some_and(|why| why.starts_with("poddisruptionbudget/strict")), "{told}");
         let summary = lines.last().cloned().unwrap_or_default();
-        let end = (&summary["result"], &summary["nothingChanged"], &summary["goOn"], &summary["abort"]);
+        let end = (&summary["result"], &summary["nothingChanged"], &summary["resume"], &summary["abort"]);
         assert_eq!(end, (&json!("timedOut"), &json!(true), &Value::Null, &Value::Null), "{summary}");
         scene.run("apply", &format!("{line} --on-failure=undo")).ends_with(5).says("nothing was changed");
         scene.is_untouched(kind.typed);

@@ -459,6 +459,27 @@ fn on_a_narrow_terminal_the_phase_stays_and_the_name_is_elided() {
 }
 
 #[test]
+fn nothing_stays_behind_where_the_window_gets_narrower() {
+    let (terminal, out, rollout) = (FakeTerminal::new(100), Bytes::default(), restarting("web-6d7dbdbc6-mzg9s"));
+    let mut listener = live_on(&terminal, &out, Style::PLAIN);
+    listener.start(&rollout.goal, &next_steps()).unwrap();
+    let begun = terminal.contents();
+    listener.notice(&rollout.notices[0].1, Duration::ZERO).unwrap();
+    for (seconds, columns) in [(1, 100), (2, 40), (3, 120), (4, 50), (5, 24)] {
+        terminal.shrink(columns);
+        listener.tick(&first_progress(&rollout), Duration::from_secs(seconds)).unwrap();
+        let shown = terminal.contents();
+        assert_eq!(shown.matches(" of 1 pod done").count(), 1, "{columns}: {shown}");
+        assert_eq!(shown.matches(" restarting").count(), 1, "{columns}: {shown}");
+        let before: String = begun.split_whitespace().collect();
+        assert!(shown.split_whitespace().collect::<String>().starts_with(&before), "{columns}: {shown}");
+        assert!(!shown.contains("\n\n"), "{columns}: {shown}");
+    }
+    drop(listener);
+    assert_eq!(terminal.contents().matches("done").count(), 0, "{}", terminal.contents());
+}
+
+#[test]
 fn several_rollouts_share_a_screen() {
     let (terminal, out) = (FakeTerminal::new(COLUMNS), Bytes::default());
     let shared = SharedScreen::new(ProgressDrawTarget::term_like(Box::new(Narrower::new(terminal.clone()))));

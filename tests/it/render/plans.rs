@@ -379,7 +379,7 @@ fn every_reason() -> WorkloadPlan {
     ];
     let images = || vec!["side=acme/side:2".to_owned()];
     plan.warnings = vec![
-        Warning::NotRead { what: "the Services could not be read: draining is off".into() },
+        Warning::ReadFailed { what: "the Services could not be read: draining is off".into() },
         Warning::TemplateKeepsImage,
         Warning::ContainerInjected { container: container() },
         Warning::ContainerFilesLost { container: container() },
@@ -396,9 +396,9 @@ fn every_reason() -> WorkloadPlan {
             why: "label app is in the owner's selector, which would replace the pod".into(),
             remedy: "add a label that nothing else selects to the pod template".into(),
         },
-        Warning::LabelLeftOff { label: "serving".into(), pods: 2 },
+        Warning::DrainLabelMissing { label: "serving".into(), pods: 2 },
         Warning::LabelMissing { label: "serving=yes".into(), pods: vec!["web-0".into()] },
-        Warning::GateLeftOff { gate: "example.com/serving".into(), pods: 1 },
+        Warning::DrainGateFalse { gate: "example.com/serving".into(), pods: 1 },
         Warning::StartupProbeUnreliable { container: container(), kubelets: vec!["1.35".into(), "1.36".into()] },
         Warning::RestartInSeries { containers: vec!["app".into(), container()] },
         Warning::SlowStop { container: container(), seconds: 300, pre_stop: true },
@@ -409,7 +409,7 @@ fn every_reason() -> WorkloadPlan {
         Warning::PullNeedsRegistry { container: container(), registry: "registry.k8s.io".into() },
         Warning::ImageNeverPulled { container: container(), image: "acme/side:2".into() },
         Warning::SameDigest { container: container(), image: "acme/side:2".into() },
-        Warning::RestartBacksOff { container: container(), pods: 2, seconds: 10 },
+        Warning::RestartInBackoff { container: container(), pods: 2, seconds: 10 },
         Warning::PodsDiffer { container: container(), images: vec!["acme/side:1".into(), "acme/side:2".into()] },
         Warning::PodsDrifted {
             container: container(),
@@ -426,7 +426,7 @@ fn every_reason() -> WorkloadPlan {
             back_to: Some("acme/app:2".into()),
         },
         Warning::PodsOfOldRevision { pods: 2, current: "web-6b86".into() },
-        Warning::OrderWaits { pod: "web-0".into(), allowed: 1 },
+        Warning::OrderBlocked { pod: "web-0".into(), allowed: 1 },
         Warning::DisruptionBudgetAllowsNone {
             budget: "web".into(),
             pods: 3,

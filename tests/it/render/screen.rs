@@ -1,6 +1,7 @@
 //! A terminal of lines and columns, enough for what indicatif sends: it keeps what a person would see.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 
 use indicatif::TermLike;
@@ -8,7 +9,7 @@ use kubectl_inplace::render::Columns;
 
 #[derive(Debug, Clone)]
 pub(super) struct FakeTerminal {
-    columns: u16,
+    columns: Arc<AtomicU16>,
     state: Arc<Mutex<State>>,
 }
 
@@ -23,7 +24,7 @@ struct State {
 
 impl FakeTerminal {
     pub(super) fn new(columns: u16) -> Self {
-        Self { columns, state: Arc::default() }
+        Self { columns: Arc::new(AtomicU16::new(columns)), state: Arc::default() }
     }
 
     /// What is seen, without blanks at the ends of lines and without empty lines at the end.
@@ -37,8 +38,26 @@ impl FakeTerminal {
 
     /// Asks for its columns.
     pub(super) fn columns(&self) -> Columns {
-        let columns = self.columns;
-        Box::new(move || Some(columns))
+        let columns = Arc::clone(&self.columns);
+        Box::new(move || Some(columns.load(Ordering::SeqCst)))
+    }
+
+    /// Makes the window narrower: what is longer than a row goes on in the next one, as most terminals have it.
+    pub(super) fn shrink(&self, columns: u16) {
+        self.columns.store(columns, Ordering::SeqCst);
+        let (mut state, width) = (self.state.lock().unwrap(), usize::from(columns));
+        let (mut rows, mut cursor) = (Vec::new(), (state.row, state.column));
+        for (index, row) in state.rows.iter().enumerate() {
+            if index == state.row {
+                let wrapped = state.column.saturating_sub(1) / width;
+                cursor = (rows.len() + wrapped, state.column - wrapped * width);
+            }
+            match row.is_empty() {
+                true => rows.push(Vec::new()),
+                false => rows.extend(row.chunks(width).map(<[char]>::to_vec)),
+            }
+        }
+        (state.rows, (state.row, state.column)) = (rows, cursor);
     }
 
     /// How often the view was drawn.
@@ -67,7 +86,7 @@ impl FakeTerminal {
                 '\r' => state.column = 0,
                 _ => {
                     assert!(!character.is_control(), "{character:?} reached the terminal");
-                    if state.column == usize::from(self.columns) {
+                    if state.column == usize::from(self.columns.load(Ordering::SeqCst)) {
                         (state.row, state.column) = (state.row + 1, 0);
                     }
                     let (row, column) = (state.row, state.column);
@@ -88,7 +107,7 @@ impl FakeTerminal {
 
 impl TermLike for FakeTerminal {
     fn width(&self) -> u16 {
-        self.columns
+        self.columns.load(Ordering::SeqCst)
     }
 
     fn move_cursor_up(&self, n: usize) -> io::Result<()> {

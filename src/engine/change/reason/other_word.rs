@@ -11,7 +11,7 @@ const KIND: &str = "the kind of a JSON document";
 const VERSION: &str = "the version of JSON documents and lines";
 const MODE: &str = "what a run does to the owner, in the JSON of a rollout";
 const KEPT: &str = "how the outgoing template is kept, in a plan";
-const LIST: &str = "where a container stands in the pod's spec";
+const LIST: &str = "which list of the pod's spec a container is in";
 const DIRECTION: &str = "the direction of a rollout, in status and history";
 const HOOK: &str = "which hook, in the JSON of a rollout";
 const HOOK_END: &str = "how a hook ended, in the JSON of a rollout";
@@ -38,8 +38,8 @@ pub const OTHER_WORDS: &[StateWord] = &[
     word("hookEnded", LINE, "the command of --before-pod or --after-pod has ended", ""),
     word("pullBegins", LINE, "images are being pulled to nodes before their pods are patched", ""),
     word("pulled", LINE, "images were pulled to a node", ""),
-    word("pullLeftOut", LINE, "an image is not pulled beforehand, and why", ""),
-    word("tagMoves", LINE, "a tag leads to another digest than the one that runs", ""),
+    word("prePullSkipped", LINE, "an image is not pulled beforehand, and why", ""),
+    word("tagDiffersByNode", LINE, "a tag is one image on some nodes and another one on others", ""),
     word("waitsToBegin", LINE, "something has to be over before the first pod is patched", ""),
     word("waitsToEnd", LINE, "every pod is done or was replaced, and the new pods have to be ready", ""),
     word("budgetHolds", LINE, "no further pod is patched for now: too many are unavailable", ""),

@@ -43,7 +43,7 @@ codes! {
         }
         SelectorLabelChanges {
             summary: "a label that the owner selects its pods by would change",
-            meaning: "The changed label stands in the owner's selector.",
+            meaning: "The changed label is part of the owner's selector.",
             why: "A pod that the selector does not match any more is released by its controller, which then makes another one (ClaimPods in pkg/controller/controller_ref_manager.go); the selector itself cannot change.",
             remedy: "Leave the label as it is. To change it, create another workload and move the traffic over.",
         }
@@ -295,7 +295,7 @@ codes! {
         }
         AdmissionRefused {
             summary: "the API server or an admission webhook would refuse the change",
-            meaning: "A dry run of the very change was refused. The words are the server's, a policy's or a webhook's.",
+            meaning: "A server-side dry run of the change was refused. The words are the server's, a policy's or a webhook's.",
             why: "Admission looks at an image change as at a new pod: PodSecurity, AlwaysPullImages, policies and webhooks all run again, and rules may be stricter than when the pod was made.",
             remedy: "Change what the words name, or ask who keeps the policy.",
         }

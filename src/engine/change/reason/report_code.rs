@@ -122,7 +122,7 @@ codes! {
         OOMKilled {
             summary: "the new container used more memory than its limit",
             meaning: "The kernel killed the container's process because it went over resources.limits.memory.",
-            why: "The limit stands in the pod and is the same for every image (the cgroup's memory.max).",
+            why: "The limit is part of the pod's spec and is the same for every image (the cgroup's memory.max).",
             remedy: "Roll the pod back with the command that is printed. Then ask for the image and a higher limit in one command (Kubernetes 1.33 or newer), so that the new container begins with it: kubectl inplace apply TYPE/NAME CONTAINER=IMAGE -c CONTAINER --limits memory=QUANTITY.",
         }
         TimedOut {

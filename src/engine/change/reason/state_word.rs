@@ -202,7 +202,7 @@ pub const STATE_WORDS: &[StateWord] = &[
     word("hook", PHASE, "the command of --before-pod or --after-pod runs", ""),
     word("next", PHASE, "it is taken, and its containers are patched next", ""),
     word("draining", PHASE, "it is being taken out of its Services", ""),
-    word("patched", PHASE, "the patch is on its way, or accepted and not seen yet", ""),
+    word("patched", PHASE, "the patch was sent, or accepted and not observed yet", ""),
     word("resizing", PHASE, "it asks for other cpu or memory, and the kubelet is at work on it", ""),
     word(
         "resizeDeferred",
@@ -218,12 +218,12 @@ pub const STATE_WORDS: &[StateWord] = &[
     ),
     word("restarting", PHASE, "it asks for the new image, and the container from before, or none, is there", ""),
     word("starting", PHASE, "the new container runs, and the pod is not ready yet", ""),
-    word("settling", PHASE, "it is ready, and must stay so for --min-ready-seconds", ""),
-    word("restoring", PHASE, "it is verified, and is being added back to its Services", ""),
+    word("stabilizing", PHASE, "it is ready, and must stay so for --min-ready-seconds", ""),
+    word("rejoining", PHASE, "it is verified, and is being added back to its Services", ""),
     word("done", PHASE, "it is verified and ready", ""),
     word("failing", PHASE, "a container of it has failed", "see its reason: kubectl inplace explain REASON"),
     word(
-        "moved",
+        "conflict",
         PHASE,
         "another client has changed meanwhile what this changes",
         "see who, in its managedFields, then plan again",
@@ -231,7 +231,7 @@ pub const STATE_WORDS: &[StateWord] = &[
     word("gone", PHASE, "it was deleted, is being deleted, or has another controller", ""),
     // An update of the past.
     word("ended", UPDATE, "it has ended; the outcome says how", ""),
-    word("underWay", UPDATE, "it still holds the workload", GO_ON),
+    word("inProgress", UPDATE, "it still holds the workload", GO_ON),
     word("unrecorded", UPDATE, "its lock was removed, and how it ended is not recorded", ""),
     word("podsOnly", UPDATE, "it changed pods alone; how it ended is not recorded", ""),
     // A plan.
@@ -241,8 +241,8 @@ pub const STATE_WORDS: &[StateWord] = &[
     word("notEligible", VERDICT, "something cannot be done in place: the reasons say what", "see each reason's hint"),
     word("update", POD_VERDICT, "it would be updated", ""),
     word("inProgress", POD_VERDICT, "it asks for the image already, and that is not verified yet", WAIT),
-    word("alreadyThere", POD_VERDICT, "it already runs it", ""),
-    word("blocked", POD_VERDICT, "something is in the way of it: the reasons say what", "see each reason's hint"),
+    word("upToDate", POD_VERDICT, "it already runs it", ""),
+    word("blocked", POD_VERDICT, "something blocks the update: the reasons say what", "see each reason's hint"),
     word(
         "skipped",
         POD_VERDICT,

@@ -10,7 +10,7 @@ use crate::engine::k8s::names::ContainerName;
 #[serde(tag = "code", rename_all_fields = "camelCase")]
 pub enum Warning {
     /// Something could not be read, so the answer is weaker.
-    NotRead {
+    ReadFailed {
         /// What, and what follows.
         what: String,
     },
@@ -63,7 +63,7 @@ pub enum Warning {
         remedy: String,
     },
     /// An earlier run has left pods outside their Services.
-    LabelLeftOff {
+    DrainLabelMissing {
         /// The label that is off.
         label: String,
         /// How many pods.
@@ -77,7 +77,7 @@ pub enum Warning {
         pods: Vec<String>,
     },
     /// An earlier run has left pods not ready, by their gate.
-    GateLeftOff {
+    DrainGateFalse {
         /// The gate that is off.
         gate: String,
         /// How many pods.
@@ -149,7 +149,7 @@ pub enum Warning {
         image: String,
     },
     /// The kubelet may leave a container down that is restarted again so soon.
-    RestartBacksOff {
+    RestartInBackoff {
         /// The container.
         container: ContainerName,
         /// How many pods.
@@ -186,7 +186,7 @@ pub enum Warning {
         current: String,
     },
     /// As many pods are down as may be, and the order is strict: the first one in it is not among them.
-    OrderWaits {
+    OrderBlocked {
         /// One that is not ready.
         pod: String,
         /// How many may be down.
@@ -365,7 +365,7 @@ impl Warning {
     /// Returns the kind of warning.
     pub fn kind(&self) -> WarningCode {
         match self {
-            Self::NotRead { .. } => WarningCode::NotRead,
+            Self::ReadFailed { .. } => WarningCode::ReadFailed,
             Self::TemplateKeepsImage => WarningCode::TemplateKeepsImage,
             Self::ContainerInjected { .. } => WarningCode::ContainerInjected,
             Self::ContainerFilesLost { .. } => WarningCode::ContainerFilesLost,
@@ -374,9 +374,9 @@ impl Warning {
             Self::ChecksumChanges { .. } => WarningCode::ChecksumChanges,
             Self::NoReadinessProbe { .. } => WarningCode::NoReadinessProbe,
             Self::TrafficWhileDown { .. } => WarningCode::TrafficWhileDown,
-            Self::LabelLeftOff { .. } => WarningCode::LabelLeftOff,
+            Self::DrainLabelMissing { .. } => WarningCode::DrainLabelMissing,
             Self::LabelMissing { .. } => WarningCode::LabelMissing,
-            Self::GateLeftOff { .. } => WarningCode::GateLeftOff,
+            Self::DrainGateFalse { .. } => WarningCode::DrainGateFalse,
             Self::StartupProbeUnreliable { .. } => WarningCode::StartupProbeUnreliable,
             Self::RestartInSeries { .. } => WarningCode::RestartInSeries,
             Self::SlowStop { .. } => WarningCode::SlowStop,
@@ -386,11 +386,11 @@ impl Warning {
             Self::PullNeedsRegistry { .. } => WarningCode::PullNeedsRegistry,
             Self::ImageNeverPulled { .. } => WarningCode::ImageNeverPulled,
             Self::SameDigest { .. } => WarningCode::SameDigest,
-            Self::RestartBacksOff { .. } => WarningCode::RestartBacksOff,
+            Self::RestartInBackoff { .. } => WarningCode::RestartInBackoff,
             Self::PodsDiffer { .. } => WarningCode::PodsDiffer,
             Self::PodsDrifted { .. } => WarningCode::PodsDrifted,
             Self::PodsOfOldRevision { .. } => WarningCode::PodsOfOldRevision,
-            Self::OrderWaits { .. } => WarningCode::OrderWaits,
+            Self::OrderBlocked { .. } => WarningCode::OrderBlocked,
             Self::DisruptionBudgetAllowsNone { .. } => WarningCode::DisruptionBudgetAllowsNone,
             Self::PodsNotScheduled { .. } => WarningCode::PodsNotScheduled,
             Self::PodsStayUnready { .. } => WarningCode::PodsStayUnready,

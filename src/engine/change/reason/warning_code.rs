@@ -53,7 +53,7 @@ codes! {
             why: "A Service lists a pod while the pod carries every label of its selector and is ready; a pod that loses a label of its owner's selector is replaced, and other selectors (PodDisruptionBudgets, NetworkPolicies, other owners) would lose sight of it. A gate that a controller sets would be set again at any time.",
             remedy: "Add a label that nothing else selects to the pod template, and, once every pod has it, to the Services' selectors. Or give new pods a readiness gate of their own, and set its condition to True: kubectl patch pod NAME --subresource=status.",
         }
-        LabelLeftOff {
+        DrainLabelMissing {
             summary: "an earlier run has left pods outside their Services",
             meaning: "A run that took a label off pods, so that no traffic reached them while they restarted, was killed before it could put the label back. The pods' annotation kubectl-inplace.io/update says which label it was.",
             why: "What was removed is recorded on the pod in the same patch, so that any later run can restore it.",
@@ -65,10 +65,10 @@ codes! {
             why: "Without the note it is not known whose doing it was, so nothing is restored by itself.",
             remedy: "If nobody took the pod out on purpose: kubectl label pod NAME KEY=VALUE.",
         }
-        GateLeftOff {
+        DrainGateFalse {
             summary: "an earlier run has left pods not ready, by their readiness gate",
             meaning: "A run that turned a readiness gate of pods off, so that no traffic reached them while they restarted, was killed before it could turn it on again. The pods' annotation kubectl-inplace.io/update says which gate it was, and what its condition said before.",
-            why: "The gate is recorded on the pod before it goes off, so that any later run can turn it on again.",
+            why: "The gate is recorded on the pod before it is set to False, so that any later run can set it to True again.",
             remedy: "kubectl inplace resume, abort, or apply the same again: each turns the gate on.",
         }
         StartupProbeUnreliable {
@@ -125,7 +125,7 @@ codes! {
             why: "The kubelet compares the image's text (its container hash), not its digest.",
             remedy: "Nothing, if a restart is wanted.",
         }
-        RestartBacksOff {
+        RestartInBackoff {
             summary: "the kubelet holds back a container that gets an image again which it just had",
             meaning: "The container had the same image text a moment ago, and another one since, as happens when an update goes to and fro. The kubelet waits before it starts it, and shows CrashLoopBackOff meanwhile, though nothing has crashed.",
             why: "The kubelet's back-off goes by pod, container and image text (GetBackoffKey, 1.34 and later), whatever ended the container before. It is ten seconds, doubles with each further start of the same text, up to five minutes, and is forgotten after ten; it holds where the container that ended last did so within that time (doBackOff in pkg/kubelet/kuberuntime). restart writes two texts in turn, and so meets it when it is used again and again.",
@@ -149,7 +149,7 @@ codes! {
             why: "A partition, OnDelete or an unfinished rollout leaves pods at an older revision (labels pod-template-hash and controller-revision-hash).",
             remedy: "Nothing, if they are to get the image as well.",
         }
-        OrderWaits {
+        OrderBlocked {
             summary: "a pod that is not ready keeps all others waiting",
             meaning: "The pods are taken strictly by ordinal, as many are down already as may be, and the first in the order is not among them. Nothing is taken until one is ready again, or the time is over.",
             why: "An OrderedReady StatefulSet is updated by ordinal alone (pkg/controller/statefulset/stateful_set_control.go), and a pod that is not ready counts as down.",
@@ -263,7 +263,7 @@ codes! {
             why: "The controller deletes old ReplicaSets without pods beyond revisionHistoryLimit, also while the Deployment is paused (cleanupDeployment in pkg/controller/deployment/deployment_controller.go).",
             remedy: "Raise spec.revisionHistoryLimit first, if that revision may still be wanted.",
         }
-        NotRead {
+        ReadFailed {
             summary: "something could not be read, so that the answer is weaker",
             meaning: "The plan does without what could not be read, and says what it does not know therefore.",
             why: "Nodes, PodDisruptionBudgets, HorizontalPodAutoscalers and revisions need permissions of their own, and not every server has every kind.",

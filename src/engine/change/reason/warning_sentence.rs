@@ -7,7 +7,7 @@ impl Warning {
     /// Returns one sentence, without a full stop.
     pub fn sentence(&self) -> String {
         match self {
-            Self::NotRead { what } => what.clone(),
+            Self::ReadFailed { what } => what.clone(),
             Self::TemplateKeepsImage => {
                 "the owner's template stays as it is: a pod made later (scaling, eviction, a lost node) gets what the template says".into()
             }
@@ -39,7 +39,7 @@ impl Warning {
                     services.join(", ")
                 )
             }
-            Self::LabelLeftOff { label, pods } => {
+            Self::DrainLabelMissing { label, pods } => {
                 format!(
                     "an earlier run took label {label} off {} and did not put it back: no Service that selects it sends traffic there until it is",
                     if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
@@ -51,7 +51,7 @@ impl Warning {
                 if pods.len() == 1 { "it" } else { "them" },
                 pods.join(", ")
             ),
-            Self::GateLeftOff { gate, pods } => {
+            Self::DrainGateFalse { gate, pods } => {
                 format!(
                     "an earlier run turned readiness gate {gate} off for {} and did not turn it on again: a pod is not ready until it is",
                     if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
@@ -91,7 +91,7 @@ impl Warning {
             Self::SameDigest { container, image } => {
                 format!("{image} is what {container} runs already, under another name: it restarts with the same content")
             }
-            Self::RestartBacksOff { container, pods, seconds } => {
+            Self::RestartInBackoff { container, pods, seconds } => {
                 format!(
                     "{container} of {} had this image a moment ago: the kubelet holds its start back for about {seconds} s (CrashLoopBackOff, though nothing has crashed)",
                     if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
@@ -119,7 +119,7 @@ impl Warning {
                     if *pods == 1 { "it" } else { "them" }
                 )
             }
-            Self::OrderWaits { pod, allowed } => {
+            Self::OrderBlocked { pod, allowed } => {
                 format!(
                     "pod/{pod} is not ready, and its turn comes later: it counts as down, and {allowed} may be, so no pod is taken until it is ready"
                 )

@@ -349,7 +349,7 @@ fn warnings(containers: &[ContainerPlan], template: &Value) -> BTreeSet<Warning>
         }
         if plan.list == ContainerList::InitContainers {
             let what = format!("no node was asked: the sidecar {name} restarts only on kubelets from 1.32 on");
-            warnings.insert(Warning::NotRead { what });
+            warnings.insert(Warning::ReadFailed { what });
         }
     }
     warnings

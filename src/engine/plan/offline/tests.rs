@@ -150,7 +150,7 @@ fn images_change_in_place() {
         ("containers/1", "acme/side:2", "side", Effect::Restart, vec![]),
         ("containers/1", "other/side:latest", "side", Effect::Restart, vec!["RepositoryChanges", "StaleImageStays"]),
         ("initContainers/0", "setup:2", "setup", Effect::NoEffectNow, vec![]),
-        ("initContainers/1", "mesh:2", "mesh", Effect::Restart, vec!["NotRead"]),
+        ("initContainers/1", "mesh:2", "mesh", Effect::Restart, vec!["ReadFailed"]),
     ];
     for (path, image, name, effect, warnings) in cases {
         let plan = plan(&old, &with(&old, &[(&at(path), json!(image))]));

@@ -85,5 +85,5 @@ pub(super) fn unknown(pods: &[Resized<'_>], not_read: Option<&String>) -> Option
     let what = format!(
         "the ResourceQuotas could not be read ({error}), so it is not known whether they leave room for the increase of all pods"
     );
-    Some(Warning::NotRead { what })
+    Some(Warning::ReadFailed { what })
 }

@@ -112,7 +112,7 @@ pub(super) fn deferred(pods: &[Resized<'_>], facts: &ResizeFacts) -> Vec<Warning
         let what = format!(
             "not all nodes and the pods there could be read ({error}), so it is not known whether they have room for the increase: a kubelet puts off what does not fit"
         );
-        warnings.push(Warning::NotRead { what });
+        warnings.push(Warning::ReadFailed { what });
     }
     warnings
 }

@@ -29,7 +29,7 @@ pub struct WorkloadUpdates {
     pub workload: WorkloadRef,
     /// Its uid.
     pub uid: Uid,
-    /// The newest last; a rollout that has not ended is the very last.
+    /// The newest last; a rollout in progress comes after it.
     pub updates: Vec<Update>,
     /// Notes that are there and cannot be read.
     pub unreadable: Vec<UnreadableNote>,

@@ -69,7 +69,7 @@ fn unknown_kubelets(context: &Context<'_>, updated: &[Updated<'_>], warnings: &m
             let what = format!(
                 "the kubelet's version on node {node} is not known, so it is not known whether it restarts the sidecar {name} in place (1.32 and newer do)"
             );
-            warnings.insert(Warning::NotRead { what });
+            warnings.insert(Warning::ReadFailed { what });
         }
     }
 }
@@ -85,7 +85,7 @@ fn nodes_not_read(error: &str, updated: &[Updated<'_>]) -> Option<Warning> {
     } else {
         return None;
     };
-    Some(Warning::NotRead { what: format!("the nodes could not be read ({error}), so it is not known {unknown}") })
+    Some(Warning::ReadFailed { what: format!("the nodes could not be read ({error}), so it is not known {unknown}") })
 }
 
 fn of_a_restart(context: &Context<'_>, container: &Container, pod: &Pod, warnings: &mut BTreeSet<Warning>) {

@@ -41,7 +41,7 @@ pub(super) fn order_waits(live: &LiveWorkload, pods: &[(PodPlan, &Pod)], allowed
     let is_full = u32::try_from(down.len()).is_ok_and(|down| down >= allowed);
     let waits = live.workload.is_ordered_ready() && first.restarted(pod).next().is_some() && pod.is_ready() && is_full;
     let pod = down.first().filter(|_| waits)?.key.name.clone();
-    Some(Warning::OrderWaits { pod, allowed })
+    Some(Warning::OrderBlocked { pod, allowed })
 }
 
 /// Returns the warnings of a plan, each once, in the order of their codes.
@@ -76,7 +76,7 @@ pub(super) fn warnings(
             warnings.insert(Warning::OutsideTemplate { paths });
         }
     }
-    warnings.extend(live.not_read.iter().map(|what| Warning::NotRead { what: what.clone() }));
+    warnings.extend(live.not_read.iter().map(|what| Warning::ReadFailed { what: what.clone() }));
     warnings.into_iter().collect()
 }
 

@@ -27,8 +27,8 @@ pub(super) fn warn(
             None => {}
         }
     }
-    warnings.extend(labels.into_iter().map(|(label, pods)| Warning::LabelLeftOff { label, pods }));
-    warnings.extend(gates.into_iter().map(|(gate, pods)| Warning::GateLeftOff { gate, pods }));
+    warnings.extend(labels.into_iter().map(|(label, pods)| Warning::DrainLabelMissing { label, pods }));
+    warnings.extend(gates.into_iter().map(|(gate, pods)| Warning::DrainGateFalse { gate, pods }));
     warnings.extend(missing_labels(context.live, pods.iter().map(|(_, pod)| *pod)));
     no_probe(context, updated, warnings);
     if !context.drains {

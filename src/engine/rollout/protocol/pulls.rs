@@ -113,7 +113,7 @@ impl Pulls {
             }
             (_, Answer::Refused { message, .. }) => {
                 // Whoever may not delete them leaves them to their deadline.
-                self.notices.push(Notice::PullLeftOut { node: String::new(), why: message });
+                self.notices.push(Notice::PrePullSkipped { node: String::new(), why: message });
                 self.over = true;
             }
             (Asked::Make(position, _), Answer::NotDone { after, .. }) => {
@@ -142,7 +142,7 @@ impl Pulls {
                 let why = format!("the images could not be pulled first on {node} (--pre-pull=always): {why}");
                 self.failed.get_or_insert((EndResult::Failed, Some(why)));
             }
-            PrePull::Auto | PrePull::Never => self.notices.push(Notice::PullLeftOut { node, why }),
+            PrePull::Auto | PrePull::Never => self.notices.push(Notice::PrePullSkipped { node, why }),
         }
     }
 }
@@ -392,7 +392,7 @@ impl Pulls {
             let nodes = moving.nodes.iter().map(|(image_id, nodes)| format!("{image_id} on {}", nodes.join(", ")));
             let nodes = nodes.collect::<Vec<_>>().join("; ");
             let what = format!("{} means something else from node to node: {nodes}", moving.image);
-            effects.say(Notice::TagMoves { what });
+            effects.say(Notice::TagDiffersByNode { what });
         }
     }
 

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use crate::engine::k8s::names::PodKey;
 use crate::engine::report::Notice;
+use crate::engine::rollout::Now;
 use crate::engine::rollout::drain::is_ready_but_for_our_gate;
 use crate::engine::rollout::entry::Is;
 use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
-use crate::engine::rollout::Now;
 use crate::engine::state::policy::CANARY_HOLD_SECONDS;
 use crate::engine::value::duration::seconds_between;
 
@@ -97,9 +97,8 @@ impl<'p> Made<'p> {
             pods.position(key).is_none() && created.is_some_and(|since| since >= 0)
         };
         let made: BTreeSet<&PodKey> = pods.present().iter().filter(is_new).collect();
-        let is_unready = |key: &&PodKey| {
-            pods.down().contains(*key) && !look.world.pod(key).is_some_and(is_ready_but_for_our_gate)
-        };
+        let is_unready =
+            |key: &&PodKey| pods.down().contains(*key) && !look.world.pod(key).is_some_and(is_ready_but_for_our_gate);
         let planned = usize::try_from(look.goal.replicas).unwrap_or(usize::MAX);
         let lacking = planned.min(look.replicas()).saturating_sub(pods.present().len());
         Self {
