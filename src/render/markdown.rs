@@ -289,7 +289,7 @@ mod tests {
             ("a`b", "<code>a&#96;b</code>"),
             ("a|b\\", "<code>a&#124;b&#92;</code>"),
             ("</code><img src=x>", "<code>&#60;/code&#62;&#60;img src&#61;x&#62;</code>"),
-            ("a\n## b", "<code>a&#92;n&#35;&#35; b</code>"),
+            ("a\n## b", "<code>a / &#35;&#35; b</code>"),
         ];
         for (name, expected) in codes {
             assert_eq!(code(name), expected);

@@ -109,7 +109,7 @@ fn what_was_edited_is_named_and_harmless() {
     let mut hostile = entry("x\u{1b}[2J", "complete");
     hostile["who"] = "\u{202e}root\r\n".into();
     annotate(&server, "deployments", "web", HISTORY, &json!([hostile]).to_string());
-    let output = run(&server, "history deploy/web").ends_with(0).prints("x^[[2J").prints("\\u{202e}root\\r\\n");
+    let output = run(&server, "history deploy/web").ends_with(0).prints("x^[[2J").prints("\\u{202e}root  ");
     assert!(!output.stdout.contains('\u{1b}'));
 }
 

@@ -128,11 +128,23 @@ fn a_limit_range_gets_pods_without_requests_on_every_node() {
 fn where_pods_may_not_be_made_auto_says_so_and_goes_on_and_always_stops() {
     let server = lacking(&["node-a"]);
     server.fault(When::verb("create").of("pods"), Effect::Forbid);
-    let output = run(&server, &format!("{APPLY} --pre-pull=always")).ends_with(4);
-    output.prints("--pre-pull=always").prints("cannot create resource \"pods\"");
+    let output = run(&server, &format!("{APPLY} --pre-pull=always")).ends_with(3);
+    output.prints("PermissionMissing: you may not create pods");
     nothing_was_touched(&server, "always");
-    let output = run(&server, APPLY).ends_with(0).says("node-a  not pulled first: ");
-    output.says("cannot create resource \"pods\"");
+    let output = run(&server, APPLY).ends_with(0).says("you may not create pods, so no node pulls acme/side:v2 first");
+    output.omits("not pulled first");
+    assert_eq!(patched(&server).len(), 3);
+}
+
+#[test]
+fn where_a_webhook_lets_no_pods_be_made_auto_says_so_and_goes_on_and_always_stops() {
+    let server = lacking(&["node-a"]);
+    let refusal = || Effect::Deny { webhook: "limits".to_owned(), message: "no pods here".to_owned(), code: 403 };
+    server.fault(When::verb("create").of("pods"), refusal());
+    let output = run(&server, &format!("{APPLY} --pre-pull=always")).ends_with(4);
+    output.prints("--pre-pull=always").prints("no pods here");
+    nothing_was_touched(&server, "always");
+    run(&server, APPLY).ends_with(0).says("node-a  not pulled first: ").says("no pods here");
     assert_eq!(patched(&server).len(), 3);
 }
 
@@ -224,8 +236,9 @@ fn answers_that_are_lost_make_no_second_pod_and_leave_none() {
 #[test]
 fn pods_that_may_not_be_deleted_are_left_to_their_deadline() {
     let server = lacking(&["node-a"]);
-    server.fault(When::verb("delete").of("pods"), Effect::Forbid);
-    run(&server, APPLY).ends_with(0).says("cannot delete resource \"pods\"");
+    let refusal = Effect::Deny { webhook: "limits".to_owned(), message: "pods stay".to_owned(), code: 403 };
+    server.fault(When::verb("delete").of("pods"), refusal);
+    run(&server, APPLY).ends_with(0).says("pods stay");
     let left = pull_pods(&server);
     assert_eq!(left.len(), 1);
     assert!(left[0]["spec"]["activeDeadlineSeconds"].is_u64());

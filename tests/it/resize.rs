@@ -247,7 +247,9 @@ fn a_permission_that_no_default_role_has_is_asked_for_first() {
     let refused = run(&server, &format!("apply deploy/web {ASKED} --pods-only --yes")).ends_with(3);
     refused.prints("PermissionMissing: you may not patch pods/resize");
     let plan = run(&server, &format!("plan deploy/web {ASKED}")).ends_with(0);
-    plan.prints("hint: ask for the Role that this prints: kubectl inplace rbac apply deployment --optional -n default");
+    plan.prints(
+        "hint: the Role that gives them is printed by: kubectl inplace rbac apply deployment --optional -n default",
+    );
     assert!(patches(&server).is_empty());
     run(&server, "apply deploy/web side=acme/side:v2 --pods-only --yes --min-ready-seconds 0").ends_with(0);
 }

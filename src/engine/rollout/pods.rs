@@ -33,7 +33,7 @@ pub(super) struct Pods {
     down: BTreeSet<PodKey>,
     timers: BTreeSet<(Now, usize)>,
     /// Pods that came in place of others have not been ready for long enough.
-    awaits_replacements: bool,
+    waits_for_replacements: bool,
     /// How often a pod was begun, or begun again.
     begun: u64,
     /// How many pods were looked at: a test holds that a turn costs what changed.
@@ -153,11 +153,11 @@ impl Pods {
 
     /// Returns whether the same holds, and what came in place of those that have left is ready.
     pub(super) fn all_done(&self) -> bool {
-        self.all_over() && !self.awaits_replacements
+        self.all_over() && !self.waits_for_replacements
     }
 
-    pub(super) fn awaits_replacements(&self) -> bool {
-        self.awaits_replacements
+    pub(super) fn waits_for_replacements(&self) -> bool {
+        self.waits_for_replacements
     }
 
     /// Returns whether every pod is done, is left to its kubelet, has left, or has failed.
@@ -280,8 +280,8 @@ impl Pods {
     }
 
     /// Whether the end waits for pods that came in place of others.
-    pub(super) fn await_replacements(&mut self, waits: bool) {
-        self.awaits_replacements = waits;
+    pub(super) fn wait_for_replacements(&mut self, waits: bool) {
+        self.waits_for_replacements = waits;
     }
 
     /// A pod of which nothing was changed is not counted among those that were taken, unless a request of it may still arrive.

@@ -46,7 +46,7 @@ impl Run<'_> {
             let is_held = if is_live { self.take_pods() } else { !self.state.pods.all(Is::Waiting).is_empty() };
             let pods = &self.state.pods;
             let is_held = is_held || pods.held().next().is_some();
-            let is_blocked = is_held && pods.nothing_moves() || pods.awaits_replacements();
+            let is_blocked = is_held && pods.nothing_moves() || pods.waits_for_replacements();
             self.state.blocked_since = is_blocked.then(|| self.state.blocked_since.unwrap_or(self.now));
         }
         self.effects(|state, look| state.drains.read_slices(look, &state.pods));
@@ -134,6 +134,8 @@ impl Run<'_> {
             if let Admission::Wait(why) = self.ask(position) {
                 let was_put_off = self.state.pods.all(Is::PutOff).contains(&position);
                 if was_put_off && self.give_back(position, &why) {
+                    // It waits like any other now, and is asked about as such.
+                    last = None;
                     continue;
                 }
                 return true;

@@ -140,7 +140,7 @@ fn every_condition_has_its_words_and_nothing_hostile() {
         );
         assert!(!shown.contains('\u{1b}'));
         let message = match words {
-            "FAILED: CrashLoopBackOff (exit code 3)" => "pod/web-1  side: boom\\nDone\n",
+            "FAILED: CrashLoopBackOff (exit code 3)" => "pod/web-1  side: boom / Done\n",
             "just restarted" | "just restarted, not ready" => "up 3 s: whether it stays is not known yet\n",
             "updating: ErrImagePull" | "starting: ErrImagePull" => "pod/web-1  side: gone^[[2J\n",
             _ => "acme/side:v1\n",

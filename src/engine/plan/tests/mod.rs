@@ -254,6 +254,7 @@ fn pods_are_drained_where_a_label_can_be_taken_off_or_a_gate_be_turned_off() {
     let by = |label: Option<&str>| vec![label.map(str::to_owned); 2];
     let expected = [
         ("a Service by the owner's label", by(None)),
+        ("a Service by the owner's label, and a container that serves nothing", by(None)),
         ("a Service by a label of its own", by(Some("label tier"))),
         ("a Service, and who else selects was not read", by(None)),
         ("a Service, and nothing restarts", by(None)),

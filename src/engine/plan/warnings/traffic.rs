@@ -34,8 +34,11 @@ pub(super) fn warn(
     if !context.drains {
         return;
     }
-    for Updated { plan, pod } in updated.iter().filter(|updated| is_in_the_way(context.live, updated)) {
-        if let Some(Drain::NotDrainable { services, why }) = drain_of(context.live, pod, &plan.fields) {
+    for updated in updated {
+        let drain = drain_of(context.live, updated.pod, &updated.plan.fields);
+        if let Some(Drain::NotDrainable { services, why }) = drain
+            && (why.is_forbidden() || is_in_the_way(context.live, updated))
+        {
             let (remedy, why) = (why.hint(&services), why.to_string());
             warnings.insert(Warning::TrafficWhileDown { services, why, remedy });
         }

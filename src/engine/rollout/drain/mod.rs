@@ -244,6 +244,11 @@ impl fmt::Display for NeededLabel {
 }
 
 impl NotDrainable {
+    /// Whether it would be drained, if the caller were permitted to.
+    pub fn is_forbidden(&self) -> bool {
+        self.gates.iter().any(|gate| matches!(gate.why, GateRefusal::NotPermitted(_)))
+    }
+
     /// Says how to make it possible.
     pub fn hint(&self, services: &[String]) -> String {
         let services: Vec<String> = services.iter().map(|service| format!("service/{service}")).collect();

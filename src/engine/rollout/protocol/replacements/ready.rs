@@ -36,7 +36,7 @@ impl Ready {
         let mut effects = Effects::default();
         if look.goal.owner.is_none() || !pods.all_over() {
             *self = Self::default();
-            pods.await_replacements(false);
+            pods.wait_for_replacements(false);
             return effects;
         }
         if self.is_proven || !look.is_live() || look.ending_since.is_some() {
@@ -57,7 +57,7 @@ impl Ready {
                 self.waits = None;
             }
         }
-        pods.await_replacements(!self.is_proven);
+        pods.wait_for_replacements(!self.is_proven);
         effects
     }
 
