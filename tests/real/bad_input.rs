@@ -98,7 +98,11 @@ fn names_that_do_not_exist_are_told() {
         (&["deploy/web", "sid=:v2"], 3, &["ContainerNotFound", "there is no container sid", "did you mean side?"]),
         (&["deploy/nix", "side=:v2"], 1, &["deployments.apps \"nix\" not found"]),
         (&["pod/nix", "side=:v2"], 1, &["pods \"nix\" not found"]),
-        (&["deploymnt/web", "side=:v2"], 1, &["did you mean deployment?"]),
+        (
+            &["deploymnt/web", "side=:v2"],
+            1,
+            &["have a resource type \"deploymnt\"", "the whole command: ", "deployment/web"],
+        ),
         (&["service/web", "side=:v2"], 1, &["\"service\"", "deployment, statefulset"]),
         (&["deploy", "-l", "app=nix", "side=:v2"], 1, &["no workload", "app=nix"]),
         (&["deploy/web", "side=:v2", "--context", "nix"], 1, &["context \"nix\" does not exist"]),

@@ -26,8 +26,10 @@ pub(super) struct Ready {
     since: Option<Now>,
     /// They have been so for long enough.
     is_proven: bool,
-    /// What is waited for, as it was said.
+    /// What is waited for.
     waits: Option<String>,
+    /// How many pods that were when it was said last: said again once they are fewer, since a pod that crashes is ready in between.
+    said: Option<usize>,
 }
 
 impl Ready {
@@ -46,7 +48,8 @@ impl Ready {
         match made.waits() {
             Some(why) => {
                 self.since = None;
-                if self.waits.as_ref() != Some(&why) {
+                if self.said.is_none_or(|said| made.lacking() < said) {
+                    self.said = Some(made.lacking());
                     effects.say(Notice::WaitsToEnd { why: why.clone() });
                 }
                 self.waits = Some(why);
@@ -111,6 +114,10 @@ impl<'p> Made<'p> {
 
     fn is_none(&self) -> bool {
         self.count == 0
+    }
+
+    fn lacking(&self) -> usize {
+        self.missing + self.unready.len()
     }
 
     fn waits(&self) -> Option<String> {
