@@ -37,6 +37,7 @@ mod pre_pull;
 mod property;
 mod pull_facts;
 mod recordings;
+mod replaced;
 mod resize;
 mod resize_as_a_whole;
 mod resize_before;
