@@ -68,11 +68,11 @@ impl<'c> Permitted<'c> {
     }
 
     /// Returns what the caller may not do of what lets nodes pull images first. A server that does not tell is no obstacle.
-    pub(super) async fn to_pull(&mut self, workload: &WorkloadRef) -> Option<Denied> {
+    pub(super) async fn pulls_for(&mut self, workload: &WorkloadRef) -> Option<Denied> {
         if let Some(known) = self.pulls.get(&workload.namespace) {
             return known.clone();
         }
-        let questions = Asked::to_pull(self.command, workload.kind);
+        let questions = Asked::pulls_for(self.command, workload.kind);
         let answers = self.cluster.access(questions, Some(&workload.namespace), None).await.unwrap_or_default();
         let role = format!("{} --optional", Asked::role(self.command, workload.kind, Deed::default()));
         let denied = answers.into_iter().find(|answer| !answer.allowed).map(|answer| of(answer, &role));

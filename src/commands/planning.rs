@@ -168,7 +168,7 @@ async fn may_pull(plan: &mut WorkloadPlan, lacking: Lacking, mode: PrePull, perm
     if plan.verdict != Verdict::InPlace || lacking.pulls.is_empty() {
         return lacking;
     }
-    let Some(denied) = permitted.to_pull(&plan.workload).await else { return lacking };
+    let Some(denied) = permitted.pulls_for(&plan.workload).await else { return lacking };
     if mode == PrePull::Always {
         plan.lacks(&[denied]);
         return lacking;

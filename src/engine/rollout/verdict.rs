@@ -388,7 +388,7 @@ mod tests {
             ("the one before is shown", pod("c://new", "c://old", none.clone()), Some(10)),
             ("one has crashed between: since the patch", pod("c://new", "c://crashed", none.clone()), Some(22)),
             ("down before the way back", pod("c://new", "c://old", json!({"downSince": at(2)})), Some(28)),
-            ("it never had to leave", pod("c://old", "c://x", none.clone()), Some(0)),
+            ("it never had to leave", pod("c://old", "c://x", none), Some(0)),
             ("none was there before", pod("c://new", "c://x", json!({"containerID": null})), None),
         ] {
             assert_eq!(down_seconds(&pod, &"side".into()), seconds, "{what}");

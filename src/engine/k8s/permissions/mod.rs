@@ -216,7 +216,7 @@ impl Asked {
     }
 
     /// Returns what a command needs to let nodes pull images first.
-    pub fn to_pull(command: ClusterCommand, kind: WorkloadKind) -> Vec<Permission> {
+    pub fn pulls_for(command: ClusterCommand, kind: WorkloadKind) -> Vec<Permission> {
         let asked = Self { command, kinds: vec![kind], pods_only: false };
         let is_of_pulls = |permission: &Permission| {
             matches!(permission.verb, AccessVerb::Create | AccessVerb::Delete)

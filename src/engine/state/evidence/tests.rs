@@ -508,7 +508,7 @@ fn a_container_is_down_since_its_rollout_has_stopped_it_until_one_has_stayed() {
     for (what, pod, expected) in [
         ("no image could be pulled", pod("r", 0, (old, 0, 7), false, None), Some(at(7))),
         ("it crashes", pod("r", 3, (crashed, 20, 21), false, None), set.clone()),
-        ("it crashes, and runs just now", pod("r", 3, (crashed, 20, 21), true, None), set.clone()),
+        ("it crashes, and runs just now", pod("r", 3, (crashed, 20, 21), true, None), set),
         ("down before that", pod("r", 3, (crashed, 20, 21), false, Some(at(1))), Some(at(1))),
         ("it runs", pod("r", 1, (old, 0, 7), true, None), None),
         ("it had stayed", pod("r", 1, (crashed, 8, 50), false, None), None),
