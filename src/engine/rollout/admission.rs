@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::progress::PodPhase;
-use crate::engine::rollout::drain::is_down_by_our_gate;
-use crate::engine::state::record::{Drained, UpdateRecord};
+use crate::engine::rollout::drain::is_ready_but_for_our_gate;
 
 use super::entry::{Entry, Is, Request, Sent};
 use super::fault::Fault;
@@ -70,9 +69,7 @@ enum Standing {
 
 impl Standing {
     fn of(pod: Option<&Pod>, entry: &Entry) -> Self {
-        // A request that turns its gate off may still arrive while it is noted.
-        let is_noted = |pod: &Pod| entry.is_late && matches!(UpdateRecord::drained(pod), Some(Drained::Gate(_)));
-        let gate_is_off = pod.is_some_and(|pod| is_down_by_our_gate(pod) || is_noted(pod));
+        let gate_is_off = pod.is_some_and(|pod| !pod.is_ready() && is_ready_but_for_our_gate(pod));
         match &entry.phase {
             _ if !entry.is_in_hand() => Self::New,
             Some(PodPhase::Next { .. } | PodPhase::Draining { .. })
@@ -94,22 +91,6 @@ pub(super) fn may_go_down(look: Look<'_>, state: &RunState, position: usize) -> 
     let asks = Asks { look, state, position, goal, pod, standing: Standing::of(Some(pod), entry) };
     let why = asks.canary().or_else(|| asks.place()).or_else(|| asks.unavailable()).or_else(|| asks.budgets());
     why.map_or(Admission::Go, Admission::Wait)
-}
-
-/// Says whether a pod that has a place and may not go down gives it back: it still runs, and those that keep it up are other
-/// pods. One of them may come up by its own turn alone, and for its clients a pod that is out of its Services is down as well.
-pub(super) fn gives_back(look: Look<'_>, state: &RunState, position: usize, why: &Why) -> bool {
-    let by_others = match why {
-        Why::Unavailable { .. } | Why::DisruptionBudget(_) => true,
-        Why::NotSeen | Why::Canary | Why::Full | Why::Pause | Why::Unread { .. } => false,
-    };
-    let still_runs = || {
-        let (goal, _) = state.pods.get(position)?;
-        let pod = look.world.pod(&goal.key)?;
-        let runs = pod.is_ready() || is_down_by_our_gate(pod);
-        Some(runs && !steps::is_begun(look.goal, goal, pod))
-    };
-    by_others && still_runs() == Some(true) && !look.has(Fault::KeepsItsPlace)
 }
 
 /// Pods that are changed at once where none of them goes down: a failure stops the rollout before many have it.
@@ -160,7 +141,7 @@ impl Asks<'_> {
         self.others().any(|other| goes_first(other) && !self.is_given_up(other.0)).then_some(Why::Canary)
     }
 
-    /// Whether there is a place for one more; a pod that has one keeps it, unless it [gives it back](gives_back).
+    /// Whether there is a place for one more; a pod that has one keeps it.
     fn place(&self) -> Option<Why> {
         if self.standing != Standing::New {
             return None;
@@ -231,7 +212,7 @@ impl Asks<'_> {
     /// Whether the pod is down by itself.
     fn is_broken(&self) -> bool {
         let forgets = self.look.has(Fault::TakesItsGateForBroken);
-        !self.pod.is_ready() && (forgets || !is_down_by_our_gate(self.pod))
+        !self.pod.is_ready() && (forgets || !is_ready_but_for_our_gate(self.pod))
     }
 
     fn takes_down(&self) -> bool {

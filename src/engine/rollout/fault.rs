@@ -67,8 +67,6 @@ pub(super) enum Fault {
     NeedsEvents,
     /// Waits for a pod that has failed though the others go on.
     WaitsForFailed,
-    /// Keeps its place while it waits for a pod that waits for a place.
-    KeepsItsPlace,
     /// Asks for budgets no more where there was none at first.
     FreezesBudgets,
     /// Takes a container that the kubelet's back-off holds for one that has crashed.
@@ -84,7 +82,7 @@ pub(super) enum Fault {
 impl Fault {
     /// Every fault of what is done to pods; the simulation of the first write has its own.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 27] = [
+    pub(super) const ALL: [Self; 26] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -107,7 +105,6 @@ impl Fault {
         Self::ForgetsHook,
         Self::NeedsEvents,
         Self::WaitsForFailed,
-        Self::KeepsItsPlace,
         Self::FreezesBudgets,
         Self::TakesBackOffForFailure,
         Self::TakesAskedForResized,

@@ -93,16 +93,13 @@ impl Run<'_> {
             match self.state.drains.due(self.look(), &self.state.pods, position) {
                 Due::Nothing => {}
                 Due::Restore => self.effects(|state, look| state.drains.restore(look, &mut state.pods, position)),
-                Due::GateOff(patch) => match self.ask(position) {
-                    Admission::Go => {
-                        self.effects(|state, _| state.drains.turn_off(&mut state.pods, position, patch));
-                    }
-                    Admission::Wait(why) => drop(self.give_back(position, &why)),
-                },
-                Due::Images => match self.ask(position) {
-                    Admission::Go => drop(self.send(position)),
-                    Admission::Wait(why) => drop(self.give_back(position, &why)),
-                },
+                Due::GateOff(patch) if self.ask(position) == Admission::Go => {
+                    self.effects(|state, _| state.drains.turn_off(&mut state.pods, position, patch));
+                }
+                Due::Images if self.ask(position) == Admission::Go => {
+                    self.send(position);
+                }
+                Due::GateOff(_) | Due::Images => {}
             }
         }
     }
@@ -112,13 +109,18 @@ impl Run<'_> {
     fn advance_steps(&mut self) {
         for position in self.state.pods.visit(Is::Next) {
             let Some((goal, entry)) = self.state.pods.get(position) else { continue };
-            if self.world.pod(&goal.key).is_none() || !entry.may_send(self.now) {
-                continue;
-            }
+            let Some(pod) = self.world.pod(&goal.key).filter(|_| entry.may_send(self.now)) else { continue };
             match self.ask(position) {
                 Admission::Go if self.begin_drain(position) => {}
-                Admission::Go => drop(self.send(position)),
-                Admission::Wait(why) => drop(self.give_back(position, &why)),
+                Admission::Go => {
+                    self.send(position);
+                }
+                // Another pod has gone down since: this one waits for its turn again, and its hook comes before it again.
+                Admission::Wait(Why::Unavailable { .. }) if pod.is_ready() => {
+                    self.state.hooks.again(position);
+                    self.effects(|state, look| state.pods.wait_again(position, look.now).into());
+                }
+                Admission::Wait(_) => {}
             }
         }
     }
@@ -131,13 +133,7 @@ impl Run<'_> {
         while let Some(position) = self.next_candidate(last) {
             last = Some(position);
             self.state.pods.looked_at(1);
-            if let Admission::Wait(why) = self.ask(position) {
-                let was_put_off = self.state.pods.all(Is::PutOff).contains(&position);
-                if was_put_off && self.give_back(position, &why) {
-                    // It waits like any other now, and is asked about as such.
-                    last = None;
-                    continue;
-                }
+            if self.ask(position) != Admission::Go {
                 return true;
             }
             // What cannot be sent now is left; the next look decides anew.
@@ -147,21 +143,6 @@ impl Run<'_> {
             }
         }
         !self.state.pods.all(Is::Waiting).is_empty()
-    }
-
-    /// A pod gives its place back where that is the rule: what is off is put back first, then it waits for its turn again, and
-    /// its hook comes before it again. Returns whether it does.
-    fn give_back(&mut self, position: usize, why: &Why) -> bool {
-        if !admission::gives_back(self.look(), self.state, position, why) {
-            return false;
-        }
-        if self.state.pods.all(Is::Drained).contains(&position) {
-            self.effects(|state, look| state.drains.give_back(look, &mut state.pods, position));
-        } else {
-            self.state.hooks.again(position);
-            self.effects(|state, look| state.pods.wait_again(position, look.now).into());
-        }
-        true
     }
 
     /// The next position that waits and may be sent now: what was put off, then what is down, then the goal's order.

@@ -30,8 +30,6 @@ pub(super) enum Deed {
     Replace(usize),
     /// Another container of the pod is not ready for so many seconds.
     SiblingDown(usize, u64),
-    /// The container from before stops being ready, for good.
-    Breaks(usize),
     /// Something that is none of ours changes in the pod.
     Relabel(usize),
     Stop(Stop),
@@ -229,7 +227,9 @@ impl Scenario {
     /// cpu and memory change.
     pub(super) fn resized(mut self) -> Self {
         let mut random = Random::named(self.seed, "resized");
-        let resizes = Resizing::draw(&mut random, self.pods, self.nature.observes_generation);
+        let mut resizes = Resizing::draw(&mut random, self.pods, self.nature.observes_generation);
+        // A run that takes such a pod over from one that was killed is not modelled.
+        resizes.as_a_whole &= self.new_ledger_after.is_none();
         if resizes.alone {
             // Nothing restarts, so that nothing has to come before it.
             (self.pulls, self.hooks, self.drain_seconds, self.min_available) = (None, None, None, None);
@@ -397,17 +397,7 @@ impl Scenario {
             let stop = random.pick(&[Stop::Interrupt, Stop::Terminate]);
             scenario.deeds.push((random.millis(0, 30_000), Deed::Stop(stop)));
         }
-        scenario.breaking()
-    }
-
-    /// A pod goes down by itself meanwhile, and only what the rollout brings heals it.
-    fn breaking(mut self) -> Self {
-        let mut random = Random::named(self.seed, "breaks");
-        if random.one_in(3) {
-            let pod = self.any_pod(&mut random);
-            self.deeds.push((random.millis(0, 20_000), Deed::Breaks(pod)));
-        }
-        self
+        scenario
     }
 
     fn any_pod(&self, random: &mut Random) -> usize {
@@ -538,9 +528,6 @@ impl Scenario {
                 | Deed::Orphan(_)
                 | Deed::Terminate(_)
                 | Deed::Replace(_) => may.extend([EndResult::Superseded, EndResult::Complete, EndResult::TimedOut]),
-                // In a strict order it holds the others for ever, and what has failed stays down as well.
-                Deed::Breaks(_) if self.ordered || self.goes_on => may.push(EndResult::TimedOut),
-                Deed::Breaks(_) => {}
                 Deed::Stop(Stop::Interrupt) => may.push(EndResult::Interrupted),
                 Deed::Stop(Stop::Terminate) => may.push(EndResult::Terminated),
                 Deed::SiblingDown(..) | Deed::Relabel(_) | Deed::WatchLost(_) | Deed::Relist | Deed::Repeat => {}
@@ -561,6 +548,10 @@ impl Scenario {
         }
         if self.goes_on && !self.broken.is_empty() {
             // What has failed and what was down already may be as many as may be down.
+            may.push(EndResult::TimedOut);
+        }
+        if self.broken.len() > 1 && self.drain_seconds.is_some() && self.nature.crashes_early {
+            // One that was down, and comes up by itself on its way out of its Services, keeps its place and waits for another.
             may.push(EndResult::TimedOut);
         }
         if self.pause_after.is_some() {

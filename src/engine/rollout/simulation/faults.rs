@@ -35,7 +35,6 @@ fn breaks(fault: Fault) -> Invariant {
         Fault::TakesBackOffForFailure => Invariant::WrongEnd,
         Fault::TakesAskedForResized => Invariant::Resized,
         Fault::IgnoresOtherSize => Invariant::OtherWriter,
-        Fault::KeepsItsPlace => Invariant::Place,
         Fault::WritesAtOnce => unreachable!("the owner is left alone here"),
         Fault::FreezesBudgets => Invariant::DisruptionBudget,
     }

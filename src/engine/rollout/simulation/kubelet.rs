@@ -11,11 +11,11 @@ use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::k8s::pod::{Condition, ContainerState, ContainerStatus, Running, Terminated, Waiting};
 
 use super::super::Now;
+use super::WANTED;
 use super::api_server::{ApiServer, timestamp};
 use super::nature::{DECISIVE, Fate, Nature, STARTUP_PERIOD, Stage};
 use super::random::Random;
 use super::resized::Sizes;
-use super::{BEFORE, WANTED};
 
 /// When the pods' first containers began to run.
 const LONG_AGO: &str = "2026-02-01T00:00:00Z";
@@ -139,7 +139,6 @@ impl Kubelet {
             Stage::Actuate => self.actuate(api, now),
             Stage::Probe { container, id, started, ready } => self.probe(container, &id, started, ready, api, now),
             Stage::Crash { container, id } => self.crash(container, &id, api, now),
-            Stage::Break => self.breaks(api, now),
             Stage::Sibling { ready } => {
                 if let Some(runtime) = self.containers.first_mut() {
                     runtime.ready = ready;
@@ -423,15 +422,6 @@ impl Kubelet {
             later.extend(self.publish(api, now));
         }
         later
-    }
-
-    fn breaks(&mut self, api: &mut ApiServer, now: Now) -> Later {
-        for runtime in self.containers.iter_mut().filter(|runtime| runtime.made_of == BEFORE) {
-            runtime.ready = false;
-            let shown = self.shown.iter_mut().filter(|status| status.container_id == runtime.id);
-            shown.for_each(|status| status.ready = false);
-        }
-        self.write(api, now)
     }
 
     /// Makes the status anew from what the runtime says.

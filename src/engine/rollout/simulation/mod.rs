@@ -13,7 +13,6 @@ mod invariants;
 mod kubelet;
 mod nature;
 mod network;
-mod places;
 mod pulling;
 mod random;
 mod regressions;

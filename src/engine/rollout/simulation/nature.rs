@@ -63,8 +63,6 @@ pub(super) enum Stage {
         container: usize,
         id: String,
     },
-    /// What runs of the image from before is ready no more.
-    Break,
     /// Another container of the pod stops or begins to be ready: the budget sees it.
     Sibling {
         ready: bool,

@@ -115,9 +115,7 @@ impl Simulation {
         if patched == Patched::Stored {
             let sent = sent_of(patch);
             let goes_back = matches!(sent, Sent::Restore | Sent::GateOn);
-            if goes_back {
-                self.invariants.goes_back(key, sent);
-            } else {
+            if !goes_back {
                 self.judge_stored(before.as_ref(), key);
             }
             if sent == Sent::Resize {
@@ -264,7 +262,6 @@ impl Simulation {
                 self.at(up, Due::Kubelet(key(index), Stage::Sibling { ready: true }));
                 self.happen(Due::Kubelet(key(index), Stage::Sibling { ready: false }));
             }
-            Deed::Breaks(index) => self.happen(Due::Kubelet(key(index), Stage::Break)),
             Deed::Relabel(index) => self.api.change(&key(index), |pod| {
                 pod.labels.insert("relabelled".into(), now.as_millis().to_string());
             }),

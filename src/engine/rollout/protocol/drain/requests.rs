@@ -1,9 +1,7 @@
 //! The requests of a drain: what takes a pod out, step by step, and what puts it back.
 
-use crate::engine::k8s::pod::Pod;
 use crate::engine::report::progress::PodPhase;
 use crate::engine::rollout::Action;
-use crate::engine::rollout::drain::is_down_by_our_gate;
 use crate::engine::rollout::entry::{MAX_SENDS, Sent};
 use crate::engine::rollout::fault::Fault;
 use crate::engine::rollout::look::Look;
@@ -66,23 +64,6 @@ impl Drains {
     pub(crate) fn turn_off(&mut self, pods: &mut Pods, position: usize, patch: PodPatch) -> Effects {
         self.of(position).switches += 1;
         self.send(pods, position, patch, Sent::GateOff)
-    }
-
-    /// The pod gives its place back: it is put back, and its tries begin anew when it is taken again.
-    pub(crate) fn give_back(&mut self, look: Look<'_>, pods: &mut Pods, position: usize) -> Effects {
-        let pod = pods.goal(position).and_then(|goal| look.world.pod(&goal.key));
-        let is_on = |pod: &Pod| UpdateRecord::drained(pod).is_some_and(|drained| !drained.is_off(pod));
-        if pod.is_some_and(|pod| is_on(pod) && is_down_by_our_gate(pod)) {
-            // Without the note it would look as if it were down by itself.
-            return Effects::default();
-        }
-        let effects = self.try_to_restore(look, pods, position);
-        if effects.is_some() {
-            pods.untake(position);
-            let of_pod = self.of(position);
-            (of_pod.takes, of_pod.switches) = (0, 0);
-        }
-        effects.unwrap_or_default()
     }
 
     /// Sends the next request that puts a pod back.
