@@ -227,9 +227,7 @@ impl Scenario {
     /// cpu and memory change.
     pub(super) fn resized(mut self) -> Self {
         let mut random = Random::named(self.seed, "resized");
-        let mut resizes = Resizing::draw(&mut random, self.pods, self.nature.observes_generation);
-        // A run that takes such a pod over from one that was killed is not modelled.
-        resizes.as_a_whole &= self.new_ledger_after.is_none();
+        let resizes = Resizing::draw(&mut random, self.pods, self.nature.observes_generation);
         if resizes.alone {
             // Nothing restarts, so that nothing has to come before it.
             (self.pulls, self.hooks, self.drain_seconds, self.min_available) = (None, None, None, None);

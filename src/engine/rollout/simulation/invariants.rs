@@ -96,7 +96,7 @@ pub(super) struct Invariants {
     pub(super) unclear: BTreeSet<PodKey>,
     sends: BTreeMap<(PodKey, Sent, String), u8>,
     first_sent: BTreeMap<PodKey, Now>,
-    ready: BTreeMap<PodKey, (Vec<String>, Now)>,
+    ready: BTreeMap<PodKey, Ready>,
     unverified_since: BTreeMap<PodKey, Now>,
     crashing_since: BTreeMap<PodKey, Now>,
     pub(super) began: Now,
@@ -107,6 +107,15 @@ pub(super) struct Invariants {
     /// Since when the watch shows what is.
     live_since: Now,
     was_live: bool,
+}
+
+/// Since when a pod is ready with the images that are wanted.
+#[derive(Debug, Clone)]
+struct Ready {
+    containers: Vec<String>,
+    since: Now,
+    /// And has the size that is wanted: a resize that restarts nothing has not to hold.
+    resized: Option<Now>,
 }
 
 /// What the truth is asked of.
@@ -140,11 +149,15 @@ impl Truth<'_> {
         pod.container(name).is_some_and(|(_, _, container)| Some(&container.image) == wanted)
     }
 
-    /// The container that the observed status shows was really made of the wanted image.
+    /// It has the image and the size that are wanted.
     fn is_new(&self, goal: &PodGoal, pod: &Pod) -> bool {
+        self.runs(goal, pod) && resized::is_done(self.goal, pod, self.kubelets.get(&pod.key))
+    }
+
+    /// The container that the observed status shows was really made of the wanted image.
+    fn runs(&self, goal: &PodGoal, pod: &Pod) -> bool {
         let truth = self.kubelets.get(&pod.key).map(|kubelet| &kubelet.truth);
         self.asks(goal, pod)
-            && resized::is_done(self.goal, pod, self.kubelets.get(&pod.key))
             && goal.containers.iter().all(|(name, wanted)| {
                 let status = pod.container_status(name).map(|(_, _, status)| status);
                 let id = status.filter(|status| status.state.running.is_some());
@@ -191,7 +204,7 @@ impl Invariants {
         self.unverified_since.clear();
         self.crashing_since.clear();
         // Since when a pod is ready is this run's own knowledge.
-        self.ready.values_mut().for_each(|(_, since)| *since = now);
+        self.ready.values_mut().for_each(|ready| ready.since = now);
     }
 
     /// Looks at what has been delivered, before the turn.
@@ -213,20 +226,18 @@ impl Invariants {
             let lags = goal.fields.resizes()
                 && pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation)
                 && self.said.get(&goal.key) != Some(&PodPhase::Done);
-            let ready = (goal.containers.is_empty() || pod.is_ready()) && truth.is_new(goal, pod) && !lags;
-            if !ready {
+            if !(goal.containers.is_empty() || pod.is_ready()) || !truth.runs(goal, pod) {
                 self.ready.remove(&goal.key);
                 continue;
             }
             let ids = pod.status.container_statuses.iter().filter(|status| goal.containers.contains_key(&status.name));
             let mut key: Vec<String> = ids.filter_map(|status| status.container_id.clone()).collect();
             key.extend(pod.ready_condition().and_then(|condition| condition.last_transition_time.clone()));
-            match self.ready.get(&goal.key) {
-                Some((known, _)) if *known == key => {}
-                Some(_) | None => {
-                    self.ready.insert(goal.key.clone(), (key, truth.now));
-                }
-            }
+            let known = self.ready.remove(&goal.key).filter(|known| known.containers == key);
+            let since = known.as_ref().map_or(truth.now, |known| known.since);
+            let resized = (truth.is_new(goal, pod) && !lags).then_some(truth.now);
+            let resized = resized.map(|now| known.and_then(|known| known.resized).unwrap_or(now));
+            self.ready.insert(goal.key.clone(), Ready { containers: key, since, resized });
         }
         let stops = failed && !truth.goal.policy.goes_on_after_failure;
         self.failed_at = if stops { self.failed_at.or(Some(truth.now)) } else { None };
@@ -304,8 +315,9 @@ impl Invariants {
                 self.broken(Invariant::ForeignPod, truth.now, format!("{pod} is none of the goal's"));
                 continue;
             };
-            let held = truth.world.pod(pod).zip(self.ready.get(pod)).is_some_and(|(seen, (_, since))| {
-                *since + truth.hold(goal, seen, !self.done_in_this_run || truth.goal.mode == Mode::Follow) <= truth.now
+            let held = truth.world.pod(pod).zip(self.ready.get(pod)).is_some_and(|(seen, ready)| {
+                ready.since + truth.hold(goal, seen, !self.done_in_this_run || truth.goal.mode == Mode::Follow)
+                    <= truth.now
             });
             if truth.world.pod(pod).is_none_or(|seen| !resized::is_done(truth.goal, seen, truth.kubelets.get(pod))) {
                 self.broken(Invariant::Resized, truth.now, format!("{pod} is said to be done"));
@@ -479,7 +491,8 @@ impl Invariants {
             let said = self.said.get(&goal.key).cloned();
             let said = said.as_ref();
             self.judge_deadline(goal, ended, truth);
-            let Some((pod, (_, since))) = truth.world.pod(&goal.key).zip(self.ready.get(&goal.key)) else { continue };
+            let Some((pod, ready)) = truth.world.pod(&goal.key).zip(self.ready.get(&goal.key)) else { continue };
+            let Some(resized) = ready.resized else { continue };
             let grace = match self.unverified_since.get(&goal.key) {
                 // The kubelet's events are looked at every five seconds.
                 Some(unverified) => {
@@ -487,13 +500,14 @@ impl Invariants {
                     // take to stop both containers.
                     let let_be = 2 * pod.termination_grace_seconds() + 10;
                     let alone = Duration::from_secs(6 + u64::from(RESTARTED_HOLD_SECONDS).max(let_be));
-                    unverified.saturating_sub(*since) + alone + 2 * truth.slowest_answer
+                    unverified.saturating_sub(ready.since) + alone + 2 * truth.slowest_answer
                 }
                 None => Duration::ZERO,
             };
             // The command before it is waited for, whoever has updated the pod meanwhile.
             let commanded = truth.passed_last.get(&(goal.key.clone(), HookPhase::Before)).copied().unwrap_or_default();
-            let due = (*since + truth.hold(goal, pod, true) + grace).max(self.live_since).max(commanded);
+            let held = ready.since + truth.hold(goal, pod, true) + grace;
+            let due = held.max(resized).max(self.live_since).max(commanded);
             let is_done = said == Some(&PodPhase::Done);
             let is_late = if newly_done.contains(&goal.key) { due < now } else { due <= now && !is_done };
             // A verdict over the whole comes before everything else.
