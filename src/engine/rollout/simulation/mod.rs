@@ -13,6 +13,7 @@ mod invariants;
 mod kubelet;
 mod nature;
 mod network;
+mod never_sent;
 mod pulling;
 mod random;
 mod regressions;
