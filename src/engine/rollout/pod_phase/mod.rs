@@ -14,6 +14,7 @@ use crate::engine::rollout::drain::is_ready_but_for_our_gate;
 use crate::engine::rollout::patch::PodPart;
 use crate::engine::state::evidence::{self, Baseline, Proof};
 use crate::engine::state::record::UpdateRecord;
+use crate::engine::state::starts;
 
 use super::Now;
 use super::entry::{Entry, MAX_SENDS, ReadyKey, Request, Sent};
@@ -234,9 +235,7 @@ impl<'a> PodJudge<'a> {
             return progress;
         }
         if status.state.running.is_none() {
-            // What was there before the patch is shown for a moment more, and is forgotten with the image.
-            let is_stale = matches!(&baseline, Baseline::Recorded(record) if record.waiting.is_some());
-            if let Some((waiting, until)) = failure::back_off(status).filter(|_| !is_stale) {
+            if let Some((waiting, until)) = failure::back_off(status).filter(|_| self.holds(name, container, status)) {
                 return Progress::BackOff { waiting, until };
             }
             return Progress::Restarting(status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()));
@@ -273,6 +272,14 @@ impl<'a> PodJudge<'a> {
                 Progress::Runs
             }
         }
+    }
+
+    /// Whether the back-off that is shown is that of the image. Of a container that had ended before the image was set, what was
+    /// there before is shown for a moment more.
+    fn holds(self, name: &ContainerName, container: &Container, status: &ContainerStatus) -> bool {
+        let ended = status.last_state.terminated.as_ref().and_then(|ended| ended.finished_at.as_deref());
+        let has_ended_since = UpdateRecord::set_at(self.pod, name).zip(ended).is_some_and(|(set, ended)| *ended > *set);
+        has_ended_since || starts::noted(self.pod, name).iter().any(|start| start.image == container.image)
     }
 
     /// What a restart alone proves, once the kubelet's events were looked at and told nothing: it makes a few of a kind for a

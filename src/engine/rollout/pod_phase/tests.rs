@@ -286,6 +286,36 @@ fn a_patched_pod_is_what_its_containers_prove() {
     }
 }
 
+/// A container that had ended before its image was changed is shown in its back-off for a moment more, with the new image.
+#[test]
+fn until_when_a_container_is_held_is_said_of_the_back_off_of_its_image_alone() {
+    let held = |ended: &str, earlier: &[&str]| {
+        let mut status =
+            waiting("CrashLoopBackOff", "back-off 40s restarting", "containerd://old", Some("containerd://old"));
+        status.last_state.terminated.iter_mut().for_each(|last| last.finished_at = Some(ended.into()));
+        let mut pod = with_status(patched_pod(), status);
+        let mut record = UpdateRecord::of(&pod).expect("it has one").into_owned();
+        record.set_at.insert("side".into(), "2026-03-01T10:00:10Z".into());
+        let starts = earlier
+            .iter()
+            .map(|image| starts::NotedStart { image: (*image).into(), at: "2026-03-01T09:59:00Z".into() });
+        record.containers.values_mut().for_each(|container| container.starts = starts.clone().collect());
+        pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
+        match judged(Some(pod), &mut Entry::default(), NOW).phase {
+            PodPhase::Restarting { until, .. } => until,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(held("2026-03-01T10:00:08Z", &[]), None, "what is shown is of the image before");
+    assert_eq!(held("2026-03-01T10:00:08Z", &[BEFORE]), None);
+    assert_eq!(held("2026-03-01T10:00:08Z", &[WANTED]).as_deref(), Some("2026-03-01T10:00:48Z"));
+    assert_eq!(
+        held("2026-03-01T10:00:12Z", &[]).as_deref(),
+        Some("2026-03-01T10:00:52Z"),
+        "it was stopped for the new one"
+    );
+}
+
 #[test]
 fn a_crash_of_the_same_bits_counts_from_the_second_container_on() {
     let crash = |id| {
