@@ -171,7 +171,7 @@ impl Narrator {
             Notice::WaitsToBegin { why } => (Meaning::Waiting, waits_to_begin(&self.style, why)),
             Notice::WaitsToEnd { why } => (Meaning::Waiting, waits_to_end(&self.style, why)),
             Notice::DisruptionBudgetHolds { why } => {
-                (Meaning::Waiting, format!("no further pod is taken down now: {}", self.style.show(why)))
+                (Meaning::Waiting, format!("waiting: availability budget: {}", self.style.show(why)))
             }
             Notice::BudgetsUnreadable { why } => (
                 Meaning::Waiting,
@@ -299,8 +299,7 @@ impl Narrator {
 
 /// Why no further pod is taken.
 pub(super) fn budget(down: u32, allowed: u32) -> String {
-    let is_are = if down == 1 { "is" } else { "are" };
-    format!("no further pod is taken down now: {down} {is_are} down, {allowed} may be")
+    format!("waiting: availability budget ({down} down, at most {allowed} may be)")
 }
 
 /// What is waited for before anything is changed.

@@ -407,10 +407,17 @@ impl Ending<'_> {
             return Ok(());
         }
         writeln!(out, "Pods: {}.", counts.join(", "))?;
+        if self.outcome.result != EndResult::Superseded {
+            return Ok(());
+        }
+        // Of a patch that nothing of the pod shows yet, the server may have refused what was sent.
         let by_us = self.outcome.pods.iter().filter(|pod| pod.patched);
-        let names: Vec<String> = by_us.map(|pod| words::pod(self.style, &pod.pod)).collect();
-        if self.outcome.result == EndResult::Superseded && !names.is_empty() {
-            writeln!(out, "Changed by this run: {}.", words::first_of(names.into_iter(), NAMED_PODS))?;
+        let (sent, changed): (Vec<_>, Vec<_>) = by_us.partition(|pod| pod.phase == PodPhase::Patched);
+        let groups =
+            [("Changed by this run", changed), ("Patched by this run, and not known whether the server took it", sent)];
+        for (what, pods) in groups.iter().filter(|(_, pods)| !pods.is_empty()) {
+            let names = pods.iter().map(|pod| words::pod(self.style, &pod.pod));
+            writeln!(out, "{what}: {}.", words::first_of(names, NAMED_PODS))?;
         }
         Ok(())
     }
@@ -476,7 +483,7 @@ impl Ending<'_> {
         };
         let touched = self.tally.patched > 0 || self.tally.in_hand > 0 || self.follows();
         if !touched && !self.is_whole() {
-            writeln!(out, "No pods were changed.")?;
+            writeln!(out, "This run changed no pods.")?;
         }
         if run.next.undoes(self.outcome.result) {
             return Ok(());
@@ -496,7 +503,7 @@ impl Ending<'_> {
         if self.outcome.nothing_changed && !self.is_whole() {
             writeln!(out, "This run changed nothing; there is nothing to resume.")?;
         } else if self.tally.patched == 0 && !self.is_whole() {
-            writeln!(out, "No pods were changed.")?;
+            writeln!(out, "This run changed no pods.")?;
         }
         let next = run.next.that_fit(self.outcome);
         let watch = next.follow.clone().filter(|_| self.tally.left > 0);

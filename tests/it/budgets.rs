@@ -39,7 +39,7 @@ fn loosen(server: &ApiServer, name: &str) {
     });
 }
 
-const BLOCKED: &str = "no further pod is taken down now: poddisruptionbudget/strict allows no pod to be down now: ";
+const BLOCKED: &str = "waiting: availability budget: poddisruptionbudget/strict allows no pod to be down now: ";
 
 #[test]
 fn a_budget_that_blocks_is_named_and_waited_for() {

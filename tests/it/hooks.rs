@@ -119,7 +119,7 @@ fn a_signal_does_not_wait_for_a_command() {
         let output = running.wait().ends_with(code);
         assert!(began.elapsed() < Duration::from_secs(5), "{signal}: {:?}", began.elapsed());
         assert!(is_gone(&output, "id") && patched(&server).is_empty());
-        output.omits("HookFailed").prints("Pods: 3 not started.").prints("No pods were changed.");
+        output.omits("HookFailed").prints("Pods: 3 not started.").prints("This run changed no pods.");
     }
 }
 
@@ -137,7 +137,7 @@ fn an_interrupted_command_has_not_failed() {
         .omits("HookFailed")
         .prints("Interrupted after ")
         .prints("Pods: 3 not started.")
-        .prints("No pods were changed.")
+        .prints("This run changed no pods.")
         .prints("Resume: ");
 }
 

@@ -98,7 +98,7 @@ fn a_pull_that_fails_ends_it_with_the_registrys_words_and_touches_nothing() {
             server.kubelet(Times { flaky_pulls: 1000, ..Times::default() });
             let output = run(&server, &format!("apply deploy/web side=:{tag} --yes{more}")).ends_with(4);
             let output = output.prints(&format!("node node-a cannot pull acme/side:{tag}")).prints(words);
-            let nothing = if more.is_empty() { "This run changed nothing" } else { "No pods were changed." };
+            let nothing = if more.is_empty() { "This run changed nothing" } else { "This run changed no pods." };
             output.prints("no container was touched").prints(nothing);
             nothing_was_touched(&server, tag);
         }

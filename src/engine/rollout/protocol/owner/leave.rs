@@ -53,12 +53,12 @@ impl Owner {
             | EndResult::Interrupted
             | EndResult::Terminated => LockState::Stopped,
             EndResult::Paused => LockState::Paused,
-            // What the pods were changed by may be another run of the same rollout: the owner tells.
-            EndResult::Superseded if self.end.is_some() => return (true, nothing()),
+            // What the pods were changed by may be another run of the same rollout, and one that took it over has gone on since:
+            // the owner tells.
             EndResult::Superseded => {
                 let (has_looked, effects) = self.looks_once_more(look, true);
-                if !has_looked {
-                    return (false, effects);
+                if !has_looked || self.end.is_some() {
+                    return (has_looked, effects);
                 }
                 LockState::Stopped
             }
