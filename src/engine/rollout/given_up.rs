@@ -4,6 +4,7 @@
 
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::pod::Pod;
+use crate::engine::report::failure_report::LATE;
 use crate::engine::report::progress::{PodPhase, Stage};
 use crate::engine::state::hook::HookPhase;
 use crate::engine::state::outcome::EndResult;
@@ -15,9 +16,6 @@ use super::pods::Pods;
 use super::protocol::drain;
 use super::{Now, steps};
 
-/// Why a pod is given up whose time is over.
-const TOO_LATE: &str = "TimedOut";
-
 fn too_late(entry: &Entry, phase: &PodPhase, now: Now) -> Failure {
     let seconds = entry.started.map_or(0, |started| now.saturating_sub(started).as_secs());
     let message = if let PodPhase::Hook { hook: hook @ HookPhase::Before } = phase {
@@ -27,7 +25,7 @@ fn too_late(entry: &Entry, phase: &PodPhase, now: Now) -> Failure {
     } else {
         format!("it was not done within {seconds} s")
     };
-    Failure { container: None, reason: TOO_LATE.into(), message, exit_code: None }
+    Failure { container: None, reason: LATE.into(), message, exit_code: None }
 }
 
 /// Gives a pod up where that is asked for: a container that crashes again and again has failed once, not anew each time.
@@ -75,7 +73,7 @@ pub(super) fn is_whole(look: Look<'_>, visit: Visit<'_>, entry: &Entry, phase: &
 pub(super) fn result(pods: &Pods) -> EndResult {
     let entries = pods.all(Is::Failed).iter().filter_map(|position| pods.entry(*position));
     let mut failures = entries.map(|entry| entry.given_up.as_ref().map(|failure| failure.reason.as_str()));
-    if failures.all(|reason| reason == Some(TOO_LATE)) { EndResult::TimedOut } else { EndResult::Failed }
+    if failures.all(|reason| reason == Some(LATE)) { EndResult::TimedOut } else { EndResult::Failed }
 }
 
 /// What has failed stays down: where that is as many pods as may be down, the others cannot go on.

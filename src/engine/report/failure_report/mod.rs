@@ -144,8 +144,11 @@ pub fn failing(outcome: &Outcome) -> (Vec<&PodEnd>, usize) {
 /// Returns the container that a pod's report is about: the one that failed, else the first that is waited for, or that is
 /// not ready. One that is being stopped is shown as ready until the next one starts.
 pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
+    let unready = |name: &&ContainerName| pod.container_status(name).is_none_or(|(_, _, status)| !status.ready);
     if let PodPhase::Failing(failure) = &end.phase {
-        return failure.container.clone();
+        let is_late = failure.reason == LATE && end.patched;
+        let late = || end.containers.iter().map(|end| &end.container).find(unready).filter(|_| is_late);
+        return failure.container.as_ref().or_else(late).cloned();
     }
     if let PodPhase::Moved { container, .. } = &end.phase {
         return Some(container.clone());
@@ -153,7 +156,6 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
     let late = end.phase.late();
     let is_late = |name: &&ContainerName| late.is_empty() || late.contains(name);
     let mut names = end.containers.iter().map(|end| &end.container).filter(is_late);
-    let unready = |name: &&ContainerName| pod.container_status(name).is_none_or(|(_, _, status)| !status.ready);
     names.clone().find(unready).or_else(|| names.next()).cloned()
 }
 
@@ -233,7 +235,12 @@ fn last_ended<'s>(
 
 fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (String, String, Option<i64>) {
     if let PodPhase::Failing(failure) = &end.phase {
-        return (failure.reason.clone(), failure.message.clone(), failure.exit_code);
+        let waiting = status.and_then(|status| status.state.waiting.as_ref()).filter(|_| failure.reason == LATE);
+        let (reason, message) = match waiting {
+            Some(waiting) => (&waiting.reason, format!("{}: {}", failure.message, waiting.message)),
+            None => (&failure.reason, failure.message.clone()),
+        };
+        return (reason.clone(), message, failure.exit_code);
     }
     if let PodPhase::Hook { hook } = &end.phase {
         let message = format!("the command of {} had not ended when the pod's time was up", hook.flag());

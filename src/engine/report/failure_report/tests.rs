@@ -132,3 +132,26 @@ fn a_late_pod_says_what_it_lacks() {
     let unknown = FailedPod::of(&end("web-0", PodPhase::Starting { containers: vec![] }), findings(None), vec![]);
     assert_eq!((unknown.reason.as_str(), unknown.container), ("TimedOut", None));
 }
+
+#[test]
+fn a_pod_that_was_given_up_for_its_time_says_what_it_lacked() {
+    let message = "it was not done within 20 s".to_owned();
+    let late = PodPhase::Failing(Failure { container: None, reason: LATE.into(), message, exit_code: None });
+    let report = |end: &PodEnd, state: &Value| {
+        let findings = Findings { pod: Some(pod(state, &ended("newer", "Error"))), ..Findings::default() };
+        FailedPod::of(end, findings, vec![])
+    };
+    let crashed = report(&end("web-0", late.clone()), &json!({"running": {}}));
+    assert_eq!((crashed.reason.as_str(), crashed.container, crashed.exit_code), (LATE, Some("side".into()), Some(3)));
+    let held = report(
+        &end("web-0", late.clone()),
+        &json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}}),
+    );
+    assert_eq!(
+        (held.reason.as_str(), held.message.as_str()),
+        ("CrashLoopBackOff", "it was not done within 20 s: back-off 10s")
+    );
+    // Of a pod to which nothing was done no container is to blame.
+    let untouched = PodEnd { patched: false, ..end("web-0", late) };
+    assert_eq!(report(&untouched, &json!({"running": {}})).container, None);
+}
