@@ -94,6 +94,8 @@ pub struct PodStatus {
     pub resizing: Option<FieldProgress>,
     /// What differs from the template in cpu and memory.
     pub resources: Vec<Row>,
+    /// Labels of the template that it lacks, though nothing notes that they are off or still to come: a Service may not find it.
+    pub missing_labels: BTreeMap<String, String>,
     /// Its note of an in-place update cannot be read: made by another version, or edited.
     pub unreadable_record: bool,
     /// Its containers: the plain ones, then init containers and sidecars.
@@ -197,6 +199,12 @@ impl PodState {
     }
 }
 
+impl PodStatus {
+    fn is_notable(&self) -> bool {
+        self.state.is_notable() || self.unreadable_record || !self.missing_labels.is_empty()
+    }
+}
+
 impl WorkloadStatus {
     /// Returns how many pods have a state.
     pub fn count(&self, state: PodState) -> usize {
@@ -212,10 +220,7 @@ impl WorkloadStatus {
     /// pod is not as the template asks, ready and settled. A pinned digest is no trouble: the bits are the template's.
     pub fn is_notable(&self) -> bool {
         let pods_missing = self.not_read.is_empty() && self.present() < usize::try_from(self.desired).unwrap_or(0);
-        self.held != Held::No
-            || !self.owner.is_empty()
-            || pods_missing
-            || self.pods.iter().any(|pod| pod.state.is_notable() || pod.unreadable_record)
+        self.held != Held::No || !self.owner.is_empty() || pods_missing || self.pods.iter().any(PodStatus::is_notable)
     }
 }
 
@@ -324,6 +329,14 @@ impl<'a> Asked<'a> {
         if self.own { Vec::new() } else { FieldChanges::drift(self.whole, pod).rows() }
     }
 
+    fn missing_labels(&self, pod: &Pod) -> BTreeMap<String, String> {
+        let labels = self.whole.pointer("/metadata/labels").and_then(Value::as_object).filter(|_| !self.own);
+        let is_expected = !pod.terminating && !pod.is_finished() && UpdateRecord::drained(pod).is_none();
+        let labels = labels.filter(|_| is_expected).into_iter().flatten();
+        let missing = labels.filter(|(key, _)| !pod.labels.contains_key(*key));
+        missing.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+    }
+
     /// Whether the rollout that holds the workload has not asked the pod yet for what it changes besides images.
     fn waits(&self, pod: &Pod) -> bool {
         let chosen = self.lock.filter(|lock| lock.only.is_empty() || lock.only.contains(&pod.key.name));
@@ -408,6 +421,7 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
         out_of_services: UpdateRecord::drained(pod).filter(|by| !by.is_on(pod)).map(|by| by.to_string()),
         resizing,
         resources: asked.resources(pod),
+        missing_labels: if is_older || waits { BTreeMap::new() } else { asked.missing_labels(pod) },
         unreadable_record: record.is_none() && pod.annotations.contains_key(UPDATE_ANNOTATION),
         containers,
     }

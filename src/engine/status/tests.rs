@@ -578,3 +578,21 @@ fn a_strategy_that_replaces_pods_is_said_to() {
     pods[0].older_revision = Some("web-9".into());
     assert_eq!(label(&pods), Some(true));
 }
+
+#[test]
+fn a_label_of_the_template_that_nothing_notes_as_off_is_told_and_no_command_is_of_a_pod_that_goes() {
+    let side = Side::new("acme/side:v2", SET, running(LATER));
+    let mut owner = deployment("acme/side:v1");
+    owner["spec"]["template"]["metadata"]["labels"] = json!({"app": "web", "serving": "yes"});
+    let seen = |pod: Value| status(&live(owner.clone(), &[pod]));
+    let (plain, noted) = (seen(side.pod()), side.recorded("containerd://old", &Value::Null));
+    assert_eq!(plain.pods[0].missing_labels, [("serving".into(), "yes".into())].into());
+    assert_eq!((plain.ways.len(), seen(noted.pod()).is_notable()), (1, true));
+    let mut off = noted.pod();
+    let mut record = noted.record.unwrap();
+    record["drained"] = json!({"key": "serving", "value": "yes"});
+    off["metadata"]["annotations"][UPDATE_ANNOTATION] = record.to_string().into();
+    assert!(seen(off.clone()).pods[0].missing_labels.is_empty(), "{off}");
+    off["metadata"]["deletionTimestamp"] = LATER.into();
+    assert!(seen(off).ways.is_empty());
+}

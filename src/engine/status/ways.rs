@@ -94,7 +94,8 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, life: Option<&Life>, 
 /// Returns what leads on where no rollout holds a workload, but pods have drifted from its template, or its controller does
 /// not act on a later one.
 pub(super) fn ways_without_rollout(pods: &[PodStatus], is_at_rest: bool, strategy: Option<Value>) -> Vec<Way> {
-    let reports = || pods.iter().flat_map(|pod| &pod.containers);
+    let stays = |pod: &&PodStatus| !matches!(pod.state, PodState::Terminating | PodState::Finished);
+    let reports = || pods.iter().filter(stays).flat_map(|pod| &pod.containers);
     let drifted = reports().filter(|report| report.comparison == Comparison::Drifted);
     let images: BTreeMap<ContainerName, String> =
         drifted.filter_map(|report| Some((report.container.clone(), report.asked.clone()?))).collect();

@@ -132,9 +132,13 @@ fn is_no_news(report: &ContainerReport) -> bool {
         && matches!(report.comparison, Comparison::Own | Comparison::Same | Comparison::Injected)
 }
 
-/// What there is to say of a pod's cpu and memory, a line each.
-pub(super) fn resources(pod: &PodStatus, style: &Style) -> Vec<String> {
+/// What there is to say of a pod's cpu and memory, and of labels that it lacks, a line each.
+pub(super) fn fields(pod: &PodStatus, style: &Style) -> Vec<String> {
     let mut lines: Vec<String> = resizing(pod, style).into_iter().collect();
+    let label = |(key, value): (&String, &String)| {
+        format!("without label {}={} of the template: a Service may not find it", style.show(key), style.show(value))
+    };
+    lines.extend(pod.missing_labels.iter().map(label));
     lines.extend(pod.resources.iter().map(|row| {
         let none = || "none".to_owned();
         let (present, template) = (row.after.clone().unwrap_or_else(none), row.before.clone().unwrap_or_else(none));

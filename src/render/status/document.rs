@@ -203,6 +203,8 @@ struct PodView<'a> {
     resize: Option<ResizeView<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     resources: Vec<ResourceView<'a>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    missing_labels: &'a BTreeMap<String, String>,
     unreadable_record: bool,
     containers: Vec<ContainerView<'a>>,
 }
@@ -223,6 +225,7 @@ impl<'a> PodView<'a> {
             out_of_services: pod.out_of_services.as_deref(),
             resize: pod.resizing.as_ref().and_then(ResizeView::of),
             resources: pod.resources.iter().map(ResourceView::of).collect(),
+            missing_labels: &pod.missing_labels,
             unreadable_record: pod.unreadable_record,
             containers: pod.containers.iter().map(ContainerView::of).collect(),
         }

@@ -179,7 +179,7 @@ fn workload(
 /// What is said of several pods in the same words is said once.
 fn messages(pods: &[&PodStatus], detail: Detail, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let lines = pods.iter().flat_map(|pod| {
-        let lines = cells::messages(pod, detail, style).into_iter().chain(cells::resources(pod, style));
+        let lines = cells::messages(pod, detail, style).into_iter().chain(cells::fields(pod, style));
         lines.map(|line| (words::pod(style, &pod.key), line))
     });
     for (line, pods) in words::said_once(lines) {

@@ -40,6 +40,7 @@ fn pod(name: &str, state: PodState, containers: Vec<ContainerReport>) -> PodStat
         out_of_services: None,
         resizing: None,
         resources: vec![],
+        missing_labels: Default::default(),
         unreadable_record: false,
         containers,
     }

@@ -101,6 +101,7 @@ fn pod(name: &str, state: PodState, image: &str, condition: Condition, compariso
         out_of_services: None,
         resizing: None,
         resources: vec![],
+        missing_labels: Default::default(),
         unreadable_record: false,
         containers: vec![container],
     }
