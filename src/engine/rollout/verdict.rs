@@ -8,7 +8,7 @@ use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd};
-use crate::engine::state::evidence::Baseline;
+use crate::engine::state::evidence::{self, Baseline};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
 
@@ -239,13 +239,13 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
         to: wanted.to.clone(),
         changed: pod.is_some_and(|pod| match wanted.is_only_resized() {
             true => UpdateRecord::of(pod).is_none_or(|record| !record.is_before_its_resize(pod, name)),
-            false => was_changed(pod, name) && !pod.is_unstarted(),
+            false => was_changed(pod, name) && !pod.is_unstarted() && !was_left(pod, name),
         }),
         twice: pod.is_some_and(|pod| {
             let noted = || UpdateRecord::of(pod).is_some_and(|record| record.restarts_twice(name));
             wanted.by_resize && wanted.to.is_some() && noted()
         }),
-        down_seconds: pod.and_then(|pod| down_seconds(pod, name)),
+        down_seconds: pod.filter(|pod| !was_left(pod, name)).and_then(|pod| down_seconds(pod, name)),
         times: pod.map(|pod| times(pod, name, goal)).unwrap_or_default(),
     });
     PodEnd {
@@ -256,6 +256,14 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
         unplanned: pod.map(unplanned).unwrap_or_default(),
         replaced: entry.is(Is::Replaced),
     }
+}
+
+/// Whether the container goes on that was there before, since its image was set back before the kubelet had seen another one.
+fn was_left(pod: &Pod, name: &ContainerName) -> bool {
+    let found = pod.container(name).zip(pod.container_status(name));
+    found.is_some_and(|((_, _, container), (_, _, status))| {
+        evidence::was_left(pod, &Baseline::of(pod, name), container, status)
+    })
 }
 
 /// Whether a container's image was changed in place. Its first container is none that came after a change: then whoever
@@ -392,6 +400,36 @@ mod tests {
             ("none was there before", pod("c://new", "c://x", json!({"containerID": null})), None),
         ] {
             assert_eq!(down_seconds(&pod, &"side".into()), seconds, "{what}");
+        }
+    }
+
+    /// The image was set back before the kubelet had seen the other one: nothing restarted, and nothing is under way.
+    #[test]
+    fn a_container_that_never_had_to_leave_has_not_restarted() {
+        let noted = json!({"from": "a:2", "to": "a:1", "inFlight": "a:1", "imageID": "one", "containerID": "c://old", "restarts": 0});
+        let record = json!({"id": "one", "manager": "m", "containers": {"side": noted}});
+        let pod = |id: &str, seen: i64| {
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "generation": 3,
+                    "annotations": {"kubectl-inplace.io/update": record.to_string()}},
+                "spec": {"containers": [{"name": "side", "image": "a:1"}]},
+                "status": {"observedGeneration": seen, "containerStatuses": [{"name": "side", "image": "a:1", "imageID": "one",
+                    "containerID": id, "restartCount": 0, "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let goal: PodGoal = serde_json::from_value(json!({"key": {"namespace": "d", "name": "web-0", "uid": "u"},
+            "containers": {"side": {"from": "a:2", "to": "a:1", "restarts": true}}}))
+        .expect("it is a goal");
+        for (id, seen, changed) in [("c://old", 3, false), ("c://old", 2, true), ("c://new", 3, true)] {
+            let pod = pod(id, seen);
+            let end = pod_end(Some(&pod), &goal, &Entry::default());
+            assert_eq!(end.containers.first().map(|end| end.changed), Some(changed), "{id} {seen}");
+            let is_new =
+                pod.container(&"side".into()).zip(pod.container_status(&"side".into())).map(|(asked, shown)| {
+                    evidence::one_look(&pod, &Baseline::of(&pod, &"side".into()), asked.2, shown.2)
+                        == evidence::Proof::New
+                });
+            assert_eq!(is_new, Some(!changed || id == "c://new"), "{id} {seen}");
         }
     }
 }

@@ -240,7 +240,7 @@ impl<'a> PodJudge<'a> {
             }
             return Progress::Restarting(status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()));
         }
-        if pod.status.observed_generation.is_some() && baseline.was_left(status, &container.image) {
+        if evidence::was_left(pod, &baseline, container, status) {
             return Progress::Runs;
         }
         let since = UpdateRecord::set_at(pod, name);

@@ -107,7 +107,7 @@ impl Baseline {
     /// Returns whether a running container never had to leave: the image that is wanted is the one that it was made of,
     /// and the one that was asked for between had not reached it. For a status that carries the pod's present generation
     /// alone: the kubelet has then compared the container with the spec and let it be.
-    pub fn was_left(&self, status: &ContainerStatus, wanted: &str) -> bool {
+    fn was_left(&self, status: &ContainerStatus, wanted: &str) -> bool {
         match self {
             Self::Recorded(record) => {
                 let is_wanted = record.in_flight.as_ref().is_some_and(|image| image == wanted);
@@ -257,9 +257,17 @@ pub fn last_ended(status: &ContainerStatus) -> Option<&Terminated> {
 /// Seconds from the stop of a container to the status that shows the next one, where its image is on the node.
 const START_SECONDS: u64 = 10;
 
+/// Returns whether the kubelet has compared a container with the pod as it is now, and it never had to leave.
+pub fn was_left(pod: &Pod, baseline: &Baseline, container: &Container, status: &ContainerStatus) -> bool {
+    has_seen(pod) && status.state.running.is_some() && baseline.was_left(status, &container.image)
+}
+
 /// Weighs a running container by one look at its pod, without events: what `status` goes by.
 pub fn one_look(pod: &Pod, baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Proof {
     let name = &container.name;
+    if was_left(pod, baseline, container, status) {
+        return Proof::New;
+    }
     let proof = baseline.proof(status, &container.image, was_compared(pod, name), None);
     let Proof::Unverified(_) = &proof else { return proof };
     if rests_on_restart(pod, name).is_some() { Proof::New } else { proof }
