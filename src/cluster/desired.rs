@@ -8,7 +8,7 @@ use super::objects::PatchKind;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::merge::strategic_merge;
-use crate::engine::plan::{Desired, LAST_APPLIED};
+use crate::engine::plan::{LAST_APPLIED, Manifest};
 use crate::engine::value::api_schema::Validation;
 
 impl Cluster {
@@ -20,13 +20,13 @@ impl Cluster {
     ///
     /// # Errors
     /// What the way to the server says, and that the caller may not ask. What the server itself refuses is an answer:
-    /// [`Desired::Refused`].
+    /// [`Manifest::Refused`].
     pub async fn desired(
         &self,
         live: &Workload,
         manifest: &Value,
         (field_manager, validation): (&str, Validation),
-    ) -> Result<Desired, ClusterError> {
+    ) -> Result<Manifest, ClusterError> {
         let reference = &live.reference;
         let manager = apply_manager(&live.object, reference.kind);
         let removals_unseen = removals_unseen(live);
@@ -36,7 +36,7 @@ impl Cluster {
             None => (PatchKind::StrategicMerge, three_way(live, manifest)?, field_manager.to_owned()),
         };
         if kind == PatchKind::StrategicMerge && body.as_object().is_some_and(serde_json::Map::is_empty) {
-            return Ok(Desired::Object { object: live.object.clone(), removals_unseen });
+            return Ok(Manifest::Stored { object: live.object.clone(), removals_unseen });
         }
         let mut parameters =
             vec![("dryRun", "All"), ("fieldManager", manager.as_str()), ("fieldValidation", validation.parameter())];
@@ -46,12 +46,12 @@ impl Cluster {
         let body = serde_json::to_vec(&body).map_err(|error| ClusterError::NotSent { why: error.to_string() })?;
         match self.patch(reference.kind.into(), &reference.namespace, &reference.name, (kind, body), &parameters).await
         {
-            Ok(object) => Ok(Desired::Object { object, removals_unseen }),
+            Ok(object) => Ok(Manifest::Stored { object, removals_unseen }),
             Err(
                 error @ (ClusterError::Invalid { .. }
                 | ClusterError::AdmissionDenied { .. }
                 | ClusterError::Rejected { .. }),
-            ) => Ok(Desired::Refused { message: error.to_string() }),
+            ) => Ok(Manifest::Refused { message: error.to_string() }),
             Err(error) => Err(error),
         }
     }
@@ -62,12 +62,12 @@ impl Cluster {
 ///
 /// # Errors
 /// When the manifest cannot be merged.
-pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Desired, ClusterError> {
+pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Manifest, ClusterError> {
     let kind = live.reference.kind;
     let patch = three_way(live, manifest)?;
     let object = strategic_merge::apply(&live.object, &patch, kind.merge()).map_err(not_sent)?;
     let object = if kind.has_template() { kind.defaults().fill(&object) } else { object };
-    Ok(Desired::Object { object, removals_unseen: removals_unseen(live) })
+    Ok(Manifest::Stored { object, removals_unseen: removals_unseen(live) })
 }
 
 /// Returns whether `kubectl apply` of a manifest would take the template away that it set last.

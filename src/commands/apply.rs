@@ -8,7 +8,6 @@ use super::saved::Reread;
 use super::{Shell, approve, plan, planning, saved};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs};
 use crate::cluster::Nodes;
-use crate::engine::plan::Plan;
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::{Meaning, OutputFormat};
@@ -28,7 +27,7 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
         shell,
     )
     .await?;
-    show(&planned.plan, args, shell)?;
+    show(&planned, args, shell)?;
     shell.tell_notices();
     if !planned.plan.is_applyable() {
         return Ok(planned.refuse(shell));
@@ -71,7 +70,7 @@ async fn saved_plan(
         Reread::Fresh(planned, field_manager) => (planned, field_manager),
         Reread::Stale(plan) => {
             if args.output == OutputFormat::Json {
-                plan::show(&plan, OutputFormat::Json, None, shell)?;
+                plan::show((&plan, None), OutputFormat::Json, None, shell)?;
             }
             shell.say(
                 Meaning::Failing,
@@ -89,22 +88,22 @@ async fn saved_plan(
             return Ok(EndResult::Superseded);
         }
     };
-    show(&planned.plan, args, shell)?;
+    show(&planned, args, shell)?;
     if args.dry_run != DryRun::None || !planned.plan.is_applyable() {
         return Ok(if args.dry_run == DryRun::None { planned.refuse(shell) } else { EndResult::Complete });
     }
     carry_out(&planned, &field_manager, args, shell).await
 }
 
-fn show(plan: &Plan, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError> {
+fn show(planned: &Planned, args: &ApplyArgs, shell: &Shell) -> Result<(), CommandError> {
     let acts = args.dry_run == DryRun::None;
     // With JSON the lines of the rollout are all that stdout carries; `plan -o json` has the document.
     match args.output {
         // The command line has none but text and JSON here.
         OutputFormat::Text | OutputFormat::Wide | OutputFormat::Yaml | OutputFormat::Name | OutputFormat::Markdown => {
-            plan::show_before(plan, OutputFormat::Text, acts && args.yes, shell)
+            plan::show_before(planned, OutputFormat::Text, acts && args.yes, shell)
         }
-        OutputFormat::Json if plan.is_applyable() && acts => Ok(()),
-        OutputFormat::Json => plan::show(plan, OutputFormat::Json, None, shell),
+        OutputFormat::Json if planned.plan.is_applyable() && acts => Ok(()),
+        OutputFormat::Json => plan::show(planned.shown(), OutputFormat::Json, None, shell),
     }
 }

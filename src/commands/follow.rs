@@ -4,7 +4,7 @@ use super::Shell;
 use super::next::Verb;
 use super::planning::{follow_options, say_ways_on};
 use super::recording::RecordTo;
-use super::targets::{self, Wish};
+use super::targets;
 use super::witness::Witness;
 use crate::cli::{FollowArgs, GlobalArgs};
 use crate::cluster::{Cluster, Nodes};
@@ -14,7 +14,7 @@ use crate::engine::change::target::Images;
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use crate::engine::k8s::pod::{ContainerList, Pod};
-use crate::engine::plan::{self, Denied, Hold, LiveWorkload};
+use crate::engine::plan::{self, Denied, Hold, Intent, LiveWorkload};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::Goal;
@@ -32,10 +32,10 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
     let id = shell.rollout_id();
     let record_to = RecordTo::new(args.record.as_deref());
     let mut result = EndResult::NothingToDo;
-    for (workload, wish) in targets::find(asked, &args.targets, global, &cluster).await? {
-        let images = match wish {
-            Wish::Images(images) => Some(images).filter(|images| !images.is_empty()),
-            Wish::Manifest { .. } | Wish::Undo { .. } | Wish::Restart { .. } => None,
+    for (workload, intent) in targets::find(asked, &args.targets, global, &cluster).await? {
+        let images = match intent {
+            Intent::Images(images) => Some(images),
+            Intent::None | Intent::Manifest(_) | Intent::Undo { .. } | Intent::Restart { .. } => None,
         };
         let live = drive::until_observed(&cluster, cluster.live(workload, Nodes::WhereDecisive).await?).await?;
         if !live.workload.is_observed() {

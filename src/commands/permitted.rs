@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use super::Shell;
 use crate::cluster::Cluster;
-use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::change::reason::Reason;
 use crate::engine::k8s::names::WorkloadRef;
 use crate::engine::k8s::permissions::{AccessAnswer, Asked, ClusterCommand, Deed};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::plan::{Denied, Verdict, WorkloadPlan};
+use crate::engine::plan::{Denied, WorkloadPlan};
 use crate::engine::rollout::{Goal, Mode};
 use crate::error::{CommandError, ErrorKind};
 
@@ -55,16 +55,9 @@ impl<'c> Permitted<'c> {
         }
     }
 
-    /// Notes on the plan what its caller may not do. A server that does not tell is no obstacle, and that is said.
-    pub(super) async fn note(&mut self, plan: &mut WorkloadPlan) {
-        if plan.verdict != Verdict::InPlace {
-            return;
-        }
-        let workload = plan.workload.clone();
-        match self.denied(&workload, Deed { pods_only: plan.durable.is_none(), resizes: plan.resizes() }).await {
-            Ok(denied) => plan.lacks(denied),
-            Err(error) => plan.warnings.push(Warning::ReadFailed { what: not_told(error) }),
-        }
+    /// Returns what the caller of a plan may not do, or why the server does not say.
+    pub(super) async fn of_plan(&mut self, plan: &WorkloadPlan) -> Result<Vec<Denied>, String> {
+        self.denied(&plan.workload, plan.deed()).await.clone().map_err(|error| not_told(&error))
     }
 
     /// Returns what the caller may not do of what lets nodes pull images first. A server that does not tell is no obstacle.

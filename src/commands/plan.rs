@@ -32,7 +32,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
     if let Some(file) = &args.out {
         saved::write(&planned, &args.field_manager, file)?;
     }
-    show(&planned.plan, args.output, next.as_deref(), shell)?;
+    show(planned.shown(), args.output, next.as_deref(), shell)?;
     match args.output {
         OutputFormat::Text | OutputFormat::Wide => planned.say_what_leads_on(shell),
         // Documents carry the reason and its hint; names are for a script.
@@ -54,23 +54,33 @@ fn warn_of_nodes(planned: &mut Planned) {
     }
 }
 
-/// Shows a plan: the result on stdout, warnings on stderr.
-pub(super) fn show(plan: &Plan, output: OutputFormat, next: Option<&str>, shell: &Shell) -> Result<(), CommandError> {
+/// Shows a plan, and the time when it was made: the result on stdout, warnings on stderr.
+pub(super) fn show(
+    (plan, now): (&Plan, Option<&str>),
+    output: OutputFormat,
+    next: Option<&str>,
+    shell: &Shell,
+) -> Result<(), CommandError> {
     let plan = &*as_shown(plan, output);
     let flags = shell.flags();
     let every_namespace = shell.typed.iter().any(|typed| typed.id == "all_namespaces");
-    let guide = Guide { next, flags: Some(&flags), every_namespace, now: shell.first_clock() };
+    let guide = Guide { next, flags: Some(&flags), every_namespace, now };
     shell.document(|out| render::plan(output, plan, &guide, &shell.terminal.stdout, out))?;
     render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?;
     Ok(())
 }
 
 /// Shows the plan of what is carried out next: its warnings alone where only results are wanted and nobody is asked.
-pub(super) fn show_before(plan: &Plan, output: OutputFormat, yes: bool, shell: &Shell) -> Result<(), CommandError> {
-    if shell.is_quiet() && yes && plan.is_applyable() {
-        return Ok(render::plan_warnings(output, plan, &shell.terminal.stderr, &mut io::stderr().lock())?);
+pub(super) fn show_before(
+    planned: &Planned,
+    output: OutputFormat,
+    yes: bool,
+    shell: &Shell,
+) -> Result<(), CommandError> {
+    if shell.is_quiet() && yes && planned.plan.is_applyable() {
+        return Ok(render::plan_warnings(output, &planned.plan, &shell.terminal.stderr, &mut io::stderr().lock())?);
     }
-    show(plan, output, None, shell)
+    show(planned.shown(), output, None, shell)
 }
 
 /// Returns the plan without what the shell tells on stderr itself: there a server's warning would stand twice.

@@ -2,29 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures::stream::{self, StreamExt};
+use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::Shell;
 use super::permitted::Permitted;
 use super::pulls;
 use super::reading;
-use super::targets::{self, Wish};
+use super::targets;
 use crate::cli::{ChangeArgs, DisruptionBudget, FollowPolicyArgs, GlobalArgs, PaceArgs, PolicyArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
-use crate::engine::change::reason::{Reason, Warning};
-use crate::engine::k8s::metadata::MetadataMap;
-use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId};
-use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
-use crate::engine::k8s::pod::{Pod, PodSpec};
+use crate::engine::change::reason::Warning;
+use crate::engine::k8s::names::{ContainerName, RolloutId};
+use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::PODS;
 use crate::engine::plan::{
-    self, ContainerOrderError, Denied, LiveWorkload, Options, Plan, PodVerdict, Subset, Verdict, WorkloadPlan, offline,
+    self, Answered, ContainerOrderError, DryRun, Intent, LiveWorkload, Options, PatchAnswer, Plan, Questions,
+    ServerAnswers, Subset, Verdict, WorkloadPlan, offline,
 };
 use crate::engine::rollout::drain::DrainBy;
-use crate::engine::rollout::patch::{NewImage, PodPatch, patches};
-use crate::engine::rollout::pre_pull::{Lacking, PrePull};
 use crate::engine::state::hook::{HookPhase, Hooks};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::status::status;
@@ -32,9 +28,6 @@ use crate::engine::value::duration;
 use crate::engine::value::int_or_percent::IntOrPercent;
 use crate::error::CommandError;
 use crate::render::Meaning;
-
-/// Patches that the server is asked about, at most: more pods of one workload have the same spec anyway.
-const ASKED_AT_MOST: usize = 50;
 
 /// Questions at once.
 const AT_ONCE: usize = 10;
@@ -46,9 +39,16 @@ pub(super) struct Planned {
     pub(super) cluster: Cluster,
     /// The id that stands in the patches of the dry run, and in those that are sent.
     pub(super) id: RolloutId,
+    /// When it was made (RFC 3339); `None` of one that was saved.
+    pub(super) now: Option<String>,
 }
 
 impl Planned {
+    /// The plan, and when it was made.
+    pub(super) fn shown(&self) -> (&Plan, Option<&str>) {
+        (&self.plan, self.now.as_deref())
+    }
+
     /// Ends a command whose plan cannot be carried out.
     pub(super) fn refuse(&self, shell: &Shell) -> EndResult {
         self.say_what_leads_on(shell);
@@ -98,14 +98,14 @@ pub(super) async fn make(
 
 /// The same for workloads that were found.
 pub(super) async fn make_for(
-    found: Vec<(Workload, Wish)>,
+    found: Vec<(Workload, Intent)>,
     cluster: Cluster,
     options: &Options,
     (field_manager, ask_server, nodes): (&str, bool, Nodes),
     shell: &Shell,
 ) -> Result<Planned, CommandError> {
     let id = shell.rollout_id();
-    let has_ordinals = |(workload, _): &(Workload, Wish)| workload.reference.kind.has_partition();
+    let has_ordinals = |(workload, _): &(Workload, Intent)| workload.reference.kind.has_partition();
     if options.subset.partition.is_some() && !found.iter().all(has_ordinals) {
         return Err(CommandError::usage("--partition is for StatefulSets: no other kind numbers its pods"));
     }
@@ -131,25 +131,25 @@ pub(super) async fn make_for(
     let mut permitted = Permitted::new(&cluster, ClusterCommand::Apply);
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
-    for (desired, mut live) in read {
-        let mut plan = plan::build(&desired, &live, options);
+    for (intent, mut live) in read {
+        let build =
+            |live: &LiveWorkload| plan::build(&intent, live, options).map_err(|error| reading::not_told(live, &error));
+        let mut plan = build(&live)?;
         if plan.verdict == Verdict::InPlace && plan.resizes() {
             // Whether those that have done their work are resized depends on the kubelets.
             if plan.fields.resizes_init_containers() {
                 cluster.kubelets(&mut live, Nodes::OfEveryPod).await;
             }
             live.surroundings.resize = Some(cluster.resize_facts(&plan.fields, &live).await);
-            plan = plan::build(&desired, &live, options);
+            plan = build(&live)?;
         }
-        permitted.note(&mut plan).await;
-        if ask_server {
-            let goal = plan.goal(&id, field_manager);
-            let lacking = pulls::find(&goal.pods, &live, options.pre_pull, &cluster);
-            let checked = check(&mut plan, &live, &cluster, &id, field_manager);
-            let (lacking, checked) = futures::join!(lacking, checked);
-            checked?;
-            let lacking = may_pull(&mut plan, lacking, options.pre_pull, &mut permitted).await;
-            note_pulls(&mut plan, &live, lacking);
+        if plan.verdict == Verdict::InPlace {
+            let denied = permitted.of_plan(&plan).await;
+            let dry_run = match ask_server {
+                true => Some(dry_run(&plan, &live, &mut permitted, &cluster, (&id, field_manager)).await?),
+                false => None,
+            };
+            plan = plan.with_answers(ServerAnswers { denied, dry_run }, &live);
         }
         workloads.push(plan);
         lives.push(live);
@@ -160,45 +160,11 @@ pub(super) async fn make_for(
     }
     let plan = Plan { workloads };
     check_order(&plan, &found, options)?;
-    Ok(Planned { plan, lives, cluster, id })
-}
-
-/// Leaves out what the caller may not let the nodes pull, and says so; where it is asked for, it is missing.
-async fn may_pull(plan: &mut WorkloadPlan, lacking: Lacking, mode: PrePull, permitted: &mut Permitted<'_>) -> Lacking {
-    if plan.verdict != Verdict::InPlace || lacking.pulls.is_empty() {
-        return lacking;
-    }
-    let Some(denied) = permitted.pulls_for(&plan.workload).await else { return lacking };
-    if mode == PrePull::Always {
-        plan.lacks(&[denied]);
-        return lacking;
-    }
-    let images = lacking.pulls.iter().flat_map(|pull| &pull.images).map(|image| image.image.as_str());
-    let images = images.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
-    let what = format!(
-        "you may not {} {}, so no node pulls {images} first: an image that cannot be pulled is found only once a container is down for it",
-        denied.verb, denied.resource
-    );
-    plan.warnings.push(Warning::ReadFailed { what });
-    Lacking { pulls: Vec::new(), ..lacking }
-}
-
-/// Says what is pulled first, and on which nodes that cannot be.
-fn note_pulls(plan: &mut WorkloadPlan, live: &LiveWorkload, lacking: Lacking) {
-    if plan.verdict != Verdict::InPlace {
-        return;
-    }
-    let not_ready = lacking.not_ready.into_iter();
-    plan.warnings.extend(not_ready.map(|node| Warning::ReadFailed {
-        what: format!(
-            "node {node} is not Ready: a container there would not come back, and nothing can be pulled there first"
-        ),
-    }));
-    plan.pulls_first(lacking.pulls, &live.surroundings);
+    Ok(Planned { plan, lives, cluster, id, now: Some(now) })
 }
 
 /// Asks each namespace once, whatever the number of its workloads.
-async fn namespaces(found: &[(Workload, Wish)], cluster: &Cluster) -> BTreeMap<String, NamespaceFacts> {
+async fn namespaces(found: &[(Workload, Intent)], cluster: &Cluster) -> BTreeMap<String, NamespaceFacts> {
     let asked: BTreeSet<&str> = found.iter().map(|(workload, _)| workload.reference.namespace.as_str()).collect();
     let questions = asked
         .into_iter()
@@ -294,14 +260,14 @@ fn hooks(policy: &PaceArgs) -> Result<Hooks, CommandError> {
 }
 
 /// An order that names what does not change is a slip.
-fn check_order(plan: &Plan, found: &[(Workload, Wish)], options: &Options) -> Result<(), CommandError> {
+fn check_order(plan: &Plan, found: &[(Workload, Intent)], options: &Options) -> Result<(), CommandError> {
     let mut named: BTreeSet<ContainerName> = BTreeSet::new();
-    for (_, wish) in found {
-        match wish {
-            Wish::Images(images) if images.all.is_some() => named.extend(options.container_order.iter().cloned()),
-            Wish::Images(images) => named.extend(images.by_container.keys().cloned()),
-            Wish::Restart { containers } => named.extend(containers.iter().cloned()),
-            Wish::Manifest { .. } | Wish::Undo { .. } => {}
+    for (_, intent) in found {
+        match intent {
+            Intent::Images(images) if images.all.is_some() => named.extend(options.container_order.iter().cloned()),
+            Intent::Images(images) => named.extend(images.by_container.keys().cloned()),
+            Intent::Restart { containers } => named.extend(containers.iter().cloned()),
+            Intent::None | Intent::Manifest(_) | Intent::Undo { .. } => {}
         }
     }
     plan.check_order(&options.container_order, &named).map_err(|error| order_error(&error))
@@ -332,129 +298,42 @@ fn times(
     })
 }
 
-/// Asks the server by a dry run of the very patches, one for each distinct pod spec; what it refuses becomes a reason
-/// of every pod that has the same spec.
-async fn check(
-    plan: &mut WorkloadPlan,
+/// Asks the server by a dry run of the very patches, and the nodes for what they have to pull first.
+async fn dry_run(
+    plan: &WorkloadPlan,
     live: &LiveWorkload,
+    permitted: &mut Permitted<'_>,
     cluster: &Cluster,
-    id: &RolloutId,
-    field_manager: &str,
-) -> Result<(), CommandError> {
-    if plan.verdict != Verdict::InPlace {
-        return Ok(());
-    }
-    let questions: Vec<Questions> = questions(plan, live, id, field_manager);
-    let asked_all = questions.len() <= ASKED_AT_MOST;
-    let questions = questions.into_iter().take(ASKED_AT_MOST).flat_map(Questions::one_by_one);
-    let answers: Vec<(Question, Result<Pod, ClusterError>)> = stream::iter(questions)
+    (id, field_manager): (&RolloutId, &str),
+) -> Result<DryRun, CommandError> {
+    let Questions { questions, asks_all } = plan.questions(live, id, field_manager);
+    let answers = stream::iter(questions)
         .map(|question| async move {
-            let answer = cluster.send(&question.patch, true).await;
-            (question, answer)
+            let answer = match cluster.send(&question.patch, true).await {
+                Ok(pod) => PatchAnswer::Pod(Box::new(pod)),
+                Err(error) => not_taken(error)?,
+            };
+            Ok::<_, ClusterError>(Answered::new(question, answer))
         })
         .buffered(AT_ONCE)
-        .collect()
-        .await;
-    let mut is_checked = true;
-    for (question, answer) in answers {
-        let (part, key) = (question.patch.part, &question.patch.key);
-        let reason = match answer {
-            Ok(pod) => plan.admitted(key, part, &pod),
-            // The change may be all right: this caller may not ask.
-            Err(ClusterError::Forbidden { message, .. }) => {
-                is_checked = false;
-                let resource = format!("{}{}", PODS.spec().resource(), part.suffix());
-                let deed = Deed { pods_only: plan.durable.is_none(), resizes: plan.resizes() };
-                let role = Some(Asked::role(ClusterCommand::Apply, plan.workload.kind, deed));
-                plan.lacks(&[Denied { verb: "patch".into(), resource, message, role }]);
-                None
-            }
-            Err(error) => match refusal(&error) {
-                Some(reason) => Some(reason),
-                // The pod moved since it was listed: the rollout looks at it afresh before it sends anything.
-                None if has_moved(&error) => {
-                    let what = format!("{key} changed while the plan was made; plan again to be sure");
-                    plan.warnings.push(Warning::ReadFailed { what });
-                    None
-                }
-                None => return Err(error.into()),
-            },
-        };
-        if let Some(reason) = reason {
-            question.pods.iter().for_each(|pod| plan.block(pod, &reason));
-        }
-    }
-    if !asked_all {
-        let what = format!("the server was asked about {ASKED_AT_MOST} kinds of pods, and there are more");
-        plan.warnings.push(Warning::ReadFailed { what });
-    }
-    plan.checked_by_server = is_checked;
-    Ok(())
+        .try_collect();
+    let goal = plan.goal(id, field_manager);
+    let lacking = pulls::find(&goal.pods, live, plan.pre_pull, cluster);
+    let (lacking, answers) = futures::join!(lacking, answers);
+    let pulls_denied = if lacking.pulls.is_empty() { None } else { permitted.pulls_for(&plan.workload).await };
+    Ok(DryRun { answers: answers?, asked_all: asks_all, lacking, pulls_denied })
 }
 
-/// One patch that the server is asked about, and the pods that its answer holds for.
-struct Question {
-    patch: PodPatch,
-    pods: Vec<PodKey>,
-}
-
-/// The patches of one pod, and the pods that are like it.
-struct Questions {
-    patches: Vec<PodPatch>,
-    pods: Vec<PodKey>,
-}
-
-impl Questions {
-    fn one_by_one(self) -> impl Iterator<Item = Question> {
-        self.patches.into_iter().map(move |patch| Question { patch, pods: self.pods.clone() })
-    }
-}
-
-fn questions(plan: &WorkloadPlan, live: &LiveWorkload, id: &RolloutId, field_manager: &str) -> Vec<Questions> {
-    let mut questions: BTreeMap<String, Questions> = BTreeMap::new();
-    let mut order: Vec<String> = Vec::new();
-    let pods: BTreeMap<&PodKey, &Pod> = live.pods.iter().map(|pod| (&pod.key, pod)).collect();
-    for planned in plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update) {
-        let Some(pod) = pods.get(&planned.pod) else { continue };
-        // The node is the one part of a spec that differs from pod to pod of one template.
-        let spec = PodSpec { node_name: String::new(), ..pod.spec.clone() };
-        let labels: BTreeMap<_, _> =
-            pod.labels.iter().filter(|(key, _)| !MetadataMap::Labels.is_reserved(key)).collect();
-        let wanted: BTreeMap<_, _> = planned.changes.iter().map(|(name, change)| (name, &change.to)).collect();
-        let kind = serde_json::json!([spec, labels, wanted, planned.fields]).to_string();
-        if let Some(question) = questions.get_mut(&kind) {
-            question.pods.push(planned.pod.clone());
-            continue;
-        }
-        let changed = planned
-            .changes
-            .iter()
-            .filter(|(name, change)| pod.container(name).is_some_and(|(_, _, container)| container.image != change.to));
-        let images: Vec<NewImage> = changed
-            .map(|(container, change)| NewImage { container: container.clone(), to: change.to.clone() })
-            .collect();
-        if let Ok(patches) = patches(pod, &images, &planned.fields, id, field_manager) {
-            order.push(kind.clone());
-            questions.insert(kind, Questions { patches, pods: vec![planned.pod.clone()] });
-        }
-    }
-    order.iter().filter_map(|kind| questions.remove(kind)).collect()
-}
-
-fn refusal(error: &ClusterError) -> Option<Reason> {
+/// What an error says of the patch, unless it says nothing of it.
+fn not_taken(error: ClusterError) -> Result<PatchAnswer, ClusterError> {
     match error {
+        ClusterError::Forbidden { message, .. } => Ok(PatchAnswer::Denied { message }),
         ClusterError::AdmissionDenied { message }
         | ClusterError::Invalid { message, is_bare_test_failure: false, .. }
-        | ClusterError::Rejected { message, .. } => Some(Reason::AdmissionRefused { message: message.clone() }),
-        _ => None,
-    }
-}
-
-fn has_moved(error: &ClusterError) -> bool {
-    matches!(
-        error,
+        | ClusterError::Rejected { message, .. } => Ok(PatchAnswer::Refused { message }),
         ClusterError::Invalid { is_bare_test_failure: true, .. }
-            | ClusterError::Conflict { .. }
-            | ClusterError::NotFound { .. }
-    )
+        | ClusterError::Conflict { .. }
+        | ClusterError::NotFound { .. } => Ok(PatchAnswer::Moved),
+        other => Err(other),
+    }
 }

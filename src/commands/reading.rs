@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 
-use super::targets::Wish;
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes, drops_template, merged_here};
-use crate::engine::change::target::Images;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::{self, Desired, LiveWorkload, RestartError, UndoError};
+use crate::engine::plan::{self, Intent, IntentError, LiveWorkload, Manifest, RestartError, UndoError};
 use crate::engine::value::hint::{Hint, inplace};
 use crate::error::CommandError;
 
@@ -25,70 +23,65 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 ///
 /// A controller takes a moment to see what was just written, by a manifest or by another run's last step: it is given one.
 pub(super) async fn all(
-    found: Vec<(Workload, Wish)>,
+    found: Vec<(Workload, Intent)>,
     cluster: &Cluster,
     field_manager: &str,
     nodes: Nodes,
-) -> Result<Vec<(Desired, LiveWorkload)>, CommandError> {
-    let reads = found.into_iter().map(|(mut workload, wish)| async move {
+) -> Result<Vec<(Intent, LiveWorkload)>, CommandError> {
+    let reads = found.into_iter().map(|(mut workload, given)| async move {
         let reference = workload.reference.clone();
         for _ in 0..LOOKS_AGAIN {
-            let (desired, live) = one(workload, &wish, cluster, field_manager, nodes).await?;
+            let (intent, live) = one(workload, &given, cluster, field_manager, nodes).await?;
             if !plan::is_behind(&live) {
-                return Ok((desired, live));
+                return Ok((intent, live));
             }
             tokio::time::sleep(LOOK_AGAIN).await;
             workload = cluster.workload(&reference).await?;
         }
-        one(workload, &wish, cluster, field_manager, nodes).await
+        one(workload, &given, cluster, field_manager, nodes).await
     });
     stream::iter(reads).buffered(AT_ONCE).try_collect().await
 }
 
+/// Reads a workload, and asks the server what it would make of a manifest.
 async fn one(
     workload: Workload,
-    wish: &Wish,
+    given: &Intent,
     cluster: &Cluster,
     field_manager: &str,
     nodes: Nodes,
-) -> Result<(Desired, LiveWorkload), CommandError> {
-    if matches!(wish, Wish::Manifest { object, .. } if drops_template(&workload, object)) {
-        return Err(CommandError::usage(format!(
-            "{}: spec.template is required and not set: the manifest was applied with one, and kubectl apply of this would remove it",
-            workload.reference
-        )));
-    }
+) -> Result<(Intent, LiveWorkload), CommandError> {
     let mut not_asked = None;
-    let desired = async {
-        match wish {
-            Wish::Images(images) => Ok(Some(Desired::Images(images.clone()))),
-            Wish::Manifest { object, validation } => {
-                match cluster.desired(&workload, object, (field_manager, *validation)).await {
-                    Err(error @ ClusterError::Forbidden { .. }) => {
-                        not_asked = Some(format!(
-                            "the server could not be asked what the manifest would store ({error}), so it was merged here: what admission would change is not known"
-                        ));
-                        merged_here(&workload, object).map(Some)
-                    }
-                    answer => answer.map(Some),
-                }
+    let intent = async {
+        let Intent::Manifest(Manifest::Given { object, validation }) = given else { return Ok(given.clone()) };
+        if drops_template(&workload, object) {
+            return Err(CommandError::usage(format!(
+                "{}: spec.template is required and not set: the manifest was applied with one, and kubectl apply of this would remove it",
+                workload.reference
+            )));
+        }
+        let manifest = match cluster.desired(&workload, object, (field_manager, *validation)).await {
+            Err(error @ ClusterError::Forbidden { .. }) => {
+                not_asked = Some(format!(
+                    "the server could not be asked what the manifest would store ({error}), so it was merged here: what admission would change is not known"
+                ));
+                merged_here(&workload, object)?
             }
-            Wish::Undo { .. } | Wish::Restart { .. } => Ok(None),
-        }
+            answer => answer?,
+        };
+        Ok(Intent::Manifest(manifest))
     };
-    let (desired, mut live) = futures::try_join!(desired, cluster.live(workload.clone(), nodes))?;
+    let live = async { Ok(cluster.live(workload.clone(), nodes).await?) };
+    let (intent, mut live) = futures::try_join!(intent, live)?;
     live.not_read.extend(not_asked);
-    match (desired, wish) {
-        (Some(desired), _) => Ok((desired, live)),
-        (None, Wish::Undo { to, pin_digest }) => {
-            let desired = plan::undo(&live, to.as_deref(), *pin_digest);
-            Ok((desired.map_err(|error| nothing_to_undo(&live, &error))?, live))
-        }
-        (None, Wish::Restart { containers }) => {
-            let desired = plan::restart(&live, containers);
-            Ok((desired.map_err(|error| not_restartable(&live, &error))?, live))
-        }
-        (None, Wish::Images(_) | Wish::Manifest { .. }) => Ok((Desired::Images(Images::default()), live)),
+    Ok((intent, live))
+}
+
+/// Why it cannot be told what is wanted, and what a person can do.
+pub(super) fn not_told(live: &LiveWorkload, error: &IntentError) -> CommandError {
+    match error {
+        IntentError::Undo(error) => nothing_to_undo(live, error),
+        IntentError::Restart(error) => not_restartable(live, error),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::planning::{self, Planned};
 use super::rolling::Rolling;
-use super::targets::{self, Wish};
+use super::targets;
 use super::{Shell, approve, plan};
 use crate::cli::{DryRun, GlobalArgs, RestartArgs, TargetArgs};
 use crate::cluster::Nodes;
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::plan::Options;
+use crate::engine::plan::{Intent, Options};
 use crate::engine::state::outcome::EndResult;
 use crate::error::CommandError;
 use crate::render::OutputFormat;
@@ -20,9 +20,9 @@ pub(super) async fn run(args: &RestartArgs, global: &GlobalArgs, shell: &mut She
     let asked = targets::read_workloads(&words, why, shell).await?;
     let cluster = shell.connect(global).await?;
     let mut found = targets::find(asked, &words, global, &cluster).await?;
-    for (_, wish) in &mut found {
+    for (_, intent) in &mut found {
         let containers = args.container.iter().map(|name| ContainerName::from(name.as_str())).collect();
-        *wish = Wish::Restart { containers };
+        *intent = Intent::Restart { containers };
     }
     let ask_server = args.dry_run != DryRun::Client;
     let reading = (args.field_manager.as_str(), ask_server, Nodes::WhereDecisive);
@@ -49,5 +49,5 @@ fn show(planned: &Planned, args: &RestartArgs, shell: &Shell) -> Result<(), Comm
     if acts && args.output == OutputFormat::Json {
         return Ok(());
     }
-    plan::show_before(&planned.plan, args.output, acts && args.yes, shell)
+    plan::show_before(planned, args.output, acts && args.yes, shell)
 }

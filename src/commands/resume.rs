@@ -6,7 +6,7 @@ use super::next::{Verb, flags_of};
 use super::permitted::Permitted;
 use super::rolling::{Rolling, say_what_pods_keep};
 use super::several::Job;
-use super::targets::{self, Wish};
+use super::targets;
 use super::{Shell, approve, planning, pulls};
 use crate::cli::{DryRun, GlobalArgs, ResumeArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
@@ -14,7 +14,7 @@ use crate::engine::change::Direction;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::{self, ContainerOrderError, LiveWorkload, ResumeError, Start};
+use crate::engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, ResumeError, Start};
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::{self, Goal, Policy};
 use crate::engine::state::durable::deployment;
@@ -47,7 +47,7 @@ pub(super) async fn run(
 
 /// Goes on with what was left behind of the workloads found, or takes it back.
 pub(super) async fn go_on(
-    found: Vec<(Workload, Wish)>,
+    found: Vec<(Workload, Intent)>,
     direction: Option<Direction>,
     options: &plan::Options,
     rolling: &Rolling<'_>,

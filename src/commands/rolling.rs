@@ -17,7 +17,7 @@ use crate::engine::change::{Direction, FieldEffect, same};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::Release;
-use crate::engine::plan::{self, Hold, LiveWorkload, ResumeError, Start, Verdict, way_back};
+use crate::engine::plan::{self, Hold, Intent, LiveWorkload, ResumeError, Start, Verdict, way_back};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::pre_pull::PrePull;
@@ -203,12 +203,11 @@ impl<'a> Rolling<'a> {
             shell.note(&format!("{}: no pod was changed, so there is nothing to roll back", goal.workload));
             return Ok(());
         } else {
-            let desired = plan::undo(&live, Some(goal.id.as_str()), false);
-            let desired = desired
-                .map_err(|error| CommandError::usage(format!("{} cannot be rolled back: {error}", goal.workload)))?;
+            let intent = Intent::Undo { to: Some(goal.id.to_string()), pin_digest: false };
             let hooks = goal.hooks.clone();
             let options = plan::Options { pods_only: true, hooks, ..plan::Options::default() };
-            let mut plan = plan::build(&desired, &live, &options);
+            let mut plan = plan::build(&intent, &live, &options)
+                .map_err(|error| CommandError::usage(format!("{} cannot be rolled back: {error}", goal.workload)))?;
             plan.policy.container_order = goal.policy.container_order.iter().rev().cloned().collect();
             plan.goal(&shell.rollout_id(), &self.start.field_manager)
         };

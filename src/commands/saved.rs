@@ -11,7 +11,7 @@ use super::{Shell, private_file};
 use crate::cli::GlobalArgs;
 use crate::cluster::Nodes;
 use crate::engine::k8s::permissions::ClusterCommand;
-use crate::engine::plan::{Plan, SavedPlan};
+use crate::engine::plan::{Plan, SavedPlan, ServerAnswers, Verdict};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::hint::{Hint, inplace};
 use crate::error::{CommandError, ErrorKind};
@@ -76,9 +76,17 @@ pub(super) async fn read(file: &Path, global: &GlobalArgs, shell: &mut Shell) ->
         return Ok(Reread::Stale(plan));
     }
     let mut permitted = Permitted::new(&cluster, ClusterCommand::Apply);
-    for workload in &mut plan.workloads {
-        permitted.note(workload).await;
+    let mut workloads = Vec::new();
+    for (workload, live) in plan.workloads.into_iter().zip(&lives) {
+        workloads.push(match workload.verdict {
+            Verdict::InPlace => {
+                let answers = ServerAnswers { denied: permitted.of_plan(&workload).await, dry_run: None };
+                workload.with_answers(answers, live)
+            }
+            Verdict::InPlaceByController | Verdict::NothingToDo | Verdict::NotEligible => workload,
+        });
     }
-    let planned = Planned { plan, lives, cluster, id: shell.rollout_id() };
+    plan.workloads = workloads;
+    let planned = Planned { plan, lives, cluster, id: shell.rollout_id(), now: None };
     Ok(Reread::Fresh(Box::new(planned), saved.field_manager))
 }

@@ -44,8 +44,6 @@ pub struct Shell {
     notices: Option<Notices>,
     /// Where several rollouts draw, once there are some.
     screen: OnceLock<SharedScreen>,
-    /// The time when it was first asked for (RFC 3339).
-    first_clock: OnceLock<String>,
 }
 
 impl Shell {
@@ -65,7 +63,6 @@ impl Shell {
             template: None,
             notices: None,
             screen: OnceLock::new(),
-            first_clock: OnceLock::new(),
         }
     }
 
@@ -266,14 +263,7 @@ impl Shell {
     /// it is compared with was written by the cluster.
     pub(super) fn clock(&self, cluster: &Cluster) -> String {
         let here = || jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        let now = cluster.now().unwrap_or_else(here);
-        self.first_clock.get_or_init(|| now.clone());
-        now
-    }
-
-    /// Returns the time of the first look at the clock: what a plan was made by.
-    pub(super) fn first_clock(&self) -> Option<&str> {
-        self.first_clock.get().map(String::as_str)
+        cluster.now().unwrap_or_else(here)
     }
 
     /// Returns the id of a rollout that begins now: sortable by time, and not another's.

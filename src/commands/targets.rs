@@ -1,6 +1,5 @@
 //! From words and manifests to the workloads that are meant, and what is wanted of each.
 
-use std::collections::BTreeSet;
 use std::io;
 
 use futures::{StreamExt, TryStreamExt};
@@ -11,11 +10,11 @@ use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::asked_resources::AskedResources;
-use crate::engine::change::target::{self, Images, UPDATED_BY_CONTROLLER, Unnamed, what_it_does};
+use crate::engine::change::target::{self, UPDATED_BY_CONTROLLER, Unnamed, what_it_does};
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::plan::LiveWorkload;
+use crate::engine::plan::{Intent, LiveWorkload, Manifest};
 use crate::engine::value::api_schema::{self, Scope, Validation};
 use crate::engine::value::hint::{Hint, inplace, kubectl};
 use crate::engine::value::kubelet_version::KubeletVersion;
@@ -34,32 +33,6 @@ pub(super) enum Asked {
     Words(Box<target::Request>),
     /// Manifests.
     Manifests(Vec<(WorkloadKind, Packed)>),
-}
-
-/// What is wanted of one workload.
-#[derive(Clone)]
-pub(super) enum Wish {
-    /// Images by hand; none for `follow`.
-    Images(Images),
-    /// The object of a manifest.
-    Manifest {
-        /// The object.
-        object: Value,
-        /// What the server does with fields that it does not know.
-        validation: Validation,
-    },
-    /// What was before an update.
-    Undo {
-        /// The update; the last one unless given.
-        to: Option<String>,
-        /// With the digest.
-        pin_digest: bool,
-    },
-    /// The same bits again.
-    Restart {
-        /// The containers; the only one unless some are named.
-        containers: BTreeSet<ContainerName>,
-    },
 }
 
 /// Reads words, files and what is wanted of containers; asks the cluster nothing.
@@ -120,9 +93,9 @@ fn with_containers(args: &ChangeArgs, images_alone: bool) -> Result<TargetArgs, 
 }
 
 /// Refuses cpu and memory of which it is not said whose they are.
-pub(super) fn refuse_ambiguous(found: &[(Workload, Wish)]) -> Result<(), CommandError> {
-    for (workload, wish) in found {
-        let Wish::Images(images) = wish else { continue };
+pub(super) fn refuse_ambiguous(found: &[(Workload, Intent)]) -> Result<(), CommandError> {
+    for (workload, intent) in found {
+        let Intent::Images(images) = intent else { continue };
         let spec = workload.template().get("spec").unwrap_or(&Value::Null);
         if let Some(names) = images.resources.ambiguous(spec) {
             let message = format!("{} has several containers: {}", workload.reference, names.join(", "));
@@ -308,7 +281,7 @@ pub(super) fn is_workload(api_version: &str, kind: &str) -> bool {
 /// What was found of what was asked.
 pub(super) struct Found {
     /// Workloads that are there.
-    pub(super) workloads: Vec<(Workload, Wish)>,
+    pub(super) workloads: Vec<(Workload, Intent)>,
     /// Those of manifests that are not, with the manifest and the server's answer.
     new: Vec<(WorkloadRef, Value, ClusterError)>,
 }
@@ -353,7 +326,10 @@ async fn of_manifests(
         let reference = reference_of(kind, &manifest, global, cluster)?;
         let object = manifest.object();
         match cluster.workload(&reference).await {
-            Ok(workload) => found.workloads.push((workload, Wish::Manifest { object, validation: args.validate })),
+            Ok(workload) => {
+                let manifest = Manifest::Given { object, validation: args.validate };
+                found.workloads.push((workload, Intent::Manifest(manifest)));
+            }
             Err(error @ ClusterError::NotFound { .. })
                 if cluster.has_namespace(&reference.namespace).await != Some(false) =>
             {
@@ -372,7 +348,7 @@ pub(super) async fn find(
     args: &TargetArgs,
     global: &GlobalArgs,
     cluster: &Cluster,
-) -> Result<Vec<(Workload, Wish)>, CommandError> {
+) -> Result<Vec<(Workload, Intent)>, CommandError> {
     let selects = matches!(&asked, Asked::Words(request) if !request.selected.is_empty());
     let found = find_any(asked, args, global, cluster).await?;
     if found.is_empty() && selects {
@@ -400,24 +376,25 @@ pub(super) async fn find_any(
     args: &TargetArgs,
     global: &GlobalArgs,
     cluster: &Cluster,
-) -> Result<Vec<(Workload, Wish)>, CommandError> {
+) -> Result<Vec<(Workload, Intent)>, CommandError> {
     let mut found = Vec::new();
     match asked {
         Asked::Words(request) => {
+            let intent = if request.images.is_empty() { Intent::None } else { Intent::Images(request.images) };
             for (kind, name) in &request.named {
                 let reference =
                     WorkloadRef { kind: *kind, namespace: cluster.namespace().to_owned(), name: name.clone() };
                 let workload = workload(&reference, cluster).await?;
-                found.push((workload, Wish::Images(request.images.clone())));
+                found.push((workload, intent.clone()));
             }
             let namespace = (!args.all_namespaces).then(|| cluster.namespace());
             for kind in &request.selected {
                 let workloads = cluster.workloads(*kind, namespace, &selectors(args)).await?;
-                found.extend(workloads.into_iter().map(|workload| (workload, Wish::Images(request.images.clone()))));
+                found.extend(workloads.into_iter().map(|workload| (workload, intent.clone())));
             }
             if !request.selected.is_empty() {
                 // A server lists each kind by namespace and name.
-                let key = |(workload, _): &(Workload, Wish)| {
+                let key = |(workload, _): &(Workload, Intent)| {
                     let WorkloadRef { namespace, kind, name } = workload.reference.clone();
                     (namespace, WorkloadKind::ALL.iter().position(|known| *known == kind), name)
                 };

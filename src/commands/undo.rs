@@ -2,13 +2,13 @@
 
 use super::planning::{self, Planned};
 use super::rolling::Rolling;
-use super::targets::{self, Wish};
+use super::targets;
 use super::{Shell, approve, plan, resume};
 use crate::cli::{ChoiceArgs, DryRun, GlobalArgs, TargetArgs, UndoArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::engine::change::Direction;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::{LiveWorkload, PodOrder, is_left_behind, undone};
+use crate::engine::plan::{Intent, LiveWorkload, PodOrder, is_left_behind, undone};
 use crate::engine::state::outcome::EndResult;
 use crate::engine::value::duration;
 use crate::error::CommandError;
@@ -36,8 +36,8 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
         rolling.start.take_over = options.take_over;
         return resume::go_on(found, Some(Direction::Back), &options, &rolling, args.yes, shell).await;
     }
-    for (_, wish) in &mut found {
-        *wish = Wish::Undo { to: args.to.clone(), pin_digest: args.pin_digest };
+    for (_, intent) in &mut found {
+        *intent = Intent::Undo { to: args.to.clone(), pin_digest: args.pin_digest };
     }
     let ask_server = args.dry_run != DryRun::Client;
     let reading = (args.field_manager.as_str(), ask_server, Nodes::WhereDecisive);
@@ -93,7 +93,7 @@ fn tell(live: &LiveWorkload, args: &UndoArgs, shell: &Shell) {
 }
 
 /// Whether every workload is held by a rollout that ended before its time: to undo that is to take it back.
-async fn are_left_behind(found: &[(Workload, Wish)], cluster: &Cluster) -> Result<bool, CommandError> {
+async fn are_left_behind(found: &[(Workload, Intent)], cluster: &Cluster) -> Result<bool, CommandError> {
     let workloads = found.iter().map(|(workload, _)| workload.clone()).collect();
     let lives = targets::read_side_by_side(cluster, workloads, Nodes::Nowhere).await?;
     Ok(lives.iter().all(is_left_behind))
@@ -104,5 +104,5 @@ fn show(planned: &Planned, args: &UndoArgs, shell: &Shell) -> Result<(), Command
     if acts && args.output == OutputFormat::Json {
         return Ok(());
     }
-    plan::show_before(&planned.plan, args.output, acts && args.yes, shell)
+    plan::show_before(planned, args.output, acts && args.yes, shell)
 }

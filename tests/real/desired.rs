@@ -9,7 +9,7 @@ use kubectl_inplace::cluster::Cluster;
 use kubectl_inplace::cluster::connect::{ConnectOptions, Environment};
 use kubectl_inplace::engine::k8s::workload::Workload;
 use kubectl_inplace::engine::kinds::WorkloadKind;
-use kubectl_inplace::engine::plan::Desired;
+use kubectl_inplace::engine::plan::Manifest;
 use kubectl_inplace::engine::value::api_schema::Validation;
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ fn spec(object: &Value) -> Value {
 }
 
 /// Asks the library, for all objects side by side.
-fn desired(lives: &[Value], manifests: &[Value], field_manager: &str) -> Vec<Desired> {
+fn desired(lives: &[Value], manifests: &[Value], field_manager: &str) -> Vec<Manifest> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     let options = ConnectOptions { kubeconfig: Some(kubeconfig().to_owned()), ..ConnectOptions::default() };
@@ -130,7 +130,7 @@ fn compare(name: &str, seed: u64, make: &[&str], apply: &[&str], unseen: bool) {
     for (index, desired) in desired(&lives, &manifests, "kubectl-client-side-apply").into_iter().enumerate() {
         let theirs = stored.iter().find(|object| path(object) == path(&manifests[index])).map(spec).unwrap_or_default();
         match desired {
-            Desired::Object { object, removals_unseen } => {
+            Manifest::Stored { object, removals_unseen } => {
                 assert_eq!(removals_unseen, unseen, "{name}: w{index}");
                 if spec(&object) != theirs {
                     wrong.push(format!(

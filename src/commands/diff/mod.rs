@@ -5,19 +5,18 @@ mod external;
 use std::io;
 
 use clap::CommandFactory;
+use serde_json::Value;
 
 use super::{Shell, targets};
 use crate::cli::{Cli, DiffArgs, GlobalArgs};
 use crate::cluster::Cluster;
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::plan::Desired;
 use crate::engine::plan::workload_diff::{self, WorkloadDiff};
+use crate::engine::plan::{Intent, Manifest};
 use crate::engine::state::outcome::{DiffResult, EndResult};
 use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, Meaning};
-
-use targets::Wish;
 
 pub(super) async fn run(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> DiffResult {
     match compare(args, global, shell).await {
@@ -47,8 +46,8 @@ async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Res
     targets::refuse_ambiguous(&found.workloads)?;
     let new: Vec<WorkloadDiff> =
         found.to_create().map(|(reference, manifest)| workload_diff::added(reference, manifest)).collect();
-    for (workload, wish) in found.workloads {
-        match difference(&workload, wish, &args.field_manager, &cluster, shell).await {
+    for (workload, intent) in found.workloads {
+        match difference(&workload, &intent, &args.field_manager, &cluster, shell).await {
             Ok(diff) => diffs.push(diff),
             // The others are shown all the same.
             Err(error) => {
@@ -71,36 +70,48 @@ async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Res
 
 async fn difference(
     workload: &Workload,
-    wish: Wish,
+    intent: &Intent,
     field_manager: &str,
     cluster: &Cluster,
     shell: &Shell,
 ) -> Result<WorkloadDiff, CommandError> {
-    let desired = match wish {
-        Wish::Images(images) => workload_diff::with_images(workload, &images)
+    let desired = match intent {
+        Intent::Images(images) => workload_diff::with_images(workload, images)
             .map_err(|reasons| CommandError::reasons(&workload.reference, &reasons))?,
-        Wish::Undo { .. } | Wish::Restart { .. } => workload.object.clone(),
-        Wish::Manifest { object, validation } => {
-            match cluster.desired(workload, &object, (field_manager, validation)).await? {
-                Desired::Object { object, removals_unseen } => {
-                    if removals_unseen {
-                        let warning = Warning::RemovalsUnseen.sentence();
-                        shell.say(Meaning::Waiting, "Warning:", &format!("{}: {warning}", workload.reference));
-                    }
-                    object
-                }
-                Desired::Refused { message } => {
-                    let message = format!("{}: the server would not store it: {message}", workload.reference);
-                    return Err(CommandError::new(ErrorKind::Cluster, message));
-                }
-                // A manifest gives no images by hand, and takes nothing back.
-                Desired::Images(_) | Desired::Before { .. } | Desired::ByPod(_) | Desired::Unknown { .. } => {
-                    workload.object.clone()
-                }
-            }
-        }
+        Intent::Manifest(manifest) => stored(workload, manifest, field_manager, cluster, shell).await?,
+        Intent::None | Intent::Undo { .. } | Intent::Restart { .. } => workload.object.clone(),
     };
     Ok(workload_diff::build(workload, &desired))
+}
+
+/// The object as the server would store it.
+async fn stored(
+    workload: &Workload,
+    manifest: &Manifest,
+    field_manager: &str,
+    cluster: &Cluster,
+    shell: &Shell,
+) -> Result<Value, CommandError> {
+    let answer = match manifest {
+        Manifest::Given { object, validation } => {
+            cluster.desired(workload, object, (field_manager, *validation)).await?
+        }
+        Manifest::Stored { .. } | Manifest::Refused { .. } => manifest.clone(),
+    };
+    match answer {
+        Manifest::Stored { object, removals_unseen } => {
+            if removals_unseen {
+                let warning = Warning::RemovalsUnseen.sentence();
+                shell.say(Meaning::Waiting, "Warning:", &format!("{}: {warning}", workload.reference));
+            }
+            Ok(object)
+        }
+        Manifest::Given { object, .. } => Ok(object),
+        Manifest::Refused { message } => {
+            let message = format!("{}: the server would not store it: {message}", workload.reference);
+            Err(CommandError::new(ErrorKind::Cluster, message))
+        }
+    }
 }
 
 #[cfg(test)]

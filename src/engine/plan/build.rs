@@ -23,7 +23,8 @@ use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::k8s::pod::{Container, ContainerList, Pod};
 use crate::engine::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
-use crate::engine::plan::live::{Desired, LiveWorkload, Options, Subset};
+use crate::engine::plan::intent::{Intent, IntentError};
+use crate::engine::plan::live::{LiveWorkload, Options, Subset};
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::{Goal, PodGoal};
 use crate::engine::state::durable::stateful_set;
@@ -48,15 +49,35 @@ pub(super) struct Context<'a> {
 }
 
 /// Builds the plan of one workload.
-pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> WorkloadPlan {
+///
+/// # Errors
+/// When it cannot be told what is wanted: nothing to undo is recorded, or it is not clear what is to be restarted.
+pub fn build(intent: &Intent, live: &LiveWorkload, options: &Options) -> Result<WorkloadPlan, IntentError> {
     let mut reasons: Vec<Reason> = denied(live);
     let known = Known::of(live);
-    let wanted = Wanted::new(desired, live, &known, &mut reasons);
+    let wanted = Wanted::new(intent, live, &known, &mut reasons)?;
+    Ok(planned((&known, &wanted), reasons, live, options))
+}
+
+/// Builds the plan of a workload that gets an object as it would be stored.
+pub(super) fn of_manifest(object: &Value, live: &LiveWorkload, options: &Options) -> WorkloadPlan {
+    let mut reasons: Vec<Reason> = denied(live);
+    let known = Known::of(live);
+    let wanted = Wanted::of_manifest(live, &known, object, &mut reasons);
+    planned((&known, &wanted), reasons, live, options)
+}
+
+fn planned(
+    (known, wanted): (&Known, &Wanted<'_>),
+    mut reasons: Vec<Reason>,
+    live: &LiveWorkload,
+    options: &Options,
+) -> WorkloadPlan {
     reasons.extend(live.surroundings.server.and_then(|server| too_old(server, wanted.fields(), live)));
     let context = Context {
         live,
-        known: &known,
-        wanted: &wanted,
+        known,
+        wanted,
         revision: CurrentRevision::of(live),
         durable: !options.pods_only && !wanted.is_by_pod(),
         subset: &options.subset,
@@ -92,7 +113,7 @@ pub fn build(desired: &Desired, live: &LiveWorkload, options: &Options) -> Workl
         let passes_by = leaves_the_owner && !wanted.is_restart();
         reasons.extend(durable::held_by_another(live, options.take_over, passes_by));
     }
-    let mut warnings = warnings(desired, &context, &pods, &containers);
+    let mut warnings = warnings(&context, &pods, &containers);
     warnings.extend(durable.as_ref().and_then(|plan| durable::evicted(plan, live)));
     warnings.extend(order_waits(live, &pods, policy.max_unavailable));
     warnings.extend(availability::warnings(&context, &pods, &policy));

@@ -1,13 +1,11 @@
-//! What a plan is made from: what is wanted, what is there, and what a person chose.
+//! What a plan is made from: what is there, and what a person chose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::engine::change::FieldChanges;
 use crate::engine::change::reason::Reason;
-use crate::engine::change::target::Images;
-use crate::engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
+use crate::engine::k8s::names::{ContainerName, Uid, WorkloadRef};
 use crate::engine::k8s::permissions::ClusterCommand;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::k8s::workload::Workload;
@@ -22,61 +20,6 @@ use crate::engine::value::kubelet_version::KubeletVersion;
 
 /// The annotation in which client-side apply keeps the manifest.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-
-/// What is wanted of a workload.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Desired {
-    /// Images, by hand.
-    Images(Images),
-    /// The whole object as the server would store it.
-    Object {
-        /// The object.
-        object: Value,
-        /// Nothing tells which fields an earlier manifest had.
-        removals_unseen: bool,
-    },
-    /// The whole object as it was before an update: what pods cannot lose again they keep.
-    Before {
-        /// The object.
-        object: Value,
-    },
-    /// Of each pod something else, and nothing of the owner.
-    ByPod(ByPod),
-    /// The server would not store it.
-    Refused {
-        /// Its words.
-        message: String,
-    },
-    /// It cannot be told what is wanted.
-    Unknown {
-        /// Why not; all reasons at once.
-        reasons: Vec<Reason>,
-    },
-}
-
-/// Images that differ from pod to pod. They are no change of the owner's template.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ByPod {
-    /// What for.
-    pub purpose: Purpose,
-    /// The containers that are meant.
-    pub containers: BTreeSet<ContainerName>,
-    /// The images, by pod and container.
-    pub images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
-    /// cpu and memory, by pod.
-    pub resources: BTreeMap<PodKey, FieldChanges>,
-    /// Why some pods cannot have theirs.
-    pub reasons: BTreeMap<PodKey, Vec<Reason>>,
-}
-
-/// What images by pod are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// Back to what each pod recorded before an update of pods alone.
-    Undo,
-    /// The same bits again.
-    Restart,
-}
 
 /// What is there of a workload.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,7 @@
 //! The plan as a value: what would happen to each pod and container, what blocks it and why, in which order.
 
 mod adopt;
+mod answers;
 pub mod assemble;
 mod availability;
 mod back_off;
@@ -11,6 +12,7 @@ mod drift;
 mod durable;
 mod estimate;
 mod goal;
+pub mod intent;
 pub mod live;
 pub mod offline;
 mod order;
@@ -36,23 +38,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::change::FieldChanges;
 use crate::engine::change::reason::{Reason, Warning};
-use crate::engine::change::{FieldChanges, FieldProgress};
 use crate::engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
-use crate::engine::k8s::pod::{ContainerList, Pod};
-use crate::engine::rollout::patch::PodPart;
-use crate::engine::rollout::pre_pull::{self, PrePull, Pull};
+use crate::engine::k8s::pod::ContainerList;
+use crate::engine::rollout::pre_pull::{PrePull, Pull};
 use crate::engine::rollout::{DrainGoal, Policy};
 use crate::engine::state::hook::Hooks;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::policy::OnDeferred;
 use crate::engine::state::record::Drained;
 
-pub use crate::engine::plan::live::{
-    ByPod, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Purpose, Revision, Subset, Surroundings,
-};
+pub use crate::engine::plan::live::{Denied, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings};
 pub use crate::engine::state::policy::PodOrder;
 pub use adopt::{copied, has_on_delete, leads_in_place, may_be_left, saved_strategy};
+pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers};
 pub use back_off::held_back;
 pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
@@ -62,13 +62,14 @@ pub use durable::{
     template_stand,
 };
 pub use goal::{WayBack, follow, replacing, way_back};
+pub use intent::{Intent, IntentError, Manifest};
 pub use policy::policy_of;
-pub use restart::{RestartError, restart};
+pub use restart::RestartError;
 pub use resume::{ResumeError, Start, put_back, resume};
 pub(in crate::engine) use revision::CurrentRevision;
 pub use rules::refused;
 pub use saved::{Moved, SavedPlan, SavedPlanError, SavedWorkload};
-pub use undo::{UndoError, undo, undone};
+pub use undo::{UndoError, undone};
 pub use warnings::missing_labels;
 
 /// The version of the plan's JSON document.
@@ -312,70 +313,6 @@ impl WorkloadPlan {
     /// Returns how many pods have a verdict.
     pub fn count(&self, verdict: PodVerdict) -> usize {
         self.pods.iter().filter(|pod| pod.verdict == verdict).count()
-    }
-
-    /// Adds a reason to a pod: it is blocked, and the workload with it.
-    pub fn block(&mut self, pod: &PodKey, reason: &Reason) {
-        for pod in self.pods.iter_mut().filter(|known| known.pod == *pod) {
-            pod.verdict = PodVerdict::Blocked;
-            pod.reasons.push(reason.clone());
-        }
-        self.verdict = Verdict::NotEligible;
-    }
-
-    /// Notes what the caller may not do, each verb and resource once.
-    pub fn lacks(&mut self, denied: &[Denied]) {
-        for denied in denied {
-            let reason = denied.reason(&self.workload);
-            let is_known = self.missing_permissions.iter().any(|known| match (known, &reason) {
-                (
-                    Reason::PermissionMissing { verb, resource, .. },
-                    Reason::PermissionMissing { verb: other, resource: of, .. },
-                ) => verb == other && resource == of,
-                (_, _) => false,
-            });
-            if !is_known {
-                self.missing_permissions.push(reason);
-            }
-        }
-    }
-
-    /// Notes what nodes have to pull before anything is touched, and whether the pods that do it may be made.
-    pub fn pulls_first(&mut self, pulls: Vec<Pull>, surroundings: &Surroundings) {
-        if let (false, Some(error)) = (pulls.is_empty(), &surroundings.quotas_not_read) {
-            let what = format!(
-                "the ResourceQuotas could not be read ({error}), so it is not known whether pods that pull images first may be made"
-            );
-            self.warnings.push(Warning::ReadFailed { what });
-        }
-        let narrow = pre_pull::narrow(&surroundings.quotas, pulls.len());
-        self.warnings.extend(narrow.map(|narrow| Warning::PullQuotaExceeded {
-            quota: narrow.quota,
-            left: narrow.left,
-            needed: pulls.len(),
-        }));
-        self.estimate_seconds = estimate::with_pulls(self.estimate_seconds, !pulls.is_empty());
-        self.pulls = pulls;
-    }
-
-    /// Looks at what the server would make of a pod: admission may have set something else than what was asked for.
-    pub fn admitted(&self, pod: &PodKey, part: PodPart, answer: &Pod) -> Option<Reason> {
-        let plan = self.pods.iter().find(|known| known.pod == *pod)?;
-        if plan.fields.of_part(part, answer) == FieldProgress::NotAsked {
-            let message = "its admission takes the change back".to_owned();
-            return Some(Reason::AdmissionRefused { message });
-        }
-        if part != PodPart::Pod {
-            return None;
-        }
-        plan.changes.iter().find_map(|(name, change)| {
-            let (list, _, container) = answer.container(name)?;
-            (container.image != change.to).then(|| Reason::AdmissionRewrites {
-                list,
-                container: name.clone(),
-                image: container.image.clone(),
-            })
-        })
     }
 
     /// Returns whether cpu or memory of pods changes.

@@ -1,15 +1,15 @@
 //! What `restart` wants of each pod: the bits that it runs, under another text.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::Effect;
 use super::pods::effect;
-use super::wanted::Known;
+use super::wanted::{ByPod, Known, Purpose};
 use crate::engine::change::reason::Reason;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, ContainerStatus, Pod};
 use crate::engine::k8s::restart::pinned_image;
-use crate::engine::plan::live::{ByPod, Desired, LiveWorkload, Purpose};
+use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::evidence::{Baseline, Proof};
 
 /// Why it is not clear what is to be restarted.
@@ -34,28 +34,25 @@ pub enum RestartError {
 ///
 /// # Errors
 /// When no container is named and there are several, or a plain init container is.
-pub fn restart(live: &LiveWorkload, named: &BTreeSet<ContainerName>) -> Result<Desired, RestartError> {
-    let known = Known::of(live);
-    let containers = if named.is_empty() { only_one(live, &known)? } else { named.clone() };
-    if let Some(container) = containers.iter().find(|name| !may_restart(live, &known, name)) {
+pub(super) fn restart(
+    live: &LiveWorkload,
+    known: &Known,
+    named: &BTreeSet<ContainerName>,
+) -> Result<ByPod, RestartError> {
+    let containers = if named.is_empty() { only_one(live, known)? } else { named.clone() };
+    if let Some(container) = containers.iter().find(|name| !may_restart(live, known, name)) {
         return Err(RestartError::InitContainer { container: container.clone() });
     }
-    let (images, reasons) = (BTreeMap::new(), BTreeMap::new());
-    let mut wanted = ByPod { purpose: Purpose::Restart, containers, images, resources: BTreeMap::new(), reasons };
+    let mut wanted = ByPod::new(Purpose::Restart, containers.clone());
     for pod in live.pods.iter().filter(|pod| !pod.terminating && !pod.is_finished()) {
-        for name in &wanted.containers {
+        for name in &containers {
             let Some((list, _, container)) = pod.container(name) else { continue };
             let template = known.template.get(name).map(|template| template.image.as_str());
-            match pinned(pod, container, template) {
-                Ok(to) => drop(wanted.images.entry(pod.key.clone()).or_default().insert(name.clone(), to)),
-                Err(why) => {
-                    let reason = Reason::DigestUnknown { list, container: name.clone(), why };
-                    wanted.reasons.entry(pod.key.clone()).or_default().push(reason);
-                }
-            }
+            let unknown = |why| Reason::DigestUnknown { list, container: name.clone(), why };
+            wanted.note(pod, name, pinned(pod, container, template).map_err(unknown));
         }
     }
-    Ok(Desired::ByPod(wanted))
+    Ok(wanted)
 }
 
 /// The containers that run for a pod's whole life.

@@ -225,7 +225,7 @@ mod tests {
     use crate::engine::k8s::workload::Workload;
     use crate::engine::kinds::WorkloadKind;
     use crate::engine::plan::assemble::{Objects, assemble};
-    use crate::engine::plan::{Desired, Options, build};
+    use crate::engine::plan::{Intent, Options, build};
 
     fn live() -> LiveWorkload {
         let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": "a:1"}, {"name": "side", "image": "s:1"}]}});
@@ -239,7 +239,7 @@ mod tests {
     fn saved() -> SavedPlan {
         let words = ["rs/web".to_owned(), "side=s:2".to_owned()];
         let images = target::parse(&words, &[], target::Unnamed::None, false).unwrap().images;
-        let plan = Plan { workloads: vec![build(&Desired::Images(images), &live(), &Options::default())] };
+        let plan = Plan { workloads: vec![build(&Intent::Images(images), &live(), &Options::default()).unwrap()] };
         SavedPlan::new(&plan, &[live()], "https://server", "kubectl-inplace")
     }
 

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::wanted::{ByPod, Purpose};
 use crate::engine::change::reason::Reason;
 use crate::engine::change::{Change, PodResourcesChange, Row, TemplateImage};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::{ContainerList, Pod};
-use crate::engine::plan::live::{ByPod, Desired, LiveWorkload, Purpose};
+use crate::engine::plan::live::LiveWorkload;
 use crate::engine::plan::updates::{Update, updates};
 use crate::engine::state::durable::history::{self, HistoryEntry};
 use crate::engine::state::durable::lock::RolloutLock;
@@ -60,11 +61,19 @@ pub enum UndoError {
 ///
 /// # Errors
 /// When nothing fitting is recorded.
-pub fn undo(live: &LiveWorkload, to: Option<&str>, pin_digest: bool) -> Result<Desired, UndoError> {
+pub(super) fn undo(live: &LiveWorkload, to: Option<&str>, pin_digest: bool) -> Result<Undone, UndoError> {
     Ok(match chosen(live, to)? {
-        Chosen::Rollout(entry) => template(live, &entry, pin_digest),
-        Chosen::PodsOnly(id) => recorded(live, &id, pin_digest),
+        Chosen::Rollout(entry) => Undone::Template(template(live, &entry, pin_digest)),
+        Chosen::PodsOnly(id) => Undone::Pods(recorded(live, &id, pin_digest)),
     })
+}
+
+/// What is wanted of a workload that goes back.
+pub(super) enum Undone {
+    /// The whole object as it was before, or why it is not known; what pods cannot lose again they keep.
+    Template(Result<Value, Vec<Reason>>),
+    /// Of each pod something else, and nothing of the owner.
+    Pods(ByPod),
 }
 
 /// Returns the update that [`undo`] takes back.
@@ -200,7 +209,7 @@ fn pods_only<'l>(live: &'l LiveWorkload, entries: &[HistoryEntry]) -> Records<'l
     records
 }
 
-fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Desired {
+fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Result<Value, Vec<Reason>> {
     let template = live.workload.template();
     let mut change = Change { images: BTreeMap::new(), fields: entry.fields.clone() };
     change = change.reversed();
@@ -213,14 +222,14 @@ fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Desi
         }
     }
     if !reasons.is_empty() {
-        return Desired::Unknown { reasons };
+        return Err(reasons);
     }
     let mut object = live.workload.object.clone();
     let pointer = live.workload.reference.kind.template_pointer();
     if let (Some(slot), Some(before)) = (object.pointer_mut(pointer), change.apply(template)) {
         *slot = before;
     }
-    Desired::Before { object }
+    Ok(object)
 }
 
 fn list_of(template: &Value, name: &ContainerName) -> Option<ContainerList> {
@@ -231,26 +240,22 @@ fn list_of(template: &Value, name: &ContainerName) -> Option<ContainerList> {
     })
 }
 
-fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> Desired {
-    let (images, resources, reasons) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    let mut wanted = ByPod { purpose: Purpose::Undo, containers: BTreeSet::new(), images, resources, reasons };
+fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> ByPod {
+    let mut wanted = ByPod::new(Purpose::Undo, BTreeSet::new());
     for pod in &live.pods {
         let Some(record) = UpdateRecord::of(pod).filter(|record| record.id == *id) else { continue };
         for (name, container) in &record.containers {
             // Somebody has set another image since: that is not this update's any more.
             let (Some(_), Some((list, _, _))) = (record.container(pod, name), pod.container(name)) else { continue };
             let digest = Some(container.image_id.as_str()).filter(|id| !id.is_empty());
-            match back_to(list, name, &container.from, digest, pin_digest) {
-                Ok(to) => drop(wanted.images.entry(pod.key.clone()).or_default().insert(name.clone(), to)),
-                Err(reason) => wanted.reasons.entry(pod.key.clone()).or_default().push(reason),
-            }
+            wanted.note(pod, name, back_to(list, name, &container.from, digest, pin_digest));
         }
         let resources = record.fields().in_force(pod).turned_round();
         if !resources.is_empty() {
             wanted.resources.insert(pod.key.clone(), resources);
         }
     }
-    Desired::ByPod(wanted)
+    wanted
 }
 
 /// The image before, with the digest that ran where that is asked for: what a tag names may have moved since.

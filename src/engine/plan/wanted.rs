@@ -4,17 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::rules;
+use super::undo::{self, Undone};
+use super::{Intent, IntentError, Manifest, restart as restarts, rules};
 use crate::engine::change::reason::Reason;
 use crate::engine::change::target::Images;
 use crate::engine::change::template;
 use crate::engine::change::{self, Difference, Direction, FieldChanges};
 use crate::engine::k8s::metadata::MetadataMap;
-use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::k8s::pod::{Container, ContainerList, Pod};
 use crate::engine::k8s::restart;
 use crate::engine::kinds::{self, WorkloadKind};
-use crate::engine::plan::live::{ByPod, Desired, LAST_APPLIED, LiveWorkload, Purpose};
+use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload};
 use crate::engine::state::record::{OWN_PREFIX, UpdateRecord};
 use crate::engine::value::kubelet_version::KubeletVersion;
 
@@ -66,10 +67,47 @@ fn listed(template: &Value, list: ContainerList) -> Vec<Container> {
     containers.into_iter().flatten().filter_map(|container| serde_json::from_value(container.clone()).ok()).collect()
 }
 
+/// Images that differ from pod to pod. They are no change of the owner's template.
+pub(super) struct ByPod {
+    /// What for.
+    pub(super) purpose: Purpose,
+    /// The containers that are meant.
+    pub(super) containers: BTreeSet<ContainerName>,
+    /// The images, by pod and container.
+    pub(super) images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
+    /// cpu and memory, by pod.
+    pub(super) resources: BTreeMap<PodKey, FieldChanges>,
+    /// Why some pods cannot have theirs.
+    pub(super) reasons: BTreeMap<PodKey, Vec<Reason>>,
+}
+
+impl ByPod {
+    pub(super) fn new(purpose: Purpose, containers: BTreeSet<ContainerName>) -> Self {
+        Self { purpose, containers, images: BTreeMap::new(), resources: BTreeMap::new(), reasons: BTreeMap::new() }
+    }
+
+    /// Notes the image that a container of a pod gets, or why it gets none.
+    pub(super) fn note(&mut self, pod: &Pod, name: &ContainerName, image: Result<String, Reason>) {
+        match image {
+            Ok(image) => drop(self.images.entry(pod.key.clone()).or_default().insert(name.clone(), image)),
+            Err(reason) => self.reasons.entry(pod.key.clone()).or_default().push(reason),
+        }
+    }
+}
+
+/// What images by pod are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Back to what each pod recorded before an update of pods alone.
+    Undo,
+    /// The same bits again.
+    Restart,
+}
+
 /// What is wanted of a workload's pods.
 pub(super) struct Wanted<'a> {
     images: Option<&'a Images>,
-    by_pod: Option<&'a ByPod>,
+    by_pod: Option<ByPod>,
     diff: Difference,
     /// What pods are to have, where that is more than what changes in the template.
     of_pods: Option<FieldChanges>,
@@ -81,13 +119,60 @@ pub(super) struct Wanted<'a> {
     template: BTreeMap<ContainerName, String>,
     /// Those of the server, and of the kubelets that are known.
     versions: Vec<KubeletVersion>,
+    /// Of a manifest: nothing tells which fields an earlier one had.
+    pub(super) removals_unseen: bool,
+    /// Of a manifest: the paths outside the template that it changes.
+    pub(super) outside_template: Vec<String>,
 }
 
 impl<'a> Wanted<'a> {
-    pub(super) fn new(desired: &'a Desired, live: &LiveWorkload, known: &Known, reasons: &mut Vec<Reason>) -> Self {
+    /// Resolves what is wanted; why parts of it cannot be had are `reasons`.
+    ///
+    /// # Errors
+    /// When it cannot be told what is wanted.
+    pub(super) fn new(
+        intent: &'a Intent,
+        live: &LiveWorkload,
+        known: &Known,
+        reasons: &mut Vec<Reason>,
+    ) -> Result<Self, IntentError> {
+        let mut wanted = Self::nothing(live, known);
+        match intent {
+            Intent::None => {}
+            Intent::Images(images) => wanted.by_hand(images, live, known, reasons),
+            Intent::Manifest(Manifest::Stored { object, removals_unseen }) => {
+                wanted.stored(live, object, reasons);
+                wanted.removals_unseen = *removals_unseen;
+            }
+            Intent::Manifest(Manifest::Given { object, .. }) => wanted.stored(live, object, reasons),
+            Intent::Manifest(Manifest::Refused { message }) => {
+                reasons.push(Reason::AdmissionRefused { message: message.clone() });
+            }
+            Intent::Undo { to, pin_digest } => match undo::undo(live, to.as_deref(), *pin_digest)? {
+                Undone::Template(Ok(object)) => wanted.object(live, &object, Direction::Back, reasons),
+                Undone::Template(Err(unknown)) => reasons.extend(unknown),
+                Undone::Pods(by_pod) => wanted.by_pod = Some(by_pod),
+            },
+            Intent::Restart { containers } => {
+                let by_pod = restarts::restart(live, known, containers)?;
+                reasons.extend(by_pod.containers.iter().filter_map(|name| known.not_found(name)));
+                wanted.by_pod = Some(by_pod);
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// What a manifest wants that the server would store.
+    pub(super) fn of_manifest(live: &LiveWorkload, known: &Known, object: &Value, reasons: &mut Vec<Reason>) -> Self {
+        let mut wanted = Self::nothing(live, known);
+        wanted.stored(live, object, reasons);
+        wanted
+    }
+
+    fn nothing(live: &LiveWorkload, known: &Known) -> Self {
         let images = known.template.iter().map(|(name, container)| (name.clone(), container.image.clone()));
         let is_pod = !live.workload.reference.kind.has_template();
-        let mut wanted = Self {
+        Self {
             images: None,
             by_pod: None,
             diff: Difference::default(),
@@ -96,28 +181,25 @@ impl<'a> Wanted<'a> {
             manifest_template: None,
             versions: versions(live),
             template: if is_pod { BTreeMap::new() } else { images.collect() },
-        };
-        match desired {
-            Desired::Images(images) => {
-                reasons.extend(images.by_container.keys().filter_map(|name| known.not_found(name)));
-                if !images.resources.is_empty() {
-                    wanted.diff = resources(images, live, reasons);
-                    wanted.diff.change.fields = done_by(live, std::mem::take(&mut wanted.diff.change.fields));
-                    wanted.of_pods = Some(done_by(live, resources_of_pods(images, live)));
-                    reasons.extend(rules::refused(&wanted.diff, &live.workload, Direction::Forward));
-                }
-                wanted.images = Some(images);
-            }
-            Desired::ByPod(by_pod) => {
-                reasons.extend(by_pod.containers.iter().filter_map(|name| known.not_found(name)));
-                wanted.by_pod = Some(by_pod);
-            }
-            Desired::Unknown { reasons: why } => reasons.extend(why.iter().cloned()),
-            Desired::Refused { message } => reasons.push(Reason::AdmissionRefused { message: message.clone() }),
-            Desired::Object { object, .. } => wanted.object(live, object, Direction::Forward, reasons),
-            Desired::Before { object } => wanted.object(live, object, Direction::Back, reasons),
+            removals_unseen: false,
+            outside_template: Vec::new(),
         }
-        wanted
+    }
+
+    fn by_hand(&mut self, images: &'a Images, live: &LiveWorkload, known: &Known, reasons: &mut Vec<Reason>) {
+        reasons.extend(images.by_container.keys().filter_map(|name| known.not_found(name)));
+        if !images.resources.is_empty() {
+            self.diff = resources(images, live, reasons);
+            self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
+            self.of_pods = Some(done_by(live, resources_of_pods(images, live)));
+            reasons.extend(rules::refused(&self.diff, &live.workload, Direction::Forward));
+        }
+        self.images = Some(images);
+    }
+
+    fn stored(&mut self, live: &LiveWorkload, object: &Value, reasons: &mut Vec<Reason>) {
+        self.object(live, object, Direction::Forward, reasons);
+        self.outside_template = outside_template(live, object);
     }
 
     /// Takes what is wanted from a whole object.
@@ -146,18 +228,18 @@ impl<'a> Wanted<'a> {
     }
 
     pub(super) fn is_restart(&self) -> bool {
-        self.by_pod.is_some_and(|by_pod| by_pod.purpose == Purpose::Restart)
+        self.by_pod.as_ref().is_some_and(|by_pod| by_pod.purpose == Purpose::Restart)
     }
 
     /// Returns why a pod cannot have its images, as far as that was known before.
     pub(super) fn reasons_of(&self, pod: &Pod) -> &[Reason] {
-        self.by_pod.and_then(|by_pod| by_pod.reasons.get(&pod.key)).map(Vec::as_slice).unwrap_or_default()
+        self.by_pod.as_ref().and_then(|by_pod| by_pod.reasons.get(&pod.key)).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Returns what is left to do of the fields of a pod: what is asked for by hand also where the template has it already,
     /// and of a manifest what the pod was resized from since it was made.
     pub(super) fn fields_in(&self, pod: &Pod) -> FieldChanges {
-        if let Some(by_pod) = self.by_pod {
+        if let Some(by_pod) = &self.by_pod {
             let fields = by_pod.resources.get(&pod.key).cloned().unwrap_or_default();
             return fields.left_in(pod);
         }
@@ -179,7 +261,7 @@ impl<'a> Wanted<'a> {
     /// Returns the containers that are named by hand or that the manifest changes.
     pub(super) fn named(&self) -> impl Iterator<Item = &ContainerName> {
         let by_hand = self.images.into_iter().flat_map(|images| images.by_container.keys());
-        let by_pod = self.by_pod.into_iter().flat_map(|by_pod| &by_pod.containers);
+        let by_pod = self.by_pod.iter().flat_map(|by_pod| &by_pod.containers);
         by_hand.chain(by_pod).chain(self.diff.change.images.keys())
     }
 
@@ -201,7 +283,7 @@ impl<'a> Wanted<'a> {
     /// A manifest also says what a pod is to run that was changed in place before, or by hand: the template has not
     /// moved, but the pod has. What a webhook made of the image when the pod was made is left alone.
     pub(super) fn image_in(&self, pod: &Pod, list: ContainerList, container: &Container) -> Option<String> {
-        if let Some(by_pod) = self.by_pod {
+        if let Some(by_pod) = &self.by_pod {
             return by_pod.images.get(&pod.key)?.get(&container.name).cloned();
         }
         let image = self.image(&container.name, list, &container.image);
@@ -298,7 +380,7 @@ fn without_notes(mut metadata: serde_json::Map<String, Value>) -> Value {
 }
 
 /// Returns the paths outside the template that the manifest changes: `replicas`, labels of the owner, and so on.
-pub(super) fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<String> {
+fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<String> {
     let kind = live.workload.reference.kind;
     if !kind.has_template() {
         return Vec::new();

@@ -12,7 +12,7 @@ use kubectl_inplace::engine::k8s::workload::Workload;
 use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
 use kubectl_inplace::engine::plan::resize::{NodeRoom, ResizeFacts};
-use kubectl_inplace::engine::plan::{self, Denied, Desired, LAST_APPLIED, LiveWorkload, Options, Subset};
+use kubectl_inplace::engine::plan::{Denied, Intent, LAST_APPLIED, LiveWorkload, Manifest, Options, Subset};
 use kubectl_inplace::engine::state::hook::Hooks;
 use kubectl_inplace::engine::value::duration;
 use kubectl_inplace::engine::value::int_or_percent::IntOrPercent;
@@ -212,29 +212,30 @@ impl Folder {
     }
 
     /// Reads what is wanted.
-    pub(super) fn desired(&mut self, live: &LiveWorkload) -> Result<Desired, String> {
+    pub(super) fn intent(&mut self, live: &LiveWorkload) -> Result<Intent, String> {
         if let Some(words) = self.words("restart")? {
             let [containers, _] = words.as_slice() else {
                 return Err("restart is not CONTAINERS and the time".into());
             };
             let containers = containers.split(',').map(Into::into).collect();
-            return plan::restart(live, &containers).map_err(|error| format!("restart: {error}"));
+            return Ok(Intent::Restart { containers });
         }
         let given = ["desired.yaml", "images", "refused"].map(|file| self.path.join(file).exists());
         match given {
             [true, false, false] => {
                 let object = self.object("desired.yaml", live.workload.reference.kind)?;
-                Ok(Desired::Object { object, removals_unseen: removals_unseen(&live.workload.object) })
+                let removals_unseen = removals_unseen(&live.workload.object);
+                Ok(Intent::Manifest(Manifest::Stored { object, removals_unseen }))
             }
             [false, true, false] => {
                 let args = self.args()?;
                 let targets = &args.change.targets;
                 let request = target::parse(&targets.words, &targets.image, Unnamed::None, targets.all_containers);
-                Ok(Desired::Images(request.map_err(|error| format!("images: {error}"))?.images))
+                Ok(Intent::Images(request.map_err(|error| format!("images: {error}"))?.images))
             }
             [false, false, true] => {
                 let message = self.text("refused")?.unwrap_or_default().trim_end().to_owned();
-                Ok(Desired::Refused { message })
+                Ok(Intent::Manifest(Manifest::Refused { message }))
             }
             [false, false, false] => Err("one of desired.yaml, images and refused is missing".into()),
             _ => Err("desired.yaml, images and refused exclude each other".into()),

@@ -12,7 +12,7 @@ use std::{env, fs};
 
 use folder::Folder;
 use kubectl_inplace::engine::change::reason::{Reason, Warning, explanations};
-use kubectl_inplace::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
+use kubectl_inplace::engine::k8s::permissions::{Asked, ClusterCommand};
 use kubectl_inplace::engine::kinds::WorkloadKind;
 use kubectl_inplace::engine::plan::{Plan, SavedPlan, build, offline};
 use kubectl_inplace::render::{self, Guide, OutputFormat, Style};
@@ -51,12 +51,12 @@ fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
         .find(|known| known.spec().singular == kind)
         .ok_or_else(|| format!("{kind} is no kind: a folder is called as in kubectl get, or {AGAINST}"))?;
     let live = folder.live(workload_kind)?;
-    let desired = folder.desired(&live)?;
+    let intent = folder.intent(&live)?;
     let options = folder.options()?;
     let saved_from = folder.saved_from(&live)?;
-    let mut workload = build(&desired, saved_from.as_ref().unwrap_or(&live), &options);
-    let deed = Deed { pods_only: workload.durable.is_none(), resizes: workload.resizes() };
-    workload.lacks(&folder.missing_permissions(&Asked::role(ClusterCommand::Apply, workload_kind, deed))?);
+    let planned = build(&intent, saved_from.as_ref().unwrap_or(&live), &options);
+    let mut workload = planned.map_err(|error| error.to_string())?;
+    workload.lacks(&folder.missing_permissions(&Asked::role(ClusterCommand::Apply, workload_kind, workload.deed()))?);
     let plan = Plan { workloads: vec![workload] };
     let command = folder.command(&live);
     match saved_from {

@@ -14,6 +14,8 @@ use crate::engine::kinds::WorkloadKind;
 use crate::engine::merge::strategic_merge::apply;
 use crate::engine::plan::assemble::{Objects, assemble};
 use crate::engine::plan::resize::{NodeRoom, ResizeFacts};
+use crate::engine::rollout::patch::PodPart;
+use crate::engine::rollout::pre_pull::Lacking;
 
 const CASES: &str = include_str!("cases.yaml");
 
@@ -162,30 +164,37 @@ fn read(case: &Value, base: &Value) -> Case {
     live.surroundings.owned = owned(case, &live.workload);
     live.surroundings.now = Some("2026-01-01T00:09:59Z".into());
     live.controllers.extend(live.surroundings.revisions.iter().map(|revision| revision.uid.clone()));
-    let desired = match (text(case, "/images"), text(case, "/refused"), text(case, "/restart")) {
+    let intent = match (text(case, "/images"), text(case, "/refused"), text(case, "/restart")) {
         (Some(images), _, _) => {
             let words: Vec<String> = images.split(' ').map(str::to_owned).collect();
-            Desired::Images(target::parse(&words, &[], target::Unnamed::None, true).unwrap().images)
+            Intent::Images(target::parse(&words, &[], target::Unnamed::None, true).unwrap().images)
         }
-        (None, Some(message), _) => Desired::Refused { message: message.into() },
-        (None, None, Some(names)) => restart(&live, &names.split(' ').map(Into::into).collect()).unwrap(),
-        (None, None, None) if case.get("takesBack").is_some() => {
-            Desired::Before { object: merged(&object, case.get("manifest"), kind_name) }
+        (None, Some(message), _) => Intent::Manifest(Manifest::Refused { message: message.into() }),
+        (None, None, Some(names)) => Intent::Restart { containers: names.split(' ').map(Into::into).collect() },
+        (None, None, None) if case.get("undoes").is_some() => {
+            let mut entry = json!({"id": "20260101t000000-abcd", "who": "jane", "began": "2026-01-01T00:00:00Z",
+                "ended": "2026-01-01T00:00:09Z", "containers": {}, "outcome": "complete"});
+            entry.as_object_mut().unwrap().extend(case["undoes"].as_object().unwrap().clone());
+            let history = json!({"kubectl-inplace.io/history": json!([entry]).to_string()});
+            live.workload.object["metadata"]["annotations"] = history;
+            Intent::Undo { to: None, pin_digest: false }
         }
-        (None, None, None) => Desired::Object {
+        (None, None, None) => Intent::Manifest(Manifest::Stored {
             object: merged(&object, case.get("manifest"), kind_name),
             removals_unseen: case.get("neverApplied").is_some(),
-        },
+        }),
     };
     let given = list(case, "podsGiven").iter().filter_map(Value::as_str).map(str::to_owned).collect();
     let subset = Subset { pods: given, ..Subset::default() };
     let options = Options { pods_only: case.get("durable").is_none(), subset, ..Options::default() };
-    let mut plan = build(&desired, &live, &options);
+    let mut plan = build(&intent, &live, &options).unwrap();
     if let Some(image) = text(case, "/admissionMakes") {
         let mut answer = live.pods[0].clone();
         answer.spec.containers[1].image = image.into();
-        let reason = plan.admitted(&answer.key, PodPart::Pod, &answer).unwrap();
-        plan.block(&answer.key, &reason);
+        let (pod, pods) = (answer.key.clone(), vec![answer.key.clone()]);
+        let answers = vec![Answered { pod, pods, part: PodPart::Pod, answer: PatchAnswer::Pod(Box::new(answer)) }];
+        let dry_run = Some(DryRun { answers, asked_all: true, lacking: Lacking::default(), pulls_denied: None });
+        plan = plan.with_answers(ServerAnswers { denied: Ok(Vec::new()), dry_run }, &live);
     }
     if let Some(message) = text(case, "/serverWarns") {
         plan.warnings.push(Warning::ServerWarning { message: message.into() });
@@ -481,17 +490,17 @@ fn a_restart_needs_to_know_which_container() {
     live.controllers = ["rs".into()].into();
     let wanted = |live: &LiveWorkload, names: &[&str]| {
         let names = names.iter().map(|name| (*name).into()).collect();
-        restart(live, &names).map_err(|error| error.to_string())
+        restart::restart(live, &wanted::Known::of(live), &names).map_err(|error| error.to_string())
     };
-    assert_eq!(wanted(&live, &[]).unwrap_err(), "it has several containers, and none was named: app, side, mesh");
+    assert_eq!(wanted(&live, &[]).err().unwrap(), "it has several containers, and none was named: app, side, mesh");
     assert_eq!(
-        wanted(&live, &["side", "prepare"]).unwrap_err(),
+        wanted(&live, &["side", "prepare"]).err().unwrap(),
         "container prepare is an init container: it has run, and nothing of it can be restarted"
     );
     for list in ["containers", "initContainers"] {
         live.workload.object["spec"]["template"]["spec"][list].as_array_mut().unwrap().truncate(1);
     }
     live.pods.clear();
-    let Ok(Desired::ByPod(wanted)) = wanted(&live, &[]) else { panic!("the only container is meant") };
+    let wanted = wanted(&live, &[]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(wanted.containers, ["app".into()].into());
 }

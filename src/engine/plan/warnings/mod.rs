@@ -14,12 +14,11 @@ use super::back_off::Held;
 use super::build::Context;
 use super::drift::{self, Drift};
 use super::durable;
-use super::wanted::outside_template;
 use super::{ContainerPlan, PodPlan, PodVerdict};
 use crate::engine::change::reason::Warning;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{Container, Pod};
-use crate::engine::plan::live::{Desired, LiveWorkload};
+use crate::engine::plan::live::LiveWorkload;
 
 /// A pod that would be patched.
 pub(super) struct Updated<'a> {
@@ -45,12 +44,7 @@ pub(super) fn order_waits(live: &LiveWorkload, pods: &[(PodPlan, &Pod)], allowed
 }
 
 /// Returns the warnings of a plan, each once, in the order of their codes.
-pub(super) fn warnings(
-    desired: &Desired,
-    context: &Context<'_>,
-    pods: &[(PodPlan, &Pod)],
-    containers: &[ContainerPlan],
-) -> Vec<Warning> {
+pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containers: &[ContainerPlan]) -> Vec<Warning> {
     let live = context.live;
     let mut warnings: BTreeSet<Warning> = BTreeSet::new();
     let updated = pods.iter().filter(|(plan, _)| plan.verdict == PodVerdict::Update);
@@ -67,14 +61,12 @@ pub(super) fn warnings(
     }
     drifted(context, pods, containers, &mut warnings);
     held_back(context, &updated, &mut warnings);
-    if let Desired::Object { object, removals_unseen } = desired {
-        if *removals_unseen {
-            warnings.insert(Warning::RemovalsUnseen);
-        }
-        let paths = outside_template(live, object);
-        if !paths.is_empty() {
-            warnings.insert(Warning::OutsideTemplate { paths });
-        }
+    if context.wanted.removals_unseen {
+        warnings.insert(Warning::RemovalsUnseen);
+    }
+    let paths = context.wanted.outside_template.clone();
+    if !paths.is_empty() {
+        warnings.insert(Warning::OutsideTemplate { paths });
     }
     warnings.extend(live.not_read.iter().map(|what| Warning::ReadFailed { what: what.clone() }));
     warnings.into_iter().collect()

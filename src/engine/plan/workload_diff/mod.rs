@@ -22,7 +22,8 @@ use crate::engine::k8s::names::WorkloadRef;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::k8s::workload::Workload;
 use crate::engine::plan::assemble::{Objects, assemble};
-use crate::engine::plan::{self, Desired, Options, WorkloadPlan};
+use crate::engine::plan::build::of_manifest;
+use crate::engine::plan::{Options, WorkloadPlan};
 
 /// The difference that a change makes to one workload.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,9 +87,8 @@ pub fn with_images(live: &Workload, images: &Images) -> Result<Value, Vec<Reason
 /// The plan of a workload without its pods: what it says of the template alone, or of the one pod that it is.
 fn plan(live: &Workload, desired: &Value) -> WorkloadPlan {
     let kind = live.reference.kind;
-    let desired = Desired::Object { object: clean::as_stored(kind, desired), removals_unseen: false };
     let itself = Pod::from_object(&live.object).ok().filter(|_| !kind.has_template());
     let workload = Workload { object: clean::as_stored(kind, &live.object), ..live.clone() };
     let live = assemble(workload, Objects { pods: itself.into_iter().collect(), ..Objects::default() });
-    plan::build(&desired, &live, &Options::default())
+    of_manifest(&clean::as_stored(kind, desired), &live, &Options::default())
 }

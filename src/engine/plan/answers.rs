@@ -1,0 +1,266 @@
+//! What the API server is asked before anything is written, and what its answers make of a plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{PodVerdict, Verdict, WorkloadPlan, estimate};
+use crate::engine::change::FieldProgress;
+use crate::engine::change::reason::{Reason, Warning};
+use crate::engine::k8s::metadata::MetadataMap;
+use crate::engine::k8s::names::{PodKey, RolloutId};
+use crate::engine::k8s::permissions::{Asked, ClusterCommand, Deed};
+use crate::engine::k8s::pod::{Pod, PodSpec};
+use crate::engine::kinds::PODS;
+use crate::engine::plan::live::{Denied, LiveWorkload, Surroundings};
+use crate::engine::rollout::patch::{NewImage, PodPart, PodPatch, patches};
+use crate::engine::rollout::pre_pull::{self, Lacking, PrePull, Pull};
+
+/// Kinds of pods that the server is asked about, at most: more pods of one workload have the same spec anyway.
+const ASKED_AT_MOST: usize = 50;
+
+/// What the server is asked of a plan.
+pub struct Questions {
+    /// The patches.
+    pub questions: Vec<Question>,
+    /// Every kind of pod is asked about.
+    pub asks_all: bool,
+}
+
+/// One patch that the server is asked about by a dry run, and the pods that its answer holds for.
+pub struct Question {
+    /// The very patch.
+    pub patch: PodPatch,
+    /// The pods.
+    pub pods: Vec<PodKey>,
+}
+
+/// What the server answered.
+pub struct ServerAnswers {
+    /// What the caller may not do; else why the server does not say.
+    pub denied: Result<Vec<Denied>, String>,
+    /// What came of the dry run, where there was one.
+    pub dry_run: Option<DryRun>,
+}
+
+/// What the server, and the nodes that it knows, answered to the questions.
+pub struct DryRun {
+    /// One each.
+    pub answers: Vec<Answered>,
+    /// Every kind of pod was asked about.
+    pub asked_all: bool,
+    /// What nodes have to pull first.
+    pub lacking: Lacking,
+    /// What the caller may not do of what lets them.
+    pub pulls_denied: Option<Denied>,
+}
+
+/// A question with its answer.
+pub struct Answered {
+    /// The pod that was asked about.
+    pub pod: PodKey,
+    /// What of it.
+    pub part: PodPart,
+    /// The pods that it holds for.
+    pub pods: Vec<PodKey>,
+    /// The answer.
+    pub answer: PatchAnswer,
+}
+
+impl Answered {
+    /// Puts question and answer together.
+    pub fn new(question: Question, answer: PatchAnswer) -> Self {
+        let PodPatch { key, part, .. } = question.patch;
+        Self { pod: key, part, pods: question.pods, answer }
+    }
+}
+
+/// What the server would make of a patch.
+pub enum PatchAnswer {
+    /// This pod.
+    Pod(Box<Pod>),
+    /// It would not take it.
+    Refused {
+        /// Its words.
+        message: String,
+    },
+    /// This caller may not ask; the change may be all right.
+    Denied {
+        /// Its words.
+        message: String,
+    },
+    /// The pod moved since it was listed: the rollout looks at it afresh before it sends anything.
+    Moved,
+}
+
+impl WorkloadPlan {
+    /// Returns what to ask the server: the very patches, one for each distinct pod spec.
+    pub fn questions(&self, live: &LiveWorkload, id: &RolloutId, field_manager: &str) -> Questions {
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        let mut asked: Vec<(Vec<PodPatch>, Vec<PodKey>)> = Vec::new();
+        let pods: BTreeMap<&PodKey, &Pod> = live.pods.iter().map(|pod| (&pod.key, pod)).collect();
+        for planned in self.pods.iter().filter(|pod| pod.verdict == PodVerdict::Update) {
+            let Some(pod) = pods.get(&planned.pod) else { continue };
+            // The node is the one part of a spec that differs from pod to pod of one template.
+            let spec = PodSpec { node_name: String::new(), ..pod.spec.clone() };
+            let labels: BTreeMap<_, _> =
+                pod.labels.iter().filter(|(key, _)| !MetadataMap::Labels.is_reserved(key)).collect();
+            let wanted: BTreeMap<_, _> = planned.changes.iter().map(|(name, change)| (name, &change.to)).collect();
+            let kind = serde_json::json!([spec, labels, wanted, planned.fields]).to_string();
+            if let Some((_, pods)) = kinds.get(&kind).and_then(|index| asked.get_mut(*index)) {
+                pods.push(planned.pod.clone());
+                continue;
+            }
+            let is_other =
+                |name, to: &String| pod.container(name).is_some_and(|(_, _, container)| container.image != *to);
+            let changed = planned.changes.iter().filter(|(name, change)| is_other(name, &change.to));
+            let images: Vec<NewImage> = changed
+                .map(|(container, change)| NewImage { container: container.clone(), to: change.to.clone() })
+                .collect();
+            if let Ok(patches) = patches(pod, &images, &planned.fields, id, field_manager) {
+                kinds.insert(kind, asked.len());
+                asked.push((patches, vec![planned.pod.clone()]));
+            }
+        }
+        let asks_all = asked.len() <= ASKED_AT_MOST;
+        let one_by_one = |(patches, pods): (Vec<PodPatch>, Vec<PodKey>)| {
+            patches.into_iter().map(move |patch| Question { patch, pods: pods.clone() })
+        };
+        Questions { questions: asked.into_iter().take(ASKED_AT_MOST).flat_map(one_by_one).collect(), asks_all }
+    }
+
+    /// Returns the plan as it is with what the server says to it. A server that does not tell is no obstacle, and that is
+    /// said; what it refuses becomes a reason of every pod that has the same spec.
+    pub fn with_answers(mut self, answers: ServerAnswers, live: &LiveWorkload) -> Self {
+        match answers.denied {
+            Ok(denied) => self.lacks(&denied),
+            Err(what) => self.warnings.push(Warning::ReadFailed { what }),
+        }
+        let Some(dry_run) = answers.dry_run else { return self };
+        self.checked_by_server = true;
+        for answered in dry_run.answers {
+            self.take(answered);
+        }
+        if !dry_run.asked_all {
+            let what = format!("the server was asked about {ASKED_AT_MOST} kinds of pods, and there are more");
+            self.warnings.push(Warning::ReadFailed { what });
+        }
+        if self.verdict == Verdict::InPlace {
+            let Lacking { pulls, not_ready, .. } = dry_run.lacking;
+            let pulls = self.allowed(pulls, dry_run.pulls_denied);
+            self.warnings.extend(not_ready.into_iter().map(|node| Warning::ReadFailed {
+                what: format!(
+                    "node {node} is not Ready: a container there would not come back, and nothing can be pulled there first"
+                ),
+            }));
+            self.pulls_first(pulls, &live.surroundings);
+        }
+        self
+    }
+
+    /// Leaves out what the caller may not let the nodes pull, and says so; where it is asked for, it is missing.
+    fn allowed(&mut self, pulls: Vec<Pull>, denied: Option<Denied>) -> Vec<Pull> {
+        let Some(denied) = denied.filter(|_| !pulls.is_empty()) else { return pulls };
+        if self.pre_pull == PrePull::Always {
+            self.lacks(&[denied]);
+            return pulls;
+        }
+        let images = pulls.iter().flat_map(|pull| &pull.images).map(|image| image.image.as_str());
+        let images = images.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
+        let what = format!(
+            "you may not {} {}, so no node pulls {images} first: an image that cannot be pulled is found only once a container is down for it",
+            denied.verb, denied.resource
+        );
+        self.warnings.push(Warning::ReadFailed { what });
+        Vec::new()
+    }
+
+    fn take(&mut self, Answered { pod, part, pods, answer }: Answered) {
+        let reason = match answer {
+            PatchAnswer::Pod(answer) => self.admitted(&pod, part, &answer),
+            PatchAnswer::Refused { message } => Some(Reason::AdmissionRefused { message }),
+            PatchAnswer::Denied { message } => {
+                self.checked_by_server = false;
+                let resource = format!("{}{}", PODS.spec().resource(), part.suffix());
+                let role = Some(Asked::role(ClusterCommand::Apply, self.workload.kind, self.deed()));
+                self.lacks(&[Denied { verb: "patch".into(), resource, message, role }]);
+                None
+            }
+            PatchAnswer::Moved => {
+                let what = format!("{pod} changed while the plan was made; plan again to be sure");
+                self.warnings.push(Warning::ReadFailed { what });
+                None
+            }
+        };
+        if let Some(reason) = reason {
+            pods.iter().for_each(|pod| self.block(pod, &reason));
+        }
+    }
+
+    /// What carrying it out takes.
+    pub fn deed(&self) -> Deed {
+        Deed { pods_only: self.durable.is_none(), resizes: self.resizes() }
+    }
+
+    /// Adds a reason to a pod: it is blocked, and the workload with it.
+    fn block(&mut self, pod: &PodKey, reason: &Reason) {
+        for pod in self.pods.iter_mut().filter(|known| known.pod == *pod) {
+            pod.verdict = PodVerdict::Blocked;
+            pod.reasons.push(reason.clone());
+        }
+        self.verdict = Verdict::NotEligible;
+    }
+
+    /// Notes what the caller may not do, each verb and resource once.
+    pub fn lacks(&mut self, denied: &[Denied]) {
+        for denied in denied {
+            let reason = denied.reason(&self.workload);
+            let is_known = self.missing_permissions.iter().any(|known| match (known, &reason) {
+                (
+                    Reason::PermissionMissing { verb, resource, .. },
+                    Reason::PermissionMissing { verb: other, resource: of, .. },
+                ) => verb == other && resource == of,
+                (_, _) => false,
+            });
+            if !is_known {
+                self.missing_permissions.push(reason);
+            }
+        }
+    }
+
+    /// Notes what nodes have to pull before anything is touched, and whether the pods that do it may be made.
+    fn pulls_first(&mut self, pulls: Vec<Pull>, surroundings: &Surroundings) {
+        if let (false, Some(error)) = (pulls.is_empty(), &surroundings.quotas_not_read) {
+            let what = format!(
+                "the ResourceQuotas could not be read ({error}), so it is not known whether pods that pull images first may be made"
+            );
+            self.warnings.push(Warning::ReadFailed { what });
+        }
+        let narrow = pre_pull::narrow(&surroundings.quotas, pulls.len());
+        self.warnings.extend(narrow.map(|narrow| Warning::PullQuotaExceeded {
+            quota: narrow.quota,
+            left: narrow.left,
+            needed: pulls.len(),
+        }));
+        self.estimate_seconds = estimate::with_pulls(self.estimate_seconds, !pulls.is_empty());
+        self.pulls = pulls;
+    }
+
+    /// Looks at what the server would make of a pod: admission may have set something else than what was asked for.
+    fn admitted(&self, pod: &PodKey, part: PodPart, answer: &Pod) -> Option<Reason> {
+        let plan = self.pods.iter().find(|known| known.pod == *pod)?;
+        if plan.fields.of_part(part, answer) == FieldProgress::NotAsked {
+            let message = "its admission takes the change back".to_owned();
+            return Some(Reason::AdmissionRefused { message });
+        }
+        if part != PodPart::Pod {
+            return None;
+        }
+        plan.changes.iter().find_map(|(name, change)| {
+            let (list, _, container) = answer.container(name)?;
+            (container.image != change.to).then(|| Reason::AdmissionRewrites {
+                list,
+                container: name.clone(),
+                image: container.image.clone(),
+            })
+        })
+    }
+}
