@@ -38,7 +38,7 @@ fn unknown(code: &str) -> CommandError {
     let error = CommandError::usage(format!("there is no code {code:?}"));
     match reason::explain(code).err().flatten().or_else(|| nearest_state(code)) {
         Some(nearest) => error.hint(format!("did you mean {nearest}?")),
-        None => error.hint(Hint::from("see all of them with: ").command(inplace("explain"))),
+        None => error.hint(Hint::from("see all of them with: ").command(inplace("explain").whole())),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::budget::{self, BudgetLimit, CountedPod};
 use crate::engine::k8s::failure;
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::pod::Pod;
+use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::rollout::Policy;
 
 /// Returns the budgets that never allow a pod of the plan to be down.
@@ -33,7 +33,8 @@ pub(super) fn never_allowed(context: &Context<'_>, pods: &[(PodPlan, &Pod)], pol
 
 /// Returns what keeps pods from being taken down now, though it may settle.
 pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = not_scheduled(pods).into_iter().chain(stay_unready(pods)).collect();
+    let mut warnings: Vec<Warning> =
+        not_scheduled(pods).into_iter().chain(stay_unready(pods)).chain(unready(pods)).collect();
     if going_down(pods).next().is_none() {
         return warnings;
     }
@@ -110,6 +111,23 @@ fn stay_unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
     let (pod, (container, why)) = stuck.next()?;
     let (pod, container, why) = (pod.key.name.clone(), container.clone(), why.to_owned());
     Some(Warning::PodsStayUnready { pod, pods: stuck.count() + 1, container, why })
+}
+
+/// The container that keeps a pod from being ready which the update restarts, though the update does not change it: whether
+/// another one heals it nobody can tell.
+fn unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
+    let goes = |(plan, pod): &&(PodPlan, &Pod)| {
+        plan.verdict == PodVerdict::Update && plan.restarted(pod).next().is_some() && stuck(plan, pod).is_none()
+    };
+    let mut unready = pods.iter().filter(goes).filter_map(|(plan, pod)| {
+        let others =
+            pod.statuses(ContainerList::Containers).iter().filter(|status| !plan.changes.contains_key(&status.name));
+        Some((pod, others.filter(|_| !pod.is_ready()).find(|status| !status.ready)?))
+    });
+    let (pod, status) = unready.next()?;
+    let why = status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()).unwrap_or_default();
+    let (pod, container) = (pod.key.name.clone(), status.name.clone());
+    Some(Warning::PodsUnready { pod, pods: unready.count() + 1, container, why })
 }
 
 /// As many pods are down as may be, and none of them is one that the update could heal. A strict order has a warning of its

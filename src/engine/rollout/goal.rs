@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::change::{Change, FieldChanges};
+use crate::engine::change::{Change, Direction, FieldChanges};
 use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::rollout::pre_pull::{PrePull, Pull};
@@ -54,6 +54,11 @@ pub struct Goal {
 }
 
 impl Goal {
+    /// Returns whether it takes a rollout back.
+    pub(crate) fn is_back(&self) -> bool {
+        self.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back)
+    }
+
     /// Returns whether pods that pull may be there: of this run, or left by another.
     pub fn looks_for_pull_pods(&self) -> bool {
         !self.pulls.is_empty() || self.pre_pull != PrePull::Never && self.mode != Mode::Follow

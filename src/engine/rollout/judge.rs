@@ -27,7 +27,9 @@ impl Run<'_> {
         let Some((goal, mut entry)) = state.pods.open(position) else { return };
         let visit = Visit { position, goal: &goal, pod: look.world.pod(&goal.key) };
         entry.seen.timeout = timeout(look, visit);
-        if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_seen(look, visit, &entry) {
+        // A pod that is gone will not show what was sent to it.
+        let is_over = look.world.is_deleted(&goal.key) || is_seen(look, visit, &entry);
+        if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_over {
             entry.request = Request::Idle;
         }
         self.turn.notices.extend(said_of_the_last_request(look, visit, &mut entry));

@@ -3,7 +3,7 @@
 //! There is no step that is remembered: which one is next is read from the images that the pod asks for, and whether the
 //! ones before it are done from their containers. Without an order a pod has one step with all of its containers.
 
-use crate::engine::change::{Direction, FieldProgress};
+use crate::engine::change::FieldProgress;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::rollout::patch::{NewImage, PodPart};
@@ -34,7 +34,7 @@ pub(super) fn of<'g>(goal: &Goal, pod_goal: &'g PodGoal) -> Vec<Vec<&'g Containe
     if !others.is_empty() || steps.is_empty() {
         steps.push(others);
     }
-    if goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back) {
+    if goal.is_back() {
         steps.reverse();
     }
     steps

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::engine::change::Direction;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::report::progress::PodPhase;
@@ -35,8 +34,11 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
     let (goal, pods, now) = (look.goal, &state.pods, look.now);
     if let Some((result, why)) = state.pulls.end().or_else(|| state.owner.end(look)) {
         let is_over = matches!(result, EndResult::Complete | EndResult::Aborted);
-        let never_started = || never_started(look).filter(|_| is_over);
-        return Some((if is_over { complete(pods, result) } else { result }, why.or_else(never_started)));
+        if !is_over {
+            return Some((result, why));
+        }
+        let not_ready = || others_not_ready(look.world, pods, Is::Done).filter(|_| goal.is_back());
+        return Some((complete(pods, result), why.or_else(|| never_started(look)).or_else(not_ready)));
     }
     let has_failed = !pods.all(Is::Failed).is_empty();
     // The owner is never left half done: its steps before the pods are finished first, or have ended above.
@@ -79,7 +81,10 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
     }
     let too_late = if has_failed { given_up::result(pods) } else { EndResult::TimedOut };
     if !pods.all(Is::Late).is_empty() && !owner_is_under_way {
-        return Some((too_late, unready_nodes(look.world, pods).or_else(|| others_not_ready(look.world, pods))));
+        return Some((
+            too_late,
+            unready_nodes(look.world, pods).or_else(|| others_not_ready(look.world, pods, Is::Late)),
+        ));
     }
     let is_over = state.blocked_since.is_some_and(|since| since + timeout(look) <= now);
     is_over.then(|| (too_late, Some(what_blocks(look, state))))
@@ -108,8 +113,7 @@ fn complete(pods: &Pods, result: EndResult) -> EndResult {
 
 /// `--deferred=undo`. On the way back there is no other way.
 fn is_taken_back(goal: &Goal) -> bool {
-    let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
-    goal.policy.on_deferred == OnDeferred::Undo && !is_back && goal.mode != Mode::Follow
+    goal.policy.on_deferred == OnDeferred::Undo && !goal.is_back() && goal.mode != Mode::Follow
 }
 
 fn timeout(look: Look<'_>) -> Duration {
@@ -145,8 +149,8 @@ fn unready_nodes(world: &World, pods: &Pods) -> Option<String> {
     said_of_nodes(&late.filter_map(|position| world.pod(&pods.goal(*position)?.key)?.unready_node()).collect())
 }
 
-/// The containers that this rollout does not change, and that keep pods whose time is over from being ready.
-fn others_not_ready(world: &World, pods: &Pods) -> Option<String> {
+/// A container that this rollout does not change, and that keeps one of these pods from being ready.
+fn others_not_ready(world: &World, pods: &Pods, which: Is) -> Option<String> {
     let of_pod = |position: &usize| {
         let goal = pods.goal(*position)?;
         let pod = world.pod(&goal.key)?;
@@ -158,7 +162,7 @@ fn others_not_ready(world: &World, pods: &Pods) -> Option<String> {
             other.name, goal.key.name
         ))
     };
-    pods.all(Is::Late).iter().find_map(of_pod)
+    pods.all(which).iter().find_map(of_pod)
 }
 
 fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {

@@ -47,6 +47,25 @@ fn pods_with_the_wanted_image_that_fail_fail_the_rollout_whoever_set_it() {
     });
 }
 
+/// What keeps a pod from being ready is none of the rollout: told before it, and no reason to hold the workload for ever.
+#[test]
+fn a_pod_that_another_container_keeps_from_being_ready_is_taken_back_all_the_same() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        let pod = pods(&scene, "acme/side:v1", true).pop().expect("there is a pod");
+        scene.server.edit("pods", &pod, |pod| pod["spec"]["containers"][0]["image"] = "acme/app:crash".into());
+        scene.server.wait_for("pods", &pod, |pod| {
+            pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+        });
+        let applied = scene.run("apply", "side=acme/side:v2 --pre-pull never --timeout 3s").ends_with(5);
+        applied.says("(PodsUnready)");
+        let aborted = scene.run("abort", "").ends_with(0);
+        aborted.prints(&format!("container app of pod {pod}, which it does not change, is not ready"));
+        assert_eq!(scene.lock(), Value::Null, "{}", kind.typed);
+        assert!(pods(&scene, "acme/side:v1", false).is_empty(), "{}", kind.typed);
+    });
+}
+
 #[test]
 fn a_good_image_set_by_hand_everywhere_is_proven_and_completes() {
     side_by_side(KINDS.to_vec(), |kind| {

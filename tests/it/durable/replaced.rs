@@ -1,9 +1,13 @@
 //! Pods that are deleted in the middle, all of them, so that none of the plan proves the change: those that the owner creates in
 //! their place have to be ready before a rollout is complete.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::{KINDS, Kind, Scene, side_by_side};
+use crate::support::api_server::{Effect, When};
+use crate::support::clock::eventually;
 use crate::support::run::Running;
 
 /// A run whose first pod is patched, and whose pods are then all deleted.
@@ -69,5 +73,21 @@ fn new_pods_that_are_not_ready_in_time_end_it_and_resume_waits_for_them_too() {
         assert!(scene.history().is_empty(), "{}", kind.typed);
         scene.run("abort", "").completes(kind.typed);
         assert!(scene.server.objects("pods").iter().all(is_ready), "{}", kind.typed);
+    });
+}
+
+/// The answer to the patch of a pod comes once the pod is gone: nothing more will be seen of it.
+#[test]
+fn a_pod_that_is_deleted_before_its_patch_is_answered_holds_up_nothing() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        scene
+            .server
+            .fault(When::verb("patch").of("pods").for_real().times(1), Effect::LateAnswer(Duration::from_secs(2)));
+        let running = scene.typed("apply", "side=acme/side:v2 --pre-pull never --total-timeout 40s").spawn();
+        let is_patched = |pod: &Value| pod["spec"]["containers"].to_string().contains("acme/side:v2");
+        let patched = eventually("patched", || scene.server.objects("pods").into_iter().find(is_patched));
+        scene.server.delete("pods", patched["metadata"]["name"].as_str().unwrap_or_default());
+        running.wait().completes(kind.typed);
     });
 }

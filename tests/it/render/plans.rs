@@ -434,6 +434,7 @@ fn every_reason() -> WorkloadPlan {
         },
         Warning::PullQuotaExceeded { quota: "team".into(), left: 0, needed: 2 },
         Warning::PodsNotScheduled { pod: "web-0".into(), pods: 2, why: "0/1 nodes are available".into() },
+        Warning::PodsUnready { pod: "web-1".into(), pods: 1, container: container(), why: String::new() },
         Warning::PodsStayUnready { pod: "web-1".into(), pods: 2, container: container(), why: "ErrImagePull".into() },
         Warning::AvailabilityUsedUp { pod: "web-1".into(), down: 1, allowed: 1 },
         Warning::AutoscalerActive { autoscaler: "web".into() },

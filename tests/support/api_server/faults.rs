@@ -109,8 +109,10 @@ pub(crate) enum Effect {
     CloseBefore,
     /// The connection is closed without an answer; the request was carried out.
     CloseAfterwards,
-    /// The answer is late.
+    /// The request is late, and so is its answer.
     Delay(Duration),
+    /// The answer alone is late.
+    LateAnswer(Duration),
     /// An admission webhook denies: its name, its message, its code (400 if it gave none).
     Deny { webhook: String, message: String, code: u16 },
     /// A `Warning:` header is added.
@@ -234,6 +236,7 @@ pub(crate) fn answer_instead(effect: &Effect, verb: &str, target: &Target) -> Op
         Effect::Expire => Some(status::expired("The provided continue parameter is too old")),
         Effect::Answer(answer) => Some(answer.clone()),
         Effect::TimeOutAfterwards
+        | Effect::LateAnswer(_)
         | Effect::NoAnswer
         | Effect::CloseBefore
         | Effect::CloseAfterwards

@@ -107,6 +107,7 @@ fn reply(shared: &Shared, request: &Request) -> Reply {
             | Effect::Throttle(_)
             | Effect::Unavailable
             | Effect::TimeOutAfterwards
+            | Effect::LateAnswer(_)
             | Effect::CloseAfterwards
             | Effect::Deny { .. }
             | Effect::CutWatch(_)
@@ -119,7 +120,13 @@ fn reply(shared: &Shared, request: &Request) -> Reply {
         answer.headers.extend(headers);
         return Reply::Answer(answer);
     }
-    carry_out(shared, &Call { verb, target, request }, &effects, headers)
+    let reply = carry_out(shared, &Call { verb, target, request }, &effects, headers);
+    for effect in &effects {
+        if let Effect::LateAnswer(delay) = effect {
+            clock::sleep(*delay);
+        }
+    }
+    reply
 }
 
 /// Does the work, or opens the watch, with the effects that come afterwards.

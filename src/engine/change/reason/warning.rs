@@ -221,6 +221,17 @@ pub enum Warning {
         /// The kubelet's word.
         why: String,
     },
+    /// Pods that change are not ready, and a container that does not change is not either: it may wait for one that does.
+    PodsUnready {
+        /// One of them.
+        pod: String,
+        /// How many.
+        pods: usize,
+        /// Its container that is not ready.
+        container: ContainerName,
+        /// The kubelet's word; empty where it runs.
+        why: String,
+    },
     /// As many pods are down as may be, and the update heals none of them.
     AvailabilityUsedUp {
         /// One that is not ready; empty where pods are missing.
@@ -394,6 +405,7 @@ impl Warning {
             Self::DisruptionBudgetAllowsNone { .. } => WarningCode::DisruptionBudgetAllowsNone,
             Self::PodsNotScheduled { .. } => WarningCode::PodsNotScheduled,
             Self::PodsStayUnready { .. } => WarningCode::PodsStayUnready,
+            Self::PodsUnready { .. } => WarningCode::PodsUnready,
             Self::AvailabilityUsedUp { .. } => WarningCode::AvailabilityUsedUp,
             Self::PullQuotaExceeded { .. } => WarningCode::PullQuotaExceeded,
             Self::AutoscalerActive { .. } => WarningCode::AutoscalerActive,

@@ -173,6 +173,12 @@ codes! {
             why: "A pod is ready when all of its containers are; what a container of its own waits for, no other container heals.",
             remedy: "Change that container in the same command, or heal it first. To update the others meanwhile, allow more pods to be down with --max-unavailable.",
         }
+        PodsUnready {
+            summary: "pods of the update are not ready, because of a container that it does not change",
+            meaning: "A container of these pods that the update does not change is not ready. It may be waiting for one that changes, so such a pod is updated first, which takes nothing down. If it does not become ready by that, the rollout waits for it until its timeout, and comes to no other pod unless more may be down.",
+            why: "A pod is ready when all of its containers are, and an update counts as done in a pod only once the pod is ready.",
+            remedy: "Heal that container first, or change it in the same command. To update the others all the same, allow more pods to be down with --max-unavailable. abort takes the update back whether the pod becomes ready or not.",
+        }
         AvailabilityUsedUp {
             summary: "as many pods are down already as may be",
             meaning: "Pods that this update does not touch are not ready, or are missing, and count as down. The rollout waits for them before it writes anything, and gives up after its timeout.",

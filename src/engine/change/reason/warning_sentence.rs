@@ -141,6 +141,12 @@ impl Warning {
                     if *pods == 1 { format!("pod/{pod} is") } else { format!("{pods} pods, among them pod/{pod}, are") };
                 format!("{pods} not ready because of container {container} ({why}), which does not change: the update cannot be confirmed there, and comes there last")
             }
+            Self::PodsUnready { pod, pods, container, why } => {
+                let pods =
+                    if *pods == 1 { format!("pod/{pod} is") } else { format!("{pods} pods, among them pod/{pod}, are") };
+                let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+                format!("{pods} not ready because of container {container}{why}, which does not change: unless the update makes it ready, the rollout waits there until its timeout")
+            }
             Self::AvailabilityUsedUp { pod, down, allowed } => {
                 let first = if pod.is_empty() { String::new() } else { format!(", among them pod/{pod}") };
                 format!(

@@ -4,7 +4,7 @@ mod resizing;
 
 use std::time::Duration;
 
-use crate::engine::change::{Direction, FieldProgress};
+use crate::engine::change::FieldProgress;
 use crate::engine::k8s::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::{Container, ContainerStatus, Pod, Terminated};
@@ -343,7 +343,11 @@ impl<'a> PodJudge<'a> {
         let is_ready = |name: &ContainerName| pod.container_status(name).is_some_and(|(_, _, status)| status.ready);
         let unready: Vec<ContainerName> =
             restarted.iter().filter(|name| !is_ready(name)).map(|name| (*name).clone()).collect();
-        if !unready.is_empty() || whole && !is_ready_but_for_our_gate(pod) {
+        // What kept a pod from being ready before the rollout, and is none of it, must not hold the way back for ever.
+        let is_whole = is_ready_but_for_our_gate(pod);
+        let goes_without = !is_whole && goal.is_back() && pod.unready_node().is_none();
+        let whole = whole && !goes_without;
+        if !unready.is_empty() || whole && !is_whole {
             entry.ready_since = None;
             return PodPhase::Starting { containers: unready }.into();
         }
@@ -358,7 +362,7 @@ impl<'a> PodJudge<'a> {
         // What a restart alone proves is the wrong one only where it is about to be stopped.
         let by_restart = restarted.iter().any(|name| entry.by_restart.contains_key(*name));
         let is_given = goal.policy.min_ready_seconds_given.is_some();
-        let least = if by_restart && !is_given { RESTARTED_HOLD_SECONDS } else { 0 };
+        let least = if goes_without || by_restart && !is_given { RESTARTED_HOLD_SECONDS } else { 0 };
         let hold_seconds = if look.has(Fault::NoHold) { 0 } else { self.hold_seconds(restarted).max(least) };
         let to_come = u64::from(hold_seconds).saturating_sub(self.ready_before(restarted));
         let until = since + Duration::from_secs(to_come);
@@ -367,6 +371,9 @@ impl<'a> PodJudge<'a> {
             return PodPhase::Done.into();
         }
         let wake = (!look.has(Fault::ForgetsHoldTimer)).then_some(until);
+        if goes_without {
+            return Judged { phase: PodPhase::Starting { containers: unready }, wake };
+        }
         Judged { phase: PodPhase::Settling { hold_seconds }, wake }
     }
 
@@ -415,8 +422,7 @@ impl<'a> PodJudge<'a> {
 
 /// Whether a container goes back that no node has made: nothing of it runs, and nothing that ran is to come back.
 pub(super) fn never_started(goal: &Goal, container: &ContainerGoal, pod: &Pod) -> bool {
-    let is_back = goal.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back);
-    (is_back || container.goes_back) && pod.is_unstarted() && goal.mode != Mode::Follow
+    (goal.is_back() || container.goes_back) && pod.is_unstarted() && goal.mode != Mode::Follow
 }
 
 /// The resize is to be sent next: these containers restart for it, or change without.
