@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::report::failure_report::{FailureReport, LATE};
 use crate::engine::report::progress::{PodPhase, Stage};
@@ -22,21 +24,25 @@ use super::{failure_report, proof, words};
 const NAMED_PODS: usize = 5;
 
 /// How many pods ended where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Tally {
     /// Done, and patched by this run.
     pub(super) updated: usize,
     /// Done without a patch of this run.
-    pub(super) there_already: usize,
+    pub(super) up_to_date: usize,
     /// Patched, and neither done nor failed.
-    pub(super) in_hand: usize,
+    pub(super) in_progress: usize,
     /// Left to the kubelet, which has put it off.
-    pub(super) left: usize,
-    pub(super) failing: usize,
-    pub(super) moved: usize,
+    pub(super) left_to_kubelet: usize,
+    pub(super) failed: usize,
+    pub(super) conflict: usize,
     pub(super) gone: usize,
-    pub(super) untouched: usize,
+    /// In documents it follows what else is said of pods that are gone.
+    #[serde(skip)]
+    pub(super) not_started: usize,
     /// This run changed them, however they ended.
+    #[serde(skip)]
     pub(super) patched: usize,
 }
 
@@ -47,15 +53,17 @@ impl Tally {
             tally.patched += usize::from(pod.patched);
             let counter = match (pod.phase.stage(), pod.patched) {
                 (Stage::Done, true) => &mut tally.updated,
-                (Stage::Done, false) => &mut tally.there_already,
-                (Stage::Left, _) => &mut tally.left,
-                (Stage::Failed, _) => &mut tally.failing,
+                (Stage::Done, false) => &mut tally.up_to_date,
+                (Stage::Left, _) => &mut tally.left_to_kubelet,
+                (Stage::Failed, _) => &mut tally.failed,
                 (Stage::Lost, _) if matches!(pod.phase, PodPhase::Moved { .. } | PodPhase::Overtaken { .. }) => {
-                    &mut tally.moved
+                    &mut tally.conflict
                 }
                 (Stage::Lost, _) => &mut tally.gone,
-                (Stage::Waiting | Stage::InProgress, false) if pod.phase.is_before_any_change() => &mut tally.untouched,
-                (Stage::Waiting | Stage::InProgress, _) => &mut tally.in_hand,
+                (Stage::Waiting | Stage::InProgress, false) if pod.phase.is_before_any_change() => {
+                    &mut tally.not_started
+                }
+                (Stage::Waiting | Stage::InProgress, _) => &mut tally.in_progress,
             };
             *counter += 1;
         }
@@ -182,7 +190,7 @@ impl Ending<'_> {
 
     /// What a node put off: left to its kubelet, or ended because of it.
     fn deferred(&self) -> String {
-        match self.tally.left {
+        match self.tally.left_to_kubelet {
             0 => " A node has no room for it now.".to_owned(),
             1 => " 1 pod keeps what it has until its node has room; then the kubelet resizes it by itself.".to_owned(),
             left => format!(
@@ -194,7 +202,7 @@ impl Ending<'_> {
     fn goes_on(&self) -> &'static str {
         if self.follows() {
             " Only the watching has ended."
-        } else if self.tally.in_hand > 0 {
+        } else if self.tally.in_progress > 0 {
             " No further changes by this run; pods already patched will finish restarting."
         } else {
             " No further changes by this run."
@@ -227,12 +235,12 @@ impl Ending<'_> {
                 self.restarted()
             )
         } else {
-            let already = match self.tally.there_already {
+            let already = match self.tally.up_to_date {
                 0 => String::new(),
                 number => format!(" {} had been patched before.", pods(number)),
             };
             // Another run of the same rollout has closed it.
-            let others = match self.tally.in_hand + self.tally.untouched {
+            let others = match self.tally.in_progress + self.tally.not_started {
                 0 => String::new(),
                 number => format!(" Another run of this rollout finished {}.", pods(number)),
             };
@@ -259,7 +267,7 @@ impl Ending<'_> {
         let unplanned = self.in_pods(self.outcome.pods.iter().flat_map(|pod| &pod.unplanned));
         let others = if unplanned.is_empty() {
             // What an earlier run of the rollout has seen, this one cannot tell.
-            let when = if self.tally.there_already > 0 { " in this run" } else { "" };
+            let when = if self.tally.up_to_date > 0 { " in this run" } else { "" };
             format!("nothing else restarted{when}")
         } else {
             format!("NOT planned, but restarted: {unplanned}")
@@ -390,13 +398,13 @@ impl Ending<'_> {
         let tally = &self.tally;
         let counts = [
             (tally.updated, if self.follows() { "done" } else { "updated" }),
-            (tally.there_already, if self.follows() { "done" } else { "up to date" }),
-            (tally.in_hand, "in progress"),
-            (tally.left, "left to the kubelet"),
-            (tally.failing, "failed"),
-            (tally.moved, "changed outside this run"),
+            (tally.up_to_date, if self.follows() { "done" } else { "up to date" }),
+            (tally.in_progress, "in progress"),
+            (tally.left_to_kubelet, "left to the kubelet"),
+            (tally.failed, "failed"),
+            (tally.conflict, "changed outside this run"),
             (tally.gone, "gone"),
-            (tally.untouched, if self.follows() { "waiting" } else { "not started" }),
+            (tally.not_started, if self.follows() { "waiting" } else { "not started" }),
         ];
         let counts: Vec<String> = counts
             .into_iter()
@@ -481,7 +489,7 @@ impl Ending<'_> {
             | EndResult::Interrupted
             | EndResult::Terminated => (true, true, true),
         };
-        let touched = self.tally.patched > 0 || self.tally.in_hand > 0 || self.follows();
+        let touched = self.tally.patched > 0 || self.tally.in_progress > 0 || self.follows();
         if !touched && !self.is_whole() {
             writeln!(out, "This run changed no pods.")?;
         }
@@ -506,7 +514,7 @@ impl Ending<'_> {
             writeln!(out, "This run changed no pods.")?;
         }
         let next = run.next.that_fit(self.outcome);
-        let watch = next.follow.clone().filter(|_| self.tally.left > 0);
+        let watch = next.follow.clone().filter(|_| self.tally.left_to_kubelet > 0);
         let mut steps = [
             ("Roll back:", &next.take_back),
             ("Resume:", &next.go_on),

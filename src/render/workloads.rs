@@ -96,13 +96,13 @@ fn text(
 fn pods(tally: &Tally) -> String {
     let counts = [
         (tally.updated, "updated"),
-        (tally.there_already, "up to date"),
-        (tally.in_hand, "in progress"),
-        (tally.left, "left to the kubelet"),
-        (tally.failing, "failed"),
-        (tally.moved, "changed outside this run"),
+        (tally.up_to_date, "up to date"),
+        (tally.in_progress, "in progress"),
+        (tally.left_to_kubelet, "left to the kubelet"),
+        (tally.failed, "failed"),
+        (tally.conflict, "changed outside this run"),
         (tally.gone, "gone"),
-        (tally.untouched, "not started"),
+        (tally.not_started, "not started"),
     ];
     let counts = counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}"));
     counts.collect::<Vec<_>>().join(", ")
@@ -116,13 +116,8 @@ struct WorkloadLine<'a> {
     result: &'a str,
     exit_code: Option<u8>,
     message: Option<&'a str>,
-    updated: usize,
-    up_to_date: usize,
-    in_progress: usize,
-    left_to_kubelet: usize,
-    failed: usize,
-    conflict: usize,
-    gone: usize,
+    #[serde(flatten)]
+    tally: Tally,
     not_started: usize,
 }
 
@@ -144,14 +139,8 @@ fn lines(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), out: &m
             result: end.result.map_or(NOT_STARTED, EndResult::word),
             exit_code: end.result.map(EndResult::exit_code),
             message: end.outcome.as_ref().and_then(|outcome| outcome.why.as_deref()),
-            updated: tally.updated,
-            up_to_date: tally.there_already,
-            in_progress: tally.in_hand,
-            left_to_kubelet: tally.left,
-            failed: tally.failing,
-            conflict: tally.moved,
-            gone: tally.gone,
-            not_started: tally.untouched,
+            not_started: tally.not_started,
+            tally,
         };
         let line = json_lines::line("workload", words::from_seconds(seconds), &body)?;
         writeln!(out, "{}", escape::json(&line.to_string()))?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, Gate, Kind, Moment, Namespace, Owner, Random, container_status, name, samples};
+use crate::support::{Api, Fields, Gate, Kind, Moment, Namespace, Owner, Random, container_status, name, samples};
 
 /// Resizes in a row; `RESIZES=1000` for as many.
 const RESIZES: usize = 8;
@@ -126,7 +126,7 @@ impl Case<'_> {
 fn many_in_a_row(kind: Kind, name: &str) {
     let namespace = Namespace::new(name);
     let api = Api::open();
-    let owner = Owner::with_fields((&namespace, &api), kind, (3, 2), RESOURCES);
+    let owner = Owner::with((&namespace, &api), kind, (3, 2), Fields::Container(RESOURCES));
     owner.wait_settled();
     let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
     let count = std::env::var("RESIZES").ok().and_then(|count| count.parse().ok()).unwrap_or(RESIZES);
@@ -177,7 +177,7 @@ fn what_does_not_fit_is_refused_or_put_off_and_is_taken_back() {
         let namespace = Namespace::new(name);
         let api = Api::open();
         let resources = "resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {memory: 64Mi}}";
-        let owner = Owner::with_fields((&namespace, &api), kind, (2, 1), resources);
+        let owner = Owner::with((&namespace, &api), kind, (2, 1), Fields::Container(resources));
         owner.wait_settled();
         let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
         // So that the node has less left than is asked for, whatever else runs there.
@@ -250,7 +250,7 @@ fn a_container_restarts_for_its_resize_by_its_policy_and_with_an_image_twice() {
     for (kind, name) in kinds {
         let namespace = Namespace::new(name);
         let api = Api::open();
-        let owner = Owner::with_fields((&namespace, &api), kind, (2, 2), RESTARTS);
+        let owner = Owner::with((&namespace, &api), kind, (2, 2), Fields::Container(RESTARTS));
         owner.wait_settled();
         let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
         let counts = || -> Vec<(Value, Value)> {
@@ -292,7 +292,7 @@ fn a_container_restarts_for_its_resize_by_its_policy_and_with_an_image_twice() {
 fn what_was_resized_in_pods_alone_is_taken_back_by_undo_and_by_the_manifest() {
     let namespace = Namespace::new("resize-pods-only");
     let api = Api::open();
-    let owner = Owner::with_fields((&namespace, &api), Kind::Deployment, (2, 2), RESOURCES);
+    let owner = Owner::with((&namespace, &api), Kind::Deployment, (2, 2), Fields::Container(RESOURCES));
     owner.wait_settled();
     let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
     let cpu = || -> Vec<Value> {
@@ -326,7 +326,7 @@ fn killed_at_every_write(kind: Kind, name: &str, (moment, verb): (Moment, &str))
         resizePolicy: [{resourceName: memory, restartPolicy: RestartContainer}]";
     let namespace = Namespace::new(name);
     let gate = Gate::open();
-    let owner = Owner::with_fields_in_all((&namespace, &gate.api), kind, (2, MOST_WRITES), fields);
+    let owner = Owner::with((&namespace, &gate.api), kind, (2, MOST_WRITES), Fields::Containers(fields));
     let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
     for number in 1..=MOST_WRITES {
         let container = format!("c{number}");

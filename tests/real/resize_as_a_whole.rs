@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, Kind, Namespace, Owner, name};
+use crate::support::{Api, Fields, Kind, Namespace, Owner, name};
 
 const BEFORE: &str = "resources: {requests: {cpu: 50m, memory: 32Mi}, limits: {cpu: 500m, memory: 64Mi}}";
 const AFTER: &str = "resources: {requests: {cpu: 70m, memory: 40Mi}, limits: {cpu: 600m, memory: 80Mi}}";
@@ -97,7 +97,7 @@ fn every_kind_is_resized_as_a_whole_and_nothing_restarts() {
     for (kind, name) in KINDS {
         let namespace = Namespace::new(name);
         let api = Api::open();
-        let owner = Owner::with_pod_fields((&namespace, &api), kind, (2, 2), BEFORE);
+        let owner = Owner::with((&namespace, &api), kind, (2, 2), Fields::Pod(BEFORE));
         let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
         case.has(("50m", "500m"), (32, 64));
         let after = owner.manifest.replace(BEFORE, AFTER);
@@ -133,7 +133,7 @@ fn containers_and_the_pod_are_resized_together() {
     let namespace = Namespace::new("whole-together");
     let api = Api::open();
     let whole = "resources: {limits: {cpu: 500m}}";
-    let owner = Owner::with_pod_fields((&namespace, &api), Kind::Deployment, (2, 2), whole);
+    let owner = Owner::with((&namespace, &api), Kind::Deployment, (2, 2), Fields::Pod(whole));
     let case = Case { namespace: &namespace, owner: &owner };
     let of = |cpu: &str| {
         let fields = format!("/side:v1', resources: {{requests: {{cpu: {cpu}, memory: 16Mi}}}}}}");
@@ -164,7 +164,7 @@ fn containers_and_the_pod_are_resized_together() {
 fn what_was_resized_in_pods_alone_is_taken_back() {
     let namespace = Namespace::new("whole-pods-only");
     let api = Api::open();
-    let owner = Owner::with_pod_fields((&namespace, &api), Kind::Deployment, (2, 1), BEFORE);
+    let owner = Owner::with((&namespace, &api), Kind::Deployment, (2, 1), Fields::Pod(BEFORE));
     let (case, reference) = (Case { namespace: &namespace, owner: &owner }, owner.reference());
     case.manifest(&["apply", "--yes", "--pods-only"], &owner.manifest.replace(BEFORE, AFTER), 0);
     let cpu = || -> Vec<Value> {
@@ -194,7 +194,7 @@ fn what_a_runtime_class_costs_comes_on_top() {
          overhead: {{podFixed: {{cpu: 30m, memory: 20Mi}}}}}}"
     ));
     let fields = format!("runtimeClassName: {class}\n      {BEFORE}");
-    let owner = Owner::with_pod_fields((&namespace, &api), Kind::Deployment, (2, 1), &fields);
+    let owner = Owner::with((&namespace, &api), Kind::Deployment, (2, 1), Fields::Pod(&fields));
     let case = Case { namespace: &namespace, owner: &owner };
     let told = case.manifest(&["apply", "--yes"], &owner.manifest.replace(BEFORE, AFTER), 0);
     assert!(told.contains("Resized: 2 pods as a whole. Restarted as planned: nothing"), "{told}");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, Kind, Namespace, Owner, is_ready, name, poll, samples};
+use crate::support::{Api, Fields, Kind, Namespace, Owner, is_ready, name, poll, samples};
 
 const RESOURCES: &str = "resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {memory: 64Mi}}";
 
@@ -21,7 +21,7 @@ fn resources(owner: &Owner<'_>) -> Value {
 fn a_quota_is_found_before_the_template_is_written() {
     let namespace = Namespace::new("resize-quota");
     let api = Api::open();
-    let owner = Owner::with_fields((&namespace, &api), Kind::Deployment, (3, 1), RESOURCES);
+    let owner = Owner::with((&namespace, &api), Kind::Deployment, (3, 1), Fields::Container(RESOURCES));
     let quota = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: compute}, spec: {hard: {requests.cpu: 60m}}}";
     namespace.apply(quota);
     let path = format!("/api/v1/namespaces/{}/resourcequotas/compute", namespace.name());
@@ -58,7 +58,7 @@ fn a_quota_is_found_before_the_template_is_written() {
 fn a_limit_range_is_found_before_the_template_is_written() {
     let namespace = Namespace::new("resize-limit-range");
     let api = Api::open();
-    let owner = Owner::with_fields((&namespace, &api), Kind::StatefulSet, (2, 1), RESOURCES);
+    let owner = Owner::with((&namespace, &api), Kind::StatefulSet, (2, 1), Fields::Container(RESOURCES));
     namespace.apply(
         "{apiVersion: v1, kind: LimitRange, metadata: {name: sizes}, spec: {limits: [\
          {type: Container, min: {cpu: 5m}, max: {memory: 128Mi}, maxLimitRequestRatio: {memory: 6}}]}}",
@@ -122,7 +122,7 @@ fn autoscalers_and_settings_are_named() {
     let namespace = Namespace::new("resize-named");
     let api = Api::open();
     let fields = "resources: {requests: {cpu: 10m}, limits: {memory: 64Mi}}, env: [{name: LIMIT, valueFrom: {resourceFieldRef: {resource: limits.memory}}}]";
-    let owner = Owner::with_fields((&namespace, &api), Kind::Deployment, (1, 1), fields);
+    let owner = Owner::with((&namespace, &api), Kind::Deployment, (1, 1), Fields::Container(fields));
     namespace.apply(
         "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web}, spec: {\
          scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 1, maxReplicas: 2, metrics: [\

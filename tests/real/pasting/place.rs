@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::{Gate, Kind, Moment, Namespace, Output, Owner, is_ready, name, poll, registry, samples};
+use crate::support::{Fields, Gate, Kind, Moment, Namespace, Output, Owner, is_ready, name, poll, registry, samples};
 
 /// What is in the namespace when it begins.
 #[derive(Debug, Clone, Copy)]
@@ -45,12 +45,12 @@ impl<'a> Place<'a> {
         let owner = match sample {
             Sample::Owner(kind, replicas) => Some(Owner::new(namespace, api, kind, (replicas, 2), "")),
             Sample::WithFields(kind, replicas, fields) => {
-                Some(Owner::with_fields((namespace, api), kind, (replicas, 2), fields))
+                Some(Owner::with((namespace, api), kind, (replicas, 2), Fields::Container(fields)))
             }
             Sample::WithSpec(kind, replicas, fields) => Some(Owner::new(namespace, api, kind, (replicas, 2), fields)),
             Sample::WithPod(kind, replicas, fields) => {
                 let fields = fields.replace("REGISTRY", registry());
-                Some(Owner::with_pod_fields((namespace, api), kind, (replicas, 2), &fields))
+                Some(Owner::with((namespace, api), kind, (replicas, 2), Fields::Pod(&fields)))
             }
             Sample::Pod => {
                 namespace.apply(&samples::pod("web"));

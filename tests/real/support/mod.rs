@@ -26,7 +26,7 @@ pub(crate) use cluster::{command, containerd, kubeconfig, registry};
 pub(crate) use gate::{Gate, Moment};
 pub(crate) use namespace::Namespace;
 pub(crate) use openapi::{Leaf, OpenApi, Step};
-pub(crate) use owner::{Kind, Owner};
+pub(crate) use owner::{Fields, Kind, Owner};
 pub(crate) use pods::{container_status, image, images, is_ready, name, restarted};
 pub(crate) use process::{Output, Running};
 pub(crate) use proxy::Proxy;

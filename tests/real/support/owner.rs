@@ -49,6 +49,19 @@ impl Kind {
     }
 }
 
+/// Fields that an owner has besides, and where.
+#[derive(Clone, Copy)]
+pub(crate) enum Fields<'f> {
+    /// Lines of its spec.
+    Spec(&'f str),
+    /// Of its first container.
+    Container(&'f str),
+    /// Of every container.
+    Containers(&'f str),
+    /// A line of its pods' spec.
+    Pod(&'f str),
+}
+
 /// An owner called `web` in a namespace.
 pub(crate) struct Owner<'a> {
     namespace: &'a Namespace,
@@ -71,47 +84,27 @@ impl<'a> Owner<'a> {
         (replicas, containers): (usize, usize),
         fields: &str,
     ) -> Self {
-        let manifest = kind.manifest("web", replicas, containers, fields);
-        Self::of((namespace, api), kind, replicas, manifest)
+        Self::with((namespace, api), kind, (replicas, containers), Fields::Spec(fields))
     }
 
-    /// The same, with these fields of its first container.
-    pub(crate) fn with_fields(
+    /// The same with fields somewhere else.
+    pub(crate) fn with(
         (namespace, api): (&'a Namespace, &'a Api),
         kind: Kind,
         (replicas, containers): (usize, usize),
-        fields: &str,
+        fields: Fields<'_>,
     ) -> Self {
-        let manifest = kind.manifest("web", replicas, containers, "");
-        Self::of(
-            (namespace, api),
-            kind,
-            replicas,
-            manifest.replacen("/side:v1'}", &format!("/side:v1', {fields}}}"), 1),
-        )
-    }
-
-    /// Makes one of which every container has these fields besides.
-    pub(crate) fn with_fields_in_all(
-        (namespace, api): (&'a Namespace, &'a Api),
-        kind: Kind,
-        (replicas, containers): (usize, usize),
-        fields: &str,
-    ) -> Self {
-        let manifest = kind.manifest("web", replicas, containers, "");
-        let manifest = manifest.replace("/side:v1'}", &format!("/side:v1', {fields}}}"));
-        Self::of((namespace, api), kind, replicas, manifest)
-    }
-
-    /// Makes one whose pods have these fields besides, a line of their spec.
-    pub(crate) fn with_pod_fields(
-        (namespace, api): (&'a Namespace, &'a Api),
-        kind: Kind,
-        (replicas, containers): (usize, usize),
-        fields: &str,
-    ) -> Self {
-        let manifest = kind.manifest("web", replicas, containers, "");
-        let manifest = manifest.replacen("      containers:\n", &format!("      {fields}\n      containers:\n"), 1);
+        let of_spec = if let Fields::Spec(fields) = fields { fields } else { "" };
+        let manifest = kind.manifest("web", replicas, containers, of_spec);
+        let in_container = |fields: &str| format!("/side:v1', {fields}}}");
+        let manifest = match fields {
+            Fields::Spec(_) => manifest,
+            Fields::Container(fields) => manifest.replacen("/side:v1'}", &in_container(fields), 1),
+            Fields::Containers(fields) => manifest.replace("/side:v1'}", &in_container(fields)),
+            Fields::Pod(fields) => {
+                manifest.replacen("      containers:\n", &format!("      {fields}\n      containers:\n"), 1)
+            }
+        };
         Self::of((namespace, api), kind, replicas, manifest)
     }
 
