@@ -80,6 +80,11 @@ pub enum HistoryPlan {
 }
 
 impl DurablePlan {
+    /// Returns how many pods, from the lowest ordinal on, the owner's controller creates from the template before.
+    pub fn partition(&self) -> i64 {
+        self.strategy.as_ref().map_or(0, stateful_set::partition_of)
+    }
+
     /// Says the steps on the owner in the order in which they are taken.
     pub fn steps(&self, kind: WorkloadKind) -> Vec<String> {
         let pods = "update the pods in place".to_owned();
@@ -104,8 +109,7 @@ impl DurablePlan {
                 steps.into_iter().flatten().chain(last).collect()
             }
             HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => {
-                let partition = self.strategy.as_ref().map_or(0, stateful_set::partition_of);
-                let hold = if kind.has_partition() && partition > 0 {
+                let hold = if kind.has_partition() && self.partition() > 0 {
                     "set the new template, with the partition above every pod"
                 } else {
                     "set the new template, with the update strategy OnDelete"

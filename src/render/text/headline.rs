@@ -152,11 +152,16 @@ fn new_pods(plan: &WorkloadPlan) -> String {
         return if is_alone { "" } else { "; the template stays as it is (pods only), and so does what new pods get" }
             .to_owned();
     };
-    match (&durable.outgoing, durable.revision) {
-        (Some(outgoing), Some(revision)) => {
-            format!("; new pods get the same (revision {} -> {revision})", outgoing.revision)
-        }
-        (_, _) => "; new pods get the same".to_owned(),
+    let revision = match (&durable.outgoing, durable.revision) {
+        (Some(outgoing), Some(revision)) => format!(" (revision {} -> {revision})", outgoing.revision),
+        (_, _) => String::new(),
+    };
+    // A pod below it is made of the revision from before, also later (`newVersionedStatefulSetPod`).
+    match durable.partition() {
+        0 => format!("; new pods get the same{revision}"),
+        _ => format!(
+            "; new pods get the same{revision}, but for those below the partition, also where one is created again"
+        ),
     }
 }
 
