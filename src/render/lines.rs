@@ -208,7 +208,10 @@ impl Narrator {
             ),
             Notice::WatchRestored => (Meaning::Ok, "the watch is back".into()),
             Notice::BudgetHolds { down, allowed } => (Meaning::Waiting, budget(*down, *allowed)),
-            Notice::StillWaiting { done, total, pods } => (Meaning::Quiet, self.still_waiting(*done, *total, pods)),
+            Notice::StillWaiting { done, total, pods, why } => {
+                let why = why.as_ref().map(|why| format!("; {}", self.style.show(why))).unwrap_or_default();
+                (Meaning::Quiet, self.still_waiting(*done, *total, pods) + &why)
+            }
             Notice::Stopping => {
                 (Meaning::Waiting, "stopping: nothing new is sent; a second interrupt leaves now".into())
             }

@@ -147,6 +147,8 @@ pub enum Notice {
         total: usize,
         /// The pods in hand.
         pods: Vec<PodKey>,
+        /// Why the workload cannot be read, without which no pod is taken.
+        why: Option<String>,
     },
     /// An interrupt was heard; nothing new is sent.
     Stopping,

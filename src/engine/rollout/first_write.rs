@@ -125,7 +125,7 @@ impl Run<'_> {
 
     fn unread(&self) -> Option<String> {
         let budgets = self.state.budgets.trouble();
-        budgets.or_else(|| self.state.owner.trouble().map(|why| format!("the owner could not be read: {why}")))
+        budgets.or_else(|| self.state.owner.trouble())
     }
 }
 

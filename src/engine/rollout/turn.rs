@@ -375,6 +375,7 @@ impl<'a> Run<'a> {
                 done: pods.all(Is::Done).len(),
                 total: pods.len(),
                 pods: in_hand.map(|pod| pod.key.clone()).take(10).collect(),
+                why: self.state.owner.trouble(),
             });
         }
         if !self.turn.notices.is_empty() {

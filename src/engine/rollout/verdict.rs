@@ -132,6 +132,9 @@ fn what_blocks(look: Look<'_>, state: &RunState) -> String {
     if let Some(why) = state.replacements.waits() {
         return why.to_owned();
     }
+    if let Some(why) = state.owner.trouble() {
+        return why;
+    }
     if let Some(why) = state.budgets.what_blocks() {
         return why;
     }

@@ -260,7 +260,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let is_left = left.is_some();
     let owner = owner::states(workload, &held, on_delete.into_iter().chain(left));
     let ways = match hold {
-        Some(hold) => ways::ways(hold, present(live).as_ref(), life.as_ref(), &pods),
+        Some(hold) => ways::ways(hold, present(live).as_ref(), &pods),
         None => {
             let is_at_rest = held == Held::No && owner.iter().all(OwnerState::is_at_rest);
             let left = is_left.then(ways::delete_left_revision);

@@ -8,7 +8,6 @@ use super::{Comparison, Condition, PodState, PodStatus};
 use crate::engine::change::{Direction, FieldProgress};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::Hold;
-use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::hook::HookPhase;
 
@@ -60,7 +59,7 @@ impl Way {
 }
 
 /// Returns what leads on from what holds a workload. `lock` is the rollout's, or a copy of it that is left.
-pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, life: Option<&Life>, pods: &[PodStatus]) -> Vec<Way> {
+pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, pods: &[PodStatus]) -> Vec<Way> {
     let none = BTreeSet::new();
     let hooks = lock.map_or(&none, |lock| &lock.hooks);
     let way = |deed, label| Way::new(deed, label, hooks);
@@ -81,10 +80,7 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, life: Option<&Life>, 
             let abort = way(Deed::Abort, "Roll back, if its run is gone").taking_over();
             [follow()].into_iter().chain(both(resume, abort)).collect()
         }
-        Hold::LeftBehind => {
-            let silent = matches!(life, Some(Life::Silent(_))).then(follow);
-            silent.into_iter().chain(both(way(Deed::Resume, "Resume"), way(Deed::Abort, "Roll back"))).collect()
-        }
+        Hold::LeftBehind => both(way(Deed::Resume, "Resume"), way(Deed::Abort, "Roll back")),
         Hold::SetBack => vec![way(Deed::Abort, "Roll back")],
         Hold::Overtaken | Hold::LetGo => vec![way(Deed::Abort, "End it, changing no image")],
         Hold::WithoutLock(_) => Way::without_lock(hooks).into(),

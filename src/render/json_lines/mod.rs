@@ -148,9 +148,13 @@ impl Listener for JsonLines<'_> {
             Notice::BudgetHolds { down, allowed } => {
                 self.write("budgetHolds", elapsed, &Budget { down: *down, allowed: *allowed })
             }
-            Notice::StillWaiting { done, total, pods } => {
+            Notice::StillWaiting { done, total, pods, why } => {
                 let pods = pods.iter().map(PodName::of).collect();
-                self.write("stillWaiting", elapsed, &StillWaiting { done: *done, total: *total, pods })
+                self.write(
+                    "stillWaiting",
+                    elapsed,
+                    &StillWaiting { done: *done, total: *total, pods, why: why.as_deref() },
+                )
             }
             Notice::Stopping => self.write("stopping", elapsed, &Nothing {}),
         }
@@ -417,6 +421,8 @@ struct StillWaiting<'a> {
     done: usize,
     total: usize,
     pods: Vec<PodName<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
 }
 
 #[derive(Serialize)]

@@ -254,10 +254,7 @@ fn held_by(
         style.show(lock.id.as_str()),
         style.show(&lock.who),
         style.show(&duration::began(&lock.since, Some(context.now))),
-        match status.life {
-            Some(Life::Gone) => "interrupted",
-            _ => lock.state.word(),
-        },
+        lock.state.words(status.life.as_ref().is_none_or(Life::may_be_at_work)),
     )?;
     if let Some(life) = status.life.as_ref().filter(|life| **life != Life::Ended) {
         let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();

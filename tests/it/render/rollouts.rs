@@ -234,7 +234,15 @@ fn timed_out() -> Rollout {
     let notices = vec![
         (0, pod(PODS[0], PodPhase::Patched)),
         (700, pod(PODS[0], waiting.clone())),
-        (30_700, Notice::StillWaiting { done: 0, total: 3, pods: vec![key(PODS[0])] }),
+        (
+            30_700,
+            Notice::StillWaiting {
+                done: 0,
+                total: 3,
+                pods: vec![key(PODS[0])],
+                why: Some("the workload could not be read or written: deployments.apps \"web\" is forbidden".into()),
+            },
+        ),
     ];
     let mut ends = outcome(EndResult::TimedOut, &[waiting, PodPhase::Waiting, PodPhase::Waiting]);
     ends.why = Some("330 s have passed in all (--total-timeout)".into());
@@ -334,8 +342,8 @@ fn every_notice() -> Rollout {
         (1_500, Notice::WatchRestored),
         (2_000, Notice::BudgetHolds { down: 1, allowed: 1 }),
         (2_000, Notice::WaitsToEnd { why: "new pods are not ready: pod/web-d".into() }),
-        (32_000, Notice::StillWaiting { done: 0, total: 3, pods: vec![key(PODS[0]), key(PODS[1])] }),
-        (62_000, Notice::StillWaiting { done: 0, total: 3, pods: vec![] }),
+        (32_000, Notice::StillWaiting { done: 0, total: 3, pods: vec![key(PODS[0]), key(PODS[1])], why: None }),
+        (62_000, Notice::StillWaiting { done: 0, total: 3, pods: vec![], why: None }),
         (63_000, Notice::Stopping),
     ];
     let ends = outcome(EndResult::Interrupted, &[PodPhase::Patched, PodPhase::Waiting, PodPhase::Waiting]);

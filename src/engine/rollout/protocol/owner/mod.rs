@@ -339,8 +339,8 @@ impl Owner {
         }
         let late = self.since.is_some_and(|since| since + patience(look.goal) <= look.now);
         late.then(|| {
-            let why = match (&self.read.trouble, self.waits_for) {
-                (Some(trouble), _) => format!("the owner could not be read or written: {trouble}"),
+            let why = match (self.trouble(), self.waits_for) {
+                (Some(trouble), _) => trouble,
                 (None, Some(fence)) => format!("waited in vain for {}", fence.waits_for()),
                 (None, None) => "the owner's side did not move".into(),
             };
@@ -349,8 +349,8 @@ impl Owner {
     }
 
     /// What keeps the server from answering.
-    pub(crate) fn trouble(&self) -> Option<&str> {
-        self.read.trouble.as_deref()
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.read.trouble.as_ref().map(|why| format!("the workload could not be read or written: {why}"))
     }
 
     /// When the owner's side has to be looked at again.
