@@ -14,10 +14,10 @@ const NAMED_PODS: usize = 5;
 /// Writes a line for each container of which a time is known, and one for each pod that left.
 pub(super) fn write(proof: &Proof, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for (pod, why) in proof.replaced.iter().take(NAMED_PODS) {
-        writeln!(out, "  {}  replaced: {}", words::pod(style, pod), style.show(why))?;
+        writeln!(out, "  {}  gone: {}", words::pod(style, pod), style.show(why))?;
     }
     if let left @ 1.. = proof.replaced.len().saturating_sub(NAMED_PODS) {
-        writeln!(out, "  and {} replaced", words::count(left, "more pod"))?;
+        writeln!(out, "  and {} gone", words::count(left, "more pod"))?;
     }
     for times in &proof.times {
         let name = style.show(times.container.as_str());
