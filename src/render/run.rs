@@ -34,10 +34,7 @@ pub struct NextSteps {
 impl NextSteps {
     /// Returns the commands for a run that ended so.
     pub(super) fn after(&self, result: EndResult) -> &Self {
-        match result {
-            EndResult::TimedOut => self.with_more_time.as_deref().unwrap_or(self),
-            _ => self,
-        }
+        self.with_more_time.as_deref().filter(|_| result == EndResult::TimedOut).unwrap_or(self)
     }
 
     /// Leaves the commands that can be carried out after a durable rollout: a lock that was left is resumed or

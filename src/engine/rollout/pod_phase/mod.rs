@@ -193,15 +193,12 @@ impl<'a> PodJudge<'a> {
                 return settled;
             }
         }
-        match waits {
-            PodPhase::Failing(_) => waits.into(),
-            // Whatever is under way for a pod of which nothing was changed is the first thing.
-            _ if !is_begun => waits.into(),
-            _ => {
-                let containers = steps.get(next).into_iter().flatten().map(|name| (*name).clone());
-                PodPhase::Next { containers: containers.collect() }.into()
-            }
+        // Whatever is under way for a pod of which nothing was changed is the first thing.
+        if !is_begun || matches!(waits, PodPhase::Failing(_)) {
+            return waits.into();
         }
+        let containers = steps.get(next).into_iter().flatten().map(|name| (*name).clone());
+        PodPhase::Next { containers: containers.collect() }.into()
     }
 
     fn container(self, name: &ContainerName, goal: &ContainerGoal, entry: &mut Entry) -> Progress {
