@@ -76,7 +76,7 @@ pub(super) enum Undone {
     Pods(ByPod),
 }
 
-/// Returns the update that [`undo`] takes back.
+/// Returns the update that `undo` takes back.
 ///
 /// # Errors
 /// When nothing fitting is recorded.
