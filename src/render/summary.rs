@@ -69,6 +69,23 @@ impl Tally {
         }
         tally
     }
+
+    /// Says what there is of it; of pods that are only followed in other words.
+    pub(super) fn words(&self, follows: bool) -> String {
+        let either = |followed, changed| if follows { followed } else { changed };
+        let counts = [
+            (self.updated, either("done", "updated")),
+            (self.up_to_date, either("done", "up to date")),
+            (self.in_progress, "in progress"),
+            (self.left_to_kubelet, "left to the kubelet"),
+            (self.failed, "failed"),
+            (self.conflict, "changed outside this run"),
+            (self.gone, "gone"),
+            (self.not_started, either("waiting", "not started")),
+        ];
+        let counts = counts.into_iter().filter(|(number, _)| *number > 0);
+        counts.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// What a listener was told before the end.
@@ -395,26 +412,11 @@ impl Ending<'_> {
     }
 
     fn all_pods(&self, out: &mut dyn Write) -> io::Result<()> {
-        let tally = &self.tally;
-        let counts = [
-            (tally.updated, if self.follows() { "done" } else { "updated" }),
-            (tally.up_to_date, if self.follows() { "done" } else { "up to date" }),
-            (tally.in_progress, "in progress"),
-            (tally.left_to_kubelet, "left to the kubelet"),
-            (tally.failed, "failed"),
-            (tally.conflict, "changed outside this run"),
-            (tally.gone, "gone"),
-            (tally.not_started, if self.follows() { "waiting" } else { "not started" }),
-        ];
-        let counts: Vec<String> = counts
-            .into_iter()
-            .filter(|(number, _)| *number > 0)
-            .map(|(number, word)| format!("{number} {word}"))
-            .collect();
+        let counts = self.tally.words(self.follows());
         if counts.is_empty() {
             return Ok(());
         }
-        writeln!(out, "Pods: {}.", counts.join(", "))?;
+        writeln!(out, "Pods: {counts}.")?;
         if self.outcome.result != EndResult::Superseded {
             return Ok(());
         }

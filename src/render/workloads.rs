@@ -72,7 +72,7 @@ fn text(
 ) -> io::Result<()> {
     let row = |end: &WorkloadEnd| {
         let tally = end.outcome.as_ref().map(Tally::of);
-        let pods = tally.map_or_else(|| "-".to_owned(), |tally| pods(&tally));
+        let pods = tally.map_or_else(|| "-".to_owned(), |tally| tally.words(false));
         let took = end.outcome.as_ref().map(|outcome| words::duration(words::from_seconds(outcome.seconds)));
         let [name, namespace] = place::cells(&end.workload, style);
         let meaning = end.result.map_or(Meaning::Waiting, words::meaning);
@@ -91,21 +91,6 @@ fn text(
         "\n{head} {complete} done, {there} up to date, {other} not done, {untouched} not started; {}.",
         words::duration(elapsed)
     )
-}
-
-fn pods(tally: &Tally) -> String {
-    let counts = [
-        (tally.updated, "updated"),
-        (tally.up_to_date, "up to date"),
-        (tally.in_progress, "in progress"),
-        (tally.left_to_kubelet, "left to the kubelet"),
-        (tally.failed, "failed"),
-        (tally.conflict, "changed outside this run"),
-        (tally.gone, "gone"),
-        (tally.not_started, "not started"),
-    ];
-    let counts = counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}"));
-    counts.collect::<Vec<_>>().join(", ")
 }
 
 #[derive(Serialize)]

@@ -146,6 +146,11 @@ pub fn stuck(pod: &Pod, changes: impl Fn(&ContainerName) -> bool) -> Option<(&Co
     })
 }
 
+/// Returns the first container that is not ready of those that do not change.
+pub fn unready(pod: &Pod, changes: impl Fn(&ContainerName) -> bool) -> Option<&ContainerStatus> {
+    pod.statuses(ContainerList::Containers).iter().find(|status| !status.ready && !changes(&status.name))
+}
+
 /// Returns what the kubelet calls it and about when its back-off ends (RFC 3339), of a container that it holds: so long after
 /// the last end as its message says (`doBackOff`, "back-off 10s restarting failed container=...").
 pub fn back_off(status: &ContainerStatus) -> Option<(String, String)> {

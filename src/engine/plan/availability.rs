@@ -10,7 +10,7 @@ use crate::engine::change::reason::{Reason, Warning};
 use crate::engine::k8s::budget::{self, BudgetLimit, CountedPod};
 use crate::engine::k8s::failure;
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::k8s::pod::Pod;
 use crate::engine::rollout::Policy;
 
 /// Returns the budgets that never allow a pod of the plan to be down.
@@ -47,9 +47,7 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: 
 
 /// The pods that are up and would be taken down.
 fn going_down<'a>(pods: &'a [(PodPlan, &'a Pod)]) -> impl Iterator<Item = &'a Pod> {
-    let goes = |(plan, pod): &&(PodPlan, &Pod)| {
-        plan.verdict == PodVerdict::Update && plan.restarted(pod).next().is_some() && pod.is_ready()
-    };
+    let goes = |(plan, pod): &&(PodPlan, &Pod)| is_restarted(plan, pod) && pod.is_ready();
     pods.iter().filter(goes).map(|(_, pod)| *pod)
 }
 
@@ -100,10 +98,13 @@ fn not_scheduled(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
     Some(Warning::PodsNotScheduled { pod: first.key.name.clone(), pods: waiting.count() + 1, why })
 }
 
+fn is_restarted(plan: &PodPlan, pod: &Pod) -> bool {
+    plan.verdict == PodVerdict::Update && plan.restarted(pod).next().is_some()
+}
+
 /// The container of a pod that the update restarts which keeps it from being ready all the same.
 pub(super) fn stuck<'a>(plan: &PodPlan, pod: &'a Pod) -> Option<(&'a ContainerName, &'a str)> {
-    let goes = plan.verdict == PodVerdict::Update && plan.restarted(pod).next().is_some();
-    if goes { failure::stuck(pod, |name| plan.changes.contains_key(name)) } else { None }
+    if is_restarted(plan, pod) { failure::stuck(pod, |name| plan.changes.contains_key(name)) } else { None }
 }
 
 fn stay_unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
@@ -116,14 +117,12 @@ fn stay_unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
 /// The container that keeps a pod from being ready which the update restarts, though the update does not change it: whether
 /// another one heals it nobody can tell.
 fn unready(pods: &[(PodPlan, &Pod)]) -> Option<Warning> {
-    let goes = |(plan, pod): &&(PodPlan, &Pod)| {
-        plan.verdict == PodVerdict::Update && plan.restarted(pod).next().is_some() && stuck(plan, pod).is_none()
-    };
-    let mut unready = pods.iter().filter(goes).filter_map(|(plan, pod)| {
-        let others =
-            pod.statuses(ContainerList::Containers).iter().filter(|status| !plan.changes.contains_key(&status.name));
-        Some((pod, others.filter(|_| !pod.is_ready()).find(|status| !status.ready)?))
-    });
+    let goes =
+        |(plan, pod): &&(PodPlan, &Pod)| is_restarted(plan, pod) && !pod.is_ready() && stuck(plan, pod).is_none();
+    let mut unready = pods
+        .iter()
+        .filter(goes)
+        .filter_map(|(plan, pod)| Some((pod, failure::unready(pod, |name| plan.changes.contains_key(name))?)));
     let (pod, status) = unready.next()?;
     let why = status.state.waiting.as_ref().map(|waiting| waiting.reason.clone()).unwrap_or_default();
     let (pod, container) = (pod.key.name.clone(), status.name.clone());

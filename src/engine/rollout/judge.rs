@@ -28,8 +28,8 @@ impl Run<'_> {
         let visit = Visit { position, goal: &goal, pod: look.world.pod(&goal.key) };
         entry.seen.timeout = timeout(look, visit);
         // A pod that is gone will not show what was sent to it.
-        let is_over = look.world.is_deleted(&goal.key) || is_seen(look, visit, &entry);
-        if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_over {
+        let is_over = || look.world.is_deleted(&goal.key) || is_seen(look, visit, &entry);
+        if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_over() {
             entry.request = Request::Idle;
         }
         self.turn.notices.extend(said_of_the_last_request(look, visit, &mut entry));

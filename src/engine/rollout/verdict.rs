@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::engine::k8s::failure;
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::pod::{ContainerList, Pod};
+use crate::engine::k8s::pod::Pod;
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd};
 use crate::engine::state::evidence::{self, Baseline};
@@ -157,8 +158,7 @@ fn others_not_ready(world: &World, pods: &Pods, which: Is) -> Option<String> {
     let of_pod = |position: &usize| {
         let goal = pods.goal(*position)?;
         let pod = world.pod(&goal.key)?;
-        let mut others = pod.statuses(ContainerList::Containers).iter();
-        let other = others.find(|status| !status.ready && !goal.containers.contains_key(&status.name))?;
+        let other = failure::unready(pod, |name| goal.containers.contains_key(name))?;
         let waiting = other.state.waiting.as_ref().map(|waiting| format!(" ({})", waiting.reason)).unwrap_or_default();
         Some(format!(
             "container {} of pod {}, which it does not change, is not ready{waiting}",
@@ -240,19 +240,21 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
             .map(|(name, _)| name.clone())
             .collect()
     };
+    let restarted = |name: &ContainerName| pod.filter(|pod| !was_left(pod, name));
     let containers = goal.containers.iter().map(|(name, wanted)| ContainerEnd {
         container: name.clone(),
         from: wanted.from.clone(),
         to: wanted.to.clone(),
-        changed: pod.is_some_and(|pod| match wanted.is_only_resized() {
-            true => UpdateRecord::of(pod).is_none_or(|record| !record.is_before_its_resize(pod, name)),
-            false => was_changed(pod, name) && !pod.is_unstarted() && !was_left(pod, name),
-        }),
+        changed: match wanted.is_only_resized() {
+            true => pod
+                .is_some_and(|pod| UpdateRecord::of(pod).is_none_or(|record| !record.is_before_its_resize(pod, name))),
+            false => restarted(name).is_some_and(|pod| was_changed(pod, name) && !pod.is_unstarted()),
+        },
         twice: pod.is_some_and(|pod| {
             let noted = || UpdateRecord::of(pod).is_some_and(|record| record.restarts_twice(name));
             wanted.by_resize && wanted.to.is_some() && noted()
         }),
-        down_seconds: pod.filter(|pod| !was_left(pod, name)).and_then(|pod| down_seconds(pod, name)),
+        down_seconds: restarted(name).and_then(|pod| down_seconds(pod, name)),
         times: pod.map(|pod| times(pod, name, goal)).unwrap_or_default(),
     });
     PodEnd {

@@ -20,6 +20,7 @@ use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadR
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, present, saved_strategy};
+use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
 use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::RolloutLock;
@@ -330,11 +331,8 @@ impl<'a> Asked<'a> {
     }
 
     fn missing_labels(&self, pod: &Pod) -> BTreeMap<String, String> {
-        let labels = self.whole.pointer("/metadata/labels").and_then(Value::as_object).filter(|_| !self.own);
-        let is_expected = !pod.terminating && !pod.is_finished() && UpdateRecord::drained(pod).is_none();
-        let labels = labels.filter(|_| is_expected).into_iter().flatten();
-        let missing = labels.filter(|(key, _)| !pod.labels.contains_key(*key));
-        missing.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+        let lacked = if self.own { Vec::new() } else { drain::lacked(self.whole, pod) };
+        lacked.into_iter().map(|(key, value)| (key.clone(), value.to_owned())).collect()
     }
 
     /// Whether the rollout that holds the workload has not asked the pod yet for what it changes besides images.

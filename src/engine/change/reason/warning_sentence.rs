@@ -131,19 +131,16 @@ impl Warning {
                 )
             }
             Self::PodsNotScheduled { pod, pods, why } => {
-                let pods =
-                    if *pods == 1 { format!("pod/{pod} is") } else { format!("{pods} pods, among them pod/{pod}, are") };
+                let pods = pods_are(*pods, pod);
                 let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
                 format!("{pods} not scheduled{why}: the update cannot be confirmed, nor its time estimated, before a node runs each pod")
             }
             Self::PodsStayUnready { pod, pods, container, why } => {
-                let pods =
-                    if *pods == 1 { format!("pod/{pod} is") } else { format!("{pods} pods, among them pod/{pod}, are") };
+                let pods = pods_are(*pods, pod);
                 format!("{pods} not ready because of container {container} ({why}), which does not change: the update cannot be confirmed there, and comes there last")
             }
             Self::PodsUnready { pod, pods, container, why } => {
-                let pods =
-                    if *pods == 1 { format!("pod/{pod} is") } else { format!("{pods} pods, among them pod/{pod}, are") };
+                let pods = pods_are(*pods, pod);
                 let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
                 format!("{pods} not ready because of container {container}{why}, which does not change: unless the update makes it ready, the rollout waits there until its timeout")
             }
@@ -224,6 +221,10 @@ impl Warning {
             Self::WorkloadRemoved => "the workload is removed: the newer manifests do not have it".into(),
         }
     }
+}
+
+fn pods_are(pods: usize, one: &str) -> String {
+    if pods == 1 { format!("pod/{one} is") } else { format!("{pods} pods, among them pod/{one}, are") }
 }
 
 fn managed(tool: &str, next: &str, name: &str, images: &[String]) -> String {

@@ -11,7 +11,7 @@ use crate::engine::plan::build::Context;
 use crate::engine::plan::drains::{drain_of, left_off};
 use crate::engine::plan::{LiveWorkload, PodPlan, PodVerdict};
 use crate::engine::rollout::drain::{self, Drain};
-use crate::engine::state::record::{Drained, UpdateRecord};
+use crate::engine::state::record::Drained;
 
 pub(super) fn warn(
     context: &Context<'_>,
@@ -48,8 +48,7 @@ pub(super) fn warn(
 /// Pods that lack a label by which Services find the others, and say nothing of it.
 pub fn missing_labels<'p>(live: &LiveWorkload, pods: impl Iterator<Item = &'p Pod>) -> Vec<Warning> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let unnoted = |pod: &&Pod| !pod.terminating && !pod.is_finished() && UpdateRecord::drained(pod).is_none();
-    for pod in pods.filter(unnoted).filter(|_| live.workload.reference.kind.has_template()) {
+    for pod in pods.filter(|_| live.workload.reference.kind.has_template()) {
         for label in drain::missing(live.workload.template(), &live.surroundings.services, pod) {
             found.entry(label).or_default().push(pod.key.name.clone());
         }

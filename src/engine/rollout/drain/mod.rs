@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::engine::change::MetadataChange;
 use crate::engine::k8s::metadata::MetadataMap;
 use crate::engine::k8s::pod::Pod;
-use crate::engine::state::record::{Drained, DrainedLabel};
+use crate::engine::state::record::{Drained, DrainedLabel, UpdateRecord};
 use crate::engine::value::json_path::text;
 use crate::engine::value::selector;
 
@@ -163,12 +163,19 @@ pub fn selects(service: &Value, pod: &Pod) -> bool {
     text(service, "/spec/type") != "ExternalName" && !selector.is_empty() && selector.iter().all(is_carried)
 }
 
-/// Returns the labels (`key=value`) of a template that a pod lacks and that Services of it select: without them no traffic
+/// Returns the labels of a template that a pod lacks; none of one that is going, or of which a rollout has noted that it is out
+/// of its Services.
+pub fn lacked<'t>(template: &'t Value, pod: &Pod) -> Vec<(&'t String, &'t str)> {
+    let is_expected = !pod.terminating && !pod.is_finished() && UpdateRecord::drained(pod).is_none();
+    let labels = template.pointer("/metadata/labels").and_then(Value::as_object).filter(|_| is_expected);
+    let lacked = labels.into_iter().flatten().filter(|(key, _)| !pod.labels.contains_key(*key));
+    lacked.filter_map(|(key, value)| Some((key, value.as_str()?))).collect()
+}
+
+/// Returns the labels (`key=value`) of a template that a pod [lacks](lacked) and that Services of it select: without them no traffic
 /// reaches the pod, whoever took them off.
 pub fn missing(template: &Value, services: &[Value], pod: &Pod) -> BTreeSet<String> {
-    let labels = template.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
-    let lacked = labels.filter(|(key, _)| !pod.labels.contains_key(*key));
-    let lacked: Vec<(&String, &str)> = lacked.filter_map(|(key, value)| Some((key, value.as_str()?))).collect();
+    let lacked = lacked(template, pod);
     let mut whole = pod.clone();
     whole.labels.extend(lacked.iter().map(|(key, value)| ((*key).clone(), (*value).to_owned())));
     let lost: BTreeSet<&str> =
