@@ -6,6 +6,7 @@ use super::Shell;
 use super::rolling::Rolling;
 use crate::cli::DryRun;
 use crate::cluster::error::ClusterError;
+use crate::engine::change::reason::Reason;
 use crate::engine::plan::{self, LiveWorkload};
 use crate::engine::rollout::patch::{NewImage, PodPatch, patches};
 use crate::engine::rollout::{Goal, PodGoal};
@@ -13,7 +14,7 @@ use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::durable::{
     ObjectWrite, OwnLock, OwnerPhase, OwnerStep, OwnerView, PodsState, ThisRun, owner_phase,
 };
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::render::{self, OutputFormat, Preview};
 
 /// Patches of pods that the server is asked about, at most.
@@ -66,6 +67,26 @@ impl Rolling<'_> {
         }
         for patch in goal.pods.iter().flat_map(|pod| left(goal, live, pod)).take(ASKED_AT_MOST) {
             self.cluster.send(&patch, true).await?;
+        }
+        Ok(())
+    }
+
+    /// A change that admission lets into no pod is not begun: the owner would be left half way. Pods of one template are one
+    /// question, and whatever else is answered the run itself looks at.
+    pub(super) async fn refuse_what_admission_refuses(
+        &self,
+        goal: &Goal,
+        live: &LiveWorkload,
+    ) -> Result<(), CommandError> {
+        let first = goal.pods.iter().map(|pod| left(goal, live, pod)).find(|patches| !patches.is_empty());
+        for patch in first.into_iter().flatten().filter(|_| self.dry_run != DryRun::Client) {
+            if let Err(ClusterError::AdmissionDenied { message }) = self.cluster.send(&patch, true).await {
+                let reason = Reason::AdmissionRefused { message };
+                return Err(CommandError {
+                    kind: ErrorKind::Forbidden,
+                    ..CommandError::reasons(&goal.workload, &[reason])
+                });
+            }
         }
         Ok(())
     }

@@ -88,6 +88,7 @@ pub(super) async fn go_on(
             check_hooks(&goal, rolling)?;
         }
         rolling.refuse_what_the_server_lacks(&goal, &live).await?;
+        rolling.refuse_what_admission_refuses(&goal, &live).await?;
         rolling.preview(&goal, &live, shell).await?;
         warn(&live, &goal, shell);
         say_what_pods_keep(&goal, shell);

@@ -75,6 +75,10 @@ pub(super) enum Fault {
     TakesAskedForResized,
     /// Resizes a pod for which somebody else has asked for something else.
     IgnoresOtherSize,
+    /// Waits for a pod that is gone to show what was sent to it.
+    WaitsForTheGone,
+    /// Counts a pod that its controller has released.
+    CountsTheReleased,
     /// Writes to the owner though no pod may go down.
     WritesAtOnce,
 }
@@ -82,7 +86,7 @@ pub(super) enum Fault {
 impl Fault {
     /// Every fault of what is done to pods; the simulation of the first write has its own.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 26] = [
+    pub(super) const ALL: [Self; 28] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -109,5 +113,7 @@ impl Fault {
         Self::TakesBackOffForFailure,
         Self::TakesAskedForResized,
         Self::IgnoresOtherSize,
+        Self::WaitsForTheGone,
+        Self::CountsTheReleased,
     ];
 }

@@ -10,6 +10,7 @@ use crate::engine::report::progress::PodPhase;
 use crate::engine::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
 use super::entry::{Entry, Request, Seen, Sent};
+use super::fault::Fault;
 use super::goal::{Mode, PodGoal};
 use super::look::{Look, Visit};
 use super::protocol::{by_another, drain, owner};
@@ -27,8 +28,10 @@ impl Run<'_> {
         let Some((goal, mut entry)) = state.pods.open(position) else { return };
         let visit = Visit { position, goal: &goal, pod: look.world.pod(&goal.key) };
         entry.seen.timeout = timeout(look, visit);
-        // A pod that is gone will not show what was sent to it.
-        let is_over = || look.world.is_deleted(&goal.key) || is_seen(look, visit, &entry);
+        // A pod that has left is not sent to again, and one that is gone will not show what was.
+        let has_left = look.goal.mode == Mode::Durable && owner::has_left(look.goal, visit.pod);
+        let is_gone = (has_left || look.world.is_deleted(&goal.key)) && !look.has(Fault::WaitsForTheGone);
+        let is_over = || is_gone || is_seen(look, visit, &entry);
         if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_over() {
             entry.request = Request::Idle;
         }
@@ -49,10 +52,10 @@ impl Run<'_> {
             entry.started.get_or_insert(look.now);
         }
         entry.seen = Seen {
-            is_present: visit.pod.is_some_and(|pod| state.pods.is_present(look.goal, pod)),
+            is_present: visit.pod.is_some_and(|pod| state.pods.is_present(look, pod)),
             is_unready: visit.pod.is_some_and(|pod| !pod.is_ready()),
             is_stuck: visit.pod.is_some_and(|pod| stuck(pod, &goal).is_some()),
-            has_left: look.goal.mode == Mode::Durable && owner::has_left(look.goal, visit.pod),
+            has_left,
             is_drained: visit.pod.is_some_and(|pod| drain::is_owed(pod) && !by_another(look.goal, pod)),
             is_whole: given_up::is_whole(look, visit, &entry, &judged.phase),
             ..entry.seen

@@ -12,6 +12,7 @@ use crate::engine::rollout::patch::NewImage;
 use crate::engine::state::hook::HookPhase;
 
 use super::entry::{Entry, Is, Request, Sent, Taken};
+use super::fault::Fault;
 use super::goal::{Goal, Mode, PodGoal};
 use super::look::Look;
 use super::pod_phase::Judged;
@@ -92,10 +93,15 @@ impl Pods {
     }
 
     /// Returns whether a pod is one of the owner's, or of the goal where nobody owns them.
-    pub(super) fn is_owners(&self, goal: &Goal, pod: &Pod) -> bool {
+    pub(super) fn is_owners(&self, look: Look<'_>, pod: &Pod) -> bool {
+        let controllers = &look.goal.controllers;
         match pod.controller() {
-            Some(owner) => goal.controllers.contains(&owner.uid),
-            None => self.position.contains_key(&pod.key),
+            Some(owner) => controllers.contains(&owner.uid),
+            // One that its controller has released is nobody's.
+            None => {
+                let is_nobodys = !controllers.is_empty() && !look.has(Fault::CountsTheReleased);
+                !is_nobodys && self.position.contains_key(&pod.key)
+            }
         }
     }
 
@@ -363,15 +369,15 @@ impl Pods {
     /// Keeps the counts of the owner's pods true for one that has changed: the budget counts every pod of the owner.
     pub(super) fn count(&mut self, look: Look<'_>, key: &PodKey) {
         self.looked_at(1);
-        match look.world.pod(key).filter(|pod| self.is_present(look.goal, pod)) {
+        match look.world.pod(key).filter(|pod| self.is_present(look, pod)) {
             Some(pod) => self.count_as(key, true, !pod.is_ready()),
             None => self.count_as(key, false, false),
         }
     }
 
     /// Returns whether a pod is the owner's, there and not going.
-    pub(super) fn is_present(&self, goal: &Goal, pod: &Pod) -> bool {
-        !pod.terminating && !pod.is_finished() && self.is_owners(goal, pod)
+    pub(super) fn is_present(&self, look: Look<'_>, pod: &Pod) -> bool {
+        !pod.terminating && !pod.is_finished() && self.is_owners(look, pod)
     }
 
     fn count_as(&mut self, key: &PodKey, is_present: bool, is_down: bool) {

@@ -25,7 +25,7 @@ pub(super) fn of(look: Look<'_>, state: &RunState) -> Vec<Standing> {
     let sets: BTreeSet<&str> = sets.filter_map(|set| set.pointer("/metadata/uid").and_then(Value::as_str)).collect();
     let is_owned = |pod: &Pod| pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
     let pods = look.world.pods().filter(|pod| !pod.is_finished());
-    let pods = pods.filter(|pod| state.pods.is_owners(look.goal, pod) || is_owned(pod));
+    let pods = pods.filter(|pod| state.pods.is_owners(look, pod) || is_owned(pod));
     let (going, pods): (Vec<&Pod>, Vec<&Pod>) = pods.partition(|pod| pod.terminating);
     let standing = |name: &ContainerName| Standing {
         container: name.clone(),

@@ -149,10 +149,7 @@ pub fn turn(goal: &Goal, world: &World, state: &mut RunState, now: Now) -> Turn 
     run.judge_what_changed(is_back);
     run.say_that_it_stops();
     run.advance_pulls();
-    run.effects(|state, look| state.replacements.settle(look, &mut state.pods));
-    if run.state.pulls.is_over() {
-        run.advance_owner();
-    }
+    run.settle();
     if run.state.stop.is_some() && goal.mode != Mode::Follow {
         // The only thing that is sent after an interrupt.
         run.effects(|state, look| state.drains.put_back(look, &mut state.pods));
@@ -304,6 +301,14 @@ impl<'a> Run<'a> {
         self.effects(|state, look| state.pulls.advance(look));
     }
 
+    /// Looks at replacement pods and the owner, once the nodes have pulled.
+    fn settle(&mut self) {
+        self.effects(|state, look| state.replacements.settle(look, &mut state.pods));
+        if self.state.pulls.is_over() {
+            self.advance_owner();
+        }
+    }
+
     /// Takes the owner's side one step further. Its first write waits until the first pod may go down.
     fn advance_owner(&mut self) {
         let look = self.look();
@@ -328,7 +333,10 @@ impl<'a> Run<'a> {
         } else if let Some((result, why)) = verdict::judge(look, self.state) {
             (*self.state.ending_since.get_or_insert(self.now), verdict::END_WITHIN, result, why)
         } else {
-            self.state.ending_since = None;
+            if self.state.ending_since.take().is_some() {
+                // What waited for the end goes on.
+                self.settle();
+            }
             return None;
         };
         (quiet || since + within <= self.now).then(|| verdict::outcome(self.look(), self.state, result, why))

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::faults::killed_at;
 use super::{HISTORY, KINDS, Kind, LOCK, Scene, Write, side_by_side};
+use crate::support::api_server::{Effect, When};
 use crate::support::run::Output;
 use crate::support::scene::typed;
 
@@ -379,4 +380,24 @@ fn a_pause_over_another_template_is_told_with_what_a_resume_would_do() {
     let plan = typed(&scene.server, "plan deploy/w side=acme/side:v3").run().ends_with(0);
     let plan = plan.prints("would replace every pod").prints("set its template back with kubectl edit");
     plan.omits("its pods shall stay as they are").omits("OwnerRollingOut");
+}
+
+/// What admission lets into no pod is known before the owner is written: it is left as it is, and both ways stay open.
+#[test]
+fn what_admission_refuses_of_the_pods_is_not_begun_on_the_owner() {
+    let cases: Vec<_> = KINDS.iter().flat_map(|kind| ["resume", "abort"].map(|verb| (*kind, verb))).collect();
+    side_by_side(cases, |(kind, verb)| {
+        let scene = killed_at(kind, Write { verb: "patch", plural: "pods", nth: 1 });
+        let (lock, written) = (scene.lock(), scene.server.writes().len());
+        let patched = When::verb("patch").of("pods");
+        let deny = Effect::Deny { webhook: "images.acme.example".into(), message: "frozen".into(), code: 403 };
+        scene.server.fault(patched, deny);
+        let refused = scene.run(verb, "").ends_with(3);
+        refused.says("denied the request: frozen");
+        assert_eq!(scene.lock(), lock, "{} {verb}", kind.typed);
+        assert_eq!(scene.server.writes().len(), written, "{} {verb}: nothing was written", kind.typed);
+        scene.server.clear_faults();
+        scene.run(verb, "").ends_with(0);
+        assert_eq!(scene.lock(), Value::Null, "{} {verb}", kind.typed);
+    });
 }

@@ -80,7 +80,7 @@ impl Budgets {
             return Allowed::Yes;
         }
         let present = pods.present().iter().filter_map(|key| look.world.pod(key));
-        let leaving = look.world.pods().filter(|pod| pod.terminating && pods.is_owners(look.goal, pod));
+        let leaving = look.world.pods().filter(|pod| pod.terminating && pods.is_owners(look, pod));
         let counted = present.chain(leaving).map(|pod| CountedPod {
             labels: &pod.labels,
             ready: pod.is_ready(),

@@ -138,6 +138,10 @@ pub(super) struct Scenario {
     pub(super) events_run_out: bool,
     /// cpu and memory change as well, or alone.
     pub(super) resizes: Option<Resizing>,
+    /// The template of their owner changes too.
+    pub(super) owned: bool,
+    /// Some of its pods are deleted while the answer to their patch is on its way.
+    pub(super) patched_pods_leave: bool,
 }
 
 impl Scenario {
@@ -202,6 +206,8 @@ impl Scenario {
             // Of somebody else's image in the second of a start nothing else tells.
             events_run_out: random.one_in(3),
             resizes: None,
+            owned: false,
+            patched_pods_leave: false,
         }
     }
 
@@ -209,7 +215,7 @@ impl Scenario {
     pub(super) fn featured(self) -> Self {
         let mut random = Random::named(self.seed, "features");
         let random = &mut random;
-        let draws: [(u64, Draw); 10] = [
+        let draws: [(u64, Draw); 11] = [
             (5, Self::held_back),
             (3, Self::drained),
             (2, |scenario| Self { drains_by: Way::Gate, ..scenario }),
@@ -220,6 +226,7 @@ impl Scenario {
             (8, Self::pausing),
             (3, Self::going_on),
             (4, Self::resized),
+            (3, Self::owned),
         ];
         draws.into_iter().fold(self, |scenario, (n, draw)| if random.one_in(n) { draw(scenario) } else { scenario })
     }
@@ -482,7 +489,11 @@ impl Scenario {
         let by_itself = |(_, deed): &(Now, Deed)| matches!(deed, Deed::Relabel(_) | Deed::Repeat | Deed::Relist);
         let is_limited = self.timeout_given.is_some() || self.total_timeout.is_some() || self.pause_after.is_some();
         let is_guarded = self.min_available.is_some() || self.pulls.is_some();
-        !is_limited && !is_guarded && self.broken.is_empty() && self.deeds.iter().all(by_itself)
+        !is_limited
+            && !is_guarded
+            && !self.patched_pods_leave
+            && self.broken.is_empty()
+            && self.deeds.iter().all(by_itself)
     }
 
     /// How it may end.
@@ -509,7 +520,10 @@ impl Scenario {
         }
         may.extend(self.resizes.into_iter().flat_map(Resizing::may_end));
         // A container may crash only after its pod, the last one, was rightly done.
-        if may.is_empty() || self.fates.iter().any(|fate| matches!(fate, Fate::Crashes { .. })) {
+        if may.is_empty()
+            || self.patched_pods_leave
+            || self.fates.iter().any(|fate| matches!(fate, Fate::Crashes { .. }))
+        {
             may.push(EndResult::Complete);
         }
         if self.timeout_given.is_some() || self.total_timeout.is_some() {
@@ -518,6 +532,10 @@ impl Scenario {
         for (_, deed) in &self.deeds {
             match deed {
                 Deed::SameImage(_) | Deed::OtherImage(_) if self.follows => {}
+                // Another pod comes in its place.
+                Deed::Delete(_) | Deed::Orphan(_) | Deed::Terminate(_) | Deed::Replace(_) if self.owned => {
+                    may.push(EndResult::Complete);
+                }
                 Deed::OtherImage(_)
                 | Deed::SameImage(_)
                 | Deed::Revert(_)
@@ -556,8 +574,9 @@ impl Scenario {
             may.push(EndResult::Paused);
         }
         let is_set_again = self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_)));
-        // One that looks at a pod again, for its size as well.
-        let is_seen_again = is_set_again || self.resizes.is_some_and(|resizes| !resizes.alone);
+        // One that looks at a pod again, for its size or its label as well.
+        let is_seen_again =
+            is_set_again || self.resizes.is_some_and(|resizes| !resizes.alone) || self.drain_seconds.is_some();
         if is_seen_again && self.fates.contains(&Fate::CreateHeals) {
             // The kubelet begins again with its tries.
             may.push(EndResult::Failed);

@@ -95,19 +95,8 @@ impl ApiServer {
     pub(super) fn patch(&mut self, patch: &PodPatch, now: Now) -> Patched {
         let Some(before) = self.pods.get(&patch.key.name).cloned() else { return Patched::NotFound };
         let mut object = object(&before);
-        for operation in &patch.operations.0 {
-            // Unlike json_patch, the API server lets a test with null pass on a missing key.
-            if let PatchOperation::Test(test) = operation
-                && test.value.is_null()
-            {
-                match test.path.resolve(&object) {
-                    Ok(found) if !found.is_null() => return Patched::TestFailed(test.path.to_string()),
-                    Ok(_) | Err(_) => continue,
-                }
-            }
-            if let Err(error) = json_patch::patch(&mut object, std::slice::from_ref(operation)) {
-                return Patched::TestFailed(error.to_string());
-            }
+        if let Err(message) = apply(&mut object, &patch.operations) {
+            return Patched::TestFailed(message);
         }
         let mut after = Pod::from_object(&object).expect("a patched pod is a pod");
         if patch.part == PodPart::Resize {
@@ -127,6 +116,23 @@ impl ApiServer {
         self.change(&before.key, |pod| *pod = after);
         Patched::Stored
     }
+}
+
+/// Carries out operations as the API server does.
+pub(super) fn apply(object: &mut Value, operations: &json_patch::Patch) -> Result<(), String> {
+    for operation in &operations.0 {
+        // Unlike json_patch, the API server lets a test with null pass on a missing key.
+        if let PatchOperation::Test(test) = operation
+            && test.value.is_null()
+        {
+            match test.path.resolve(object) {
+                Ok(found) if !found.is_null() => return Err(test.path.to_string()),
+                Ok(_) | Err(_) => continue,
+            }
+        }
+        json_patch::patch(object, std::slice::from_ref(operation)).map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }
 
 /// The pod as the API serves it, as far as it is simulated.

@@ -16,6 +16,7 @@ use super::super::entry::Sent;
 use super::super::{ActionId, Answer, DrainGoal, Observation};
 use super::adversary::Scenario;
 use super::invariants::Invariant;
+use super::owned::has_left;
 use super::{Due, Simulation};
 
 const LABEL: &str = "serving";
@@ -191,7 +192,9 @@ impl Simulation {
         if scenario.drain_seconds.is_none() || slow && self.end != Some(EndResult::Complete) {
             return;
         }
-        for pod in self.api.list().iter().filter(|pod| !pod.terminating) {
+        // One that is nobody's any more is put back at the end, in the time that is left.
+        let is_judged = |pod: &&Pod| !pod.terminating && !(slow && has_left(&self.goal, Some(pod)));
+        for pod in self.api.list().iter().filter(is_judged) {
             if UpdateRecord::drained(pod).is_some() || !is_whole(pod, self.scenario.drains_by) {
                 let what = format!("{} is not put back, and it has ended {:?}", pod.key, self.end);
                 self.invariants.broken(Invariant::LabelLeft, self.now, what);

@@ -10,6 +10,7 @@ use crate::engine::state::record::UpdateRecord;
 use super::super::{ActionId, Answer, Now};
 use super::adversary::Scenario;
 use super::invariants::Invariant;
+use super::owned::has_left;
 use super::shown::is_begun;
 use super::{Due, Simulation, WANTED};
 
@@ -50,7 +51,7 @@ impl Simulation {
             self.invariants.broken(Invariant::Hook, self.now, format!("two commands run for {}", hook.pod));
         }
         let asks = self.world.pod(&hook.pod).is_some_and(|pod| {
-            let goal = self.goal.pods.iter().find(|goal| goal.key == hook.pod);
+            let goal = self.judged.pods.iter().find(|goal| goal.key == hook.pod);
             goal.is_some_and(|goal| {
                 goal.containers
                     .keys()
@@ -91,8 +92,8 @@ impl Simulation {
     pub(super) fn judge_owed(&mut self) {
         let Some(hooks) = self.scenario.hooks.filter(|_| self.end == Some(EndResult::Complete)) else { return };
         let steady = !self.scenario.bad_answers && self.scenario.throttled.is_none() && self.scenario.refused.is_none();
-        for goal in &self.goal.pods {
-            let Some(pod) = self.api.pod(&goal.key) else { continue };
+        for goal in &self.judged.pods {
+            let Some(pod) = self.api.pod(&goal.key).filter(|pod| !has_left(&self.goal, Some(pod))) else { continue };
             let of = |phase| (goal.key.clone(), phase);
             let is_ours = self.invariants.images.contains(&goal.key) && is_begun(&self.goal, pod);
             // Whoever has updated the pod meanwhile: one that was commanded before it is commanded after it.

@@ -20,9 +20,11 @@ use super::super::{
     Action, ActionId, CANARY_HOLD_SECONDS, Goal, Mode, Now, PodGoal, RESTARTED_HOLD_SECONDS, Turn, World,
 };
 use super::WANTED;
+use super::api_server::ApiServer;
 use super::drained::sent_of;
 use super::kubelet::Kubelet;
 use super::nature::STARTUP_PERIOD;
+use super::owned;
 use super::resized::{self, is_resize};
 use super::shown::{
     containers_are_ready, is_begun, is_drained, is_told_for_good, is_unchanged, loses_requests, replaced,
@@ -122,6 +124,8 @@ struct Ready {
 pub(super) struct Truth<'a> {
     pub(super) goal: &'a Goal,
     pub(super) world: &'a World,
+    /// What is stored, whatever the run has seen of it.
+    pub(super) stored: &'a ApiServer,
     pub(super) kubelets: &'a BTreeMap<PodKey, Kubelet>,
     pub(super) watch_is_live: bool,
     pub(super) same_digest: bool,
@@ -400,7 +404,8 @@ impl Invariants {
         let outstanding = self.outstanding.iter().filter(|(id, _)| !self.resizing.contains(*id)).map(|(_, key)| key);
         let patched = self.executed.iter().chain(outstanding).chain(taken);
         let in_hand: BTreeSet<&PodKey> = patched.filter(|key| !self.done_ever.contains(*key)).collect();
-        let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(|key| truth.world.pod(key).is_some()).collect();
+        let is_there = |key: &&PodKey| truth.world.pod(key).is_some_and(|pod| truth.belongs(pod));
+        let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(is_there).collect();
         let in_hand: BTreeSet<&PodKey> = in_hand.into_iter().filter(|key| **key != pod.key).collect();
         let (before, alone) = (in_hand.len(), truth.goal.policy.min_ready_seconds_given.is_none());
         let present: Vec<&Pod> = truth.world.pods().filter(|pod| truth.belongs(pod)).collect();
@@ -413,8 +418,10 @@ impl Invariants {
         let goes = |other: &&Pod| in_hand.get(&other.key).is_some_and(has_begun);
         let down = present.iter().filter(|other| !other.is_ready() || goes(other)).count() + missing;
         // Whatever shows as ready and was not taken, of anybody's: the budget selects them all.
-        let stays = |other: &&Pod| other.is_ready() && !other.terminating && !goes(other);
-        let left = truth.world.pods().filter(stays).filter(|other| other.key != pod.key).count();
+        let stays = |other: &&Pod| other.is_ready() && !other.terminating && !goes(other) && other.key != pod.key;
+        let left = truth.world.pods().filter(stays).count();
+        // The budget may have counted a new pod that the watch has not brought yet.
+        let left = left.max(truth.stored.list().iter().filter(stays).count());
         // Down by our own doing, as with the gate off, does not make it free.
         let is_up = pod.is_ready() || containers_are_ready(pod);
         let breaks_budget = pod.is_ready() && truth.min_available.is_some_and(|least| left < least);
@@ -479,11 +486,15 @@ impl Invariants {
             let labels = seconds(if truth.goal.policy.drain_seconds.is_some() { 6 } else { 0 });
             // Pods that pull are made, taken away, and looked for, each with an answer of its own.
             let pulls = if truth.goal.pulls.is_empty() { seconds(0) } else { seconds(10) + 4 * truth.slowest_answer };
-            let is_late = self.failed_at.is_some_and(|since| now > since + seconds(2) + labels + pulls);
+            // So is what is on its way to the owner, and then it is marked.
+            let owner = if truth.goal.owner.is_some() { 4 * truth.slowest_answer } else { seconds(0) };
+            let is_late = self.failed_at.is_some_and(|since| now > since + seconds(2) + labels + pulls + owner);
             if is_late && self.stopped_at.is_none() {
                 self.broken(Invariant::LateFailure, now, "a pod failed for good and it goes on");
             }
-            if self.stopped_at.is_some_and(|since| now > since + seconds(5)) {
+            // What is on its way is waited for, and then the mark on the owner.
+            let parting = seconds(if truth.goal.owner.is_some() { 12 } else { 5 });
+            if self.stopped_at.is_some_and(|since| now > since + parting) {
                 self.broken(Invariant::Interrupt, now, "it goes on after an interrupt");
             }
         }
@@ -542,6 +553,7 @@ impl Invariants {
             || self.stopped_at.is_some()
             || self.done_ever.contains(&goal.key)
             || is_given_up
+            || owned::has_left(truth.goal, truth.world.pod(&goal.key))
             || is_waiting
         {
             return;
@@ -552,16 +564,21 @@ impl Invariants {
         let patience = policy.timeout_given.unwrap_or((330 + u64::from(hold)) * steps);
         // By a gate, ready has to hold twice.
         let patience = patience + u64::from(policy.drain_seconds.unwrap_or(0)) + u64::from(hold);
-        let over =
-            |sent: &Now| truth.now > *sent + Duration::from_secs(patience + if is_drained(goal) { 8 } else { 2 });
+        // What is on its way to the owner is waited for, and so is the mark on it.
+        let owner = if truth.goal.owner.is_some() { 4 * truth.slowest_answer } else { Duration::ZERO };
+        let leaving = owner + Duration::from_secs(if is_drained(goal) { 8 } else { 2 });
+        let over = |sent: &Now| truth.now > *sent + Duration::from_secs(patience) + leaving;
         if self.first_sent.get(&goal.key).is_some_and(over) {
             self.broken(Invariant::Deadline, truth.now, format!("{} has had its time", goal.key));
         }
     }
 
     fn judge_completion(&mut self, truth: &Truth<'_>) {
-        for goal in &truth.goal.pods {
-            let is_ready = |pod: &Pod| goal.containers.is_empty() || pod.is_ready();
+        let left = |goal: &&PodGoal| owned::has_left(truth.goal, truth.world.pod(&goal.key));
+        for goal in truth.goal.pods.iter().filter(|goal| !left(goal)) {
+            // While its owner's end is recorded, a pod that was ready may waver.
+            let may_waver = goal.containers.is_empty() || truth.goal.owner.is_some();
+            let is_ready = |pod: &Pod| may_waver || pod.is_ready();
             let good = truth.world.pod(&goal.key).is_some_and(|pod| is_ready(pod) && truth.is_new(goal, pod));
             if !good {
                 self.broken(Invariant::WrongEnd, truth.now, format!("complete, but {} is not", goal.key));

@@ -14,6 +14,7 @@ mod kubelet;
 mod nature;
 mod network;
 mod never_sent;
+mod owned;
 mod pulling;
 mod random;
 mod regressions;
@@ -44,6 +45,7 @@ use hooked::Hooked;
 use invariants::{Invariant, Invariants, Truth, Violation};
 use kubelet::Kubelet;
 use nature::{Fate, STARTUP_PERIOD, Stage};
+use owned::Owned;
 use pulling::Nodes;
 use random::Random;
 use resized::Sizes;
@@ -99,6 +101,14 @@ enum Due {
         id: ActionId,
         run: u32,
     },
+    ReadOwner {
+        id: ActionId,
+        run: u32,
+    },
+    /// The owner's controller makes the pods that are missing.
+    Refill,
+    /// A pod is deleted.
+    Leaves(PodKey),
     /// A hook has ended.
     Hook {
         id: ActionId,
@@ -129,6 +139,9 @@ struct Simulation {
     scenario: Scenario,
     fault: Option<Fault>,
     goal: Goal,
+    /// With the pods that were made since from what was before.
+    judged: Goal,
+    owner: Owned,
     world: World,
     ledger: RunState,
     api: ApiServer,
@@ -175,6 +188,8 @@ impl Simulation {
     fn new(scenario: Scenario, fault: Option<Fault>) -> Self {
         let mut simulation = Self {
             goal: goal(&scenario),
+            judged: goal(&scenario),
+            owner: Owned::new(&scenario),
             world: World::default(),
             ledger: RunState::faulty(fault),
             api: ApiServer::default(),
@@ -219,10 +234,7 @@ impl Simulation {
     fn create(&mut self, key: &PodKey, image: &str, broken: bool) {
         let index = key.name.rsplit('-').next().and_then(|index| index.parse::<usize>().ok()).unwrap_or(0);
         let seed = Random::named(self.scenario.seed, key.uid.as_str());
-        let mut images = vec![("app", "registry.example/app:v1"), ("side", image)];
-        if self.scenario.both_containers {
-            images.push(("second", image));
-        }
+        let images = images(&self.scenario, image);
         let crashes = broken && !self.scenario.broken_run;
         let mut kubelet = Kubelet::new(key, self.scenario.nature, seed, &images, crashes);
         if broken && !crashes {
@@ -284,8 +296,9 @@ impl Simulation {
 
     fn turn(&mut self) {
         let truth = Truth {
-            goal: &self.goal,
+            goal: &self.judged,
             world: &self.world,
+            stored: &self.api,
             kubelets: &self.kubelets,
             watch_is_live: self.watch_is_live,
             same_digest: self.scenario.nature.same_digest,
@@ -373,6 +386,7 @@ impl Simulation {
             let what = format!("{} pods that pull are left", self.nodes.pods.len());
             self.invariants.broken(Invariant::PullLeft, self.now, what);
         }
+        self.judge_owner();
         self.judge_labels();
         self.judge_owed();
         for _ in 0..5 {
@@ -390,22 +404,36 @@ fn pod_key(index: usize, incarnation: u32) -> PodKey {
     PodKey { namespace: "prod".into(), name: format!("web-{index}"), uid: format!("uid-{index}-{incarnation}").into() }
 }
 
-fn goal(scenario: &Scenario) -> Goal {
+/// The containers of a pod with their images.
+fn images<'a>(scenario: &Scenario, image: &'a str) -> Vec<(&'static str, &'a str)> {
+    let mut images = vec![("app", "registry.example/app:v1"), ("side", image)];
+    if scenario.both_containers {
+        images.push(("second", image));
+    }
+    images
+}
+
+/// What is wanted of a pod.
+fn pod_goal(scenario: &Scenario, key: PodKey) -> PodGoal {
     let from = (!scenario.follows).then(|| BEFORE.to_owned());
     let wanted = ContainerGoal { from, to: Some(WANTED.into()), restarts: true, ..ContainerGoal::default() };
     let names = if scenario.both_containers { vec!["side", "second"] } else { vec!["side"] };
     let names = names.into_iter().filter(|_| !scenario.only_resizes());
-    let containers: BTreeMap<_, _> = names.map(|name| (name.into(), wanted.clone())).collect();
-    let pods = (0..scenario.pods).map(|index| PodGoal {
-        key: pod_key(index, 0),
-        containers: containers.clone(),
-        fields: resized::fields(scenario),
-        drain: drain_goal(scenario),
-    });
+    let containers = names.map(|name| (name.into(), wanted.clone())).collect();
+    PodGoal { key, containers, fields: resized::fields(scenario), drain: drain_goal(scenario) }
+}
+
+fn goal(scenario: &Scenario) -> Goal {
+    let pods = (0..scenario.pods).map(|index| pod_goal(scenario, pod_key(index, 0)));
+    let (kind, mode) = match (scenario.owned, scenario.follows) {
+        (true, _) => (WorkloadKind::ReplicaSet, Mode::Durable),
+        (false, true) => (WorkloadKind::StatefulSet, Mode::Follow),
+        (false, false) => (WorkloadKind::StatefulSet, Mode::PodsOnly),
+    };
     Goal {
         id: "20260301-1".into(),
-        workload: WorkloadRef { kind: WorkloadKind::StatefulSet, namespace: "prod".into(), name: "web".into() },
-        mode: if scenario.follows { Mode::Follow } else { Mode::PodsOnly },
+        workload: WorkloadRef { kind, namespace: "prod".into(), name: "web".into() },
+        mode,
         controllers: ["owner".into()].into(),
         replicas: u32::try_from(scenario.pods + usize::from(scenario.bystander)).expect("small"),
         pods: pods.collect(),
@@ -426,7 +454,7 @@ fn goal(scenario: &Scenario) -> Goal {
             ..Policy::default()
         },
         field_manager: "kubectl-inplace".into(),
-        owner: None,
+        owner: owned::owner_goal(scenario),
         pulls: pulling::wanted(scenario),
         process: None,
         read_at: None,
@@ -453,8 +481,8 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
     let mut spec = PodSpec {
         restart_policy: "Always".into(),
         containers: containers.collect(),
-        // What no node runs has nothing to resize.
-        node_name: if scenario.resizes.is_some() { "node".into() } else { String::new() },
+        // What no node runs has nothing to resize, and keeps a rollout from its first write.
+        node_name: if scenario.resizes.is_some() || scenario.owned { "node".into() } else { String::new() },
         readiness_gates,
         ..PodSpec::default()
     };

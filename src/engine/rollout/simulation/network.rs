@@ -26,7 +26,11 @@ impl Simulation {
             Action::Write { write, .. } => self.write(id, write),
             Action::ReadPullPods { .. } => self.at(at, Due::ReadPulls { id, run }),
             Action::ReadBudgets { .. } => self.at(at, Due::ReadBudgets { id, run }),
-            Action::ReadOwner(_) => unreachable!("these goals leave the owner alone"),
+            // A server that takes longer lets nobody know how the owner stands.
+            Action::ReadOwner(_) => {
+                let at = self.now + self.random.millis(1, self.scenario.slowest_answer.min(200));
+                self.at(at, Due::ReadOwner { id, run });
+            }
             Action::Hook(hook) => self.run_hook(id, &hook),
             Action::ReadSlices { .. } => self.at(at, Due::ReadSlices { id, run }),
             Action::Read(key) => self.at(at, Due::Read { id, key, run }),
@@ -85,6 +89,9 @@ impl Simulation {
             Due::Write { id, write, run, is_lost } => self.wrote(id, &write, run, is_lost),
             Due::ReadPulls { id, run } => self.read_pulls(id, run),
             Due::ReadBudgets { id, run } => self.read_budgets(id, run),
+            Due::ReadOwner { id, run } => self.read_owner(id, run),
+            Due::Refill => self.refill(),
+            Due::Leaves(key) => self.is_taken_away(&key),
             Due::Deed(deed) => self.deed(deed),
         }
         self.expect_slices();
@@ -135,6 +142,10 @@ impl Simulation {
                 self.invariants.executed.insert(key.clone());
             }
             self.notify(key);
+            if self.scenario.patched_pods_leave && self.random.one_in(4) {
+                let leaves = self.now + self.random.millis(1, 1_000);
+                self.at(leaves, Due::Leaves(key.clone()));
+            }
         }
         let at = self.now + self.random.millis(0, self.scenario.slowest_answer);
         if !in_flight {
@@ -243,6 +254,9 @@ impl Simulation {
     fn deed(&mut self, deed: Deed) {
         let key = |index| pod_key(index, 0);
         let now = self.now;
+        if matches!(deed, Deed::Delete(_) | Deed::Terminate(_) | Deed::Orphan(_) | Deed::Replace(_)) {
+            self.leaves(deed);
+        }
         match deed {
             Deed::OtherImage(index) => self.set_image(&key(index), FOREIGN),
             Deed::SameImage(index) => self.set_image(&key(index), WANTED),
@@ -253,6 +267,7 @@ impl Simulation {
                 self.api.change(&key(index), |pod| pod.terminating = true);
             }
             Deed::Orphan(index) => self.api.change(&key(index), |pod| pod.owners.clear()),
+            Deed::Replace(index) if self.scenario.owned => self.api.delete(&key(index)),
             Deed::Replace(index) => {
                 self.api.delete(&key(index));
                 self.create(&pod_key(index, 1), BEFORE, false);

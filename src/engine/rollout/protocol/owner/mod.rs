@@ -213,6 +213,10 @@ impl Owner {
         let run = ThisRun { ended: &ended, own_lock: self.own_lock };
         let kind = look.goal.workload.kind;
         let phase = owner_phase(owner, kind, view, &self.state(look, pods, view), run);
+        if matches!(phase, OwnerPhase::PodsMayGo { .. }) {
+            // The time is the pods'.
+            self.since = Some(look.now);
+        }
         let is_waiting = matches!(phase, OwnerPhase::Await(_) | OwnerPhase::TakePods | OwnerPhase::PodsMayGo { .. });
         let beat = if is_waiting && !self.is_mute { durable::beat(owner, kind, view) } else { None };
         if let Some(write) = beat {
@@ -259,7 +263,6 @@ impl Owner {
             }
             OwnerPhase::PodsMayGo { revision } => {
                 self.waits_for = None;
-                self.since = Some(look.now);
                 let is_known = self.may_go && self.revision == revision;
                 (self.may_go, self.revision) = (true, revision);
                 if !is_known {

@@ -1,0 +1,186 @@
+//! The owner of the pods, where its template changes too, and its controller. It is a ReplicaSet: a rollout needs no step on
+//! it but the first and the last, and another pod comes in the place of each that leaves.
+
+use json_patch::Patch;
+use serde_json::{Value, json};
+
+use crate::engine::k8s::names::PodKey;
+use crate::engine::k8s::pod::Pod;
+use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
+use crate::engine::state::durable::{OwnerGoal, OwnerView};
+use crate::engine::state::outcome::EndResult;
+
+use super::super::{ActionId, Answer, Goal, Observation};
+use super::adversary::{Deed, Scenario};
+use super::api_server::{apply, timestamp};
+use super::invariants::Invariant;
+use super::random::Random;
+use super::{BEFORE, Due, Simulation, WANTED, images, pod_goal, pod_key};
+
+/// The owner as it is stored, and how many pods its controller has made.
+#[derive(Debug, Clone)]
+pub(super) struct Owned {
+    object: Value,
+    made: usize,
+}
+
+fn template(scenario: &Scenario, image: &str) -> Value {
+    let containers = images(scenario, image).into_iter().map(|(name, image)| json!({"name": name, "image": image}));
+    json!({"spec": {"containers": containers.collect::<Vec<_>>()}})
+}
+
+impl Owned {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        let object = json!({"metadata": {"uid": "owner", "name": "web", "namespace": "prod", "generation": 1},
+            "spec": {"template": template(scenario, BEFORE)}, "status": {}});
+        Self { object, made: 0 }
+    }
+
+    fn image(&self) -> &str {
+        let image = self.object.pointer("/spec/template/spec/containers/1/image");
+        image.and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn has_lock(&self) -> bool {
+        self.object.pointer("/metadata/annotations").is_some_and(|map| map.get(ROLLOUT_ANNOTATION).is_some())
+    }
+
+    fn patch(&mut self, operations: &Patch) -> Answer {
+        let mut object = self.object.clone();
+        if let Err(message) = apply(&mut object, operations) {
+            return Answer::Moved { message };
+        }
+        if object.get("spec") != self.object.get("spec") {
+            let generation = self.object.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or(1);
+            object["metadata"]["generation"] = json!(generation + 1);
+        }
+        self.object = object;
+        Answer::Accepted
+    }
+}
+
+/// What is wanted of the owner.
+pub(super) fn owner_goal(scenario: &Scenario) -> Option<Box<OwnerGoal>> {
+    let images: Vec<_> = images(scenario, BEFORE).into_iter().filter(|(_, image)| *image == BEFORE).collect();
+    let images = images.into_iter().map(|(name, _)| (name.to_owned(), json!({"from": BEFORE, "to": WANTED})));
+    let lock = json!({"id": "20260301-1", "run": "r", "who": "jane", "since": "2026-03-01T00:00:00Z", "version": "0",
+        "state": "running", "direction": "forward", "history": {"do": "keep"},
+        "change": {"images": images.collect::<serde_json::Map<_, _>>()},
+        "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
+    scenario.owned.then(|| {
+        Box::new(OwnerGoal {
+            uid: "owner".into(),
+            lock: serde_json::from_value(lock).expect("a lock"),
+            replaces: None,
+            adopts: false,
+            unless_alive: None,
+            take_over: None,
+            before: template(scenario, BEFORE),
+            after: template(scenario, WANTED),
+            clock: timestamp(super::Now::ZERO),
+            who: "jane".into(),
+            field_manager: "kubectl-inplace".into(),
+            keep_field_ownership: false,
+        })
+    })
+}
+
+impl Scenario {
+    /// The template of their owner changes too, and pods leave, each at a time of its own.
+    pub(super) fn owned(mut self) -> Self {
+        let mut random = Random::named(self.seed, "owned");
+        if self.follows || self.resizes.is_some() {
+            return self;
+        }
+        (self.owned, self.new_ledger_after) = (true, None);
+        self.patched_pods_leave = random.one_in(3);
+        for _ in 0..random.below(3) {
+            let pod = usize::try_from(random.below(self.pods as u64)).expect("small");
+            let deed = random.pick(&[Deed::Delete(pod), Deed::Terminate(pod), Deed::Orphan(pod)]);
+            self.deeds.push((random.millis(0, 40_000), deed));
+        }
+        self
+    }
+}
+
+impl Simulation {
+    pub(super) fn patch_owner(&mut self, operations: &Patch) -> Answer {
+        self.owner.patch(operations)
+    }
+
+    /// The owner as its controller has left it, which has seen everything.
+    pub(super) fn read_owner(&mut self, id: ActionId, run: u32) {
+        if run != self.run {
+            return;
+        }
+        if self.scenario.bad_answers && self.random.one_in(6) {
+            return self.answer(id, Answer::NotRead { message: "timed out".into() }, run);
+        }
+        let mut object = self.owner.object.clone();
+        let generation = object.pointer("/metadata/generation").cloned();
+        object["status"] = json!({"replicas": self.belonging().count(), "observedGeneration": generation});
+        let now = Some(timestamp(self.now));
+        self.world.observe(Observation::Owner(Box::new(OwnerView { object: Some(object), owned: Vec::new(), now })));
+        self.answer(id, Answer::Read, run);
+    }
+
+    fn belonging(&self) -> impl Iterator<Item = PodKey> {
+        let belongs = |pod: &Pod| !pod.terminating && pod.is_controlled_by(&self.goal.controllers);
+        self.api.list().into_iter().filter(belongs).map(|pod| pod.key).collect::<Vec<_>>().into_iter()
+    }
+
+    pub(super) fn is_taken_away(&mut self, key: &PodKey) {
+        self.api.delete(key);
+        let at = self.now + self.random.millis(0, 3_000);
+        self.at(at, Due::Refill);
+    }
+
+    /// A pod leaves: its kubelet removes it in the end, and its controller makes another one.
+    pub(super) fn leaves(&mut self, deed: Deed) {
+        if !self.scenario.owned {
+            return;
+        }
+        if let Deed::Terminate(index) = deed {
+            let gone = self.now + self.random.millis(10, 10_000);
+            self.at(gone, Due::Leaves(pod_key(index, 0)));
+        }
+        let at = self.now + self.random.millis(0, 3_000);
+        self.at(at, Due::Refill);
+    }
+
+    pub(super) fn refill(&mut self) {
+        let wanted = usize::try_from(self.goal.replicas).expect("small");
+        for _ in self.belonging().count()..wanted {
+            self.owner.made += 1;
+            let key = pod_key(self.scenario.pods + self.owner.made, 0);
+            let image = self.owner.image().to_owned();
+            if image == BEFORE {
+                self.judged.pods.push(pod_goal(&self.scenario, key.clone()));
+            }
+            self.create(&key, &image, false);
+        }
+    }
+
+    /// Where it is complete, nothing asks for what was before, and nothing of the rollout is left.
+    pub(super) fn judge_owner(&mut self) {
+        let is_reverted = || self.scenario.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Revert(_)));
+        if !self.scenario.owned || self.end != Some(EndResult::Complete) || is_reverted() {
+            return;
+        }
+        let asks = |key: &PodKey| {
+            let pod = self.api.pod(key);
+            pod.is_some_and(|pod| pod.spec.containers.iter().any(|container| container.image == BEFORE))
+        };
+        let old: Vec<PodKey> = self.belonging().filter(asks).collect();
+        if !old.is_empty() || self.owner.has_lock() || self.owner.image() != WANTED {
+            let what = format!("complete, and {old:?} ask for what was before; the owner: {}", self.owner.object);
+            self.invariants.broken(Invariant::WrongEnd, self.now, what);
+        }
+    }
+}
+
+/// The owner's pods come and go: those that are gone are none of a rollout's that ends.
+pub(super) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
+    let belongs = |pod: &Pod| !pod.terminating && pod.is_controlled_by(&goal.controllers);
+    goal.owner.is_some() && !pod.is_some_and(belongs)
+}
