@@ -100,8 +100,11 @@ fn a_bare_422_is_a_failed_test_and_one_with_causes_is_not() {
         (json!({"code": 422, "reason": "Invalid", "message": "Pod \"a\" is invalid"}), false),
     ];
     for (status, expected) in cases {
-        let ClusterError::Invalid { is_bare_test_failure, .. } = sorted(&status) else { panic!("{status}") };
+        let error = sorted(&status);
+        let ClusterError::Invalid { is_bare_test_failure, .. } = error else { panic!("{status}") };
         assert_eq!(is_bare_test_failure, expected, "{status}");
+        let means = "the object is no longer as the patch expects it";
+        assert_eq!(error.to_string().starts_with(means), expected, "the server's words say nothing: {error}");
     }
 }
 
