@@ -228,7 +228,12 @@ pub const STATE_WORDS: &[StateWord] = &[
         "another client has changed meanwhile what this changes",
         "see who, in its managedFields, then plan again",
     ),
-    word("gone", PHASE, "it was deleted, is being deleted, or has another controller", ""),
+    word(
+        "gone",
+        PHASE,
+        "it was deleted, is being deleted, was relabelled so that the selector no longer selects it, or has another controller",
+        "",
+    ),
     // An update of the past.
     word("ended", UPDATE, "it has ended; the outcome says how", ""),
     word("inProgress", UPDATE, "it still holds the workload", GO_ON),
