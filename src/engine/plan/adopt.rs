@@ -22,7 +22,7 @@ use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload, Options};
 use crate::engine::state::durable::history;
 use crate::engine::state::durable::lock::{HistoryStep, Outgoing, RolloutLock};
-use crate::engine::state::durable::{deployment, revisions, stateful_set, template_of_revision};
+use crate::engine::state::durable::{OUR_MANAGER, deployment, revisions, stateful_set, template_of_revision};
 use crate::engine::state::record::UpdateRecord;
 
 /// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
@@ -96,6 +96,19 @@ pub fn has_on_delete(live: &LiveWorkload) -> bool {
 /// Returns whether the owner is as a rollout leaves it whose lock was removed.
 pub(super) fn is_left_without_lock(live: &LiveWorkload) -> bool {
     is_held_back(live) && (copied(live).is_some() || made(live, &Start::default()).is_some())
+}
+
+/// Returns whether it is known that a run of this program has set what holds the owner back: the server notes whose write it
+/// was. Another field manager may be a run's, too, that was given its name.
+pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
+    let object = &live.workload.object;
+    let Some(field) = live.workload.reference.kind.holds_by().field() else { return false };
+    let path: String = field.split('/').skip(1).map(|part| format!("/f:{part}")).collect();
+    let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+    let sets_it = |entry: &&Value| entry.get("fieldsV1").is_some_and(|fields| fields.pointer(&path).is_some());
+    let is_noted = |manager: &str| pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager);
+    let managers = entries.into_iter().flatten().filter(sets_it).filter_map(|entry| entry.get("manager")?.as_str());
+    managers.into_iter().any(|manager| manager == OUR_MANAGER || is_noted(manager))
 }
 
 /// Returns whether the owner is held back over a template that cannot be brought into its pods.

@@ -187,6 +187,12 @@ pub const STATE_WORDS: &[StateWord] = &[
     ),
     word("gone", RUN, "its process has ended", GO_ON),
     word("silent", RUN, "there was no sign of life for more than 30 seconds: it is probably gone", GO_ON),
+    word(
+        "stalled",
+        RUN,
+        "its process is there, on this machine, and it gave no sign of life for more than 30 seconds: it is stopped, or stuck",
+        GO_ON,
+    ),
     word("unknown", RUN, "it cannot be told whether it is at work", "ask whoever began it"),
     // A resize.
     word("inProgress", RESIZE, "the kubelet is at work on it", WAIT),
