@@ -8,7 +8,6 @@ use crate::engine::change::FieldProgress;
 use crate::engine::k8s::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::{Container, ContainerStatus, Pod, Terminated};
-use crate::engine::kinds::WorkloadKind;
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::proof::{BEING_DELETED, DELETED, LEFT};
 use crate::engine::rollout::drain::is_ready_but_for_our_gate;
@@ -74,7 +73,7 @@ pub(super) fn pod_phase(look: Look<'_>, pods: &Pods, visit: Visit<'_>, entry: &m
     let Some(pod) = visit.pod else {
         let seen = world.is_deleted(key) || look.is_live();
         // A pod that is watched by its name cannot leave by a label.
-        let bare = if look.goal.workload.kind == WorkloadKind::Pod { DELETED } else { LEFT };
+        let bare = if look.goal.workload.kind.has_template() { LEFT } else { DELETED };
         let why = || world.why_deleted(key).unwrap_or(bare).to_owned();
         return if seen { PodPhase::Gone { why: why() }.into() } else { PodPhase::Waiting.into() };
     };
