@@ -126,7 +126,7 @@ fn keep_holders(fields: &mut Value) {
         let spec = entry.pointer("/fieldsV1/f:spec").and_then(Value::as_object);
         let held =
             spec.into_iter().flatten().filter(|(key, _)| ["f:paused", "f:updateStrategy"].contains(&key.as_str()));
-        let held: Map<String, Value> = held.map(|(key, _)| (key.clone(), json!({}))).collect();
+        let held: Map<String, Value> = held.map(|(key, fields)| (key.clone(), fields.clone())).collect();
         *entry = json!({"manager": entry.get("manager"), "fieldsV1": {"f:spec": held}});
     }
 }
