@@ -22,8 +22,11 @@ pub(crate) fn state(process: &Process) -> ProcessState {
     if boot.is_empty() || boot != process.boot || process.began.is_empty() {
         return ProcessState::NotKnown;
     }
-    match began(process.pid) {
-        Some(began) if began == process.began => ProcessState::Running,
+    match seen(process.pid) {
+        Some((began, state)) if began == process.began => match state.as_str() {
+            "T" | "t" => ProcessState::Stopped,
+            _ => ProcessState::Running,
+        },
         Some(_) => ProcessState::Gone,
         // With hidepid nobody sees the processes of others, nor the first one.
         None if began(1).is_none() => ProcessState::NotKnown,
@@ -47,13 +50,18 @@ fn boot() -> String {
 
 /// When a process began, in clock ticks since the boot; `None` where there is none, or it may not be seen.
 fn began(pid: u32) -> Option<String> {
+    Some(seen(pid)?.0)
+}
+
+/// When a process began, and its state as `proc(5)` has it.
+fn seen(pid: u32) -> Option<(String, String)> {
     let stat = line(&format!("/proc/{pid}/stat"))?;
     // The name before it may contain blanks and brackets.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
     // A process that has ended and was not waited for yet is none.
-    fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
-    fields.nth(18).map(str::to_owned)
+    let state = fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
+    Some((fields.nth(18)?.to_owned(), state.to_owned()))
 }
 
 fn host() -> String {
@@ -80,6 +88,11 @@ mod tests {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let of_child = Process { pid: child.id(), began: began(child.id()).unwrap(), ..this };
         assert_eq!(state(&of_child), ProcessState::Running);
+        Command::new("kill").args(["-STOP", &child.id().to_string()]).status().unwrap();
+        while state(&of_child) == ProcessState::Running {
+            std::thread::yield_now();
+        }
+        assert_eq!(state(&of_child), ProcessState::Stopped);
         child.kill().unwrap();
         assert_eq!(state(&Process { began: "1".into(), ..of_child.clone() }), ProcessState::Gone);
         child.wait().unwrap();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::future::{self, Either};
-use futures::stream::FuturesUnordered;
+use futures::stream::{self, FuturesUnordered};
 
 use super::Cluster;
 use super::error::ClusterError;
@@ -24,6 +24,9 @@ use crate::engine::report::{Outcome, PodEnd};
 
 /// How long everything may take.
 const WITHIN: Duration = Duration::from_secs(3);
+
+/// How many pods are looked for at once.
+const AT_ONCE: usize = 8;
 
 impl Cluster {
     /// Reads what there is to know about the pods that failed; `None` where none did. `time_line` is what was seen of
@@ -56,20 +59,32 @@ impl Cluster {
         Some(FailureReport { workload: outcome.workload.clone(), pods: pods.collect(), left_out })
     }
 
-    /// Adds to an outcome what only events tell: how long images were pulled, and who deleted pods. What cannot be read
-    /// is left out.
+    /// Adds to an outcome what is read for it alone: how long images were pulled, who deleted pods, and whether pods that left
+    /// are still there. What cannot be read is left out.
     pub async fn complete_proof(&self, outcome: &mut Outcome) {
         let namespace = outcome.workload.namespace.clone();
+        let unknown: Vec<PodKey> = proof::of_unknown_whereabouts(outcome).cloned().collect();
         let (pulls, causes) = (proof::wants_pulls(outcome), proof::wants_causes(outcome));
         let read = async {
             let pulls = self.events_if(pulls, &namespace, "involvedObject.kind=Pod,reason=Pulled");
             let causes = self.events_if(causes, &namespace, "reason=SuccessfulDelete");
-            future::join(pulls, causes).await
+            future::join3(pulls, causes, self.whereabouts(unknown)).await
         };
-        if let Either::Left(((pulls, causes), _)) = future::select(Box::pin(read), Box::pin(enough())).await {
+        if let Either::Left(((pulls, causes, looks), _)) = future::select(Box::pin(read), Box::pin(enough())).await {
             proof::add_pulls(outcome, &pulls);
+            looks.iter().for_each(|(key, is_there)| proof::add_whereabouts(outcome, key, *is_there));
             proof::add_causes(outcome, &causes);
         }
+    }
+
+    /// Looks for pods that left: each that could be looked for, and whether it is still there.
+    async fn whereabouts(&self, pods: Vec<PodKey>) -> Vec<(PodKey, bool)> {
+        let looks = pods.into_iter().map(|key| async move {
+            let found = self.read_pod(&key).await.ok()?;
+            let is_there = found.is_some_and(|pod| pod.key == key && !pod.terminating);
+            Some((key, is_there))
+        });
+        stream::iter(looks).buffer_unordered(AT_ONCE).filter_map(future::ready).collect().await
     }
 
     async fn events_if(&self, wanted: bool, namespace: &str, selector: &str) -> Vec<Event> {

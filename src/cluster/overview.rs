@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use futures::StreamExt;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Cluster;
 use super::error::ClusterError;
@@ -109,21 +109,33 @@ fn stands(pod: &Value, now: Option<&str>) -> Hint {
     let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
     if is_nobodys(pod, now) {
-        let what = "a run that is gone has left a pod that pulls images, which the next rollout that pulls in the namespace deletes; to delete it now: ";
+        let what = "a run that is gone has left a pod that pulls images, which the next run of its workload deletes unless it is given --pre-pull=never; to delete it now: ";
         Hint::from(what).command(kubectl("delete").of(format!("pod/{name}")).in_namespace(namespace))
     } else {
         format!("pod/{name} in namespace {namespace} pulls images for a run that has not begun to update").into()
     }
 }
 
-/// An object of a list without what nobody looks at here: managed fields, and all but the metadata of a revision.
+/// An object of a list without what nobody looks at here: managed fields, but for whose hold of a controller it is, and all but
+/// the metadata of a revision.
 struct Slim(Value);
+
+/// Leaves of the managed fields who has set what may hold a controller.
+fn keep_holders(fields: &mut Value) {
+    for entry in fields.as_array_mut().into_iter().flatten() {
+        let spec = entry.pointer("/fieldsV1/f:spec").and_then(Value::as_object);
+        let held =
+            spec.into_iter().flatten().filter(|(key, _)| ["f:paused", "f:updateStrategy"].contains(&key.as_str()));
+        let held: Map<String, Value> = held.map(|(key, fields)| (key.clone(), fields.clone())).collect();
+        *entry = json!({"manager": entry.get("manager"), "fieldsV1": {"f:spec": held}});
+    }
+}
 
 impl<'de> Deserialize<'de> for Slim {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut object = Value::deserialize(deserializer)?;
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.remove("managedFields");
+            metadata.get_mut("managedFields").into_iter().for_each(keep_holders);
         }
         if owning_workload(&object).is_some()
             && let Some(map) = object.as_object_mut()

@@ -128,7 +128,7 @@ async fn say_what_is_left(workload: &WorkloadRef, cluster: &Cluster, shell: &She
     match plan::hold(&live) {
         None | Some(Hold::AtWork) => return,
         // A person may have set it so.
-        Some(Hold::WithoutLock(_)) if !is_lock => return,
+        Some(Hold::WithoutLock(_) | Hold::HeldBack(_)) if !is_lock => return,
         Some(_) => {}
     }
     let workload = &live.workload.reference;

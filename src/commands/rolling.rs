@@ -1,6 +1,6 @@
 //! What `apply`, `restart`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
 
-use crate::engine::value::hint::{Hint, kubectl};
+use crate::engine::value::hint::{Hint, inplace, kubectl};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::drive;
 use crate::engine::change::{Direction, FieldEffect, same};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::workload::Workload;
-use crate::engine::kinds::Release;
+use crate::engine::kinds::{HoldsBy, Release};
 use crate::engine::plan::{self, Hold, Intent, LiveWorkload, ResumeError, Start, Verdict, way_back};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Outcome, PodEnd};
@@ -361,7 +361,8 @@ impl<'a> Rolling<'a> {
         for (word, command) in &held_back {
             shell.say(Meaning::Waiting, word, command);
         }
-        if held_back.is_empty() && !is_whole {
+        let is_theirs = goal.owner.as_ref().is_some_and(|owner| !same(found.template(), owner.target()));
+        if held_back.is_empty() && (!is_whole || goal.pods.is_empty() && is_theirs) {
             self.name_the_way_out(goal, &found, lock.is_err(), shell);
         }
         Ok(())
@@ -370,13 +371,20 @@ impl<'a> Rolling<'a> {
     /// Nothing holds its controller, and pods lack what its template says.
     fn name_the_way_out(&self, goal: &Goal, found: &Workload, is_unreadable: bool, shell: &Shell) {
         let Some(owner) = &goal.owner else { return };
+        let workload = &goal.workload;
         if !same(found.template(), owner.target()) {
             if found.rolling_out().is_some() || !found.is_observed() {
-                let workload = &goal.workload;
                 shell.note(&format!(
                     "its controller rolls out the template that {workload} has now, and replaces pods for it"
                 ));
                 shell.say(Meaning::Plain, "Follow:", &self.typing.rollout_status(workload));
+            } else if workload.kind.holds_by() == HoldsBy::Nothing {
+                let what = format!(
+                    "new pods get the template that {workload} has now, and those that are there keep what they have; what \
+                     brings it to them, status says: "
+                );
+                let status = inplace("status").of(workload).in_namespace(&workload.namespace);
+                shell.note(&shell.told(&Hint::from(what).command(status)));
             }
             return;
         }

@@ -145,7 +145,7 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             TemplateStand::Wanted => "already set",
             TemplateStand::ToBeSet => "will be set",
             TemplateStand::TurnedRound | TemplateStand::Foreign => {
-                "another client has changed it or lets it roll out: no pod is updated, and the rollout ends as superseded"
+                "another client has changed it or lets it roll out: no pod is updated, and the rollout ends as superseded (exit code 6)"
             }
         };
         writeln!(out, "  Template: {template}")?;

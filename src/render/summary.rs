@@ -140,6 +140,10 @@ impl Ending<'_> {
         self.next_steps(out)
     }
 
+    fn is_durable(&self) -> bool {
+        self.told.run.is_some_and(|run| run.mode == Mode::Durable)
+    }
+
     fn follows(&self) -> bool {
         self.told.run.is_some_and(|run| run.mode == Mode::Follow)
     }
@@ -172,7 +176,7 @@ impl Ending<'_> {
         let (word, rest) = match self.outcome.result {
             EndResult::Complete => return self.complete(out),
             EndResult::NothingToDo => ("Nothing to do:", format!("every pod of {name} runs it already.")),
-            EndResult::Aborted => ("Rolled back:", format!("{name}, {after}.{}", self.restarted())),
+            EndResult::Aborted => ("Rolled back:", format!("{name}, {after}.{}{}", self.others(), self.restarted())),
             EndResult::Paused => ("Paused", format!("{after}: {name}.")),
             EndResult::Error => ("Ended with an error", format!("{after}: {name}.")),
             EndResult::Changes => ("Changes:", format!("{name}.")),
@@ -181,10 +185,16 @@ impl Ending<'_> {
             EndResult::TimedOut => ("Timed out", format!("{after}: {name}.")),
             EndResult::Deferred => ("Deferred", format!("{after}: {name}.{}", self.deferred())),
             EndResult::Superseded => {
+                // What has changed no pod and holds the workload no longer was not cut short.
+                let is_cut =
+                    self.tally.patched > 0 || self.outcome.held || self.outcome.nothing_changed || !self.is_durable();
                 // Where the owner is the reason, the next line says it.
                 let what = if self.outcome.why.is_some() { "" } else { " Its pods changed since the plan." };
                 let alone = self.acts(" No further changes by this run.");
-                ("Stopped", format!("{after}: {name}.{what}{alone}"))
+                match is_cut {
+                    true => ("Stopped", format!("{after}: {name}.{what}{alone}")),
+                    false => ("Ended", format!("{after}: {name}.")),
+                }
             }
             EndResult::Interrupted => ("Interrupted", format!("{after} (Ctrl-C): {name}.{}", self.goes_on())),
             EndResult::Terminated => ("Interrupted", format!("{after} (terminated): {name}.{}", self.goes_on())),
@@ -256,14 +266,10 @@ impl Ending<'_> {
                 0 => String::new(),
                 number => format!(" {} had been patched before.", pods(number)),
             };
-            // Another run of the same rollout has closed it.
-            let others = match self.tally.in_progress + self.tally.not_started {
-                0 => String::new(),
-                number => format!(" Another run of this rollout finished {}.", pods(number)),
-            };
+            let others = self.others();
             let none = if self.outcome.pods.is_empty() { " No pod had to change." } else { "" };
             let word = match self.tally.updated {
-                0 if !none.is_empty() => "Complete".to_owned(),
+                0 if !none.is_empty() || !others.is_empty() => "Complete".to_owned(),
                 number => format!("Updated {} in place", pods(number)),
             };
             writeln!(out, "{} in {seconds}.{none}{already}{others}{}", ok(&word), self.restarted())?;
@@ -271,11 +277,34 @@ impl Ending<'_> {
         }
     }
 
+    /// How many pods this run had not seen done when another run of the same rollout closed it.
+    fn finished_by_others(&self) -> usize {
+        let is_closed = self.is_whole() && !self.follows();
+        if is_closed { self.tally.in_progress + self.tally.not_started } else { 0 }
+    }
+
+    /// What another run of the rollout did; begins with a blank.
+    fn others(&self) -> String {
+        let pods = |number| words::count(number, "pod");
+        match (self.finished_by_others(), self.tally.patched.saturating_sub(self.tally.updated)) {
+            (0, _) => String::new(),
+            (number, 0) => format!(" Another run of this rollout finished {}.", pods(number)),
+            (number, ours) => {
+                format!(" Another run of this rollout finished {}; {ours} of them this run had patched.", pods(number))
+            }
+        }
+    }
+
     /// Which containers restarted in how many pods; begins with a blank.
     fn restarted(&self) -> String {
         let restarted = self.done_containers().filter(|(pod, container)| self.restarts(pod, container));
         let restarted = self.in_pods(restarted.map(|(_, container)| container));
-        let restarted = if restarted.is_empty() { "nothing".into() } else { restarted };
+        let others = self.finished_by_others();
+        let restarted = match (restarted.is_empty(), others) {
+            (true, 0) => "nothing".into(),
+            (true, _) => "not seen to its end by this run".into(),
+            (false, _) => restarted,
+        };
         let twice: usize = self.proof().twice.values().sum();
         let restarted = if twice == 0 { restarted } else { format!("{restarted} ({twice} of them twice)") };
         if self.follows() {
@@ -284,7 +313,7 @@ impl Ending<'_> {
         let unplanned = self.in_pods(self.outcome.pods.iter().flat_map(|pod| &pod.unplanned));
         let others = if unplanned.is_empty() {
             // What an earlier run of the rollout has seen, this one cannot tell.
-            let when = if self.tally.up_to_date > 0 { " in this run" } else { "" };
+            let when = if self.tally.up_to_date > 0 || others > 0 { " in this run" } else { "" };
             format!("nothing else restarted{when}")
         } else {
             format!("NOT planned, but restarted: {unplanned}")

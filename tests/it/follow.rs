@@ -207,7 +207,7 @@ fn a_container_that_its_writers_next_write_left_alone_is_proven() {
         if second == "app" {
             // The container that restarts shows that the other one was compared.
             set_of(&server, "app", "acme/app:v2");
-            run(&server, line).ends_with(0).prints("app in 1 pod, side in 1 pod");
+            run(&server, line).ends_with(0).prints("Updated in place: app in 1 pod.");
         } else {
             // Nothing restarts: the kubelet lets the container be.
             server.edit("pods", "one", |pod| pod["metadata"]["labels"]["later"] = json!("yes"));

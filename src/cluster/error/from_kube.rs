@@ -15,6 +15,9 @@ const NOT_A_STATUS: &str = "Failed to parse error data";
 /// (apimachinery `NewGenericServerResponse`, 422).
 const BARE_INVALID: &str = "the server rejected our request due to an error in our request";
 
+/// What that means; the server's own words say nothing of it.
+const GUARD_FAILED: &str = "the object is no longer as the patch expects it, so the server did not take the patch";
+
 impl ClusterError {
     /// Sorts an error of kube; `what` is the request that met it.
     pub fn from_kube(error: kube::Error, what: &RequestDescription) -> Self {
@@ -138,6 +141,7 @@ fn from_status(status: &Status, what: &RequestDescription) -> ClusterError {
         ("Timeout", _) | (_, 504) => ClusterError::TimedOut { after: None, message },
         ("Invalid", _) | (_, 422) => {
             let is_bare_test_failure = causes.is_empty() && message.starts_with(BARE_INVALID);
+            let message = if is_bare_test_failure { GUARD_FAILED.to_owned() } else { message };
             ClusterError::Invalid { causes, message, is_bare_test_failure }
         }
         (_, code @ 400..=499) => ClusterError::Rejected { code, message },

@@ -122,7 +122,7 @@ pub enum ClusterError {
     Invalid {
         /// Field and message of each cause.
         causes: Vec<(String, String)>,
-        /// The server's own sentence.
+        /// The server's own sentence; of a failed `test` what it means.
         message: String,
         /// Whether this is how the server says that a `test` operation of a JSON patch failed: a 422 that gives no
         /// detail (kubernetes issue 68202). The object then is not what the patch expected; read it again.

@@ -18,6 +18,7 @@ fn what_the_server_says() {
     let webhook = r#"admission webhook "check.example.com" denied the request: no latest"#;
     let policy = "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'tags' with binding 'all' denied request: no latest";
     let bare = "the server rejected our request due to an error in our request";
+    let guard = "the object is no longer as the patch expects it, so the server did not take the patch";
     let cases = [
         (json!({"code": 403, "reason": "Forbidden", "message": rbac}), "Forbidden", rbac),
         (json!({"code": 403, "reason": "Forbidden", "message": quota}), "AdmissionDenied", quota),
@@ -64,7 +65,7 @@ fn what_the_server_says() {
             "Throttled",
             "the server is busy and asked to try again in 7 s",
         ),
-        (json!({"code": 422, "reason": "Invalid", "message": bare, "details": {}}), "Invalid", bare),
+        (json!({"code": 422, "reason": "Invalid", "message": bare, "details": {}}), "Invalid", guard),
         (json!({"code": 504, "reason": "Timeout", "message": "etcd"}), "TimedOut", "the server timed out: etcd"),
         (
             json!({"code": 503, "reason": "ServiceUnavailable", "message": "down"}),
@@ -100,8 +101,11 @@ fn a_bare_422_is_a_failed_test_and_one_with_causes_is_not() {
         (json!({"code": 422, "reason": "Invalid", "message": "Pod \"a\" is invalid"}), false),
     ];
     for (status, expected) in cases {
-        let ClusterError::Invalid { is_bare_test_failure, .. } = sorted(&status) else { panic!("{status}") };
+        let error = sorted(&status);
+        let ClusterError::Invalid { is_bare_test_failure, .. } = error else { panic!("{status}") };
         assert_eq!(is_bare_test_failure, expected, "{status}");
+        let means = "the object is no longer as the patch expects it";
+        assert_eq!(error.to_string().starts_with(means), expected, "the server's words say nothing: {error}");
     }
 }
 

@@ -21,6 +21,10 @@ pub enum IfResumed {
 }
 
 impl IfResumed {
+    /// What is not known of a controller that is held back over a template that its pods do not have.
+    pub const BY_WHOM: &'static str =
+        "whether a person has paused it over a change, or a rollout in place whose lock was removed, is not known";
+
     /// Returns what `kubectl rollout resume` does then.
     pub fn sentence(self) -> &'static str {
         match self {

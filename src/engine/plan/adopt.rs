@@ -22,7 +22,7 @@ use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload, Options};
 use crate::engine::state::durable::history;
 use crate::engine::state::durable::lock::{HistoryStep, Outgoing, RolloutLock};
-use crate::engine::state::durable::{deployment, revisions, stateful_set, template_of_revision};
+use crate::engine::state::durable::{OUR_MANAGER, deployment, revisions, stateful_set, template_of_revision};
 use crate::engine::state::record::UpdateRecord;
 
 /// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
@@ -96,6 +96,22 @@ pub fn has_on_delete(live: &LiveWorkload) -> bool {
 /// Returns whether the owner is as a rollout leaves it whose lock was removed.
 pub(super) fn is_left_without_lock(live: &LiveWorkload) -> bool {
     is_held_back(live) && (copied(live).is_some() || made(live, &Start::default()).is_some())
+}
+
+/// Returns whether it is known that a run of this program has set what holds the owner back: the server notes whose write it
+/// was. Another field manager may be a run's, too, that was given its name.
+pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
+    let object = &live.workload.object;
+    let holds_by = live.workload.reference.kind.holds_by();
+    let Some(field) = holds_by.field() else { return false };
+    // Who has put a strategy back may own the rest of it still.
+    let leaf = if holds_by.restores_the_field() { "/f:type" } else { "" };
+    let path: String = field.split('/').skip(1).map(|part| format!("/f:{part}")).chain([leaf.to_owned()]).collect();
+    let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+    let sets_it = |entry: &&Value| entry.get("fieldsV1").is_some_and(|fields| fields.pointer(&path).is_some());
+    let is_noted = |manager: &str| pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager);
+    let managers = entries.into_iter().flatten().filter(sets_it).filter_map(|entry| entry.get("manager")?.as_str());
+    managers.into_iter().any(|manager| manager == OUR_MANAGER || is_noted(manager))
 }
 
 /// Returns whether the owner is held back over a template that cannot be brought into its pods.
@@ -275,6 +291,30 @@ pub fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
 mod tests {
     use super::*;
     use crate::engine::kinds::WorkloadKind;
+
+    /// A strategy that a run has put back leaves it the owner of the parts that nobody has set since.
+    #[test]
+    fn who_holds_an_owner_back_is_whose_write_the_server_noted() {
+        let held = |kind: WorkloadKind, manager: &str, spec: Value| {
+            let entry = json!({"manager": manager, "operation": "Update", "fieldsV1": {"f:spec": spec}});
+            let object = json!({"metadata": {"name": "web", "uid": "u", "managedFields": [entry]}});
+            let live = LiveWorkload {
+                workload: Workload::from_object(kind, object).expect("it has a name"),
+                controllers: ["u".into()].into(),
+                pods: Vec::new(),
+                kubelets: BTreeMap::new(),
+                not_read: Vec::new(),
+                surroundings: crate::engine::plan::Surroundings::default(),
+            };
+            is_held_by_a_run(&live)
+        };
+        let (paused, typed) = (json!({"f:paused": {}}), json!({"f:updateStrategy": {"f:type": {}}}));
+        let rest = json!({"f:updateStrategy": {"f:rollingUpdate": {"f:partition": {}}}});
+        let (deployment, set) = (WorkloadKind::Deployment, WorkloadKind::StatefulSet);
+        assert!(held(deployment, "kubectl-inplace", paused.clone()) && held(set, "kubectl-inplace", typed.clone()));
+        assert!(!held(deployment, "kubectl-rollout", paused) && !held(set, "kubectl-edit", typed));
+        assert!(!held(set, "kubectl-inplace", rest) && !held(deployment, "kubectl-inplace", json!({})));
+    }
 
     #[test]
     fn a_template_leads_on_only_where_all_that_differs_can_be_changed_in_place() {

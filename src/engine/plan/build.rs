@@ -121,6 +121,9 @@ fn planned(
     let (refused, worth_knowing) = resized::look(&context, &pods);
     reasons.extend(refused);
     warnings.extend(worth_knowing);
+    // What holds the workload decides what its template says in the end.
+    let is_held = reasons.iter().any(|reason| matches!(reason, Reason::RolloutHeld { .. }));
+    warnings.retain(|warning| !is_held || *warning != Warning::TemplateKeepsImage);
     warnings.sort();
     settle_holder(&mut reasons, &mut warnings, &mut pods);
     let changes = changes(&context, &pods);
@@ -288,7 +291,8 @@ fn of_the_owner(
         }
         if workload.object.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) {
             let leads_in_place = adopt::is_left_without_lock(live);
-            reasons.push(Reason::OwnerPaused { if_resumed: if_resumed(live), leads_in_place });
+            let by_a_run = leads_in_place && durable::is_a_runs(live);
+            reasons.push(Reason::OwnerPaused { if_resumed: if_resumed(live), leads_in_place, by_a_run });
         }
         if let Some(deployment) = &live.surroundings.newer_in_deployment {
             reasons.push(Reason::ReplicaSetOfOldRevision { deployment: deployment.clone() });

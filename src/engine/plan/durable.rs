@@ -266,6 +266,8 @@ pub enum Hold {
     LetGo,
     /// What a rollout has left whose lock cannot be read, or is gone.
     WithoutLock(IfResumed),
+    /// What a rollout whose lock is gone leaves, and a person who holds the controller back over a change as well.
+    HeldBack(IfResumed),
 }
 
 /// Returns what holds a workload, from what is written on it and on what it owns.
@@ -275,13 +277,23 @@ pub fn hold(live: &LiveWorkload) -> Option<Hold> {
         Ok(Some(lock)) => Some(match life(live, &lock) {
             Life::Alive(_) => Hold::AtWork,
             Life::Unknown(_) => Hold::PerhapsAtWork,
-            Life::Ended | Life::Gone | Life::Silent(_) => left_behind(live, &lock),
+            Life::Ended | Life::Gone | Life::Silent(_) | Life::Stalled { .. } => left_behind(live, &lock),
         }),
         Err(_) => Some(Hold::WithoutLock(if_resumed(live))),
         Ok(None) if adopt::copied(live).is_some() => Some(Hold::LeftBehind),
-        Ok(None) if adopt::is_left_without_lock(live) => Some(Hold::WithoutLock(if_resumed(live))),
+        Ok(None) if adopt::is_left_without_lock(live) => Some(match is_a_runs(live) {
+            true => Hold::WithoutLock(if_resumed(live)),
+            false => Hold::HeldBack(if_resumed(live)),
+        }),
         Ok(None) => None,
     }
+}
+
+/// Returns whether a run of this program is known to have left its owner held back. Nobody else gives a ReplicaSet a template
+/// that its pods do not have.
+pub(super) fn is_a_runs(live: &LiveWorkload) -> bool {
+    if_resumed(live) == IfResumed::KeepsPods && live.workload.reference.kind.holds_by() == HoldsBy::Paused
+        || adopt::is_held_by_a_run(live)
 }
 
 fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {

@@ -118,7 +118,7 @@ pub enum Notice {
         /// The server's words.
         why: String,
     },
-    /// A patch was refused, and is not sent again: the pod is another run's now.
+    /// A patch was refused, and is not sent again: the pod is another run's now, or it left.
     NotPatched {
         /// The pod.
         pod: PodKey,

@@ -125,8 +125,28 @@ pub fn wants_causes(outcome: &Outcome) -> bool {
 }
 
 fn lacks_cause(end: &PodEnd) -> bool {
-    end.replaced && matches!(&end.phase, PodPhase::Gone { why } if why == DELETED || why == BEING_DELETED)
+    end.replaced
+        && matches!(&end.phase, PodPhase::Gone { why } if [LEFT, DELETED, BEING_DELETED].contains(&why.as_str()))
 }
+
+/// Returns the pods of which it is not known whether they were deleted: a look at each tells.
+pub fn of_unknown_whereabouts(outcome: &Outcome) -> impl Iterator<Item = &PodKey> {
+    let is_unknown = |end: &&PodEnd| matches!(&end.phase, PodPhase::Gone { why } if why == LEFT);
+    outcome.pods.iter().filter(is_unknown).map(|end| &end.pod)
+}
+
+/// Says of a pod that was looked for whether it is still there.
+pub fn add_whereabouts(outcome: &mut Outcome, key: &PodKey, is_there: bool) {
+    let why = if is_there { RELABELLED } else { DELETED };
+    let is_it = |end: &&mut PodEnd| end.pod == *key && matches!(&end.phase, PodPhase::Gone { why } if why == LEFT);
+    outcome.pods.iter_mut().filter(is_it).for_each(|end| end.phase = PodPhase::Gone { why: why.into() });
+}
+
+/// What is said of a pod that is no longer among those of its workload where nothing else is known.
+pub const LEFT: &str = "it was deleted or relabelled";
+
+/// What is said of one that is still there.
+pub const RELABELLED: &str = "it was relabelled: the selector no longer selects it";
 
 /// What is said of a pod that is gone where nothing else is known.
 pub const DELETED: &str = "it was deleted";
@@ -304,5 +324,17 @@ mod tests {
         add_causes(&mut ended, &[event]);
         let whys: Vec<PodPhase> = ended.pods.into_iter().map(|end| end.phase).collect();
         assert_eq!(whys, [gone("its controller deleted it"), gone(DELETED), gone("evicted")]);
+    }
+
+    #[test]
+    fn a_pod_that_left_was_deleted_if_it_is_not_there() {
+        let gone = |why: &str| PodPhase::Gone { why: why.into() };
+        let mut ended = outcome(vec![end("a", gone(LEFT), 1), end("b", gone(LEFT), 1), end("c", gone("evicted"), 1)]);
+        assert!(wants_causes(&ended));
+        let unknown: Vec<PodKey> = of_unknown_whereabouts(&ended).cloned().collect();
+        assert_eq!(unknown.iter().map(|key| key.name.as_str()).collect::<String>(), "ab");
+        unknown.iter().for_each(|key| add_whereabouts(&mut ended, key, key.name == "a"));
+        let whys: Vec<PodPhase> = ended.pods.into_iter().map(|end| end.phase).collect();
+        assert_eq!(whys, [gone(RELABELLED), gone(DELETED), gone("evicted")]);
     }
 }

@@ -20,6 +20,9 @@ use super::{given_up, pod_phase, steps};
 /// Why the server did not take a patch of a pod that another run has noted as its own.
 const TAKEN_OVER: &str = "another run has taken the pod over, so the server refused the patch of this one";
 
+/// What is said of one to a pod that left.
+const LEFT: &str = "the pod left meanwhile, and the server did not take its patch";
+
 impl Run<'_> {
     /// Judges a pod anew.
     pub(super) fn judge(&mut self, position: usize) {
@@ -35,8 +38,8 @@ impl Run<'_> {
         if matches!(entry.request, Request::Accepted | Request::BackOff { .. }) && is_over() {
             entry.request = Request::Idle;
         }
-        self.turn.notices.extend(said_of_the_last_request(look, visit, &mut entry));
         let judged = pod_phase::pod_phase(look, &state.pods, visit, &mut entry);
+        self.turn.notices.extend(said_of_the_last_request(look, visit, &mut entry, &judged.phase));
         let judged = state.drains.phase(look, visit, &entry, judged);
         let judged = state.hooks.phase(look, visit, &entry, judged);
         let judged = given_up::judge(look, &mut entry, judged);
@@ -65,15 +68,18 @@ impl Run<'_> {
 }
 
 /// What the last request has come to, where that is to be said. Whose run has the pod, the pod tells once it was read.
-fn said_of_the_last_request(look: Look<'_>, visit: Visit<'_>, entry: &mut Entry) -> Option<Notice> {
-    let is_read = !matches!(entry.request, Request::Unclear | Request::Reading | Request::ReadAt(_));
+/// To a pod that left nothing is sent again, and what became of a request to it without an answer is nothing to tell.
+fn said_of_the_last_request(look: Look<'_>, visit: Visit<'_>, entry: &mut Entry, phase: &PodPhase) -> Option<Notice> {
+    let has_left = matches!(phase, PodPhase::Gone { .. });
+    let is_read = has_left || !matches!(entry.request, Request::Unclear | Request::Reading | Request::ReadAt(_));
     let why = entry.retrying.take_if(|_| is_read || !entry.has_moved)?;
     let pod = visit.goal.key.clone();
     let is_taken_over = entry.has_moved && visit.pod.is_some_and(|pod| by_another(look.goal, pod));
-    Some(match is_taken_over {
-        true => Notice::NotPatched { pod, why: TAKEN_OVER.into() },
-        false => Notice::Retrying { pod, why },
-    })
+    match (is_taken_over, has_left) {
+        (true, _) => Some(Notice::NotPatched { pod, why: TAKEN_OVER.into() }),
+        (false, true) => entry.has_moved.then(|| Notice::NotPatched { pod, why: LEFT.into() }),
+        (false, false) => Some(Notice::Retrying { pod, why }),
+    }
 }
 
 /// Returns the container that keeps the pod from being ready whatever the rollout does to it.

@@ -211,6 +211,8 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
         let pod = look.world.pod(&goal.key);
         let mut end = pod_end(pod, goal, entry);
         if look.goal.mode == Mode::Follow {
+            let read_at = look.goal.read_at.as_deref();
+            end.containers.retain(|end| pod.is_none_or(|pod| !is_of_before(pod, goal, &end.container, read_at)));
             // What is followed may have happened long ago.
             for container in &mut end.containers {
                 container.times.running_since = running_since(pod, &container.container);
@@ -284,6 +286,19 @@ fn was_changed(pod: &Pod, name: &ContainerName) -> bool {
         Baseline::Set(_) => restarted(),
         Baseline::Created => false,
     }
+}
+
+/// Whether a container that is followed was changed by an update that was over when the one that is followed began: it ran
+/// already when that one set another container, and when the pod was read.
+fn is_of_before(pod: &Pod, goal: &PodGoal, name: &ContainerName, read_at: Option<&str>) -> bool {
+    let record = UpdateRecord::of(pod);
+    let is_noted = |name: &ContainerName| record.as_ref().is_some_and(|record| record.container(pod, name).is_some());
+    let is_another = |other: &&ContainerName| *other != name && !(is_noted(name) && is_noted(other));
+    let others = goal.containers.keys().filter(is_another).filter(|other| was_changed(pod, other));
+    let newest = others.filter_map(|other| pod.image_set.get(other)).map(|set| set.time.as_str()).max();
+    let is_waited_for = goal.containers.get(name).is_some_and(|wanted| wanted.to.is_some());
+    let Some(since) = running_since(Some(pod), name).filter(|_| !is_waited_for) else { return false };
+    newest.is_some_and(|set| since.as_str() < set) && read_at.is_none_or(|read| since.as_str() < read)
 }
 
 fn running_since(pod: Option<&Pod>, name: &ContainerName) -> Option<String> {
@@ -378,6 +393,44 @@ mod tests {
             let pod = pod(&at(side), &at(app));
             let found = ["side", "app"].map(|name| times(&pod, &name.into(), &goal).ready_seconds);
             assert_eq!(found, ready, "{side} {app}");
+        }
+    }
+
+    /// `side` was changed and done before `app` was set: who follows `app` hears of that alone.
+    #[test]
+    fn what_was_over_before_is_not_followed() {
+        let at = |second: u32| format!("2026-01-01T00:00:{second:02}Z");
+        let status = |name: &str, started: u32| {
+            json!({"name": name, "image": "a:2", "imageID": "new", "containerID": name, "ready": true, "restartCount": 1,
+                "state": {"running": {"startedAt": at(started)}}})
+        };
+        let set = |manager: &str, name: &str, second: u32| {
+            json!({"manager": manager, "operation": "Update", "time": at(second), "fieldsV1": {"f:spec": {"f:containers":
+                {format!("k:{{\"name\":\"{name}\"}}"): {"f:image": {}}}}}})
+        };
+        let pod = |noted: &[&str]| {
+            let note = json!({"from": "a:1", "to": "a:2", "imageID": "old", "containerID": "old"});
+            let noted: serde_json::Map<String, Value> =
+                noted.iter().map(|name| ((*name).to_owned(), note.clone())).collect();
+            let record = json!({"id": "one", "manager": "m", "containers": noted});
+            let container = |name: &str| json!({"name": name, "image": "a:2"});
+            let object = json!({
+                "metadata": {"name": "web-0", "uid": "u", "annotations": {"kubectl-inplace.io/update": record.to_string()},
+                    "managedFields": [set("m", "side", 5), set(if noted.len() == 2 { "m" } else { "set" }, "app", 10)]},
+                "spec": {"containers": [container("app"), container("side")]},
+                "status": {"containerStatuses": [status("app", 11), status("side", 6)]}});
+            Pod::from_object(&object).expect("it is a pod")
+        };
+        let goal: PodGoal = serde_json::from_value(json!({"key": {"namespace": "d", "name": "web-0", "uid": "u"},
+            "containers": {"app": {"restarts": true}, "side": {"restarts": true}}}))
+        .expect("it is a goal");
+        for (what, noted, read, of_before) in [
+            ("an update of before", &["side"][..], 12, [false, true]),
+            ("it was seen to restart", &["side"], 6, [false, false]),
+            ("two steps of one update", &["app", "side"], 12, [false, false]),
+        ] {
+            let found = ["app", "side"].map(|name| is_of_before(&pod(noted), &goal, &name.into(), Some(&at(read))));
+            assert_eq!(found, of_before, "{what}");
         }
     }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::engine::k8s::events::PodEvents;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
+use crate::engine::report::proof::DELETED;
 use crate::engine::state::durable::OwnerView;
 
 /// What the shell has seen happen.
@@ -126,7 +127,10 @@ impl World {
     }
 
     fn delete(&mut self, key: PodKey) {
-        if let Some(why) = self.pods.remove(&key).as_ref().and_then(Pod::disruption) {
+        // A watch by labels says of a pod that they no longer select that it was deleted.
+        let left = self.pods.remove(&key);
+        let deleted = |pod: &Pod| pod.terminating.then(|| DELETED.to_owned());
+        if let Some(why) = left.and_then(|pod| pod.disruption().or_else(|| deleted(&pod))) {
             self.causes.insert(key.clone(), why);
         }
         self.deleted.insert(key.clone());

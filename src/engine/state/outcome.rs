@@ -151,7 +151,9 @@ impl EndResult {
             Self::Deferred => {
                 "only `--deferred=undo` and `--deferred=leave`: a node has no room for a resize now; with `undo` everything was rolled back, with `leave` everything else is done"
             }
-            Self::Superseded => "stale plan, another writer, or the pod is gone or another one",
+            Self::Superseded => {
+                "stale plan, another writer, or the pod is gone or another one; also where abort ends a rollout whose template another client has changed: it is over, and nothing was rolled back"
+            }
             Self::Interrupted => "Ctrl-C; what to do next was printed",
             Self::Terminated => "SIGTERM, SIGHUP, or the output's reader is gone; what to do next was printed",
         }

@@ -168,7 +168,7 @@ pub(super) fn report(
         before: record.map(|record| record.from.clone()),
         restarts: status.map_or(0, |status| status.restart_count),
         last_exit: status.and_then(last_exit),
-        condition: unless_restarted(condition(pod, list, container, status), again),
+        condition: unless_restarted(unless_proven(condition(pod, list, container, status), pod, status, asked), again),
         comparison: comparison(pod, container, status, asked, is_older),
     }
 }
@@ -199,6 +199,21 @@ fn is_of_image_before(pod: &Pod, status: &ContainerStatus, baseline: &Baseline, 
     let set = UpdateRecord::set_at(pod, &status.name);
     let was_before = || ended.started_at.as_deref().zip(set.as_deref()).is_some_and(|(started, set)| started < set);
     baseline.restarts_since(status) == Some(1) && (record.waiting.is_some() || was_before())
+}
+
+/// What one look cannot tell, the rollout has told that noted the pod: it ended with every container proven, by more than one
+/// look, and nothing has started since but the container of then.
+fn unless_proven(condition: Condition, pod: &Pod, status: Option<&ContainerStatus>, asked: &Asked<'_>) -> Condition {
+    let is_proven = |status: &ContainerStatus| {
+        let of_proven = UpdateRecord::of(pod).is_some_and(|record| asked.proven.contains(&record.id));
+        of_proven && Baseline::of(pod, &status.name).restarts_since(status) == Some(0)
+    };
+    match condition {
+        Condition::Unverified { ready, since, .. } if status.is_some_and(is_proven) => {
+            Condition::Running { ready, since }
+        }
+        condition => condition,
+    }
 }
 
 /// What has just been started again counts as running only once it has stayed, as a rollout has it.
@@ -305,4 +320,34 @@ fn as_waiting(ended: &Terminated) -> Waiting {
         message => format!("exit code {}: {message}", ended.exit_code),
     };
     Waiting { reason: ended.reason.clone(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::engine::status::status;
+    use crate::engine::status::tests::{LATER, SET, Side, deployment, live};
+
+    /// The kubelet's events and earlier statuses are gone; that the rollout of the note has ended complete tells as much.
+    #[test]
+    fn what_its_rollout_has_proven_is_not_unverified() {
+        let same_bits = |restarts: i64| json!({"imageID": "sha256:v1", "restartCount": restarts, "state": {"running": {"startedAt": LATER}}});
+        for (outcome, restarts, expected) in [
+            ("complete", 1, "ready"),
+            ("aborted", 1, "ready"),
+            ("superseded", 1, "unverified"),
+            ("complete", 2, "unverified"),
+        ] {
+            let mut side =
+                Side::new("acme/side:v2", SET, same_bits(restarts)).recorded("containerd://old", &Value::Null);
+            side.record.iter_mut().for_each(|record| record["containers"]["side"]["restarts"] = 0.into());
+            let mut owner = deployment("acme/side:v2");
+            let entry = json!({"id": "20260301-100000-000001", "who": "jane", "began": SET, "ended": LATER, "outcome": outcome,
+                "containers": {"side": {"from": "acme/side:v1", "to": "acme/side:v2"}}});
+            owner["metadata"]["annotations"] = json!({"kubectl-inplace.io/history": json!([entry]).to_string()});
+            let found = status(&live(owner, &[side.pod()]));
+            assert_eq!(found.pods[0].containers[0].condition.word(), expected, "{outcome} {restarts}");
+        }
+    }
 }

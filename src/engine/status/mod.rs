@@ -11,7 +11,7 @@ mod owner;
 mod tests;
 mod ways;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -22,8 +22,10 @@ use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, present, saved_strategy};
 use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
+use crate::engine::state::durable::history::{self, HistoryEntry};
 use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::engine::value::json_path::text;
 
@@ -287,6 +289,14 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     }
 }
 
+/// The rollouts of a workload that ended with every container proven.
+fn proven(live: &LiveWorkload) -> BTreeSet<RolloutId> {
+    let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
+    let entries = history::union(objects).into_iter();
+    let is_proven = |entry: &HistoryEntry| matches!(entry.outcome, EndResult::Complete | EndResult::Aborted);
+    entries.filter(is_proven).map(|entry| entry.id).collect()
+}
+
 /// What a pod of a workload should ask for.
 struct Asked<'a> {
     /// It is a pod of its own: nothing else says what it should ask for.
@@ -301,6 +311,8 @@ struct Asked<'a> {
     rolling_out: bool,
     /// The server's time (RFC 3339), where it told it.
     now: Option<&'a str>,
+    /// The rollouts that ended with every container proven.
+    proven: BTreeSet<RolloutId>,
 }
 
 struct AskedImage<'a> {
@@ -323,6 +335,7 @@ impl<'a> Asked<'a> {
             },
             rolling_out: !workload.is_observed() || workload.rolling_out().is_some(),
             now: live.surroundings.server_now.as_deref(),
+            proven: proven(live),
         }
     }
 

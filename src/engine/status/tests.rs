@@ -10,26 +10,26 @@ use crate::engine::plan::{Denied, Revision, Surroundings};
 use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
 
 const CREATED: &str = "2026-03-01T09:00:00Z";
-const SET: &str = "2026-03-01T10:00:00Z";
+pub(super) const SET: &str = "2026-03-01T10:00:00Z";
 const EARLIER: &str = "2026-03-01T09:59:59Z";
-const LATER: &str = "2026-03-01T10:00:05Z";
+pub(super) const LATER: &str = "2026-03-01T10:00:05Z";
 const DIGEST: &str = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 /// The container `side` asks for an image since a time, runs another or the same, and is noted or not.
-struct Side {
+pub(super) struct Side {
     image: &'static str,
     set: &'static str,
     status: Value,
-    record: Option<Value>,
+    pub(super) record: Option<Value>,
     ready: &'static str,
 }
 
 impl Side {
-    fn new(image: &'static str, set: &'static str, status: Value) -> Self {
+    pub(super) fn new(image: &'static str, set: &'static str, status: Value) -> Self {
         Self { image, set, status, record: None, ready: "True" }
     }
 
-    fn recorded(self, container_id: &str, waiting: &Value) -> Self {
+    pub(super) fn recorded(self, container_id: &str, waiting: &Value) -> Self {
         let side = json!({"from": "acme/side:v1", "to": self.image, "imageID": "sha256:v1", "containerID": container_id,
             "waiting": waiting});
         let record =
@@ -41,7 +41,7 @@ impl Side {
         Self { ready: "False", ..self }
     }
 
-    fn pod(&self) -> Value {
+    pub(super) fn pod(&self) -> Value {
         let mut status = json!({"name": "side", "image": self.image, "imageID": format!("acme/side@{DIGEST}"),
             "containerID": "containerd://new", "ready": self.ready == "True", "restartCount": 1});
         json_patch::merge(&mut status, &self.status);
@@ -61,14 +61,14 @@ impl Side {
     }
 }
 
-fn deployment(image: &str) -> Value {
+pub(super) fn deployment(image: &str) -> Value {
     json!({"metadata": {"name": "web", "namespace": "prod", "uid": "d", "generation": 1},
         "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "web"}},
             "template": {"spec": {"containers": [{"name": "side", "image": image}]}}},
         "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1}})
 }
 
-fn live(owner: Value, pods: &[Value]) -> LiveWorkload {
+pub(super) fn live(owner: Value, pods: &[Value]) -> LiveWorkload {
     let revision = Revision { uid: Uid::from("rs-a"), name: "web-a".into(), number: 1, hash: "a".into() };
     LiveWorkload {
         workload: Workload::from_object(WorkloadKind::Deployment, owner).unwrap(),

@@ -49,6 +49,15 @@ impl Way {
         Self { take_over: true, ..self }
     }
 
+    /// Returns what leads on where it is not known that a rollout has left a template that pods do not have.
+    fn held_back(hooks: &BTreeSet<HookPhase>) -> [Self; 2] {
+        [
+            Self::new(Deed::Resume, "Bring the template to the pods, in place", hooks).taking_over(),
+            Self::new(Deed::Abort, "Set the template back to what the pods have, dropping what was set in it", hooks)
+                .taking_over(),
+        ]
+    }
+
     /// Returns what leads out where there is no lock that can be read.
     pub fn without_lock(hooks: &BTreeSet<HookPhase>) -> [Self; 2] {
         [
@@ -84,6 +93,7 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, pods: &[PodStatus]) -
         Hold::SetBack => vec![way(Deed::Abort, "Roll back")],
         Hold::Overtaken | Hold::LetGo => vec![way(Deed::Abort, "End it, changing no image")],
         Hold::WithoutLock(_) => Way::without_lock(hooks).into(),
+        Hold::HeldBack(_) => Way::held_back(hooks).into(),
     }
 }
 

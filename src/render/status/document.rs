@@ -95,7 +95,7 @@ struct LifeView {
 impl LifeView {
     fn of(life: &Life) -> Self {
         let seconds = match life {
-            Life::Alive(age) | Life::Silent(age) => Some(age.as_secs()),
+            Life::Alive(age) | Life::Silent(age) | Life::Stalled { silent: age, .. } => Some(age.as_secs()),
             Life::Ended | Life::Gone | Life::Unknown(_) => None,
         };
         Self { state: life.word(), seconds, message: life.sentence() }

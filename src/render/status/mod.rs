@@ -6,6 +6,7 @@ mod document;
 mod tests;
 
 use crate::engine::change::Direction;
+use crate::engine::kinds::IfResumed;
 use crate::engine::plan::Hold;
 use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::RolloutLock;
@@ -217,22 +218,31 @@ fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, String)> {
         Hold::SetBack => Some((left, "its template is again what it was before the rollout".to_owned())),
         Hold::Overtaken => Some((
             left,
-            "another client has set another template since, so it cannot be resumed: abort ends it, changes no pod, and prints how that template gets to the pods".to_owned(),
+            "another client has set another template since, so it cannot be resumed: abort ends it (exit code 6: nothing is rolled back), changes no pod, and says what becomes of that template".to_owned(),
         )),
         Hold::LetGo => Some((
             left,
-            "another client has resumed it (kubectl rollout resume) before its pods were updated, so its controller replaces them".to_owned(),
+            "another client has resumed it (kubectl rollout resume) before its pods were updated, so its controller replaces them: abort ends it (exit code 6: nothing is rolled back) and changes no pod".to_owned(),
         )),
         Hold::WithoutLock(_) if status.held != Held::No => None,
-        // So does a person leave it.
-        Hold::WithoutLock(if_resumed) => {
+        Hold::WithoutLock(if_resumed) | Hold::HeldBack(if_resumed) => {
+            let is_known = matches!(hold, Hold::WithoutLock(_));
             let then = match status.workload.kind.holds_by().restores_the_field() {
                 true => ", and its updateStrategy is OnDelete: any other one would replace them".to_owned(),
                 false => format!(": {}", if_resumed.sentence()),
             };
-            Some((held, format!("its pods do not have its template{then}")))
+            let by_whom = if is_known { String::new() } else { format!("; {}", by_whom(status)) };
+            Some((held, format!("its pods do not have its template{then}{by_whom}")))
         }
         Hold::AtWork | Hold::PerhapsAtWork | Hold::LeftBehind => None,
+    }
+}
+
+/// What is not known of a controller that is held back.
+fn by_whom(status: &WorkloadStatus) -> &'static str {
+    match status.workload.kind.holds_by().restores_the_field() {
+        true => "whether a person has set that, or a rollout in place whose lock was removed, is not known",
+        false => IfResumed::BY_WHOM,
     }
 }
 

@@ -44,7 +44,8 @@ fn a_run_that_is_at_work_is_not_taken_over_by_accident() {
             let output = output.says("hint: Follow: kubectl inplace follow").says(&format!("kubectl inplace {verb}"));
             output.says("--take-over");
         }
-        scene.run("undo", "").ends_with(6).prints("at work, last sign of life");
+        let undo = scene.run("undo", "").ends_with(6).prints("at work, last sign of life");
+        undo.omits("the owner's template stays as it is");
         typed(&scene.server, &format!("status {}", kind.typed)).run().ends_with(0).prints("at work, last sign of life");
         assert_eq!(scene.owner_writes().len(), writes, "{}: nothing was written", kind.typed);
         // It says what became of it, and names no command that would fight the other run.
@@ -75,6 +76,19 @@ fn a_run_of_another_machine_is_gone_after_three_beats() {
         scene.run("resume", "").completes(kind.typed);
         scene.is_settled("acme/side:v2", kind.typed);
     });
+}
+
+#[test]
+fn a_run_of_this_machine_that_is_stopped_is_not_called_gone() {
+    let (scene, running) = stuck(KINDS[0]);
+    running.signal("STOP");
+    scene.server.set_clock(45);
+    let status = typed(&scene.server, "status deploy/w").run().ends_with(0);
+    status.prints("interrupted").prints("stopped: its process is there, and has given no sign of life for ");
+    running.signal("KILL");
+    running.wait();
+    free(&scene);
+    scene.run("resume", "").completes("it was stopped");
 }
 
 #[test]

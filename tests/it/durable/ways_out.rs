@@ -369,6 +369,31 @@ fn what_a_resume_of_the_rollouts_would_do_is_said_as_it_is() {
     });
 }
 
+/// A person pauses a Deployment that has our history and edits it: nothing tells that from a rollout whose lock was removed,
+/// and what rolls back drops the edit.
+#[test]
+fn a_persons_pause_over_an_edit_is_not_called_a_rollout() {
+    let scene = Scene::new(KINDS[0]);
+    scene.run("apply", "side=acme/side:v2 --pre-pull=never").ends_with(0);
+    scene.server.edit("deployments", "w", |owner| owner["spec"]["paused"] = true.into());
+    set_image(&scene, "acme/side:v3");
+    let status = typed(&scene.server, "status deploy/w").run().ends_with(0);
+    let not_known =
+        "whether a person has paused it over a change, or a rollout in place whose lock was removed, is not known";
+    status
+        .prints(&format!("kubectl rollout resume would replace every pod; {not_known}"))
+        .prints("Bring the template to the pods, in place: kubectl inplace resume deployment/w")
+        .prints("Set the template back to what the pods have, dropping what was set in it: kubectl inplace abort")
+        .omits("roll it back");
+    let plan = typed(&scene.server, "plan deploy/w side=acme/side:v3").run().ends_with(0);
+    plan.prints("OwnerPaused")
+        .prints(not_known)
+        .prints("which drops what was set in it")
+        .omits("as a rollout in place leaves it");
+    scene.run("resume", "--take-over").ends_with(0);
+    scene.is_settled("acme/side:v3", KINDS[0].typed);
+}
+
 /// A template that cannot reach the pods in place is not said to leave them as they are.
 #[test]
 fn a_pause_over_another_template_is_told_with_what_a_resume_would_do() {

@@ -337,7 +337,8 @@ fn every_reason() -> WorkloadPlan {
         Reason::PodIsControlled { kind: "Job".into(), name: "once".into(), workload: None },
         Reason::OwnerRollingOut { status: "1 of 3 replicas are updated".into() },
         Reason::OwnerNotObserved,
-        Reason::OwnerPaused { if_resumed: IfResumed::ReplacesPods, leads_in_place: true },
+        Reason::OwnerPaused { if_resumed: IfResumed::ReplacesPods, leads_in_place: true, by_a_run: true },
+        Reason::OwnerPaused { if_resumed: IfResumed::ReplacesPods, leads_in_place: true, by_a_run: false },
         Reason::OwnerIsControlled { kind: "Postgres".into(), name: "db".into() },
         Reason::RolloutHeld {
             began: "3m ago".into(),

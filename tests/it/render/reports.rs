@@ -94,6 +94,25 @@ fn nothing_hostile_comes_out_of_a_failure_report() {
     }
 }
 
+/// Another run has closed the rollout while pods of this one were under way.
+#[test]
+fn what_another_run_has_finished_is_not_called_nothing() {
+    for (result, heading) in [(EndResult::Complete, "Complete in 12.3 s."), (EndResult::Aborted, "Rolled back: ")] {
+        let mut outcome = rollouts::ended(EndResult::Interrupted).outcome;
+        outcome.result = result;
+        outcome.pods.remove(0);
+        let out = Bytes::default();
+        let mut lines = Lines::new(&PLAIN, Box::new(out.clone()), Box::new(Bytes::default()));
+        lines.start(&rollouts::ended(result).goal, &next_steps()).unwrap();
+        lines.outcome(&outcome).unwrap();
+        let text = out.text();
+        let others = " Another run of this rollout finished 2 pods; 1 of them this run had patched. ";
+        let restarted = "Restarted as planned: not seen to its end by this run; nothing else restarted in this run; ";
+        assert!(text.contains(heading) && text.contains(&format!("{others}{restarted}")), "{text}");
+        assert!(!text.contains("Updated 0 pods"), "{text}");
+    }
+}
+
 #[test]
 fn what_failed_alike_is_said_once_of_the_pods() {
     let mut report = report("words");

@@ -251,6 +251,9 @@ pub enum Reason {
         /// Its pods do not have its template, and can get it, or the template theirs, in place.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         leads_in_place: bool,
+        /// A run of this program is known to have left it so.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_a_run: bool,
     },
     /// The owner is itself controlled by something else, which decides its template.
     OwnerIsControlled {

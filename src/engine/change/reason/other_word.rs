@@ -58,7 +58,7 @@ pub const OTHER_WORDS: &[StateWord] = &[
     word("drain", LINE, "a pod is being removed from its Services, or added back", ""),
     word("evidence", LINE, "a container was seen to be another one", ""),
     word("retrying", LINE, "a request failed and is sent again", ""),
-    word("notPatched", LINE, "a patch was refused, and is not sent again: the pod is another run's", ""),
+    word("notPatched", LINE, "a patch was refused, and is not sent again: the pod is another run's, or left", ""),
     word("watchLost", LINE, "the watch on pods was lost, and is opened again", ""),
     word("watchRestored", LINE, "the watch on pods is open again", ""),
     word("stillWaiting", LINE, "nothing has changed for a while", ""),

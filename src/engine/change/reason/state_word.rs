@@ -187,6 +187,12 @@ pub const STATE_WORDS: &[StateWord] = &[
     ),
     word("gone", RUN, "its process has ended", GO_ON),
     word("silent", RUN, "there was no sign of life for more than 30 seconds: it is probably gone", GO_ON),
+    word(
+        "stalled",
+        RUN,
+        "its process is there, on this machine, and it gave no sign of life for more than 30 seconds: it is stopped, or stuck",
+        GO_ON,
+    ),
     word("unknown", RUN, "it cannot be told whether it is at work", "ask whoever began it"),
     // A resize.
     word("inProgress", RESIZE, "the kubelet is at work on it", WAIT),
@@ -228,7 +234,12 @@ pub const STATE_WORDS: &[StateWord] = &[
         "another client has changed meanwhile what this changes",
         "see who, in its managedFields, then plan again",
     ),
-    word("gone", PHASE, "it was deleted, is being deleted, or has another controller", ""),
+    word(
+        "gone",
+        PHASE,
+        "it was deleted, is being deleted, was relabelled so that the selector no longer selects it, or has another controller",
+        "",
+    ),
     // An update of the past.
     word("ended", UPDATE, "it has ended; the outcome says how", ""),
     word("inProgress", UPDATE, "it still holds the workload", GO_ON),

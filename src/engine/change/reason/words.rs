@@ -126,7 +126,14 @@ impl Reason {
             Self::NoPods => "there is no pod to update".into(),
             Self::OwnerRollingOut { status } => format!("its controller is replacing pods now: {status}"),
             Self::OwnerNotObserved => "its controller has not observed the latest spec".into(),
-            Self::OwnerPaused { if_resumed, leads_in_place: true } => {
+            Self::OwnerPaused { if_resumed, leads_in_place: true, by_a_run: false } => {
+                format!(
+                    "its rollouts are paused, and its pods do not have its template: {}; {}",
+                    if_resumed.sentence(),
+                    IfResumed::BY_WHOM
+                )
+            }
+            Self::OwnerPaused { if_resumed, leads_in_place: true, by_a_run: true } => {
                 format!(
                     "its rollouts are paused, and its pods do not have its template, as a rollout in place leaves it whose lock was removed: {}",
                     if_resumed.sentence()
@@ -289,7 +296,17 @@ impl Reason {
             }
             Self::OwnerRollingOut { .. } => "wait for it",
             Self::OwnerNotObserved => "plan again in a moment",
-            Self::OwnerPaused { leads_in_place: true, .. } => return without_lock(workload),
+            Self::OwnerPaused { leads_in_place: true, by_a_run: true, .. } => return without_lock(workload),
+            Self::OwnerPaused { leads_in_place: true, by_a_run: false, .. } => {
+                let verb = |verb| of_it(inplace(verb)).and("--take-over");
+                return Hint::from("bring that template to the pods, in place (")
+                    .command(verb("resume"))
+                    .then("), or set it back to what the pods have, which drops what was set in it (")
+                    .command(verb("abort"))
+                    .then("), or let it roll out (")
+                    .command(of_it(kubectl("rollout resume")))
+                    .then(")");
+            }
             Self::OwnerPaused { if_resumed: IfResumed::ReplacesPods, .. } if has_rollout => {
                 let what = "to keep the pods, set its template back with kubectl edit; or let it roll out: ";
                 return Hint::from(what).command(of_it(kubectl("rollout resume")));
@@ -430,13 +447,13 @@ mod tests {
         let rolling = hint(Reason::OwnerRollingOut { status: String::new() });
         assert_eq!(rolling, "wait for it: kubectl rollout status deployment/web -n shop");
         assert!(
-            hint(Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false })
+            hint(Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false, by_a_run: false })
                 .ends_with(": kubectl rollout resume deployment/web -n shop")
         );
         let full = Reason::AdmissionRefused { message: "exceeded quota: small".into() };
         assert!(hint(full).ends_with(": kubectl describe resourcequota -n shop"));
         // kubectl knows no rollout of it.
-        let paused = Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false };
+        let paused = Reason::OwnerPaused { if_resumed: IfResumed::KeepsPods, leads_in_place: false, by_a_run: false };
         let paused = paused.hint_for(&of(WorkloadKind::ReplicaSet)).to_string();
         assert_eq!(paused, "to change a pod all the same, say pod/NAME --pods-only; or resume its rollouts");
     }

@@ -199,7 +199,7 @@ fn of_lock(lock: RolloutLock, live: &LiveWorkload) -> Update {
     let surroundings = &live.surroundings;
     let now = surroundings.server_now.as_deref();
     let is_left = match Life::of(&lock, &live.workload.object, now, surroundings.holder) {
-        Life::Gone | Life::Silent(_) => true,
+        Life::Gone | Life::Silent(_) | Life::Stalled { .. } => true,
         Life::Ended | Life::Alive(_) | Life::Unknown(_) => false,
     };
     let mut digests = lock.digests;

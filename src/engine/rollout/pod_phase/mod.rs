@@ -9,7 +9,7 @@ use crate::engine::k8s::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::{Container, ContainerStatus, Pod, Terminated};
 use crate::engine::report::progress::PodPhase;
-use crate::engine::report::proof::{BEING_DELETED, DELETED};
+use crate::engine::report::proof::{BEING_DELETED, DELETED, LEFT};
 use crate::engine::rollout::drain::is_ready_but_for_our_gate;
 use crate::engine::rollout::patch::PodPart;
 use crate::engine::state::evidence::{self, Baseline, Proof};
@@ -72,7 +72,9 @@ pub(super) fn pod_phase(look: Look<'_>, pods: &Pods, visit: Visit<'_>, entry: &m
     let (world, key) = (look.world, &visit.goal.key);
     let Some(pod) = visit.pod else {
         let seen = world.is_deleted(key) || look.is_live();
-        let why = || world.why_deleted(key).unwrap_or(DELETED).to_owned();
+        // A pod that is watched by its name cannot leave by a label.
+        let bare = if look.goal.workload.kind.has_template() { LEFT } else { DELETED };
+        let why = || world.why_deleted(key).unwrap_or(bare).to_owned();
         return if seen { PodPhase::Gone { why: why() }.into() } else { PodPhase::Waiting.into() };
     };
     PodJudge { look, pods, goal: visit.goal, pod }.judge(entry)

@@ -20,7 +20,7 @@ pub fn process_of(pod: &Value) -> Option<Process> {
 /// is the server's time of the read.
 pub fn is_left_behind(pod: &Value, process: ProcessState, now: Option<&str>) -> bool {
     match process {
-        ProcessState::Running => false,
+        ProcessState::Running | ProcessState::Stopped => false,
         ProcessState::Gone => true,
         ProcessState::NotKnown => {
             let time = |text: &str| text.parse::<Timestamp>().ok();
@@ -47,6 +47,7 @@ mod tests {
             (ProcessState::Gone, soon, true),
             (ProcessState::Gone, None, true),
             (ProcessState::Running, late, false),
+            (ProcessState::Stopped, late, false),
             (ProcessState::NotKnown, soon, false),
             (ProcessState::NotKnown, late, true),
             (ProcessState::NotKnown, None, false),

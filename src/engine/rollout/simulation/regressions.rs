@@ -57,6 +57,26 @@ fn a_server_that_throttles_is_not_asked_for_the_next_pods_instead() {
     assert_eq!(names(&again), names(&first));
 }
 
+/// Nothing is sent again to a pod that left; that its patch was refused is said, and of a lost answer there is nothing to say.
+#[test]
+fn a_late_answer_of_a_pod_that_left_is_no_try_again() {
+    let moved = || Answer::Moved { message: "it moved".into() };
+    let lost = || Answer::Unknown { message: "it was lost".into() };
+    for (answer, left, said) in
+        [(moved(), true, ["", "NotPatched"]), (lost(), true, [""; 2]), (lost(), false, ["Retrying", ""])]
+    {
+        let (_, goal, mut world, mut ledger) = story(1);
+        let (id, _) = patches(&turn(&goal, &world, &mut ledger, Now::ZERO)).remove(0);
+        if left {
+            world.observe(Observation::Deleted(goal.pods[0].key.clone()));
+        }
+        ledger.answer(id, answer.clone(), Now::from_secs(2));
+        let told = format!("{:?}", turn(&goal, &world, &mut ledger, Now::from_secs(2)).notices);
+        let found = ["Retrying", "NotPatched"].map(|word| if told.contains(word) { word } else { "" });
+        assert_eq!(found, said, "{answer:?} {told}");
+    }
+}
+
 #[test]
 fn the_last_try_is_told_in_the_turn_that_finds_it() {
     let (_, goal, world, mut ledger) = story(1);

@@ -67,6 +67,8 @@ pub enum ProcessState {
     NotKnown,
     /// It is there.
     Running,
+    /// It is there, and stopped (`SIGSTOP`, `SIGTSTP`, a debugger).
+    Stopped,
     /// It is not there any more.
     Gone,
 }
@@ -82,6 +84,13 @@ pub enum Life {
     Gone,
     /// It has given no sign of life for so long.
     Silent(Duration),
+    /// Likewise, and its process is there on this machine.
+    Stalled {
+        /// For how long.
+        silent: Duration,
+        /// Somebody has stopped the process.
+        stopped: bool,
+    },
     /// It cannot be known.
     Unknown(UnknownLife),
 }
@@ -116,14 +125,21 @@ impl Life {
             return Self::Unknown(UnknownLife::NoSign);
         };
         let past = Duration::try_from(age).unwrap_or_default();
-        if age <= SILENT_AFTER { Self::Alive(past) } else { Self::Silent(past) }
+        if age <= SILENT_AFTER {
+            return Self::Alive(past);
+        }
+        match process {
+            ProcessState::Running => Self::Stalled { silent: past, stopped: false },
+            ProcessState::Stopped => Self::Stalled { silent: past, stopped: true },
+            ProcessState::NotKnown | ProcessState::Gone => Self::Silent(past),
+        }
     }
 
     /// Returns whether nobody may act in its place without being told to.
     pub fn may_be_at_work(&self) -> bool {
         match self {
             Self::Alive(_) | Self::Unknown(_) => true,
-            Self::Ended | Self::Gone | Self::Silent(_) => false,
+            Self::Ended | Self::Gone | Self::Silent(_) | Self::Stalled { .. } => false,
         }
     }
 
@@ -134,6 +150,11 @@ impl Life {
             Self::Alive(age) => format!("at work, last sign of life {} ago", whole_seconds(*age)),
             Self::Gone => "gone, its process has ended".into(),
             Self::Silent(age) => format!("probably gone, no sign of life for {}", whole_seconds(*age)),
+            Self::Stalled { silent, stopped } => {
+                let how =
+                    if *stopped { "stopped: its process is there, and" } else { "stuck: its process is there, and" };
+                format!("{how} has given no sign of life for {}", whole_seconds(*silent))
+            }
             Self::Unknown(UnknownLife::NoSign) => {
                 "perhaps at work, its lock does not tell when it was last seen (another version, or edited)".into()
             }
@@ -148,6 +169,7 @@ impl Life {
             Self::Alive(_) => "alive",
             Self::Gone => "gone",
             Self::Silent(_) => "silent",
+            Self::Stalled { .. } => "stalled",
             Self::Unknown(_) => "unknown",
         }
     }
@@ -232,6 +254,11 @@ mod tests {
         let of = |process| Life::of(&lock(Some(TEN)), &json!({}), Some(TEN), process);
         assert_eq!(of(ProcessState::Gone), Life::Gone);
         assert_eq!(of(ProcessState::Running), Life::Alive(Duration::ZERO));
+        assert_eq!(of(ProcessState::Stopped), Life::Alive(Duration::ZERO));
+        let later = |process| Life::of(&lock(Some(TEN)), &json!({}), Some("2026-03-01T10:00:31Z"), process).sentence();
+        let silent = "has given no sign of life for 31s";
+        assert_eq!(later(ProcessState::Running), format!("stuck: its process is there, and {silent}"));
+        assert_eq!(later(ProcessState::Stopped), format!("stopped: its process is there, and {silent}"));
         let mut stopped = lock(Some(TEN));
         stopped.state = LockState::Stopped;
         assert_eq!(Life::of(&stopped, &json!({}), Some(TEN), ProcessState::Running), Life::Ended);

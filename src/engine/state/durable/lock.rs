@@ -282,7 +282,7 @@ mod tests {
         .unwrap();
         serde_json::from_value(json!({"id": "20260301-100000-abcd",
             "workload": {"kind": kind, "namespace": "n", "name": "w"}, "mode": Mode::Durable, "controllers": ["rs", "w"],
-            "replicas": 2, "pods": [], "policy": owner.lock.policy, "fieldManager": "m", "owner": owner}))
+            "replicas": 2, "pods": [], "policy": owner.lock.policy, "field_manager": "m", "owner": owner}))
         .unwrap()
     }
 

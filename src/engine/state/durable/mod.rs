@@ -34,6 +34,7 @@ use step::{CHANGED_MEANWHILE, STRATEGY_CHANGED, Step, integer, is_paused};
 
 pub use objects::{ObjectKey, ObjectKind, ObjectWrite};
 pub use own_lock::{OwnLock, Stored};
+pub(crate) use step::OUR_MANAGER;
 
 /// What is wanted of the owner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -351,7 +351,7 @@ pub(super) const STRATEGY_CHANGED: &str =
     "its update strategy was changed by another client, so that its controller replaces pods by itself";
 
 /// The default of `--field-manager`: an entry of another name may be somebody else's.
-const OUR_MANAGER: &str = "kubectl-inplace";
+pub(crate) const OUR_MANAGER: &str = "kubectl-inplace";
 
 pub(super) fn integer(object: &Value, pointer: &str) -> i64 {
     object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)

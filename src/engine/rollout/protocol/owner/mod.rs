@@ -278,7 +278,11 @@ impl Owner {
                 match cleanup {
                     Cleanup::Do(step, write) => return self.send(look, step, *write),
                     Cleanup::Await(fence) => return self.wait(look, fence),
-                    Cleanup::Nothing => self.end = Some(End::Superseded(why)),
+                    Cleanup::Nothing => {
+                        let is_over = self.own_lock == OwnLock::Closed && pods.iter().all(|(_, entry)| !entry.patched);
+                        let ended = if is_over { ENDED } else { "" };
+                        self.end = Some(End::Superseded(why + ended));
+                    }
                 }
             }
             OwnerPhase::TakenOver { by } => self.end = Some(End::Superseded(owner.taken_over(&by))),
@@ -374,6 +378,9 @@ impl Owner {
         times.into_iter().flatten().filter(|at| *at > look.now).min()
     }
 }
+
+/// What is said of a rollout that this run has brought to its end, having changed no pod.
+const ENDED: &str = "; the rollout is over and its lock released, and this run changed no image";
 
 fn patience(goal: &Goal) -> Duration {
     Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
