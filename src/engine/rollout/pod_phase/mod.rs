@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::engine::change::FieldProgress;
 use crate::engine::k8s::failure::{self, Failure, STALE_REASON_SECONDS, Urgency};
 use crate::engine::k8s::names::{ContainerName, RolloutId};
-use crate::engine::k8s::pod::{Condition, Container, ContainerStatus, Pod, Terminated};
+use crate::engine::k8s::pod::{Container, ContainerStatus, Pod, Terminated};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::proof::{BEING_DELETED, DELETED};
 use crate::engine::rollout::drain::is_ready_but_for_our_gate;
@@ -422,10 +422,9 @@ impl<'a> PodJudge<'a> {
 /// Whether a container goes back that no node has made: nothing of it runs, and nothing that ran is to come back. What waits
 /// for an init container waits for ever where that one crashes.
 fn never_started(goal: &Goal, (name, container): (&ContainerName, &ContainerGoal), pod: &Pod) -> bool {
-    let is_first = |condition: &Condition| condition.status == "False" && evidence::has_seen(pod);
     let waits = || {
-        pod.condition("Initialized").is_some_and(is_first)
-            && pod.container_status(name).is_some_and(|(_, _, status)| status.has_not_begun())
+        let has_not_begun = |name| pod.container_status(name).is_some_and(|(_, _, status)| status.has_not_begun());
+        pod.waits_for_init_containers() && evidence::has_seen(pod) && has_not_begun(name)
     };
     (goal.is_back() || container.goes_back) && goal.mode != Mode::Follow && (pod.is_unstarted() || waits())
 }
