@@ -14,6 +14,9 @@ pub(super) const NOT_KNOWN: &str = "(not known)";
 /// What is said of a container that nothing happens to.
 const KEEPS: &str = "keeps running";
 
+/// The same of one that runs in no pod.
+const STAYS_DOWN: &str = "unchanged, not running";
+
 /// One container over all pods. Images are as they came, not escaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row<'a> {
@@ -31,7 +34,7 @@ pub(super) struct Row<'a> {
 impl Row<'_> {
     /// Nothing happens to it.
     pub(super) fn is_unchanged(&self) -> bool {
-        self.to.is_none() && self.effect == KEEPS
+        self.to.is_none() && [KEEPS, STAYS_DOWN].contains(&self.effect)
     }
 }
 
@@ -50,6 +53,7 @@ fn row<'a>(plan: &'a WorkloadPlan, container: &'a ContainerPlan) -> Row<'a> {
         from: Some(&container.from),
         to: container.to.as_deref(),
         effect: match (container.effect, container.restarts()) {
+            (Effect::Unchanged | Effect::Restart, 0) if container.is_down => STAYS_DOWN,
             (Effect::Unchanged | Effect::Restart, 0) => KEEPS,
             (Effect::Unchanged | Effect::Restart, 1) => "restarts in place",
             (Effect::Unchanged | Effect::Restart, _) => "restarts in place, twice",

@@ -12,10 +12,15 @@ use crate::support::clock::{eventually, sleep};
 use crate::support::run::Binary;
 use crate::support::scene::{images, patches, run, server_with, typed, with_controllers_of};
 
-pub(super) fn workload() -> Workload {
+fn workload() -> Workload {
+    resized(Workload::deployment("web"))
+}
+
+/// `app` and `side` with cpu and memory.
+pub(super) fn resized(workload: Workload) -> Workload {
     let resources =
         |cpu: &str| json!({"resources": {"requests": {"cpu": cpu, "memory": "16Mi"}, "limits": {"memory": "64Mi"}}});
-    Workload::deployment("web").container_with("app", "acme/app:v1", resources("20m")).container_with(
+    workload.container_with("app", "acme/app:v1", resources("20m")).container_with(
         "side",
         "acme/side:v1",
         resources("10m"),

@@ -39,6 +39,7 @@ mod pull_facts;
 mod recordings;
 mod replaced;
 mod resize;
+mod resize_among_others;
 mod resize_as_a_whole;
 mod resize_before;
 mod resize_put_off;

@@ -158,6 +158,30 @@ fn containers_and_the_pod_are_resized_together() {
     case.is_as_it_began();
 }
 
+/// A container without a limit of its own has the pod's: the same written into it restarts nothing, whatever its policy; another
+/// one does.
+#[test]
+fn a_limit_that_a_container_has_from_its_pod_restarts_nothing() {
+    let (namespace, api) = (Namespace::new("whole-same-limit"), Api::open());
+    let owner = Owner::with((&namespace, &api), Kind::Deployment, (2, 1), Fields::Pod(BEFORE));
+    let case = Case { namespace: &namespace, owner: &owner };
+    let with = |resources: &str| {
+        let policy = "resizePolicy: [{resourceName: memory, restartPolicy: RestartContainer}]";
+        owner.manifest.replace("/side:v1'}", &format!("/side:v1', {policy}, resources: {{{resources}}}}}"))
+    };
+    let of = |limit: &str| with(&format!("requests: {{memory: 16Mi}}, limits: {{memory: {limit}}}"));
+    namespace.apply(&with("requests: {memory: 16Mi}"));
+    namespace.kubectl(&["rollout", "status", "deployment/web", "--timeout=60s"]);
+    owner.wait_settled();
+    let before = running(&owner.pods());
+    let told = case.manifest(&["apply", "--yes"], &of("64Mi"), 0);
+    assert!(told.contains("none of which goes down") && told.contains("Restarted as planned: nothing"), "{told}");
+    assert_eq!(running(&owner.pods()), before);
+    owner.wait_settled();
+    let told = case.manifest(&["apply", "--yes"], &of("48Mi"), 0);
+    assert!(told.contains("Restarted as planned: c1 in 2 pods; nothing else restarted"), "{told}");
+}
+
 /// A resize of pods alone is noted on them and taken back by `undo`; what somebody has resized by hand is shown by `status` and
 /// brought back by the manifest.
 #[test]

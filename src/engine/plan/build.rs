@@ -317,9 +317,16 @@ fn containers(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Vec<ContainerP
     let resized: BTreeSet<&ContainerName> = context.wanted.fields().restarting().chain(of_pods).collect();
     let plan = |(name, list): &(ContainerName, ContainerList)| {
         let plan = container_plan(context, pods, name, *list)?;
-        Some(ContainerPlan { resize_restarts: resized.contains(name), ..plan })
+        Some(ContainerPlan { resize_restarts: resized.contains(name), is_down: is_down(pods, name), ..plan })
     };
     known.filter_map(plan).collect()
+}
+
+/// Whether the pods tell of a container, and none that it runs.
+fn is_down(pods: &[(PodPlan, &Pod)], name: &ContainerName) -> bool {
+    let runs = |pod: &Pod| Some(pod.container_status(name)?.2.state.running.is_some());
+    let mut told = pods.iter().filter_map(|(_, pod)| runs(pod)).peekable();
+    told.peek().is_some() && !told.any(|runs| runs)
 }
 
 fn container_plan(
@@ -355,7 +362,7 @@ fn container_plan(
         Some(other) => (other, to),
         None => (container.image.clone(), None),
     };
-    Some(ContainerPlan { container: name.clone(), list, from, to, effect, resize_restarts: false })
+    Some(ContainerPlan { container: name.clone(), list, from, to, effect, resize_restarts: false, is_down: false })
 }
 
 /// What the pods that change run, where none of them runs what its template says.
@@ -378,5 +385,5 @@ fn by_pod(
     let effect = first.map_or(Effect::Unchanged, |change| change.effect);
     let from = first.map_or(&container.image, |change| &change.from).clone();
     let to = first.map(|change| change.to.clone());
-    ContainerPlan { container: name.clone(), list, from, to, effect, resize_restarts: false }
+    ContainerPlan { container: name.clone(), list, from, to, effect, resize_restarts: false, is_down: false }
 }

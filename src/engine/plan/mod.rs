@@ -167,6 +167,9 @@ pub struct ContainerPlan {
     /// It restarts for a resize, by its `resizePolicy`: before another image, which restarts it once more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub resize_restarts: bool,
+    /// It runs in none of the pods, so that there is nothing to keep.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_down: bool,
 }
 
 impl ContainerPlan {

@@ -158,7 +158,8 @@ fn others_not_ready(world: &World, pods: &Pods, which: Is) -> Option<String> {
     let of_pod = |position: &usize| {
         let goal = pods.goal(*position)?;
         let pod = world.pod(&goal.key)?;
-        let other = failure::unready(pod, |name| goal.containers.contains_key(name))?;
+        let resizes = |name: &ContainerName| goal.fields.resized().any(|resized| resized == name);
+        let other = failure::unready(pod, |name| goal.containers.contains_key(name) || resizes(name))?;
         let waiting = other.state.waiting.as_ref().map(|waiting| format!(" ({})", waiting.reason)).unwrap_or_default();
         Some(format!(
             "container {} of pod {}, which it does not change, is not ready{waiting}",
@@ -250,7 +251,7 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
         changed: match wanted.is_only_resized() {
             true => pod
                 .is_some_and(|pod| UpdateRecord::of(pod).is_none_or(|record| !record.is_before_its_resize(pod, name))),
-            false => restarted(name).is_some_and(|pod| was_changed(pod, name) && !pod.is_unstarted()),
+            false => restarted(name).is_some_and(|pod| was_changed(pod, name) && has_begun(pod, name)),
         },
         twice: pod.is_some_and(|pod| {
             let noted = || UpdateRecord::of(pod).is_some_and(|record| record.restarts_twice(name));
@@ -275,6 +276,11 @@ fn was_left(pod: &Pod, name: &ContainerName) -> bool {
     found.is_some_and(|((_, _, container), (_, _, status))| {
         evidence::was_left(pod, &Baseline::of(pod, name), container, status)
     })
+}
+
+/// What has not begun has not restarted.
+fn has_begun(pod: &Pod, name: &ContainerName) -> bool {
+    !pod.is_unstarted() && pod.container_status(name).is_none_or(|(_, _, status)| !status.has_not_begun())
 }
 
 /// Whether a container's image was changed in place. Its first container is none that came after a change: then whoever

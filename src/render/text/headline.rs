@@ -126,13 +126,15 @@ pub(super) fn promises(plan: &WorkloadPlan, style: &Style, out: &mut dyn Write) 
     writeln!(out, "  {}", style.paint(Meaning::Waiting, &format!("Not validated by the server ({why}).")))
 }
 
-/// The containers that keep running. Of init containers a plan does not tell which are sidecars: the others have ended.
+/// The containers that keep running. Of init containers a plan does not tell which are sidecars: the others have ended; nor does
+/// one keep running that runs nowhere.
 fn kept(plan: &WorkloadPlan, style: &Style) -> String {
     let in_progress = plan.pods.iter().filter(|pod| pod.verdict == PodVerdict::InProgress);
     let moving: Vec<_> = in_progress.flat_map(|pod| pod.changes.keys()).collect();
     let stays = plan.containers.iter().filter(|container| {
         let is_changed = container.effect != Effect::Unchanged || container.restarts() > 0;
-        container.list == ContainerList::Containers && !is_changed && !moving.contains(&&container.container)
+        let stays = !is_changed && !container.is_down && !moving.contains(&&container.container);
+        container.list == ContainerList::Containers && stays
     });
     let names: Vec<String> = stays.map(|container| style.show(container.container.as_str())).collect();
     match names.len() {

@@ -81,6 +81,33 @@ fn they_come_into_the_pods_and_undo_leaves_them_there() {
     });
 }
 
+/// cpu in the same change: both come, nothing restarts, and `undo` takes back what pods can lose.
+#[test]
+fn with_a_resize_in_the_same_change_undo_takes_the_resize_back_alone() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let resources = json!({"requests": {"cpu": "10m"}});
+        let scene = Scene::with(kind, |workload| {
+            workload.template(|template| template["spec"]["containers"][1]["resources"] = resources)
+        });
+        let cpu = || -> Vec<Value> {
+            let of = |pod: &Value| pod["status"]["containerStatuses"][1]["resources"]["requests"]["cpu"].clone();
+            scene.server.objects("pods").iter().map(of).collect()
+        };
+        let mut wanted = scene.manifest(&json!([gpu()]));
+        wanted["spec"]["template"]["spec"]["containers"][1]["resources"]["requests"]["cpu"] = "30m".into();
+        let line = "Resized: side in 3 pods. Restarted as planned: nothing; nothing else restarted; pods replaced: 0.";
+        scene.apply_manifest(&wanted, "").ends_with(0).prints(line);
+        assert_eq!(
+            (cpu(), scene.server.objects("pods").iter().filter(|pod| has_gpu(pod)).count()),
+            (vec![json!("30m"); 3], 3)
+        );
+        scene.apply_manifest(&wanted, "").ends_with(0).prints("No changes.");
+        scene.run("undo", "").ends_with(0).prints("new pods only").prints(line);
+        assert_eq!(cpu(), vec![json!("10m"); 3], "{}", kind.typed);
+        scene.tolerates(&Value::Null, 3, "undone");
+    });
+}
+
 #[test]
 fn a_rollout_that_is_taken_back_leaves_them_in_the_pods_that_it_came_to() {
     side_by_side(KINDS.to_vec(), |kind| {

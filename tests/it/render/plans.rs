@@ -119,6 +119,7 @@ fn container(name: &str, from: &str, to: Option<&str>, effect: Effect) -> Contai
         to: to.map(str::to_owned),
         effect,
         resize_restarts: false,
+        is_down: false,
     }
 }
 

@@ -263,3 +263,26 @@ fn a_pod_that_has_something_else_than_its_template_is_seen_and_an_earlier_value_
     assert_eq!(needs(&json!({"resources": whole("1")})), Some("1.36".into()));
     assert_eq!(needs(&json!({"resources": {}})), Some("1.33".into()));
 }
+
+/// A container without a limit of its own has the pod's: to write the same into it changes nothing for the kubelet, and so
+/// nothing restarts (`computePodResizeAction`).
+#[test]
+fn a_limit_that_a_container_has_from_its_pod_restarts_nothing() {
+    let whole = json!({"requests": {"cpu": "50m", "memory": "32Mi"}, "limits": {"cpu": "1", "memory": "64Mi"}});
+    let policy = json!([{"resourceName": "memory", "restartPolicy": "RestartContainer"}]);
+    let with = |app: &Value| {
+        let mut template = template(&whole, app);
+        template["spec"]["containers"][0]["resizePolicy"] = policy.clone();
+        template
+    };
+    let request = json!({"memory": "16Mi"});
+    let none = json!({"requests": request});
+    let mut pod = pod(&whole, &whole, &none);
+    pod.spec.containers[0].resize_policy = serde_json::from_value(policy.clone()).expect("a policy");
+    for (limit, restarts) in [("64Mi", false), ("65536Ki", false), ("48Mi", true)] {
+        let fields =
+            diff(&with(&none), &with(&json!({"requests": request, "limits": {"memory": limit}}))).change.fields;
+        let of_template: Vec<_> = fields.restarting().collect();
+        assert_eq!((of_template.is_empty(), fields.restarting_in(&pod).is_empty()), (!restarts, !restarts), "{limit}");
+    }
+}

@@ -1,7 +1,8 @@
 //! cpu and memory of containers: changed in the pods that run, by the subresource `resize` (KEP-1287).
 //!
 //! The rules are those of `ValidatePodResize` (pkg/apis/core/validation). A resize is done once the kubelet has allocated it
-//! and the runtime has it: `allocatedResources` and `resources` of the container's status, and no condition of a resize.
+//! and the runtime has it: `allocatedResources` and `resources` of the container's status, and no condition of a resize. A
+//! container that has not begun has none of them yet.
 
 pub(super) mod values;
 
@@ -45,6 +46,7 @@ impl ResourcesChange {
                     list,
                     container,
                     status: pod.container_status(name).map(|(_, _, status)| status),
+                    whole: pod.spec.resources.as_ref(),
                     field,
                     change,
                 };
@@ -169,6 +171,7 @@ impl FieldChange for ResourcesChange {
 
     fn between(before: &Value, after: &Value, claimed: &mut Claimed) -> Self {
         let mut change = Self::default();
+        let (old, new) = (&before["spec"], &after["spec"]);
         for (list, name, container, other) in in_both(before, after) {
             let path = format!("{}.resources", element(&format!("spec.{}", list.spec_field()), &name));
             let values = changed(container, other, &path, claimed);
@@ -176,7 +179,9 @@ impl FieldChange for ResourcesChange {
                 let implied = implied(container, other, &values);
                 let is_plain_init = list == ContainerList::InitContainers
                     && other.get("restartPolicy").and_then(Value::as_str) != Some("Always");
-                let has_policy = |field: &&ResourceField| restarts(other, field.parts().1);
+                let has_policy = |field: &&ResourceField| {
+                    restarts(other, field.parts().1) && !field.is_the_same_limit((container, old), (other, new))
+                };
                 let of_any = is_plain_init && ["cpu", "memory"].iter().any(|resource| restarts(other, resource));
                 let restarting = values.keys().chain(implied.keys()).filter(|field| of_any || has_policy(field));
                 let restarting = restarting.copied().collect();
@@ -256,8 +261,15 @@ impl FieldChange for ResourcesChange {
         if self.in_pod(pod).next().is_none() {
             return FieldProgress::Done;
         }
-        let is_done =
-            |value: InPod<'_>| value.status.is_some_and(|status| has(status, value.field, value.change.to.as_ref()));
+        // The kubelet tells nothing of what a container has that has not begun. It begins with what is allocated, and that is
+        // decided before the pod's generation is told as observed (`HandlePodUpdates`, from 1.34 on).
+        let tells = pod.status.observed_generation.is_some();
+        let is_done = |value: InPod<'_>| {
+            let done = |status: &ContainerStatus| {
+                (tells && status.has_not_begun()) || has(status, value.field, value.change.to.as_ref())
+            };
+            value.status.is_some_and(done)
+        };
         progress_of(pod, self.in_pod(pod).all(is_done))
     }
 

@@ -106,6 +106,37 @@ fn done_is_what_the_kubelet_says_that_the_container_has() {
     assert_eq!(change.fields.progress_in(&lagging), waiting(None, false), "the kubelet has not seen it");
 }
 
+/// A container that waits for init containers has nothing yet, and begins with what the pod asks for: it is not waited for,
+/// whatever keeps it from beginning, and nothing restarts for it. An older kubelet does not tell that it has seen it.
+#[test]
+fn a_container_that_has_not_begun_begins_with_it() {
+    let (old, new) = (json!({"requests": {"cpu": "10m"}}), json!({"requests": {"cpu": "30m"}}));
+    let (change, _) = change(&old, &new);
+    let waiting = |deferred: bool| FieldProgress::Waiting { why: deferred.then(|| "no room".into()), deferred };
+    let with = |spec: &Value, conditions: &Value| {
+        let mut pod = pod(spec, &json!({}), conditions);
+        let status = json!({"name": "app", "state": {"waiting": {"reason": "PodInitializing"}}});
+        pod.status.container_statuses = vec![serde_json::from_value(status).unwrap()];
+        pod.spec.containers[0].resize_policy =
+            vec![ResizePolicy { resource_name: "cpu".into(), restart_policy: "RestartContainer".into() }];
+        pod
+    };
+    let put_off = json!([{"type": "PodResizePending", "status": "True", "reason": "Deferred", "message": "no room"}]);
+    let asked = with(&new, &json!([]));
+    assert_eq!(change.fields.progress_in(&asked), FieldProgress::Done);
+    assert_eq!(change.fields.progress_in(&with(&new, &put_off)), waiting(true));
+    assert_eq!(change.fields.progress_in(&with(&old, &json!([]))), FieldProgress::NotAsked);
+    assert!(change.fields.restarting_in(&with(&old, &json!([]))).is_empty());
+    for seen in [Some(2), None] {
+        let mut unseen = asked.clone();
+        unseen.status.observed_generation = seen;
+        assert_eq!(change.fields.progress_in(&unseen), waiting(false), "{seen:?}");
+    }
+    let mut ran = asked;
+    ran.status.container_statuses[0].restart_count = 1;
+    assert_eq!(change.fields.progress_in(&ran), waiting(false), "what it has is the runtime's word");
+}
+
 /// Below what the kernel tells apart the kubelet reports another value.
 #[test]
 fn a_cpu_that_is_too_small_to_be_told_is_done_once_it_is_allocated() {

@@ -428,6 +428,11 @@ impl Pod {
         !self.is_scheduled() && status.container_statuses.is_empty() && status.init_container_statuses.is_empty()
     }
 
+    /// Returns whether an init container has not done its work, so that no other container begins.
+    pub fn waits_for_init_containers(&self) -> bool {
+        self.condition("Initialized").is_some_and(|condition| condition.status == "False")
+    }
+
     /// Returns the scheduler's words where it finds no node for the pod.
     pub fn unscheduled(&self) -> Option<&str> {
         let condition = self.condition("PodScheduled").filter(|condition| condition.status == "False")?;

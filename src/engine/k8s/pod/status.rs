@@ -85,6 +85,15 @@ pub struct ContainerStatus {
     pub allocated_resources: Option<BTreeMap<String, String>>,
 }
 
+impl ContainerStatus {
+    /// Returns whether no container was made of it yet.
+    pub fn has_not_begun(&self) -> bool {
+        let (now, before) = (&self.state, &self.last_state);
+        let ran = now.running.is_some() || now.terminated.is_some() || before.terminated.is_some();
+        self.container_id.is_none() && self.restart_count == 0 && !ran
+    }
+}
+
 /// One of `running`, `waiting`, `terminated`; none of them means waiting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]

@@ -322,7 +322,7 @@ fn containers(template: &Value, diff: &Difference) -> Vec<ContainerPlan> {
                 None => (container.image, None, Effect::Unchanged),
             };
             let resize_restarts = diff.change.fields.restarting().any(|name| *name == container.name);
-            ContainerPlan { container: container.name, list, from, to, effect, resize_restarts }
+            ContainerPlan { container: container.name, list, from, to, effect, resize_restarts, is_down: false }
         })
         .collect()
 }

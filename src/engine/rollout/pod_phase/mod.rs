@@ -159,8 +159,10 @@ impl<'a> PodJudge<'a> {
 
     /// Those of the containers that restart when their image changes.
     fn restarting(self, names: impl Iterator<Item = &'a ContainerName>) -> Vec<&'a ContainerName> {
-        let is_one = |goal: &ContainerGoal| goal.restarts && !never_started(self.look.goal, goal, self.pod);
-        names.filter(|name| self.goal.containers.get(*name).is_some_and(is_one)).collect()
+        let is_one = |(name, goal): (&ContainerName, &ContainerGoal)| {
+            goal.restarts && !never_started(self.look.goal, (name, goal), self.pod)
+        };
+        names.filter(|name| self.goal.containers.get_key_value(*name).is_some_and(is_one)).collect()
     }
 
     /// Some steps of the pod are asked for and others not: those that are must be proven before the next one is sent. The
@@ -215,7 +217,7 @@ impl<'a> PodJudge<'a> {
             }
             entry.asked.insert(name.clone());
         }
-        if !goal.restarts || never_started(look.goal, goal, pod) {
+        if !goal.restarts || never_started(look.goal, (name, goal), pod) {
             return Progress::Runs;
         }
         let Some((_, _, status)) = pod.container_status(name) else { return Progress::Restarting(None) };
@@ -419,9 +421,14 @@ impl<'a> PodJudge<'a> {
     }
 }
 
-/// Whether a container goes back that no node has made: nothing of it runs, and nothing that ran is to come back.
-pub(super) fn never_started(goal: &Goal, container: &ContainerGoal, pod: &Pod) -> bool {
-    (goal.is_back() || container.goes_back) && pod.is_unstarted() && goal.mode != Mode::Follow
+/// Whether a container goes back that no node has made: nothing of it runs, and nothing that ran is to come back. What waits
+/// for an init container waits for ever where that one crashes.
+fn never_started(goal: &Goal, (name, container): (&ContainerName, &ContainerGoal), pod: &Pod) -> bool {
+    let waits = || {
+        let has_not_begun = |name| pod.container_status(name).is_some_and(|(_, _, status)| status.has_not_begun());
+        pod.waits_for_init_containers() && evidence::has_seen(pod) && has_not_begun(name)
+    };
+    (goal.is_back() || container.goes_back) && goal.mode != Mode::Follow && (pod.is_unstarted() || waits())
 }
 
 /// The resize is to be sent next: these containers restart for it, or change without.

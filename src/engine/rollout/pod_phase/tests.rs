@@ -498,6 +498,34 @@ fn a_pod_that_no_node_has_taken_is_back_with_its_image() {
     assert!(waits(&phase(&goal(), &unstarted)), "forward, the image is not proven before it runs");
 }
 
+/// An init container that crashes keeps the others from beginning: what has not begun has nothing to bring back, once the
+/// kubelet has seen the pod as it is.
+#[test]
+fn what_waits_for_an_init_container_is_back_once_the_kubelet_knows() {
+    let mut waiting = patched_pod();
+    let state = ContainerState { waiting: Some(Waiting::default()), ..ContainerState::default() };
+    waiting.status.container_statuses =
+        vec![ContainerStatus { name: "side".into(), state, ..ContainerStatus::default() }];
+    let condition = |kind: &str| Condition { kind: kind.into(), status: "False".into(), ..Condition::default() };
+    waiting.status.conditions = vec![condition("Initialized"), condition("Ready")];
+    waiting.status.observed_generation = waiting.generation;
+    let mut back = goal();
+    back.pods[0].containers.values_mut().for_each(|container| container.goes_back = true);
+    let phase = |goal: &Goal, pod: &Pod| judged_as(goal, Some(pod.clone()), &mut Entry::default(), NOW).phase;
+    assert_eq!(phase(&back, &waiting), PodPhase::Done);
+    let is_waited_for = |phase: &PodPhase| matches!(phase, PodPhase::Restarting { .. });
+    assert!(is_waited_for(&phase(&goal(), &waiting)), "forward, the image is not proven before it runs");
+    for change in [
+        (|pod: &mut Pod| pod.status.observed_generation = Some(0)) as fn(&mut Pod),
+        |pod| pod.status.conditions.remove(0).status.clear(),
+        |pod| pod.status.container_statuses[0].restart_count = 1,
+    ] {
+        let mut other = waiting.clone();
+        change(&mut other);
+        assert!(is_waited_for(&phase(&back, &other)), "{:?}", phase(&back, &other));
+    }
+}
+
 #[test]
 fn what_is_followed_need_not_hold_again_for_as_long_as_it_was_ready() {
     let mut goal = goal();
