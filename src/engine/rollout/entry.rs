@@ -222,6 +222,8 @@ pub(super) struct Entry {
     pub(super) patched: bool,
     /// One was stored.
     pub(super) is_changed: bool,
+    /// It was done, also where it has left since.
+    pub(super) was_done: bool,
     /// Ids of the containers that no change is planned for, when the pod was patched.
     pub(super) others: BTreeMap<ContainerName, Option<String>>,
     /// Containers that were seen with the wanted image: any other later on was set by somebody else.
@@ -285,6 +287,7 @@ impl Entry {
     /// Enters a phase: its clock runs, stands still or ends with it. Returns whether that is worth saying.
     pub(super) fn enter(&mut self, phase: PodPhase, now: Now) -> bool {
         let stage = phase.stage();
+        self.was_done = phase == PodPhase::Done || self.was_done && matches!(phase, PodPhase::Gone { .. });
         if self.patched || !matches!(stage, Stage::Waiting | Stage::Done | Stage::Left) {
             self.started.get_or_insert(now);
         }

@@ -119,7 +119,10 @@ impl Pods {
     }
 
     fn proofs(&self) -> impl Iterator<Item = &usize> {
-        self.all(Is::Done).iter().filter(|position| self.goals.get(**position).is_some_and(|pod| pod.proves()))
+        // One that was done has proven it, whatever becomes of its pod.
+        let was_done = |position: &&usize| self.entries.get(**position).is_some_and(|entry| entry.was_done);
+        let done = self.all(Is::Done).iter().chain(self.all(Is::Replaced).iter().filter(was_done));
+        done.filter(|position| self.goals.get(**position).is_some_and(|pod| pod.proves()))
     }
 
     /// Returns whether this run has taken the pod on: it needs no place before the next pause any more.

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
+use crate::engine::report::Notice;
+use crate::engine::report::progress::PodPhase;
 use crate::engine::rollout::patch::PodPatch;
 
 use super::super::entry::Sent;
@@ -236,7 +238,13 @@ impl Simulation {
         let events = self.api.history.iter().skip(self.cursor);
         events.for_each(|event| by_events.observe((**event).clone()));
         by_list.observe(Observation::Relisted(self.api.list()));
-        let said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.ledger.clone(), self.now));
+        let mut said = [by_events, by_list].map(|world| turn(&self.goal, &world, &mut self.ledger.clone(), self.now));
+        // Whether a pod was seen going tells why it is gone, and nothing else.
+        for notice in said.iter_mut().flat_map(|turn| &mut turn.notices) {
+            if let Notice::Pod { phase: PodPhase::Gone { why }, .. } = notice {
+                why.clear();
+            }
+        }
         let [events, list] = said;
         if events != list {
             let what = format!("events: {events:?}; list: {list:?}");
