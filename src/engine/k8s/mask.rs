@@ -181,7 +181,9 @@ fn named(text: &str) -> String {
 
 /// Whether a name is the end of an image's repository, and what follows it a tag: `acme/token:v1`, `image "token:v1"`.
 fn is_image(before: &str, after: &str) -> bool {
-    let tagged = after.strip_prefix(':').is_some_and(|tag| tag.starts_with(|c: char| c.is_ascii_alphanumeric()));
+    // What is masked already stands for what stood there: the user of an address.
+    let is_tag = |tag: &str| tag.starts_with(|c: char| c.is_ascii_alphanumeric()) || tag.starts_with("***@");
+    let tagged = after.strip_prefix(':').is_some_and(is_tag);
     tagged && (before.ends_with('/') || before.ends_with("mage \""))
 }
 
@@ -358,6 +360,14 @@ mod tests {
         let output = ["a", "-----BEGIN PRIVATE KEY-----", "MIIE", "-----END PRIVATE KEY-----", "token=abc"];
         let shown: Vec<String> = output.iter().filter_map(|line| lines.next(line)).collect();
         assert_eq!(shown, ["a", "*** (a private key)", "token=***"]);
+    }
+
+    #[test]
+    fn what_is_masked_stays_as_it_is() {
+        for text in ["://password:a@", "https://token:b@acme.example/x", "password=a", "image \"token:v1\""] {
+            let once = line(text);
+            assert_eq!(line(&once), once, "{text}");
+        }
     }
 
     proptest! {

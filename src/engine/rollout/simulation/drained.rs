@@ -193,7 +193,7 @@ impl Simulation {
             return;
         }
         // One that is nobody's any more is put back at the end, in the time that is left.
-        let is_judged = |pod: &&Pod| !pod.terminating && !(slow && has_left(&self.goal, Some(pod)));
+        let is_judged = |pod: &&Pod| !(pod.terminating || slow && has_left(&self.goal, Some(pod)));
         for pod in self.api.list().iter().filter(is_judged) {
             if UpdateRecord::drained(pod).is_some() || !is_whole(pod, self.scenario.drains_by) {
                 let what = format!("{} is not put back, and it has ended {:?}", pod.key, self.end);
