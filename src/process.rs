@@ -88,7 +88,7 @@ mod tests {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let of_child = Process { pid: child.id(), began: began(child.id()).unwrap(), ..this };
         assert_eq!(state(&of_child), ProcessState::Running);
-        Command::new("kill").args(["-STOP", &child.id().to_string()]).status().unwrap();
+        assert!(Command::new("kill").args(["-STOP", &child.id().to_string()]).status().unwrap().success());
         while state(&of_child) == ProcessState::Running {
             std::thread::yield_now();
         }

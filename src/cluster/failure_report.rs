@@ -25,6 +25,9 @@ use crate::engine::report::{Outcome, PodEnd};
 /// How long everything may take.
 const WITHIN: Duration = Duration::from_secs(3);
 
+/// Pods that left are looked for, at most.
+const LOOKED_FOR_AT_MOST: usize = 50;
+
 /// How many pods are looked for at once.
 const AT_ONCE: usize = 8;
 
@@ -65,21 +68,19 @@ impl Cluster {
         let namespace = outcome.workload.namespace.clone();
         let unknown: Vec<PodKey> = proof::of_unknown_whereabouts(outcome).cloned().collect();
         let (pulls, causes) = (proof::wants_pulls(outcome), proof::wants_causes(outcome));
-        let read = async {
-            let pulls = self.events_if(pulls, &namespace, "involvedObject.kind=Pod,reason=Pulled");
-            let causes = self.events_if(causes, &namespace, "reason=SuccessfulDelete");
-            future::join3(pulls, causes, self.whereabouts(unknown)).await
-        };
-        if let Either::Left(((pulls, causes, looks), _)) = future::select(Box::pin(read), Box::pin(enough())).await {
-            proof::add_pulls(outcome, &pulls);
-            looks.iter().for_each(|(key, is_there)| proof::add_whereabouts(outcome, key, *is_there));
-            proof::add_causes(outcome, &causes);
-        }
+        let pulls = self.events_if(pulls, &namespace, "involvedObject.kind=Pod,reason=Pulled");
+        let causes = self.events_if(causes, &namespace, "reason=SuccessfulDelete");
+        // One that is slow takes nothing from the others.
+        let (pulls, causes, looks) =
+            future::join3(in_time(pulls), in_time(causes), in_time(self.whereabouts(unknown))).await;
+        proof::add_pulls(outcome, &pulls);
+        looks.iter().for_each(|(key, is_there)| proof::add_whereabouts(outcome, key, *is_there));
+        proof::add_causes(outcome, &causes);
     }
 
     /// Looks for pods that left: each that could be looked for, and whether it is still there.
     async fn whereabouts(&self, pods: Vec<PodKey>) -> Vec<(PodKey, bool)> {
-        let looks = pods.into_iter().map(|key| async move {
+        let looks = pods.into_iter().take(LOOKED_FOR_AT_MOST).map(|key| async move {
             let found = self.read_pod(&key).await.ok()?;
             let is_there = found.is_some_and(|pod| pod.key == key && !pod.terminating);
             Some((key, is_there))
@@ -148,6 +149,14 @@ impl Cluster {
                 Err(_) => Ok((Instance::Current, read(false).await?)),
             },
         }
+    }
+}
+
+/// Returns nothing where nobody waits any longer.
+async fn in_time<T: Default>(read: impl Future<Output = T> + Send) -> T {
+    match future::select(Box::pin(read), Box::pin(enough())).await {
+        Either::Left((read, _)) => read,
+        Either::Right(_) => T::default(),
     }
 }
 

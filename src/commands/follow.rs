@@ -18,7 +18,6 @@ use crate::engine::plan::{self, Denied, Hold, Intent, LiveWorkload};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::rollout::Goal;
-use crate::engine::state::durable::lock::RolloutLock;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::status::{self, Drift};
 use crate::engine::value::hint::{Hint, kubectl};
@@ -124,11 +123,9 @@ async fn say_what_is_left(workload: &WorkloadRef, cluster: &Cluster, shell: &She
     // What cannot be read does not change how the pods ended.
     let Ok(workload) = cluster.workload(workload).await else { return };
     let Ok(live) = cluster.live(workload, Nodes::Nowhere).await else { return };
-    let is_lock = RolloutLock::text_of(&live.workload.object).is_some();
     match plan::hold(&live) {
-        None | Some(Hold::AtWork) => return,
-        // A person may have set it so.
-        Some(Hold::WithoutLock(_) | Hold::HeldBack(_)) if !is_lock => return,
+        // A person may have held it back.
+        None | Some(Hold::AtWork | Hold::HeldBack(_)) => return,
         Some(_) => {}
     }
     let workload = &live.workload.reference;

@@ -72,14 +72,17 @@ impl Rolling<'_> {
     }
 
     /// A change that admission lets into no pod is not begun: the owner would be left half way. Pods of one template are one
-    /// question, and whatever else is answered the run itself looks at.
+    /// question, unless one that is refused does not stop the others; whatever else is answered the run itself looks at.
     pub(super) async fn refuse_what_admission_refuses(
         &self,
         goal: &Goal,
         live: &LiveWorkload,
     ) -> Result<(), CommandError> {
+        if self.dry_run == DryRun::Client || goal.policy.goes_on_after_failure {
+            return Ok(());
+        }
         let first = goal.pods.iter().map(|pod| left(goal, live, pod)).find(|patches| !patches.is_empty());
-        for patch in first.into_iter().flatten().filter(|_| self.dry_run != DryRun::Client) {
+        for patch in first.into_iter().flatten() {
             if let Err(ClusterError::AdmissionDenied { message }) = self.cluster.send(&patch, true).await {
                 let reason = Reason::AdmissionRefused { message };
                 return Err(CommandError {

@@ -286,7 +286,9 @@ impl Ending<'_> {
     /// What another run of the rollout did; begins with a blank.
     fn others(&self) -> String {
         let pods = |number| words::count(number, "pod");
-        match (self.finished_by_others(), self.tally.patched.saturating_sub(self.tally.updated)) {
+        let is_unfinished = |pod: &&PodEnd| matches!(pod.phase.stage(), Stage::Waiting | Stage::InProgress);
+        let ours = self.outcome.pods.iter().filter(|pod| pod.patched).filter(is_unfinished).count();
+        match (self.finished_by_others(), ours) {
             (0, _) => String::new(),
             (number, 0) => format!(" Another run of this rollout finished {}.", pods(number)),
             (number, ours) => {

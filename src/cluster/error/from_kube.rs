@@ -15,8 +15,9 @@ const NOT_A_STATUS: &str = "Failed to parse error data";
 /// (apimachinery `NewGenericServerResponse`, 422).
 const BARE_INVALID: &str = "the server rejected our request due to an error in our request";
 
-/// What that means; the server's own words say nothing of it.
-const GUARD_FAILED: &str = "the object is no longer as the patch expects it, so the server did not take the patch";
+/// What that means nearly always; the server's own words say nothing of it.
+const GUARD_FAILED: &str =
+    "the server did not take the patch, most likely because the object has changed since it was read";
 
 impl ClusterError {
     /// Sorts an error of kube; `what` is the request that met it.

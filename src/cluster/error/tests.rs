@@ -18,7 +18,7 @@ fn what_the_server_says() {
     let webhook = r#"admission webhook "check.example.com" denied the request: no latest"#;
     let policy = "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'tags' with binding 'all' denied request: no latest";
     let bare = "the server rejected our request due to an error in our request";
-    let guard = "the object is no longer as the patch expects it, so the server did not take the patch";
+    let guard = "the server did not take the patch, most likely because the object has changed since it was read";
     let cases = [
         (json!({"code": 403, "reason": "Forbidden", "message": rbac}), "Forbidden", rbac),
         (json!({"code": 403, "reason": "Forbidden", "message": quota}), "AdmissionDenied", quota),
@@ -104,8 +104,8 @@ fn a_bare_422_is_a_failed_test_and_one_with_causes_is_not() {
         let error = sorted(&status);
         let ClusterError::Invalid { is_bare_test_failure, .. } = error else { panic!("{status}") };
         assert_eq!(is_bare_test_failure, expected, "{status}");
-        let means = "the object is no longer as the patch expects it";
-        assert_eq!(error.to_string().starts_with(means), expected, "the server's words say nothing: {error}");
+        let means = "the object has changed since it was read";
+        assert_eq!(error.to_string().contains(means), expected, "the server's words say nothing: {error}");
     }
 }
 

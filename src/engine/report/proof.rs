@@ -146,7 +146,7 @@ pub fn add_whereabouts(outcome: &mut Outcome, key: &PodKey, is_there: bool) {
 pub const LEFT: &str = "it was deleted or relabelled";
 
 /// What is said of one that is still there.
-pub const RELABELLED: &str = "it was relabelled: the selector no longer selects it";
+pub const RELABELLED: &str = "it was relabelled, and is still there";
 
 /// What is said of a pod that is gone where nothing else is known.
 pub const DELETED: &str = "it was deleted";

@@ -48,6 +48,11 @@ impl Pods {
         self.goals.len()
     }
 
+    /// Those that have left are none of the rollout's any more.
+    pub(super) fn not_left(&self) -> usize {
+        self.len().saturating_sub(self.all(Is::Replaced).len())
+    }
+
     pub(super) fn position(&self, key: &PodKey) -> Option<usize> {
         self.position.get(key).copied()
     }

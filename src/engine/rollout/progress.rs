@@ -39,7 +39,7 @@ pub fn progress(goal: &Goal, world: &World, state: &RunState, now: Now, most: us
     let [done, failed, waiting] = [Is::Done, Is::Failed, Is::Waiting].map(|is| pods.all(is).len());
     let ends = state.stop.is_some() || failed > 0 && !goal.policy.goes_on_after_failure;
     Progress {
-        pods: pods.len(),
+        pods: pods.not_left(),
         done,
         failed,
         waiting,

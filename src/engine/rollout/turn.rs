@@ -381,7 +381,7 @@ impl<'a> Run<'a> {
             let in_hand = pods.all(Is::InHand).iter().filter_map(|position| pods.goal(*position));
             self.turn.notices.push(Notice::StillWaiting {
                 done: pods.all(Is::Done).len(),
-                total: pods.len(),
+                total: pods.not_left(),
                 pods: in_hand.map(|pod| pod.key.clone()).take(10).collect(),
                 why: self.state.owner.trouble(),
             });

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::super::entry::{MAX_SENDS, Sent};
-use super::super::{Action, ActionId, Answer, Stop, Turn, turn};
+use super::super::{Action, ActionId, Answer, Stop, Turn, progress, turn};
 use super::adversary::{Deed, Hooking, Scenario};
 use super::api_server::ApiServer;
 use super::cost::ready_pod;
@@ -13,6 +13,7 @@ use super::drained::sent_of;
 use super::nature::Fate;
 use super::{EndResult, Goal, Now, Observation, RunState, WANTED, World, goal, pod_key, simulate};
 use crate::engine::k8s::pod::{ContainerState, Running, Waiting};
+use crate::engine::report::Notice;
 use crate::engine::state::hook::HookPhase;
 
 /// Ready pods in the order of the goal, two at once, no canary.
@@ -301,4 +302,17 @@ fn a_pod_whose_container_does_not_run_is_not_drained() {
     assert_eq!(first(None), Some(Sent::Drain));
     assert_eq!(first(Some(ContainerState { waiting: Some(waiting), ..ContainerState::default() })), Some(Sent::Images));
     assert_eq!(first(Some(ContainerState::default())), Some(Sent::Drain), "unknown");
+}
+
+#[test]
+fn a_pod_that_left_is_none_of_those_that_are_waited_for() {
+    let (mut scenario, _, mut world, mut ledger) = story(3);
+    scenario.owned = true;
+    let goal = goal(&scenario);
+    turn(&goal, &world, &mut ledger, Now::ZERO);
+    world.observe(Observation::Deleted(pod_key(0, 0)));
+    turn(&goal, &world, &mut ledger, Now::from_secs(1));
+    assert_eq!(progress(&goal, &world, &ledger, Now::from_secs(1), 5).pods, 2);
+    let said = turn(&goal, &world, &mut ledger, Now::from_secs(40)).notices;
+    assert!(matches!(said.as_slice(), [Notice::StillWaiting { done: 0, total: 2, .. }]), "{said:?}");
 }

@@ -380,7 +380,7 @@ impl Owner {
 }
 
 /// What is said of a rollout that this run has brought to its end, having changed no pod.
-const ENDED: &str = "; the rollout is over and its lock released, and this run changed no image";
+const ENDED: &str = "; the rollout is over and its lock released, and this run changed no pod";
 
 fn patience(goal: &Goal) -> Duration {
     Duration::from_secs(goal.policy.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS).max(30))
