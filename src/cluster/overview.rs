@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use futures::StreamExt;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Cluster;
 use super::error::ClusterError;
@@ -15,7 +15,7 @@ use super::snapshot::{denied, holder, read_workload};
 use crate::engine::k8s::names::{PodKey, Uid, WorkloadRef};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::k8s::workload::{Workload, controller_of};
-use crate::engine::kinds::{PODS, WorkloadKind};
+use crate::engine::kinds::{HoldsBy, PODS, WorkloadKind};
 use crate::engine::plan::assemble::{Objects, assemble};
 use crate::engine::plan::{Denied, LiveWorkload, may_be_left};
 use crate::engine::rollout::pre_pull::{PULL_LABEL, is_pull_pod, pull_selector};
@@ -120,26 +120,33 @@ fn stands(pod: &Value, now: Option<&str>) -> Hint {
 /// the metadata of a revision.
 struct Slim(Value);
 
-/// Leaves of the managed fields who has set what may hold a controller.
+/// Leaves of the managed fields who has set what holds a controller. A list does not tell the kinds of its items.
 fn keep_holders(fields: &mut Value) {
-    for entry in fields.as_array_mut().into_iter().flatten() {
-        let spec = entry.pointer("/fieldsV1/f:spec").and_then(Value::as_object);
-        let held =
-            spec.into_iter().flatten().filter(|(key, _)| ["f:paused", "f:updateStrategy"].contains(&key.as_str()));
-        let held: Map<String, Value> = held.map(|(key, fields)| (key.clone(), fields.clone())).collect();
-        *entry = json!({"manager": entry.get("manager"), "fieldsV1": {"f:spec": held}});
+    if let Some(entries) = fields.as_array_mut() {
+        entries.retain_mut(|entry| {
+            let mut all = [HoldsBy::Paused, HoldsBy::OnDelete].into_iter();
+            let Some(path) = all.find(|holds_by| holds_by.is_set_in(entry)).and_then(HoldsBy::noted_at) else {
+                return false;
+            };
+            let fields = path.split('/').skip(1).collect::<Vec<_>>();
+            let fields = fields.into_iter().rev().fold(json!({}), |inner, field| json!({field: inner}));
+            *entry = json!({"manager": entry.get("manager"), "fieldsV1": fields});
+            true
+        });
     }
 }
 
 impl<'de> Deserialize<'de> for Slim {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut object = Value::deserialize(deserializer)?;
+        let is_revision = owning_workload(&object).is_some();
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.get_mut("managedFields").into_iter().for_each(keep_holders);
+            match metadata.get_mut("managedFields").filter(|_| !is_revision) {
+                Some(fields) => keep_holders(fields),
+                None => drop(metadata.remove("managedFields")),
+            }
         }
-        if owning_workload(&object).is_some()
-            && let Some(map) = object.as_object_mut()
-        {
+        if is_revision && let Some(map) = object.as_object_mut() {
             map.retain(|key, _| key == "metadata" || key == "revision");
         }
         Ok(Self(object))

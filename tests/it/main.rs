@@ -39,7 +39,6 @@ mod replay;
 mod resize;
 mod resize_as_a_whole;
 mod resize_before;
-mod resize_others;
 mod resize_versions;
 mod restart;
 mod runner;

@@ -5,22 +5,14 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, Fields, Gate, Kind, Moment, Namespace, Owner, Random, container_status, name, samples};
+use crate::support::{
+    Api, Fields, Gate, Kind, Moment, Namespace, Owner, Random, container_status, name, running, samples,
+};
 
 /// Resizes in a row; `RESIZES=1000` for as many.
 const RESIZES: usize = 8;
 
 const RESOURCES: &str = "resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {cpu: 500m, memory: 64Mi}}";
-
-/// Each pod with its containers: what a restart or another pod would change.
-fn running(pods: &[Value]) -> Vec<(Value, Vec<(Value, Value)>)> {
-    let of = |pod: &Value| {
-        let statuses = pod["status"]["containerStatuses"].as_array().cloned().unwrap_or_default();
-        let containers = statuses.iter().map(|one| (one["containerID"].clone(), one["restartCount"].clone())).collect();
-        (pod["metadata"]["uid"].clone(), containers)
-    };
-    pods.iter().map(of).collect()
-}
 
 /// The file of a container's cgroup that holds its limit of memory, in bytes: version 1 or 2.
 fn memory_in_cgroup(pod: &Value) -> Option<String> {

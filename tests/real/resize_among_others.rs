@@ -3,21 +3,12 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, Fields, Gate, Kind, Moment, Namespace, Owner, container_status, name, poll};
+use crate::support::{Api, Fields, Gate, Kind, Moment, Namespace, Owner, container_status, name, poll, running};
 
 /// More writes than any run here makes.
 const MOST_WRITES: usize = 11;
 
 const RESOURCES: &str = "resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {memory: 64Mi}}";
-
-/// Each pod with its container: what a restart or another pod would change.
-fn running(pods: &[Value]) -> Vec<[Value; 3]> {
-    let of = |pod: &Value| {
-        let status = container_status(pod, "c1");
-        [pod["metadata"]["uid"].clone(), status["containerID"].clone(), status["restartCount"].clone()]
-    };
-    pods.iter().map(of).collect()
-}
 
 fn of_template(owner: &Owner<'_>) -> String {
     let cpu = &owner.object()["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"];

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, Fields, Kind, Namespace, Owner, name};
+use crate::support::{Api, Fields, Kind, Namespace, Owner, name, running};
 
 const BEFORE: &str = "resources: {requests: {cpu: 50m, memory: 32Mi}, limits: {cpu: 500m, memory: 64Mi}}";
 const AFTER: &str = "resources: {requests: {cpu: 70m, memory: 40Mi}, limits: {cpu: 600m, memory: 80Mi}}";
@@ -15,16 +15,6 @@ const KINDS: [(Kind, &str); 3] = [
     (Kind::StatefulSet, "whole-stateful-set"),
     (Kind::DaemonSet, "whole-daemon-set"),
 ];
-
-/// Each pod with its containers: what a restart or another pod would change.
-fn running(pods: &[Value]) -> Vec<(Value, Vec<(Value, Value)>)> {
-    let of = |pod: &Value| {
-        let statuses = pod["status"]["containerStatuses"].as_array().cloned().unwrap_or_default();
-        let containers = statuses.iter().map(|one| (one["containerID"].clone(), one["restartCount"].clone())).collect();
-        (pod["metadata"]["uid"].clone(), containers)
-    };
-    pods.iter().map(of).collect()
-}
 
 /// The limit of memory in a pod's own cgroup, in bytes: version 1 or 2.
 fn memory_in_cgroup(pod: &Value) -> Option<String> {

@@ -21,10 +21,6 @@ pub enum IfResumed {
 }
 
 impl IfResumed {
-    /// What is not known of a controller that is held back over a template that its pods do not have.
-    pub const BY_WHOM: &'static str =
-        "whether a person has paused it over a change, or a rollout in place whose lock was removed, is not known";
-
     /// Returns what `kubectl rollout resume` does then.
     pub fn sentence(self) -> &'static str {
         match self {
@@ -65,6 +61,34 @@ impl HoldsBy {
             Self::Paused => Some(PAUSED),
             Self::OnDelete | Self::OnDeleteOrPartition => Some(UPDATE_STRATEGY),
             Self::Nothing => None,
+        }
+    }
+
+    /// Returns whether an entry of the managed fields is of the client that has set what holds the controller. Who has put a
+    /// strategy back may own the rest of it still.
+    pub fn is_set_in(self, entry: &Value) -> bool {
+        let set = entry.get("fieldsV1").zip(self.noted_at());
+        set.is_some_and(|(fields, path)| fields.pointer(path).is_some())
+    }
+
+    /// Returns where in `fieldsV1` that is noted.
+    pub fn noted_at(self) -> Option<&'static str> {
+        match self {
+            Self::Paused => Some("/f:spec/f:paused"),
+            Self::OnDelete | Self::OnDeleteOrPartition => Some("/f:spec/f:updateStrategy/f:type"),
+            Self::Nothing => None,
+        }
+    }
+
+    /// Says what is not known of a controller that is held back over a template that its pods do not have.
+    pub fn by_whom(self) -> &'static str {
+        match self {
+            Self::OnDelete | Self::OnDeleteOrPartition => {
+                "whether a person has set that, or a rollout in place whose lock was removed, is not known"
+            }
+            Self::Paused | Self::Nothing => {
+                "whether a person has paused it over a change, or a rollout in place whose lock was removed, is not known"
+            }
         }
     }
 

@@ -103,15 +103,11 @@ pub(super) fn is_left_without_lock(live: &LiveWorkload) -> bool {
 pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
     let object = &live.workload.object;
     let holds_by = live.workload.reference.kind.holds_by();
-    let Some(field) = holds_by.field() else { return false };
-    // Who has put a strategy back may own the rest of it still.
-    let leaf = if holds_by.restores_the_field() { "/f:type" } else { "" };
-    let path: String = field.split('/').skip(1).map(|part| format!("/f:{part}")).chain([leaf.to_owned()]).collect();
-    let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
-    let sets_it = |entry: &&Value| entry.get("fieldsV1").is_some_and(|fields| fields.pointer(&path).is_some());
+    let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
     let is_noted = |manager: &str| pods(live).filter_map(UpdateRecord::of).any(|record| record.manager == manager);
-    let managers = entries.into_iter().flatten().filter(sets_it).filter_map(|entry| entry.get("manager")?.as_str());
-    managers.into_iter().any(|manager| manager == OUR_MANAGER || is_noted(manager))
+    let mut managers =
+        entries.filter(|entry| holds_by.is_set_in(entry)).filter_map(|entry| entry.get("manager")?.as_str());
+    managers.any(|manager| manager == OUR_MANAGER || is_noted(manager))
 }
 
 /// Returns whether the owner is held back over a template that cannot be brought into its pods.

@@ -21,7 +21,7 @@ use super::{given_up, pod_phase, steps};
 const TAKEN_OVER: &str = "another run has taken the pod over, so the server refused the patch of this one";
 
 /// What is said of one to a pod that left.
-const LEFT: &str = "the pod left meanwhile, and the server did not take its patch";
+const NOT_TAKEN: &str = "the pod left meanwhile, and the server did not take its patch";
 
 impl Run<'_> {
     /// Judges a pod anew.
@@ -70,14 +70,14 @@ impl Run<'_> {
 /// What the last request has come to, where that is to be said. Whose run has the pod, the pod tells once it was read.
 /// To a pod that left nothing is sent again, and what became of a request to it without an answer is nothing to tell.
 fn said_of_the_last_request(look: Look<'_>, visit: Visit<'_>, entry: &mut Entry, phase: &PodPhase) -> Option<Notice> {
-    let has_left = matches!(phase, PodPhase::Gone { .. });
-    let is_read = has_left || !matches!(entry.request, Request::Unclear | Request::Reading | Request::ReadAt(_));
+    let is_gone = matches!(phase, PodPhase::Gone { .. });
+    let is_read = is_gone || !matches!(entry.request, Request::Unclear | Request::Reading | Request::ReadAt(_));
     let why = entry.retrying.take_if(|_| is_read || !entry.has_moved)?;
     let pod = visit.goal.key.clone();
     let is_taken_over = entry.has_moved && visit.pod.is_some_and(|pod| by_another(look.goal, pod));
-    match (is_taken_over, has_left) {
+    match (is_taken_over, is_gone) {
         (true, _) => Some(Notice::NotPatched { pod, why: TAKEN_OVER.into() }),
-        (false, true) => entry.has_moved.then(|| Notice::NotPatched { pod, why: LEFT.into() }),
+        (false, true) => entry.has_moved.then(|| Notice::NotPatched { pod, why: NOT_TAKEN.into() }),
         (false, false) => Some(Notice::Retrying { pod, why }),
     }
 }

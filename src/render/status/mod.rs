@@ -6,7 +6,6 @@ mod document;
 mod tests;
 
 use crate::engine::change::Direction;
-use crate::engine::kinds::IfResumed;
 use crate::engine::plan::Hold;
 use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::RolloutLock;
@@ -231,18 +230,11 @@ fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, String)> {
                 true => ", and its updateStrategy is OnDelete: any other one would replace them".to_owned(),
                 false => format!(": {}", if_resumed.sentence()),
             };
-            let by_whom = if is_known { String::new() } else { format!("; {}", by_whom(status)) };
+            let by_whom = status.workload.kind.holds_by().by_whom();
+            let by_whom = if is_known { String::new() } else { format!("; {by_whom}") };
             Some((held, format!("its pods do not have its template{then}{by_whom}")))
         }
         Hold::AtWork | Hold::PerhapsAtWork | Hold::LeftBehind => None,
-    }
-}
-
-/// What is not known of a controller that is held back.
-fn by_whom(status: &WorkloadStatus) -> &'static str {
-    match status.workload.kind.holds_by().restores_the_field() {
-        true => "whether a person has set that, or a rollout in place whose lock was removed, is not known",
-        false => IfResumed::BY_WHOM,
     }
 }
 

@@ -7,6 +7,7 @@ mod faults;
 mod first_write;
 mod holds;
 mod replaced;
+mod resized;
 mod rollouts;
 mod tolerations;
 mod ways_out;
@@ -35,8 +36,8 @@ struct Kind {
     writes: &'static [Write],
 }
 
-/// The n-th write of a kind of object.
-#[derive(Debug, Clone, Copy)]
+/// The n-th write of a kind of object, or of a subresource of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Write {
     verb: &'static str,
     plural: &'static str,
@@ -55,8 +56,8 @@ impl Write {
 
     fn is(self, logged: &Logged) -> bool {
         let method = if self.verb == "create" { "POST" } else { "PATCH" };
-        let is_plural = logged.path.split('/').any(|word| word == self.plural);
-        logged.method == method && is_plural
+        let is_in = |part: &str| logged.path.split('/').any(|word| word == part);
+        logged.method == method && self.plural.split('/').all(is_in)
     }
 }
 

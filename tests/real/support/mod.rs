@@ -27,7 +27,7 @@ pub(crate) use gate::{Gate, Moment};
 pub(crate) use namespace::Namespace;
 pub(crate) use openapi::{Leaf, OpenApi, Step};
 pub(crate) use owner::{Fields, Kind, Owner};
-pub(crate) use pods::{container_status, image, images, is_ready, name, restarted};
+pub(crate) use pods::{container_status, image, images, is_ready, name, restarted, running};
 pub(crate) use process::{Output, Running};
 pub(crate) use proxy::Proxy;
 pub(crate) use random::Random;

@@ -25,6 +25,16 @@ pub(crate) fn container_status<'a>(pod: &'a Value, name: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("no container {name} in {}", pod["status"]))
 }
 
+/// Each pod with its containers: what a restart or another pod would change.
+pub(crate) fn running(pods: &[Value]) -> Vec<(Value, Vec<(Value, Value)>)> {
+    let of = |pod: &Value| {
+        let statuses = pod["status"]["containerStatuses"].as_array().cloned().unwrap_or_default();
+        let containers = statuses.iter().map(|one| (one["containerID"].clone(), one["restartCount"].clone())).collect();
+        (pod["metadata"]["uid"].clone(), containers)
+    };
+    pods.iter().map(of).collect()
+}
+
 /// Returns the pod's name.
 pub(crate) fn name(pod: &Value) -> &str {
     pod["metadata"]["name"].as_str().unwrap_or_else(|| panic!("no name: {pod}"))

@@ -3,7 +3,7 @@
 use super::Reason;
 use super::class::without_go_values;
 use crate::engine::k8s::names::{ContainerName, WorkloadRef};
-use crate::engine::kinds::{Course, IfResumed};
+use crate::engine::kinds::{Course, HoldsBy, IfResumed};
 use crate::engine::value::hint::{Hint, Spoken, inplace, kubectl};
 
 /// Returns how the API lets a running pod's field change, though this program does not do it.
@@ -130,7 +130,7 @@ impl Reason {
                 format!(
                     "its rollouts are paused, and its pods do not have its template: {}; {}",
                     if_resumed.sentence(),
-                    IfResumed::BY_WHOM
+                    HoldsBy::Paused.by_whom()
                 )
             }
             Self::OwnerPaused { if_resumed, leads_in_place: true, by_a_run: true } => {

@@ -72,15 +72,18 @@ impl ResourceField {
         container.get("resources")?.get(map)?.get(resource).filter(|value| !value.is_null())
     }
 
+    fn is_limit(self) -> bool {
+        self.parts().0 == "limits"
+    }
+
     /// Whether the kubelet finds no other limit: a container without one of its own has the pod's (`GetLimits` in
     /// pkg/kubelet/util). Each side is a container and the spec of its pod.
     pub(super) fn is_the_same_limit(self, before: (&Value, &Value), after: (&Value, &Value)) -> bool {
-        let is_limit = matches!(self, Self::LimitsCpu | Self::LimitsMemory);
         let of = |(container, spec)| {
             let value = self.of_value(container).or_else(|| self.of_value(spec))?;
             Quantity::of(value).ok()
         };
-        is_limit && of(before).is_some() && of(before) == of(after)
+        self.is_limit() && of(before).is_some() && of(before) == of(after)
     }
 
     /// The smallest value that the kernel tells apart: below it the kubelet reports another one (`MinShares`,
@@ -158,9 +161,8 @@ impl<'a> InPod<'a> {
 
     /// The limit that it has: its own, or the pod's.
     fn limit_in_force(&self) -> Option<&'a String> {
-        let is_limit = matches!(self.field, ResourceField::LimitsCpu | ResourceField::LimitsMemory);
         let limit = || self.present().or_else(|| self.field.of(self.whole?));
-        is_limit.then(limit).flatten()
+        if self.field.is_limit() { limit() } else { None }
     }
 
     /// Whether the kubelet restarts the container for it: one that has not begun has nothing to restart, and one that has
@@ -168,7 +170,7 @@ impl<'a> InPod<'a> {
     pub(super) fn restarts(&self) -> bool {
         self.container.is_long_lived(self.list)
             && !self.status.is_some_and(ContainerStatus::has_not_begun)
-            && !(self.limit_in_force().is_some() && is_same(self.limit_in_force(), self.change.to.as_ref()))
+            && !self.limit_in_force().is_some_and(|limit| is_same(Some(limit), self.change.to.as_ref()))
             && self.container.resize_policy.iter().any(|policy| policy.restarts(self.field.parts().1))
     }
 }

@@ -16,7 +16,7 @@ use super::super::entry::Sent;
 use super::super::{ActionId, Answer, DrainGoal, Observation};
 use super::adversary::Scenario;
 use super::invariants::Invariant;
-use super::owned::has_left;
+use super::shown::has_left;
 use super::{Due, Simulation};
 
 const LABEL: &str = "serving";

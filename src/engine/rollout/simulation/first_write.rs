@@ -9,6 +9,7 @@ use super::super::fault::Fault;
 use super::super::{
     Action, Answer, ContainerGoal, Goal, Mode, Now, Observation, PodGoal, Policy, RunState, World, turn,
 };
+use super::owned::owner_goal;
 use super::random::Random;
 use super::{BEFORE, WANTED, pod_key};
 use crate::engine::k8s::names::WorkloadRef;
@@ -17,7 +18,7 @@ use crate::engine::kinds::WorkloadKind;
 use crate::engine::report::{Notice, Outcome};
 use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
-use crate::engine::state::durable::{ObjectWrite, OwnerGoal, OwnerView};
+use crate::engine::state::durable::{ObjectWrite, OwnerView};
 use crate::engine::state::outcome::EndResult;
 
 const SEEDS: u64 = 400;
@@ -172,24 +173,6 @@ fn owner(replicas: usize) -> OwnerView {
 }
 
 fn goal(scenario: &Scenario) -> Goal {
-    let lock = json!({"id": "one", "run": "r", "who": "jane", "since": "2026-03-01T10:00:00Z", "version": "0",
-        "state": "running", "direction": "forward", "history": {"do": "keep"},
-        "change": {"images": {"side": {"from": BEFORE, "to": WANTED}}},
-        "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
-    let owner = OwnerGoal {
-        uid: "owner".into(),
-        lock: serde_json::from_value(lock).expect("a lock"),
-        replaces: None,
-        adopts: false,
-        unless_alive: None,
-        take_over: None,
-        before: template(BEFORE),
-        after: template(WANTED),
-        clock: "2026-03-01T10:00:00Z".into(),
-        who: "jane".into(),
-        field_manager: "kubectl-inplace".into(),
-        keep_field_ownership: false,
-    };
     let wanted = ContainerGoal {
         from: Some(BEFORE.into()),
         to: Some(WANTED.into()),
@@ -224,7 +207,7 @@ fn goal(scenario: &Scenario) -> Goal {
         pre_pull: PrePull::Never,
         read_at: None,
         hooks: Default::default(),
-        owner: Some(Box::new(owner)),
+        owner: Some(owner_goal("one", &["side"], [BEFORE, WANTED].map(template))),
     }
 }
 

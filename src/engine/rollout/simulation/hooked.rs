@@ -10,8 +10,7 @@ use crate::engine::state::record::UpdateRecord;
 use super::super::{ActionId, Answer, Now};
 use super::adversary::Scenario;
 use super::invariants::Invariant;
-use super::owned::has_left;
-use super::shown::is_begun;
+use super::shown::{has_left, is_begun};
 use super::{Due, Simulation, WANTED};
 
 /// What the commands have done.

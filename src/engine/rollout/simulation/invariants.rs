@@ -24,10 +24,10 @@ use super::api_server::ApiServer;
 use super::drained::sent_of;
 use super::kubelet::Kubelet;
 use super::nature::STARTUP_PERIOD;
-use super::owned;
 use super::resized::{self, is_resize};
 use super::shown::{
-    containers_are_ready, is_begun, is_drained, is_told_for_good, is_unchanged, loses_requests, replaced,
+    belongs, containers_are_ready, has_left, is_begun, is_drained, is_told_for_good, is_unchanged, loses_requests,
+    replaced,
 };
 
 /// What may break.
@@ -171,8 +171,7 @@ impl Truth<'_> {
     }
 
     fn belongs(&self, pod: &Pod) -> bool {
-        let owned = pod.is_controlled_by(&self.goal.controllers);
-        !pod.terminating && !pod.is_finished() && owned
+        belongs(self.goal, pod)
     }
 
     fn hold(&self, goal: &PodGoal, pod: &Pod, canary: bool) -> Duration {
@@ -553,7 +552,7 @@ impl Invariants {
             || self.stopped_at.is_some()
             || self.done_ever.contains(&goal.key)
             || is_given_up
-            || owned::has_left(truth.goal, truth.world.pod(&goal.key))
+            || has_left(truth.goal, truth.world.pod(&goal.key))
             || is_waiting
         {
             return;
@@ -574,7 +573,7 @@ impl Invariants {
     }
 
     fn judge_completion(&mut self, truth: &Truth<'_>) {
-        let left = |goal: &&PodGoal| owned::has_left(truth.goal, truth.world.pod(&goal.key));
+        let left = |goal: &&PodGoal| has_left(truth.goal, truth.world.pod(&goal.key));
         for goal in truth.goal.pods.iter().filter(|goal| !left(goal)) {
             // While its owner's end is recorded, a pod that was ready may waver.
             let may_waver = goal.containers.is_empty() || truth.goal.owner.is_some();

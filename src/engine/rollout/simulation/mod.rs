@@ -406,19 +406,19 @@ fn pod_key(index: usize, incarnation: u32) -> PodKey {
 
 /// The containers of a pod with their images.
 fn images<'a>(scenario: &Scenario, image: &'a str) -> Vec<(&'static str, &'a str)> {
-    let mut images = vec![("app", "registry.example/app:v1"), ("side", image)];
-    if scenario.both_containers {
-        images.push(("second", image));
-    }
-    images
+    std::iter::once(("app", "registry.example/app:v1")).chain(changing(scenario).map(|name| (name, image))).collect()
+}
+
+/// The containers that change.
+fn changing(scenario: &Scenario) -> impl Iterator<Item = &'static str> {
+    ["side", "second"].into_iter().take(if scenario.both_containers { 2 } else { 1 })
 }
 
 /// What is wanted of a pod.
 fn pod_goal(scenario: &Scenario, key: PodKey) -> PodGoal {
     let from = (!scenario.follows).then(|| BEFORE.to_owned());
     let wanted = ContainerGoal { from, to: Some(WANTED.into()), restarts: true, ..ContainerGoal::default() };
-    let names = if scenario.both_containers { vec!["side", "second"] } else { vec!["side"] };
-    let names = names.into_iter().filter(|_| !scenario.only_resizes());
+    let names = changing(scenario).filter(|_| !scenario.only_resizes());
     let containers = names.map(|name| (name.into(), wanted.clone())).collect();
     PodGoal { key, containers, fields: resized::fields(scenario), drain: drain_goal(scenario) }
 }
@@ -454,7 +454,7 @@ fn goal(scenario: &Scenario) -> Goal {
             ..Policy::default()
         },
         field_manager: "kubectl-inplace".into(),
-        owner: owned::owner_goal(scenario),
+        owner: owned::owner_of(scenario),
         pulls: pulling::wanted(scenario),
         process: None,
         read_at: None,

@@ -10,12 +10,13 @@ use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
 use crate::engine::state::durable::{OwnerGoal, OwnerView};
 use crate::engine::state::outcome::EndResult;
 
-use super::super::{ActionId, Answer, Goal, Observation};
+use super::super::{ActionId, Answer, Now, Observation};
 use super::adversary::{Deed, Scenario};
 use super::api_server::{apply, timestamp};
 use super::invariants::Invariant;
 use super::random::Random;
-use super::{BEFORE, Due, Simulation, WANTED, images, pod_goal, pod_key};
+use super::shown::belongs;
+use super::{BEFORE, Due, Simulation, WANTED, changing, images, pod_goal, pod_key};
 
 /// The owner as it is stored, and how many pods its controller has made.
 #[derive(Debug, Clone)]
@@ -45,7 +46,7 @@ impl Owned {
         self.object.pointer("/metadata/annotations").is_some_and(|map| map.get(ROLLOUT_ANNOTATION).is_some())
     }
 
-    fn patch(&mut self, operations: &Patch) -> Answer {
+    pub(super) fn patch(&mut self, operations: &Patch) -> Answer {
         let mut object = self.object.clone();
         if let Err(message) = apply(&mut object, operations) {
             return Answer::Moved { message };
@@ -59,30 +60,35 @@ impl Owned {
     }
 }
 
-/// What is wanted of the owner.
-pub(super) fn owner_goal(scenario: &Scenario) -> Option<Box<OwnerGoal>> {
-    let images: Vec<_> = images(scenario, BEFORE).into_iter().filter(|(_, image)| *image == BEFORE).collect();
-    let images = images.into_iter().map(|(name, _)| (name.to_owned(), json!({"from": BEFORE, "to": WANTED})));
-    let lock = json!({"id": "20260301-1", "run": "r", "who": "jane", "since": "2026-03-01T00:00:00Z", "version": "0",
+/// What is wanted of an owner whose containers of these names get the wanted image.
+pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) -> Box<OwnerGoal> {
+    let images = names.iter().map(|name| ((*name).to_owned(), json!({"from": BEFORE, "to": WANTED})));
+    let since = timestamp(Now::ZERO);
+    let lock = json!({"id": id, "run": "r", "who": "jane", "since": since, "version": "0",
         "state": "running", "direction": "forward", "history": {"do": "keep"},
         "change": {"images": images.collect::<serde_json::Map<_, _>>()},
         "policy": {"maxUnavailable": 1, "ownerMinReadySeconds": 0, "ordered": false}});
-    scenario.owned.then(|| {
-        Box::new(OwnerGoal {
-            uid: "owner".into(),
-            lock: serde_json::from_value(lock).expect("a lock"),
-            replaces: None,
-            adopts: false,
-            unless_alive: None,
-            take_over: None,
-            before: template(scenario, BEFORE),
-            after: template(scenario, WANTED),
-            clock: timestamp(super::Now::ZERO),
-            who: "jane".into(),
-            field_manager: "kubectl-inplace".into(),
-            keep_field_ownership: false,
-        })
+    Box::new(OwnerGoal {
+        uid: "owner".into(),
+        lock: serde_json::from_value(lock).expect("a lock"),
+        replaces: None,
+        adopts: false,
+        unless_alive: None,
+        take_over: None,
+        before,
+        after,
+        clock: since,
+        who: "jane".into(),
+        field_manager: "kubectl-inplace".into(),
+        keep_field_ownership: false,
     })
+}
+
+/// The same of a scenario's.
+pub(super) fn owner_of(scenario: &Scenario) -> Option<Box<OwnerGoal>> {
+    let names: Vec<&str> = changing(scenario).collect();
+    let templates = || [BEFORE, WANTED].map(|image| template(scenario, image));
+    scenario.owned.then(|| owner_goal("20260301-1", &names, templates()))
 }
 
 impl Scenario {
@@ -104,10 +110,6 @@ impl Scenario {
 }
 
 impl Simulation {
-    pub(super) fn patch_owner(&mut self, operations: &Patch) -> Answer {
-        self.owner.patch(operations)
-    }
-
     /// The owner as its controller has left it, which has seen everything.
     pub(super) fn read_owner(&mut self, id: ActionId, run: u32) {
         if run != self.run {
@@ -118,21 +120,19 @@ impl Simulation {
         }
         let mut object = self.owner.object.clone();
         let generation = object.pointer("/metadata/generation").cloned();
-        object["status"] = json!({"replicas": self.belonging().count(), "observedGeneration": generation});
+        object["status"] = json!({"replicas": self.belonging().len(), "observedGeneration": generation});
         let now = Some(timestamp(self.now));
         self.world.observe(Observation::Owner(Box::new(OwnerView { object: Some(object), owned: Vec::new(), now })));
         self.answer(id, Answer::Read, run);
     }
 
-    fn belonging(&self) -> impl Iterator<Item = PodKey> {
-        let belongs = |pod: &Pod| !pod.terminating && pod.is_controlled_by(&self.goal.controllers);
-        self.api.list().into_iter().filter(belongs).map(|pod| pod.key).collect::<Vec<_>>().into_iter()
+    fn belonging(&self) -> Vec<Pod> {
+        self.api.list().into_iter().filter(|pod| belongs(&self.goal, pod)).collect()
     }
 
     pub(super) fn is_taken_away(&mut self, key: &PodKey) {
         self.api.delete(key);
-        let at = self.now + self.random.millis(0, 3_000);
-        self.at(at, Due::Refill);
+        self.refills();
     }
 
     /// A pod leaves: its kubelet removes it in the end, and its controller makes another one.
@@ -144,13 +144,17 @@ impl Simulation {
             let gone = self.now + self.random.millis(10, 10_000);
             self.at(gone, Due::Leaves(pod_key(index, 0)));
         }
+        self.refills();
+    }
+
+    fn refills(&mut self) {
         let at = self.now + self.random.millis(0, 3_000);
         self.at(at, Due::Refill);
     }
 
     pub(super) fn refill(&mut self) {
         let wanted = usize::try_from(self.goal.replicas).expect("small");
-        for _ in self.belonging().count()..wanted {
+        for _ in self.belonging().len()..wanted {
             self.owner.made += 1;
             let key = pod_key(self.scenario.pods + self.owner.made, 0);
             let image = self.owner.image().to_owned();
@@ -167,20 +171,11 @@ impl Simulation {
         if !self.scenario.owned || self.end != Some(EndResult::Complete) || is_reverted() {
             return;
         }
-        let asks = |key: &PodKey| {
-            let pod = self.api.pod(key);
-            pod.is_some_and(|pod| pod.spec.containers.iter().any(|container| container.image == BEFORE))
-        };
-        let old: Vec<PodKey> = self.belonging().filter(asks).collect();
+        let asks = |pod: &Pod| pod.spec.containers.iter().any(|container| container.image == BEFORE);
+        let old: Vec<PodKey> = self.belonging().into_iter().filter(asks).map(|pod| pod.key).collect();
         if !old.is_empty() || self.owner.has_lock() || self.owner.image() != WANTED {
             let what = format!("complete, and {old:?} ask for what was before; the owner: {}", self.owner.object);
             self.invariants.broken(Invariant::WrongEnd, self.now, what);
         }
     }
-}
-
-/// The owner's pods come and go: those that are gone are none of a rollout's that ends.
-pub(super) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
-    let belongs = |pod: &Pod| !pod.terminating && pod.is_controlled_by(&goal.controllers);
-    goal.owner.is_some() && !pod.is_some_and(belongs)
 }

@@ -135,7 +135,7 @@ impl Simulation {
                 self.nodes.pods.remove(&object.name);
                 Answer::Accepted
             }
-            ObjectWrite::Patch { operations, .. } => self.patch_owner(operations),
+            ObjectWrite::Patch { operations, .. } => self.owner.patch(operations),
         };
         let answer = if is_lost { Answer::Unknown { message: "timed out".into() } } else { answer };
         let at = self.now + self.random.millis(0, self.scenario.slowest_answer);

@@ -23,6 +23,16 @@ pub(super) fn replaced(patch: &PodPatch) -> String {
     paths.collect::<Vec<_>>().join(" ")
 }
 
+/// It is one of the owner's, and stays.
+pub(super) fn belongs(goal: &Goal, pod: &Pod) -> bool {
+    !pod.terminating && !pod.is_finished() && pod.is_controlled_by(&goal.controllers)
+}
+
+/// An owner's pods come and go: those that are gone are none of a rollout's that ends.
+pub(super) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
+    goal.owner.is_some() && !pod.is_some_and(|pod| belongs(goal, pod))
+}
+
 pub(super) fn containers_are_ready(pod: &Pod) -> bool {
     pod.condition("ContainersReady").is_some_and(|condition| condition.status == "True")
 }
