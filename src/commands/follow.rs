@@ -143,6 +143,7 @@ fn replaced(goal: &Goal, status: &str) -> Outcome {
         why: Some(replacement(status)),
         held: false,
         nothing_changed: false,
+        still_forward: false,
         standing: Vec::new(),
         seconds: 0.0,
     }

@@ -422,7 +422,16 @@ impl<'a> Rolling<'a> {
         match goal.mode {
             // On the way back there is one way on.
             Mode::Durable if is_back => {
-                NextSteps { go_on: Some(command(back, Verb::Abort)), follow: follow(), ..NextSteps::default() }
+                let max_unavailable = goal.policy.max_unavailable;
+                let places = [None, usize::try_from(max_unavailable).ok().map(|most| most + 1)];
+                let despite = places.map(|most| command(&back.despite_failures(most), Verb::Abort));
+                NextSteps {
+                    go_on: Some(command(back, Verb::Abort)),
+                    follow: follow(),
+                    despite_failures: Some((max_unavailable, despite)),
+                    forward: Some(command(back, Verb::Resume)),
+                    ..NextSteps::default()
+                }
             }
             Mode::Durable => NextSteps {
                 // Where there was only a lock to remove, it would undo the update before it.
@@ -431,6 +440,8 @@ impl<'a> Rolling<'a> {
                 abort: Some(command(back, Verb::Abort)),
                 follow: follow(),
                 with_more_time: None,
+                despite_failures: None,
+                forward: None,
                 expected: None,
                 undoes_failures,
                 undoes_deferred,
@@ -443,6 +454,8 @@ impl<'a> Rolling<'a> {
                 abort: None,
                 follow: follow(),
                 with_more_time: None,
+                despite_failures: None,
+                forward: None,
                 expected: None,
                 undoes_failures,
                 undoes_deferred,

@@ -23,6 +23,10 @@ pub struct NextSteps {
     pub follow: Option<String>,
     /// The same for a run that its `--timeout` has ended.
     pub with_more_time: Option<Box<Self>>,
+    /// On the way back, past pods that fail with what they had before as well: with as many pods down as now, and with one more.
+    pub despite_failures: Option<(u32, [String; 2])>,
+    /// On the way back: goes on forward, as long as nothing went back.
+    pub forward: Option<String>,
     /// How long the plan expects it to take.
     pub expected: Option<Duration>,
     /// What fails is taken back by the run itself (`--on-failure=undo`): no command is needed for it.
@@ -46,14 +50,31 @@ impl NextSteps {
         let is_recorded = outcome.result == EndResult::Complete || is_left;
         Self {
             take_back: next.take_back.clone().filter(|_| is_recorded),
-            go_on: held(&next.go_on),
+            go_on: held(&next.going_on(outcome)),
             abort: held(&next.abort),
             follow: next.follow.clone(),
             with_more_time: None,
+            despite_failures: None,
+            forward: None,
             expected: None,
             undoes_failures: self.undoes_failures,
             undoes_deferred: self.undoes_deferred,
         }
+    }
+
+    /// What goes on: a way back that could not begin, because an image is gone from its registry, cannot begin the next time.
+    fn going_on(&self, outcome: &Outcome) -> Option<String> {
+        let forward = self.forward.clone().filter(|_| outcome.still_forward && outcome.result == EndResult::Failed);
+        forward.or_else(|| self.despite(outcome)).or_else(|| self.go_on.clone())
+    }
+
+    /// Returns the command that takes the other pods back, where some fail with what they had before as well.
+    pub(super) fn despite(&self, outcome: &Outcome) -> Option<String> {
+        let is_its_container = |phase: &PodPhase| matches!(phase, PodPhase::Failing(why) if why.container.is_some());
+        let failing = outcome.pods.iter().filter(|end| is_its_container(&end.phase)).count();
+        let (most, [with_as_many, with_one_more]) = self.despite_failures.clone()?;
+        let is_full = usize::try_from(most).is_ok_and(|most| failing >= most);
+        (failing > 0).then_some(if is_full { with_one_more } else { with_as_many })
     }
 
     /// Whether the run itself takes back what ended so.

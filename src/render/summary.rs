@@ -559,6 +559,12 @@ impl Ending<'_> {
         if most == 1 {
             steps.swap(1, 2);
         }
+        if self.outcome.held && run.next.despite(self.outcome).is_some() {
+            writeln!(
+                out,
+                "What failed had gone back already: it fails with what it had before as well. The others go back with:"
+            )?;
+        }
         self.commands(steps.into_iter().filter(|(_, command)| command.is_some()).take(most), out)
     }
 

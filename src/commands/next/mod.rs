@@ -237,6 +237,16 @@ impl Typing {
         self.without(|typed| typed.id == "total_timeout")
     }
 
+    /// The same that goes on at a pod that fails, with so many pods down where that is to be said.
+    pub(super) fn despite_failures(&self, max_unavailable: Option<usize>) -> Self {
+        let is_replaced =
+            |typed: &Typed| typed.id == "on_failure" || typed.id == "max_unavailable" && max_unavailable.is_some();
+        let mut typing = self.without(is_replaced).unwrap_or_else(|| self.clone());
+        typing.typed.push(Typed::new("on_failure", ["continue"]));
+        typing.typed.extend(max_unavailable.map(|most| Typed::new("max_unavailable", [most.to_string()])));
+        typing
+    }
+
     /// Returns the command that follows, without how long ready must hold: who only watches decides nothing by it.
     pub(super) fn watching(&self, workload: &WorkloadRef, goal: Option<&Goal>) -> Printed {
         let typing = self.without(|typed| typed.id == "min_ready_seconds");
@@ -419,7 +429,8 @@ impl Typing {
     pub(super) fn ways(&self, ways: &[Way], workload: &WorkloadRef, goal: Option<&Goal>) -> Vec<(String, String)> {
         let mut shown = Vec::new();
         for way in ways {
-            let verb = |verb| self.of_workload(verb, workload, goal);
+            let despite = way.despite.map(|most| self.despite_failures(Some(most)));
+            let verb = |verb| despite.as_ref().unwrap_or(self).of_workload(verb, workload, goal);
             let command = match &way.deed {
                 Deed::Follow => self.watching(workload, goal),
                 Deed::Resume => verb(Verb::Resume),

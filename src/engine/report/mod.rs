@@ -201,6 +201,9 @@ pub struct Outcome {
     /// A durable rollout that ended before its first write: this run has changed nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nothing_changed: bool,
+    /// A way back that has written nothing: the rollout stands as it did, and can be resumed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub still_forward: bool,
     /// Of each container that was to change: what the template and the pods ask for.
     #[serde(default)]
     pub standing: Vec<Standing>,

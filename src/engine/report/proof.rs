@@ -238,6 +238,7 @@ mod tests {
             seconds: 1.0,
             held: false,
             nothing_changed: false,
+            still_forward: false,
             standing: vec![],
         }
     }

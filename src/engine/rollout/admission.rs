@@ -180,7 +180,9 @@ impl Asks<'_> {
         if !self.takes_down() || !self.pod.is_ready() {
             return unread(false);
         }
-        match self.state.budgets.allow(self.look, &self.state.pods, self.pod, &self.giving_way()) {
+        let mut healthy = self.giving_way();
+        healthy.extend(self.between());
+        match self.state.budgets.allow(self.look, &self.state.pods, self.pod, &healthy) {
             Allowed::Yes => unread(true),
             Allowed::Unread => Some(Why::Unread { budgets: true }),
             Allowed::No(why) => Some(Why::DisruptionBudget(why)),
@@ -199,6 +201,18 @@ impl Asks<'_> {
         let idle = self.others().filter(|(_, standing)| *standing == Standing::Idle);
         let idle = idle.filter(|(position, _)| !leaves_next || !is_leaving(position));
         idle.filter_map(|(position, _)| Some(self.state.pods.goal(position)?.key.clone())).collect()
+    }
+
+    /// The pods that are between two of their containers, ready and in their Services: for a budget they are healthy until their
+    /// next request, and would wait for each other for ever where fewer may be down now than were begun.
+    fn between(&self) -> impl Iterator<Item = PodKey> {
+        let is_one = self.standing != Standing::New;
+        let down = self.others().filter(move |(_, standing)| is_one && *standing == Standing::Down);
+        down.filter_map(|(position, _)| {
+            let key = &self.state.pods.goal(position)?.key;
+            let pod = self.look.world.pod(key)?;
+            (pod.is_ready() && !drain::is_owed(pod)).then(|| key.clone())
+        })
     }
 
     /// Whether the pod is being resized, and nothing of it restarts for that.

@@ -106,6 +106,8 @@ pub(super) struct Seen {
     pub(super) has_left: bool,
     /// Something is removed that has to be added back.
     pub(super) is_drained: bool,
+    /// It was given up, and asks for all that it had before the rollout that is taken back.
+    pub(super) is_taken_back: bool,
     /// It has failed before anything of it was changed, and is ready: it costs no place.
     pub(super) is_whole: bool,
     /// How long it may take.
@@ -146,10 +148,12 @@ pub(super) enum Is {
     Replaced,
     /// Its deadline has passed.
     Late,
+    /// It has failed on the way back with what it had before, too: nothing more can be done for it.
+    TakenBack,
 }
 
 impl Is {
-    pub(super) const ALL: [Self; 18] = [
+    pub(super) const ALL: [Self; 19] = [
         Self::Waiting,
         Self::PutOff,
         Self::Broken,
@@ -168,6 +172,7 @@ impl Is {
         Self::Lost,
         Self::Replaced,
         Self::Late,
+        Self::TakenBack,
     ];
 }
 
@@ -281,6 +286,7 @@ impl Entry {
             Is::Lost => stage == Some(Stage::Lost) && !is_replaced,
             Is::Replaced => is_replaced,
             Is::Late => self.seen.is_late,
+            Is::TakenBack => stage == Some(Stage::Failed) && self.seen.is_taken_back,
         }
     }
 

@@ -79,6 +79,8 @@ pub(super) enum Fault {
     WaitsForTheGone,
     /// Counts a pod that its controller has released.
     CountsTheReleased,
+    /// Never ends a way back on which a pod fails with what it had before.
+    StaysAtAFailure,
     /// Writes to the owner though no pod may go down.
     WritesAtOnce,
 }
@@ -86,7 +88,7 @@ pub(super) enum Fault {
 impl Fault {
     /// Every fault of what is done to pods; the simulation of the first write has its own.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 28] = [
+    pub(super) const ALL: [Self; 29] = [
         Self::IgnoresBudget,
         Self::ReadyIsDone,
         Self::NoHold,
@@ -115,5 +117,6 @@ impl Fault {
         Self::IgnoresOtherSize,
         Self::WaitsForTheGone,
         Self::CountsTheReleased,
+        Self::StaysAtAFailure,
     ];
 }

@@ -1,6 +1,7 @@
 //! `--on-failure=continue`: a pod that fails, or whose time is over, is given up, and the others go on.
 //!
-//! It counts as down for good: where that is as many pods as may be down, the rollout ends.
+//! It counts as down for good: where that is as many pods as may be down, the rollout ends. On the way back a pod is given up
+//! that fails with what it had before, too: nothing more can be done for it, and it does not keep the owner from its end.
 
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::pod::Pod;
@@ -10,13 +11,15 @@ use crate::engine::state::hook::HookPhase;
 use crate::engine::state::outcome::EndResult;
 
 use super::entry::{Entry, Is};
+use super::fault::Fault;
 use super::look::{Look, Visit};
 use super::pod_phase::Judged;
 use super::pods::Pods;
 use super::protocol::drain;
-use super::{Now, steps};
+use super::steps;
 
-fn too_late(entry: &Entry, phase: &PodPhase, now: Now) -> Failure {
+fn too_late(look: Look<'_>, entry: &Entry, phase: &PodPhase) -> Failure {
+    let now = look.now;
     let seconds = entry.started.map_or(0, |started| now.saturating_sub(started).as_secs());
     let message = if let PodPhase::Hook { hook: hook @ HookPhase::Before } = phase {
         format!("its command ({}) did not end within {seconds} s; the pod was not changed", hook.flag())
@@ -25,19 +28,38 @@ fn too_late(entry: &Entry, phase: &PodPhase, now: Now) -> Failure {
     } else {
         format!("it was not done within {seconds} s")
     };
-    Failure { container: None, reason: LATE.into(), message, exit_code: None }
+    let container = if let PodPhase::Starting { containers } = phase { containers.first().cloned() } else { None };
+    Failure { container: container.filter(|_| look.goal.is_back()), reason: LATE.into(), message, exit_code: None }
+}
+
+/// Returns whether a pod is back: it asks for all that it had, its kubelet runs that, and it fails with it all the same.
+fn fails_as_before(look: Look<'_>, visit: Visit<'_>, phase: &PodPhase) -> bool {
+    let is_its_containers = if let PodPhase::Failing(failure) = phase {
+        failure.container.is_some()
+    } else {
+        let is_unready = matches!(phase, PodPhase::Starting { containers } if !containers.is_empty());
+        is_unready && visit.pod.is_some_and(|pod| pod.unready_node().is_none())
+    };
+    let asks = |pod: &Pod| steps::asks_for_all(look.goal, visit.goal, pod);
+    is_its_containers && look.goal.is_back() && visit.pod.is_some_and(asks) && !look.has(Fault::StaysAtAFailure)
+}
+
+/// Returns whether a pod that was given up has been taken back all the same.
+pub(super) fn is_taken_back(look: Look<'_>, visit: Visit<'_>, entry: &Entry, phase: &PodPhase) -> bool {
+    entry.given_up.is_some() && !visit.pod.is_some_and(drain::is_owed) && fails_as_before(look, visit, phase)
 }
 
 /// Gives a pod up where that is asked for: a container that crashes again and again has failed once, not anew each time.
-pub(super) fn judge(look: Look<'_>, entry: &mut Entry, judged: Judged) -> Judged {
+pub(super) fn judge(look: Look<'_>, visit: Visit<'_>, entry: &mut Entry, judged: Judged) -> Judged {
     let now = look.now;
     let is_late = entry.deadline().is_some_and(|deadline| deadline <= now);
-    if is_late && look.goal.policy.goes_on_after_failure {
-        entry.given_up = Some(too_late(entry, &judged.phase, now));
+    let gives_up = look.goal.policy.goes_on_after_failure || fails_as_before(look, visit, &judged.phase);
+    if is_late && gives_up {
+        entry.given_up = Some(too_late(look, entry, &judged.phase));
     }
     let restores = matches!(judged.phase, PodPhase::Restoring { .. });
     match (judged.phase.stage(), judged.phase) {
-        (_, PodPhase::Failing(failure)) if look.goal.policy.goes_on_after_failure => {
+        (_, PodPhase::Failing(failure)) if gives_up => {
             let failure = entry.given_up.get_or_insert(failure).clone();
             Judged { phase: PodPhase::Failing(failure), wake: judged.wake }
         }

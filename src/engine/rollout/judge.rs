@@ -42,7 +42,7 @@ impl Run<'_> {
         self.turn.notices.extend(said_of_the_last_request(look, visit, &mut entry, &judged.phase));
         let judged = state.drains.phase(look, visit, &entry, judged);
         let judged = state.hooks.phase(look, visit, &entry, judged);
-        let judged = given_up::judge(look, &mut entry, judged);
+        let judged = given_up::judge(look, visit, &mut entry, judged);
         let left = visit.pod.filter(|_| judged.phase == PodPhase::Done);
         let left = left.and_then(|pod| pod_phase::left_to_the_kubelet(look, &goal, pod));
         let judged = left.map_or(judged, pod_phase::Judged::from);
@@ -60,6 +60,7 @@ impl Run<'_> {
             is_stuck: visit.pod.is_some_and(|pod| stuck(pod, &goal).is_some()),
             has_left,
             is_drained: visit.pod.is_some_and(|pod| drain::is_owed(pod) && !by_another(look.goal, pod)),
+            is_taken_back: given_up::is_taken_back(look, visit, &entry, &judged.phase),
             is_whole: given_up::is_whole(look, visit, &entry, &judged.phase),
             ..entry.seen
         };

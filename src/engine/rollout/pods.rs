@@ -157,10 +157,10 @@ impl Pods {
     }
 
     fn over(&self) -> usize {
-        self.all(Is::Done).len() + self.all(Is::Left).len() + self.all(Is::Replaced).len()
+        [Is::Done, Is::Left, Is::Replaced, Is::TakenBack].into_iter().map(|what| self.all(what).len()).sum()
     }
 
-    /// Returns whether every pod is done, is left to its kubelet, or has left.
+    /// Returns whether every pod is done, is left to its kubelet, has left, or is back and fails with what it had before.
     pub(super) fn all_over(&self) -> bool {
         self.over() == self.len()
     }
@@ -176,7 +176,7 @@ impl Pods {
 
     /// Returns whether every pod is done, is left to its kubelet, has left, or has failed.
     pub(super) fn only_failing_are_left(&self) -> bool {
-        self.over() + self.all(Is::Failed).len() == self.len()
+        self.over() + self.all(Is::Failed).difference(self.all(Is::TakenBack)).count() == self.len()
     }
 
     /// Returns the pods that have their place and wait for others.

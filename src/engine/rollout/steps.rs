@@ -68,6 +68,12 @@ pub(super) fn asks_for(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, step: usize) 
         && next(&of(goal, pod_goal), pod_goal, pod).is_none_or(|next| next > step)
 }
 
+/// Returns whether the pod asks for everything that is wanted of it.
+pub(super) fn asks_for_all(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
+    let has_part = |part| pod_goal.fields.of_part(part, pod) != FieldProgress::NotAsked;
+    [PodPart::Pod, PodPart::Resize].into_iter().all(has_part) && next(&of(goal, pod_goal), pod_goal, pod).is_none()
+}
+
 /// Returns whether the pod is to be resized first: what restarts in it afterwards begins with what it is to have.
 pub(super) fn resizes_next(pod_goal: &PodGoal, pod: &Pod) -> bool {
     pod_goal.fields.of_part(PodPart::Resize, pod) == FieldProgress::NotAsked

@@ -39,9 +39,10 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
             return Some((result, why));
         }
         let not_ready = || others_not_ready(look.world, pods, Is::Done).filter(|_| goal.is_back());
-        return Some((complete(pods, result), why.or_else(|| never_started(look)).or_else(not_ready)));
+        let failing = || fail_as_before(pods);
+        return Some((complete(pods, result), why.or_else(failing).or_else(|| never_started(look)).or_else(not_ready)));
     }
-    let has_failed = !pods.all(Is::Failed).is_empty();
+    let has_failed = !pods.all(Is::Failed).is_empty() && !(goal.is_back() && pods.all_over());
     // The owner is never left half done: its steps before the pods are finished first, or have ended above.
     let owner_is_under_way = state.owner.is_under_way(look);
     if has_failed && !owner_is_under_way && !look.has(Fault::IgnoresFailure) {
@@ -107,9 +108,24 @@ fn never_started(look: Look<'_>) -> Option<String> {
     Some(format!("no node runs {first}{more} yet, so nothing had to restart there"))
 }
 
-/// What is left to the kubelets is not done.
+/// What is left to the kubelets is not done, and what fails with what it had before is not as it was.
 fn complete(pods: &Pods, result: EndResult) -> EndResult {
-    if pods.all(Is::Deferred).is_empty() { result } else { EndResult::Deferred }
+    match (pods.all(Is::TakenBack).is_empty(), pods.all(Is::Deferred).is_empty()) {
+        (false, _) => given_up::result(pods),
+        (true, false) => EndResult::Deferred,
+        (true, true) => result,
+    }
+}
+
+/// The rollout is taken back, and pods fail with what they had before it.
+fn fail_as_before(pods: &Pods) -> Option<String> {
+    let back = pods.all(Is::TakenBack);
+    let first = &pods.goal(*back.first()?)?.key.name;
+    let (which, what) = match back.len() {
+        1 => (format!("pod {first} fails"), "it"),
+        more => (format!("{more} pods ({first}, ...) fail"), "they"),
+    };
+    Some(format!("every pod is back and the lock is released, but {which} with what {what} had before as well"))
 }
 
 /// `--deferred=undo`. On the way back there is no other way.
@@ -228,6 +244,7 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
         why,
         held: state.owner.stays_held(look),
         nothing_changed: state.owner.has_changed_nothing(look),
+        still_forward: look.goal.is_back() && state.owner.is_still_forward(look),
         standing: standing::of(look, state),
         seconds: look.now.saturating_sub(state.began.unwrap_or(look.now)).as_secs_f64(),
     }

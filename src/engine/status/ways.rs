@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{Comparison, Condition, PodState, PodStatus};
-use crate::engine::change::{Direction, FieldProgress};
+use crate::engine::change::{Change, Direction, FieldProgress};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::Hold;
 use crate::engine::state::durable::lock::RolloutLock;
@@ -20,6 +20,8 @@ pub struct Way {
     pub label: &'static str,
     /// It needs `--take-over`.
     pub take_over: bool,
+    /// It goes on at a pod that fails, and so many pods may be down.
+    pub despite: Option<usize>,
     /// The commands around each pod that the rollout began with: they are given again, or left out on purpose.
     pub hooks: BTreeSet<HookPhase>,
 }
@@ -42,7 +44,7 @@ pub enum Deed {
 impl Way {
     fn new(deed: Deed, label: &'static str, hooks: &BTreeSet<HookPhase>) -> Self {
         let hooks = if deed == Deed::Follow { BTreeSet::new() } else { hooks.clone() };
-        Self { deed, label, take_over: false, hooks }
+        Self { deed, label, take_over: false, despite: None, hooks }
     }
 
     fn taking_over(self) -> Self {
@@ -76,8 +78,9 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, pods: &[PodStatus]) -
     let is_back = lock.is_some_and(|lock| lock.direction == Direction::Back);
     // The same would fail again.
     let abort_first = lock.is_some_and(|lock| has_failed(lock, pods));
+    let despite = lock.and_then(|lock| despite(lock, pods));
     let both = |resume: Way, abort: Way| match (is_back, abort_first) {
-        (true, _) => vec![abort],
+        (true, _) => vec![Way { despite, ..abort }],
         (false, true) => vec![abort, resume],
         (false, false) => vec![resume, abort],
     };
@@ -134,13 +137,29 @@ fn has_failed(lock: &RolloutLock, pods: &[PodStatus]) -> bool {
     if lock.change.fields.resizes() && pods.iter().any(is_infeasible) {
         return true;
     }
-    let mut reports = pods.iter().flat_map(|pod| &pod.containers);
-    reports.any(|report| {
-        let is_brought = lock.change.images.get(&report.container).is_some_and(|image| image.to == report.image);
+    pods.iter().any(|pod| fails_with(&lock.change, pod))
+}
+
+/// Whether a container of the pod fails with the image that the change brings.
+fn fails_with(change: &Change, pod: &PodStatus) -> bool {
+    pod.containers.iter().any(|report| {
+        let is_brought = change.images.get(&report.container).is_some_and(|image| image.to == report.image);
         // Between two runs the kubelet shows the end itself for a while.
         let is_between = matches!(report.condition, Condition::Starting { .. });
         let is_between = is_between && report.last_exit.is_some_and(|code| code != 0);
         let has_crashed = is_between || report.again.is_some() && report.last_exit != Some(0);
         is_brought && (has_crashed || matches!(report.condition, Condition::Failed(_) | Condition::Restarted { .. }))
     })
+}
+
+/// How many pods may be down for the others to go back, where pods fail with what they had before as well.
+fn despite(lock: &RolloutLock, pods: &[PodStatus]) -> Option<usize> {
+    let back = lock.directed();
+    let failing = pods.iter().filter(|pod| fails_with(&back, pod)).count();
+    let is_back = |pod: &PodStatus| {
+        let mut wanted = back.images.iter();
+        wanted.all(|(name, image)| !pod.containers.iter().any(|is| is.container == *name && is.image != image.to))
+    };
+    let is_wanted = lock.direction == Direction::Back && failing > 0 && !pods.iter().all(is_back);
+    is_wanted.then_some(failing + 1)
 }

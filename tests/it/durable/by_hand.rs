@@ -134,6 +134,10 @@ fn a_pod_that_fails_on_the_way_back_leaves_no_owner_half_done() {
         crashes(&scene, &pod);
         let what = kind.typed;
         for _ in 0..2 {
+            if scene.lock().is_null() {
+                // Every pod was back, and nothing more could be done for that one.
+                break;
+            }
             let output = scene.run("abort", "--timeout 5s").ends_with(4).prints(&pod);
             output.prints("side: the template, and so every new pod, has acme/side:v1; ");
             let owner = scene.owner();

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::faults::killed_at;
-use super::{HISTORY, KINDS, Kind, LOCK, Scene, Write, side_by_side};
+use super::faults::{kill_at, killed_at};
+use super::{HISTORY, KINDS, Kind, LOCK, Scene, Write, side_by_side, uids};
 use crate::support::api_server::{Effect, When};
 use crate::support::run::Output;
 use crate::support::scene::typed;
@@ -256,7 +256,7 @@ fn an_abort_of_what_was_resumed_too_early_replaces_no_pod() {
         scene.server.objects("pods").iter().all(is_new).then_some(())
     };
     crate::support::clock::eventually("its pods are replaced", replaced);
-    let pods = super::uids(&scene.server);
+    let pods = uids(&scene.server);
     let status = typed(&scene.server, "status deploy/w").run().prints("another client has resumed it");
     status.prints("End it, changing no image: kubectl inplace abort").omits("Resume: ");
     for verb in ["resume", "abort"] {
@@ -264,7 +264,7 @@ fn an_abort_of_what_was_resumed_too_early_replaces_no_pod() {
     }
     let ended = scene.run("abort", "").ends_with(6).says("no pod to update").omits("Taken back");
     ended.prints("it was resumed by another client before its pods were updated");
-    assert_eq!(super::uids(&scene.server), pods);
+    assert_eq!(uids(&scene.server), pods);
     assert_eq!(scene.owner()["spec"]["template"]["spec"]["containers"][1]["image"], "acme/side:v2");
     assert_eq!(scene.lock(), Value::Null);
 }
@@ -424,5 +424,57 @@ fn what_admission_refuses_of_the_pods_is_not_begun_on_the_owner() {
         scene.server.clear_faults();
         scene.run(verb, "").ends_with(0);
         assert_eq!(scene.lock(), Value::Null, "{} {verb}", kind.typed);
+    });
+}
+
+fn killed_with(kind: Kind, before: &str) -> Scene {
+    let scene = Scene::with(kind, |workload| {
+        workload.template(|template| template["spec"]["containers"][1]["image"] = before.into())
+    });
+    kill_at(&scene, Write { verb: "patch", plural: "pods", nth: 2 }, scene.typed("apply", "side=acme/side:v2"));
+    scene
+}
+
+/// The image before may need a database that the new one has changed meanwhile. The first pod that goes back shows it, and the
+/// others keep what works unless a person goes on; then the rollout is over all the same.
+#[test]
+fn what_fails_with_the_image_before_too_is_led_out_of() {
+    let cases: Vec<_> = KINDS.iter().flat_map(|kind| ["crash", "never-ready"].map(|tag| (*kind, tag))).collect();
+    side_by_side(cases, |(kind, tag)| {
+        let (what, old) = (format!("{} {tag}", kind.typed), format!("acme/side:{tag}"));
+        let scene = killed_with(kind, &old);
+        let mut output = scene.run("abort", "--timeout 4s");
+        let mut typed_so_far = Vec::new();
+        while !scene.lock().is_null() {
+            assert!(matches!(output.code, Some(4 | 5)) && typed_so_far.len() < 4, "{what}: {}", output.block());
+            let next = printed(&output).unwrap_or_else(|| panic!("{what}: nothing leads on\n{}", output.block()));
+            assert!(!typed_so_far.contains(&next), "{what}: {typed_so_far:?} leads back\n{}", output.block());
+            let status = typed(&scene.server, &format!("status {}", kind.typed)).run();
+            assert!(printed(&status).is_some_and(|way| way.starts_with("abort")), "{what}: {}", status.block());
+            output = typed(&scene.server, &format!("{next} --yes --timeout 4s")).run();
+            typed_so_far.push(next);
+        }
+        assert!(!typed_so_far.is_empty(), "{what}: the first failure stops it");
+        assert!(matches!(output.code, Some(4 | 5)), "{what}: {}", output.block());
+        assert_eq!(printed(&output), None, "{what}: {}", output.block());
+        let says = "every pod is back and the lock is released";
+        assert!(output.block().contains(says), "{what}: {}", output.block());
+        let is_back = |pod: &Value| pod["spec"]["containers"][1]["image"] == old.as_str();
+        assert!(scene.server.objects("pods").iter().all(is_back), "{what}");
+        assert_eq!(uids(&scene.server), scene.uids, "{what}: no pod was replaced");
+        assert_eq!(scene.owner()["spec"], scene.spec, "{what}");
+    });
+}
+
+/// A way back that cannot begin, because the image before is gone from its registry, changes nothing: on it goes.
+#[test]
+fn where_the_image_before_is_gone_the_way_on_is_printed() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = killed_with(kind, "acme/side:missing");
+        let output = scene.run("abort", "").ends_with(4).prints("no container was touched");
+        let next = printed(&output).unwrap_or_default();
+        assert!(next.starts_with("resume "), "{}: {next}\n{}", kind.typed, output.block());
+        typed(&scene.server, &format!("{next} --yes")).run().ends_with(0);
+        assert_eq!(uids(&scene.server), scene.uids, "{}: no pod was replaced", kind.typed);
     });
 }

@@ -116,6 +116,8 @@ fn next_steps() -> NextSteps {
         expected: Some(Duration::from_secs(12)),
         undoes_failures: false,
         undoes_deferred: false,
+        despite_failures: None,
+        forward: None,
     }
 }
 

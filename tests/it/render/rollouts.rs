@@ -166,6 +166,7 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         pods: pods.collect(),
         why: None,
         held: false,
+        still_forward: false,
         nothing_changed: false,
         standing: vec![standing],
         seconds: 12.34,

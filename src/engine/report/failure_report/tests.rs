@@ -55,7 +55,17 @@ fn crash() -> PodPhase {
 
 fn outcome(result: EndResult, pods: Vec<PodEnd>) -> Outcome {
     let workload = WorkloadRef { kind: WorkloadKind::Deployment, namespace: "d".into(), name: "web".into() };
-    Outcome { workload, result, pods, why: None, seconds: 1.0, held: false, nothing_changed: false, standing: vec![] }
+    Outcome {
+        workload,
+        result,
+        pods,
+        why: None,
+        seconds: 1.0,
+        held: false,
+        nothing_changed: false,
+        still_forward: false,
+        standing: vec![],
+    }
 }
 
 #[test]

