@@ -181,7 +181,7 @@ impl Ending<'_> {
             EndResult::Error => ("Ended with an error", format!("{after}: {name}.")),
             EndResult::Changes => ("Changes:", format!("{name}.")),
             EndResult::NotEligible => ("Not eligible:", format!("{name} cannot be changed in place.")),
-            EndResult::Failed => ("Failed", format!("{after}: {name}.{}", self.acts(" No further pod is touched."))),
+            EndResult::Failed => ("Failed", format!("{after}: {name}.{}", self.leaves_the_others())),
             EndResult::TimedOut => ("Timed out", format!("{after}: {name}.")),
             EndResult::Deferred => ("Deferred", format!("{after}: {name}.{}", self.deferred())),
             EndResult::Superseded => {
@@ -211,6 +211,11 @@ impl Ending<'_> {
     }
 
     /// Returns a sentence that is true only of a run that acts.
+    /// What becomes of pods whose turn had not come.
+    fn leaves_the_others(&self) -> &'static str {
+        if self.tally.not_started == 0 { "" } else { self.acts(" No further pod is touched.") }
+    }
+
     fn acts(&self, sentence: &'static str) -> &'static str {
         if self.follows() { "" } else { sentence }
     }

@@ -113,7 +113,7 @@ fn each_missing_verb_is_named_and_what_is_optional_does_not_fail() {
         .ends_with(3)
         .says("missing: watch pods in namespace default")
         .says("missing: patch replicasets.apps in namespace default")
-        .says("hint: the Role that gives it is printed by: kubectl inplace rbac apply deployment -n default");
+        .says("hint: the Role that gives it is printed by: kubectl inplace rbac apply deployment -n default\n");
     assert_eq!(output.stderr.matches("missing:").count(), 2, "{}", output.block());
     let all = run(&server, "rbac apply -A --check -o json").ends_with(3).says("watch pods in all namespaces").json();
     assert_eq!(all["result"], "notEligible");

@@ -149,6 +149,18 @@ const CARRY: &[(Carry, &[&str])] = &[
             "dry_run",
             // Each run writes the file again.
             "record",
+            // What is asked of a command that changes nothing.
+            "check",
+            "client",
+            "code",
+            "command",
+            "context_lines",
+            "install",
+            "kind",
+            "kubelet_version",
+            "optional",
+            "shell",
+            "watch",
         ],
     ),
 ];
@@ -562,7 +574,7 @@ fn command(verb: Verb, task: Vec<String>, typed: &[Typed], carried: &[Carry]) ->
 }
 
 fn flags(command: &Command, typed: &[Typed], carried: &[Carry]) -> Vec<String> {
-    let is_carried = |typed: &&Typed| carry(&typed.id).is_none_or(|carry| carried.contains(&carry));
+    let is_carried = |typed: &&Typed| carry(&typed.id).is_some_and(|carry| carried.contains(&carry));
     let mut kept: Vec<&Typed> = typed.iter().filter(is_carried).collect();
     // The task first, then how, then where.
     kept.sort_by_key(|typed| carried.iter().position(|known| Some(*known) == carry(&typed.id)));
