@@ -26,7 +26,8 @@ fn named(name: String, namespace: &str, with_namespace: bool, style: &Style) -> 
     if with_namespace { format!("{name} --namespace={}", style.whole(namespace)) } else { name }
 }
 
-/// Writes the pods that would be patched, and those whose update is on its way.
+/// Writes the pods that would be patched, and those whose update is on its way; of manifests alone, the workloads that can be
+/// changed in place.
 ///
 /// # Errors
 /// The writer's.
@@ -34,6 +35,11 @@ pub(super) fn plan(plan: &Plan, every_namespace: bool, style: &Style, out: &mut 
     let changes = |verdict| matches!(verdict, PodVerdict::Update | PodVerdict::InProgress);
     let namespaces: BTreeSet<&str> =
         plan.workloads.iter().map(|workload| workload.workload.namespace.as_str()).collect();
+    let offline =
+        plan.workloads.iter().filter(|workload| workload.is_offline() && workload.verdict == Verdict::InPlace);
+    for workload in offline {
+        writeln!(out, "{}", of(&workload.workload, every_namespace || namespaces.len() > 1, style))?;
+    }
     for pod in plan.workloads.iter().flat_map(|workload| &workload.pods).filter(|pod| changes(pod.verdict)) {
         let name = format!("pod/{}", style.whole(&pod.pod.name));
         writeln!(out, "{}", named(name, &pod.pod.namespace, every_namespace || namespaces.len() > 1, style))?;

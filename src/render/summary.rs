@@ -559,8 +559,10 @@ impl Ending<'_> {
             ("Roll back:", &next.abort),
             ("Follow:", &watch),
         ];
-        // The same images would fail again: there is one thing to do.
-        let most = if self.outcome.result == EndResult::Failed { 1 } else { steps.len() };
+        // The same images would fail again: there is one thing to do. A person's command before a pod says nothing of them.
+        let failed = || self.outcome.pods.iter().filter(|end| end.phase.stage() == Stage::Failed);
+        let says_nothing = failed().count() > 0 && failed().all(|end| !end.patched);
+        let most = if self.outcome.result == EndResult::Failed && !says_nothing { 1 } else { steps.len() };
         if most == 1 {
             steps.swap(1, 2);
         }

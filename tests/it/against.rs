@@ -269,3 +269,13 @@ fn a_kind_that_its_own_controller_updates_is_compared_and_taken_by_no_other_comm
         refused(&[command, "-f", "new.yaml"]);
     }
 }
+
+/// There are no pods to name: what comes after a pipe gets the workloads.
+#[test]
+fn names_are_those_of_the_workloads() {
+    let files = ["--against", "old.yaml", "-f", "new.yaml", "-o", "name"];
+    let output = plan(&files, OLD, &image());
+    assert_eq!((output.code, output.stdout.as_str()), (Some(0), "deployment.apps/web\n"), "{}", output.block());
+    let output = plan(&files, OLD, &blocked());
+    assert_eq!(output.stdout, "", "{}", output.block());
+}

@@ -84,7 +84,7 @@ fn with_everything() -> Typing {
 #[test]
 fn every_flag_is_known_to_be_carried_on_or_not() {
     let root = root();
-    let all = root.get_subcommands().flat_map(clap::Command::get_arguments).map(|argument| argument.get_id().as_str());
+    let all = root.get_subcommands().flat_map(Command::get_arguments).map(|argument| argument.get_id().as_str());
     let unknown: std::collections::BTreeSet<&str> = all.filter(|id| carry(id).is_none()).collect();
     assert!(unknown.is_empty(), "say in CARRY what becomes of {unknown:?}");
     let mut ids: Vec<&str> = CARRY.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();

@@ -51,6 +51,10 @@ pub const LASTING_SECONDS: u64 = 10;
 /// CrashLoopBackOff was seen up to 15 s after the end.
 pub const ENDED_SECONDS: u64 = 20;
 
+/// Restarts of the new container after which one more end counts at once: a kubelet under load may show each end until it
+/// starts the container again, and never CrashLoopBackOff.
+pub const RESTARTS_OF_A_LOOP: u64 = 2;
+
 /// Seconds for which a waiting reason that was there before the patch may still be shown: the kubelet's record of
 /// the last failed start is replaced by the next attempt, which back-off delays by about ten seconds.
 pub const STALE_REASON_SECONDS: u64 = 30;
@@ -99,15 +103,16 @@ fn kind(reason: &str) -> WaitingKind {
 
 /// Judges the status of a container whose image was changed.
 ///
-/// `is_new` tells of an ended container, by its id and start, whether it came after the change, where that is known. `old_image` and
-/// `old_waiting` are what the record noted: a reason that belongs to the image before is not this update's.
+/// `is_new` tells of an ended container, by its id and start, whether it came after the change, where that is known. `old_image` is
+/// what the record noted: a reason that belongs to the image before is not this update's. `restarts` are those since the change.
 pub fn judge(
     status: &ContainerStatus,
     is_new: impl Fn(&Terminated) -> Option<bool>,
+    restarts: Option<u64>,
     old_image: Option<&str>,
     wanted: &str,
 ) -> Option<(Failure, Urgency)> {
-    let Some(waiting) = &status.state.waiting else { return ended_for_long(status, is_new) };
+    let Some(waiting) = &status.state.waiting else { return ended_for_long(status, is_new, restarts) };
     if names_only(&waiting.message, old_image, wanted) {
         return None;
     }
@@ -167,6 +172,7 @@ pub fn back_off(status: &ContainerStatus) -> Option<(String, String)> {
 fn ended_for_long(
     status: &ContainerStatus,
     is_new: impl Fn(&Terminated) -> Option<bool>,
+    restarts: Option<u64>,
 ) -> Option<(Failure, Urgency)> {
     let ended = status.state.terminated.as_ref().filter(|ended| is_new(ended) == Some(true))?;
     let message =
@@ -177,7 +183,8 @@ fn ended_for_long(
         message: message.to_owned(),
         exit_code: Some(ended.exit_code),
     };
-    Some((failure, Urgency::IfItStaysEnded))
+    let is_loop = restarts.is_some_and(|restarts| restarts >= RESTARTS_OF_A_LOOP);
+    Some((failure, if is_loop { Urgency::AtOnce } else { Urgency::IfItStaysEnded }))
 }
 
 fn failure(status: &ContainerStatus, waiting: &Waiting, ended: Option<&Terminated>) -> Failure {
@@ -266,7 +273,7 @@ mod tests {
         ];
         for (reason, message, expected) in cases {
             let judged =
-                judge(&waiting(reason, message), |_| Some(true), None, "r/side:v9").map(|(_, urgency)| urgency);
+                judge(&waiting(reason, message), |_| Some(true), None, None, "r/side:v9").map(|(_, urgency)| urgency);
             assert_eq!(judged, expected, "{reason}: {message}");
         }
     }
@@ -277,8 +284,8 @@ mod tests {
         status.last_state.terminated =
             Some(Terminated { exit_code: 3, container_id: Some("containerd://new".into()), ..Default::default() });
         let new = |ended: &Terminated| Some(ended.container_id.as_deref() == Some("containerd://new"));
-        assert_eq!(judge(&status, new, None, "x").and_then(|(failure, _)| failure.exit_code), Some(3));
-        assert_eq!(judge(&status, |_| Some(false), None, "x"), None);
+        assert_eq!(judge(&status, new, None, None, "x").and_then(|(failure, _)| failure.exit_code), Some(3));
+        assert_eq!(judge(&status, |_| Some(false), None, None, "x"), None);
     }
 
     #[test]
@@ -303,19 +310,24 @@ mod tests {
         let ended = Terminated { exit_code: 3, reason: "Error".into(), ..Default::default() };
         let mut status = waiting("", "");
         status.state = ContainerState { terminated: Some(ended), ..Default::default() };
-        let judged = judge(&status, |_| Some(true), None, "x").map(|(failure, urgency)| (failure.exit_code, urgency));
+        let judged =
+            judge(&status, |_| Some(true), None, None, "x").map(|(failure, urgency)| (failure.exit_code, urgency));
         assert_eq!(judged, Some((Some(3), Urgency::IfItStaysEnded)));
+        for (restarts, urgency) in [(1, Urgency::IfItStaysEnded), (2, Urgency::AtOnce), (7, Urgency::AtOnce)] {
+            let judged = judge(&status, |_| Some(true), Some(restarts), None, "x").map(|(_, urgency)| urgency);
+            assert_eq!(judged, Some(urgency), "{restarts} restarts");
+        }
         for known in [Some(false), None] {
-            assert_eq!(judge(&status, |_| known, None, "x"), None);
+            assert_eq!(judge(&status, |_| known, None, None, "x"), None);
         }
     }
 
     #[test]
     fn a_reason_that_speaks_of_the_image_before_is_not_this_updates() {
         let status = waiting("ImagePullBackOff", "Back-off pulling image \"r/side:v1\": ErrImagePull: not found");
-        assert_eq!(judge(&status, |_| Some(true), Some("r/side:v1"), "r/side:v2"), None);
-        assert!(judge(&status, |_| Some(true), Some("r/side:v2"), "r/side:v1").is_some());
+        assert_eq!(judge(&status, |_| Some(true), None, Some("r/side:v1"), "r/side:v2"), None);
+        assert!(judge(&status, |_| Some(true), None, Some("r/side:v2"), "r/side:v1").is_some());
         let again = waiting("ImagePullBackOff", "Back-off pulling image \"r/side:v1-again\"");
-        assert!(judge(&again, |_| Some(true), Some("r/side:v1"), "r/side:v1-again").is_some());
+        assert!(judge(&again, |_| Some(true), None, Some("r/side:v1"), "r/side:v1-again").is_some());
     }
 }

@@ -303,7 +303,8 @@ fn condition(pod: &Pod, list: ContainerList, container: &Container, status: Opti
 fn failure(baseline: &Baseline, container: &Container, status: &ContainerStatus) -> Option<Failure> {
     let (old_image, old_waiting, old_bits) = baseline.before(status);
     let is_new = |ended: &Terminated| baseline.ended_after(ended);
-    let (failure, urgency) = failure::judge(status, is_new, old_image, &container.image)?;
+    let (failure, urgency) =
+        failure::judge(status, is_new, baseline.restarts_since(status), old_image, &container.image)?;
     let crashed = failure.exit_code.is_some();
     let of_before =
         old_waiting == Some(failure.reason.as_str()) && !crashed && !failure.message.contains(&container.image);

@@ -194,6 +194,7 @@ fn held(status: &WorkloadStatus, context: &StatusContext<'_>, style: &Style, out
         Held::Unreadable { text } => {
             let heading = style.paint(Meaning::Failing, "unreadable lock:");
             let text = escape::cut(&style.whole(text), MESSAGE_CHARACTERS);
+            let text = if text.is_empty() { "it is empty".to_owned() } else { text };
             writeln!(out, "  {heading} it was made by another version, or edited: {text}")?;
         }
         Held::No => {}

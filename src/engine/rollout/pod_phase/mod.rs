@@ -301,7 +301,8 @@ impl<'a> PodJudge<'a> {
         let now = self.look.now;
         let (old_image, old_waiting, old_bits) = baseline.before(status);
         let is_new = |ended: &Terminated| baseline.ended_after(ended);
-        let judged = failure::judge(status, is_new, old_image, &container.image);
+        let restarts = baseline.restarts_since(status);
+        let judged = failure::judge(status, is_new, restarts, old_image, &container.image);
         let Some((failure, urgency)) = judged else {
             entry.failing_since.remove(&container.name);
             return None;

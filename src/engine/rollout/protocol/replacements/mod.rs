@@ -127,7 +127,8 @@ fn troubles(goal: &Goal, pod: &Pod, before: &Troubles, now: Now) -> Troubles {
         .filter_map(|(name, wanted)| {
             let (_, _, status) = pod.container_status(&name)?;
             // Whatever ended in it is of the wanted image: it was made with it.
-            let (failure, urgency) = failure::judge(status, |_| Some(true), None, wanted.to.as_deref()?)?;
+            let restarts = u64::try_from(status.restart_count).ok();
+            let (failure, urgency) = failure::judge(status, |_| Some(true), restarts, None, wanted.to.as_deref()?)?;
             if failure.exit_code.is_some() && urgency == Urgency::AtOnce && status.restart_count <= FORGIVEN_RESTARTS {
                 return None;
             }
