@@ -225,3 +225,29 @@ fn what_waits_for_an_init_container_that_crashes_is_resized_and_taken_back() {
     assert!(told.stdout.contains("Rolled back:") && told.stdout.contains("Restarted as planned: nothing"), "{told:#?}");
     assert_eq!(names(), before);
 }
+
+/// A container that has not begun restarts for nothing; where it begins between the plan and its pod's turn, it is one that is
+/// resized and restarts, as was asked for, and has its hook and its drain.
+#[test]
+fn what_begins_after_the_plan_restarts_as_planned() {
+    let (namespace, api) = (Namespace::new("resize-begun"), Api::open());
+    let image = format!("{}/side:v1", crate::support::registry());
+    let setup = json!({"name": "setup", "image": image, "command": ["sh", "-c", "sleep 8"]});
+    let app = json!({"name": "app", "image": image, "resources": {"limits": {"memory": "64Mi"}},
+        "resizePolicy": [{"resourceName": "memory", "restartPolicy": "RestartContainer"}]});
+    let spec = json!({"initContainers": [setup], "containers": [app], "terminationGracePeriodSeconds": 1});
+    let labels = json!({"app": "web"});
+    let owner = json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "web"}, "spec": {
+        "serviceName": "web", "replicas": 1, "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": spec}}});
+    namespace.apply(&owner.to_string());
+    let pod = || api.get(&format!("/api/v1/namespaces/{}/pods/web-0", namespace.name()));
+    poll(|| pod()["status"]["initContainerStatuses"][0]["state"]["running"].is_object().then_some(()))
+        .expect("it waits");
+    let uid = pod()["metadata"]["uid"].clone();
+    let asked = ["apply", "statefulset/web", "-c", "app", "--limits", "memory=80Mi", "--yes", "--timeout", "60s"];
+    let told = namespace.inplace(&[asked.as_slice(), &["--before-pod", "sleep 14"]].concat());
+    assert_eq!(told.code, 0, "{told:#?}");
+    assert!(told.stdout.contains("Restarted as planned: app in 1 pod; nothing else restarted"), "{told:#?}");
+    assert_eq!(pod()["metadata"]["uid"], uid);
+}

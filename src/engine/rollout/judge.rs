@@ -11,7 +11,7 @@ use crate::engine::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
 use super::entry::{Entry, Request, Seen, Sent};
 use super::fault::Fault;
-use super::goal::{Mode, PodGoal};
+use super::goal::{ContainerGoal, Mode, PodGoal};
 use super::look::{Look, Visit};
 use super::protocol::{by_another, drain, owner};
 use super::turn::Run;
@@ -27,6 +27,10 @@ impl Run<'_> {
     /// Judges a pod anew.
     pub(super) fn judge(&mut self, position: usize) {
         let look = self.look();
+        let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(look, &goal));
+        if let Some(goal) = restarting {
+            self.state.pods.replace(position, goal);
+        }
         let state = &mut *self.state;
         let Some((goal, mut entry)) = state.pods.open(position) else { return };
         let visit = Visit { position, goal: &goal, pod: look.world.pod(&goal.key) };
@@ -81,6 +85,21 @@ fn said_of_the_last_request(look: Look<'_>, visit: Visit<'_>, entry: &mut Entry,
         (false, true) => entry.has_moved.then(|| Notice::NotPatched { pod, why: NOT_TAKEN.into() }),
         (false, false) => Some(Notice::Retrying { pod, why }),
     }
+}
+
+/// What is wanted of a pod in which a container has begun since it was planned, and now restarts when it is resized.
+fn restarting_by_now(look: Look<'_>, goal: &PodGoal) -> Option<PodGoal> {
+    let pod = look.world.pod(&goal.key).filter(|_| look.goal.mode != Mode::Follow)?;
+    let is_known = |name: &ContainerName| goal.containers.get(name).is_some_and(|container| container.by_resize);
+    let mut restarting = goal.fields.restarting_in(pod);
+    restarting.retain(|name| !is_known(name));
+    if restarting.is_empty() {
+        return None;
+    }
+    let mut goal = goal.clone();
+    ContainerGoal::add_resized(&mut goal.containers, restarting);
+    goal.drain = goal.drain.or_else(|| owner::drain_like(look.goal, pod));
+    Some(goal)
 }
 
 /// Returns the container that keeps the pod from being ready whatever the rollout does to it.

@@ -25,7 +25,7 @@ use super::taken_over::TakenOver;
 use super::{Asker, Effects};
 
 pub(crate) use leave::{changed_by_another_run, held_by};
-pub(crate) use pods::has_left;
+pub(crate) use pods::{drain_like, has_left};
 
 /// While a controller is waited for, the owner is read so often: at first, and at the longest.
 const SOON: Duration = Duration::from_millis(50);

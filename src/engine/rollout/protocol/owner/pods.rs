@@ -126,7 +126,7 @@ impl Owner {
 }
 
 /// Pods of one owner have the same labels and gates, and so the same Services.
-fn drain_like(goal: &Goal, pod: &Pod) -> Option<DrainGoal> {
+pub(crate) fn drain_like(goal: &Goal, pod: &Pod) -> Option<DrainGoal> {
     let mut known = goal.pods.iter().filter_map(|pod| pod.drain.as_ref());
     known.find(|drain| drain.by.is_on(pod)).cloned()
 }
