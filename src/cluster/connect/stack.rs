@@ -23,6 +23,12 @@ pub(in crate::cluster) const TCP_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection may take, its TLS handshake included: three tries are as long as kubectl's five of ten seconds.
 pub(in crate::cluster) const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// A connection on which nothing comes is asked after so long whether its other end is there (Go's `net.Dialer` has the same), and
+/// so often before it is given up: a watch through a NAT or a load balancer that has forgotten it would be silent for minutes.
+const ALIVE_AFTER: Duration = Duration::from_secs(15);
+const ALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const ALIVE_RETRIES: u32 = 3;
+
 /// Returns what sends requests to the server of a configuration. Through a proxy it is kube's own.
 pub(super) fn client(config: Config) -> Result<Client, kube::Error> {
     if config.proxy_url.is_some() {
@@ -32,6 +38,9 @@ pub(super) fn client(config: Config) -> Result<Client, kube::Error> {
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(TCP_TIMEOUT));
+    tcp.set_keepalive(Some(ALIVE_AFTER));
+    tcp.set_keepalive_interval(Some(ALIVE_INTERVAL));
+    tcp.set_keepalive_retries(Some(ALIVE_RETRIES));
     let mut connector = TimeoutConnector::new(config.rustls_https_connector_with_connector(tcp)?);
     connector.set_connect_timeout(config.connect_timeout);
     connector.set_read_timeout(config.read_timeout);
