@@ -133,11 +133,8 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             let since = style.show(&duration::began(&lock.since, preview.now));
             // A copy of the lock tells how things stood when it was made.
             let is_copy = goal.owner.as_ref().is_some_and(|owner| owner.adopts);
-            let state = if is_copy {
-                "its lock is gone or unreadable".into()
-            } else {
-                lock.state.words(preview.may_be_at_work)
-            };
+            let state =
+                if is_copy { "its lock is gone or unreadable" } else { lock.state.words(preview.may_be_at_work) };
             format!("{} rollout {}, started by {who} {since} ({state})", preview.verb(), goal.id)
         }
         None => "restore what an interrupted run removed from its pods".to_owned(),

@@ -563,13 +563,16 @@ impl Ending<'_> {
         let failed = || self.outcome.pods.iter().filter(|end| end.phase.stage() == Stage::Failed);
         let says_nothing = failed().count() > 0 && failed().all(|end| !end.patched);
         let most = if self.outcome.result == EndResult::Failed && !says_nothing { 1 } else { steps.len() };
-        if most == 1 {
+        // Nor does what was not ready in all the time that a pod has get ready by more of it.
+        let is_late = self.outcome.result == EndResult::TimedOut && run.next.with_more_time.is_none();
+        let is_unready = |end: &PodEnd| matches!(end.phase, PodPhase::Starting { .. });
+        if most == 1 || is_late && self.outcome.pods.iter().any(is_unready) {
             steps.swap(1, 2);
         }
         if self.outcome.held && run.next.despite(self.outcome).is_some() {
             writeln!(
                 out,
-                "What failed had gone back already: it fails with what it had before as well. The others go back with:"
+                "What failed has gone back already, and fails with what it had before as well. All else goes back with:"
             )?;
         }
         self.commands(steps.into_iter().filter(|(_, command)| command.is_some()).take(most), out)

@@ -42,7 +42,10 @@ pub(super) fn said_once<N, T: PartialEq>(things: impl Iterator<Item = (N, T)>) -
 pub(super) fn restarts(since_update: Option<u64>, in_all: Option<i64>) -> Option<String> {
     let times = |times: u64| if times == 1 { "once".to_owned() } else { format!("{times} times") };
     let in_all = || Some(format!("restarted {} in all", times(u64::try_from(in_all?).ok()?)));
-    since_update.map(|since| format!("restarted {} since the update", times(since))).or_else(in_all)
+    since_update
+        .filter(|since| *since > 0)
+        .map(|since| format!("restarted {} since the update", times(since)))
+        .or_else(in_all)
 }
 
 /// Returns `4.1 s`, `2 min 5 s`, `1 h 3 min`.

@@ -9,7 +9,7 @@ use crate::support::api_server::{ApiServer, Effect, When};
 use crate::support::builders::Workload;
 use crate::support::clock;
 use crate::support::run::Output;
-use crate::support::scene::{APPLY, images, patches, run, server_with, two_containers};
+use crate::support::scene::{APPLY, images, patches, run, server_with, two_containers, typed};
 
 const GATE: &str = "example.com/serving";
 
@@ -125,4 +125,30 @@ fn the_permission_is_asked_about_only_where_a_gate_would_serve() {
     let server = server_with([two_containers(Workload::deployment("web"))]);
     run(&server, "plan deploy/web side=acme/side:v2 --pods-only").ends_with(0);
     assert!(!asks(&server));
+}
+
+/// What an earlier run has noted on a pod, to keep out the requests of the one before it, does not say that somebody has taken it
+/// from this one.
+#[test]
+fn a_pod_that_an_earlier_run_took_over_goes_back_by_its_gate() {
+    let server = gated();
+    server.run_controllers(true);
+    server.fault(When::verb("patch").of("pods").for_real(), Effect::NoAnswer);
+    let running = typed(&server, "apply deploy/web side=acme/side:v2 --yes --min-ready-seconds 0").spawn();
+    clock::eventually("the patch", || {
+        server.writes().iter().any(|logged| logged.path.contains("/pods/") && !logged.dry_run).then_some(())
+    });
+    running.signal("KILL");
+    assert_eq!(running.wait().code, None, "killed");
+    server.clear_faults();
+    server.pause_kubelet(true);
+    run_with_slices(&server, "resume deploy/web --yes --min-ready-seconds 0 --total-timeout 6s").ends_with(5);
+    server.pause_kubelet(false);
+    let record = server.objects("pods")[0]["metadata"]["annotations"]["kubectl-inplace.io/update"].to_string();
+    assert!(record.contains("takenOver"), "{record}");
+    run_with_slices(&server, "abort deploy/web --yes --min-ready-seconds 0 --timeout 20s")
+        .ends_with(0)
+        .prints("Rolled back:");
+    assert_eq!(condition(&server)["status"], "True");
+    assert_eq!(images(&server, "side"), ["acme/side:v1"]);
 }

@@ -22,7 +22,7 @@ use crate::engine::state::durable::lock::{CAUSE_POINTER, HistoryStep, LockState,
 use crate::engine::state::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
 use crate::engine::state::hook::Hooks;
 use crate::engine::state::outcome::EndResult;
-use crate::engine::state::record::TakenOver;
+use crate::engine::state::record::{TakenOver, UpdateRecord};
 
 /// Who begins a run, when, and how it is to leave things.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -192,6 +192,7 @@ fn owner_goal(
     OwnerGoal {
         uid: workload.uid.clone(),
         take_over,
+        earlier: BTreeSet::new(),
         lock,
         replaces,
         unless_alive: None,
@@ -252,6 +253,8 @@ pub fn resume(
             "an older ReplicaSet holds the template from before: going back would replace the pods, going on does not",
         ));
     }
+    let noted = live.pods.iter().filter_map(|pod| UpdateRecord::of(pod)?.taken_over.clone());
+    owner.earlier = noted.filter(|noted| noted.rollout == lock.id).map(|noted| noted.run).collect();
     owner.unless_alive = (!start.take_over).then(|| LastBeat(beat_of(&workload.object).map(str::to_owned)));
     let controllers = match (workload.reference.kind.owns_through(), &lock.outgoing) {
         (Some(_), Some(outgoing)) => [outgoing.uid.clone()].into(),

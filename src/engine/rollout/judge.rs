@@ -27,7 +27,7 @@ impl Run<'_> {
     /// Judges a pod anew.
     pub(super) fn judge(&mut self, position: usize) {
         let look = self.look();
-        let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(look, &goal));
+        let restarting = self.state.pods.goal(position).and_then(|goal| restarting_by_now(look, goal));
         if let Some(goal) = restarting {
             self.state.pods.replace(position, goal);
         }

@@ -42,7 +42,8 @@ pub(super) fn judge(look: Look<'_>, state: &RunState) -> Option<(EndResult, Opti
         let failing = || fail_as_before(pods);
         return Some((complete(pods, result), why.or_else(failing).or_else(|| never_started(look)).or_else(not_ready)));
     }
-    let has_failed = !pods.all(Is::Failed).is_empty() && !(goal.is_back() && pods.all_over());
+    let all_went_back = goal.is_back() && pods.all_over();
+    let has_failed = !all_went_back && !pods.all(Is::Failed).is_empty();
     // The owner is never left half done: its steps before the pods are finished first, or have ended above.
     let owner_is_under_way = state.owner.is_under_way(look);
     if has_failed && !owner_is_under_way && !look.has(Fault::IgnoresFailure) {

@@ -155,7 +155,14 @@ fn fails_with(change: &Change, pod: &PodStatus) -> bool {
 /// How many pods may be down for the others to go back, where pods fail with what they had before as well.
 fn despite(lock: &RolloutLock, pods: &[PodStatus]) -> Option<usize> {
     let back = lock.directed();
-    let failing = pods.iter().filter(|pod| fails_with(&back, pod)).count();
+    // Nobody is at work any more: what has its image back and is not ready is not getting there.
+    let is_unready = |pod: &&PodStatus| {
+        pod.containers.iter().any(|report| {
+            let is_back = back.images.get(&report.container).is_some_and(|image| image.to == report.image);
+            is_back && matches!(report.condition, Condition::Running { ready: false, .. })
+        })
+    };
+    let failing = pods.iter().filter(|pod| fails_with(&back, pod) || is_unready(pod)).count();
     let is_back = |pod: &PodStatus| {
         let mut wanted = back.images.iter();
         wanted.all(|(name, image)| !pod.containers.iter().any(|is| is.container == *name && is.image != image.to))

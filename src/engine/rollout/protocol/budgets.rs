@@ -101,8 +101,9 @@ impl Budgets {
     /// Notes which budget blocks, and says it once.
     pub(crate) fn block(&mut self, look: Look<'_>, pods: &Pods, limit: &str) -> Effects {
         let mut effects = Effects::default();
-        // While pods of ours are in progress it is plain why nothing else is taken.
-        if pods.all(Is::InHand).is_empty() && self.said.as_deref() != Some(limit) {
+        // While pods of ours restart it is plain why nothing else is taken.
+        let is_plain = pods.all(Is::InHand).difference(pods.all(Is::Next)).next().is_some();
+        if !is_plain && self.said.as_deref() != Some(limit) {
             self.said = Some(limit.to_owned());
             effects.say(Notice::DisruptionBudgetHolds { why: limit.to_owned() });
         }

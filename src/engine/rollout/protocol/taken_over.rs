@@ -106,5 +106,8 @@ pub(crate) fn is_done(owner: &OwnerGoal, look: Look<'_>, pods: &Pods) -> bool {
 pub(crate) fn by_another(goal: &Goal, pod: &Pod) -> bool {
     let Some(owner) = &goal.owner else { return false };
     let taken = UpdateRecord::of(pod).and_then(|record| record.taken_over.clone());
-    taken.is_some_and(|taken| taken.rollout == owner.lock.id && taken.run != owner.lock.run)
+    taken.is_some_and(|taken| {
+        let is_known = taken.run == owner.lock.run || owner.earlier.contains(&taken.run);
+        taken.rollout == owner.lock.id && !is_known
+    })
 }

@@ -79,6 +79,7 @@ pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) 
         adopts: false,
         unless_alive: None,
         take_over: None,
+        earlier: Default::default(),
         before,
         after,
         clock: since,

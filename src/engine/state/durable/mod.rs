@@ -17,7 +17,7 @@ pub mod revisions;
 pub mod stateful_set;
 mod step;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -67,6 +67,10 @@ pub struct OwnerGoal {
     /// The pods are taken over first: requests of the run that held the owner before may still arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take_over: Option<TakenOver>,
+    /// The runs that had taken pods of this rollout over before this one was planned: what they have noted on them is not
+    /// that somebody takes them from this run.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub earlier: BTreeSet<String>,
     /// The user who begins this run, as the server knows it.
     #[serde(default)]
     pub who: String,

@@ -26,6 +26,7 @@ fn goal(direction: &str) -> OwnerGoal {
         adopts: false,
         unless_alive: None,
         take_over: None,
+        earlier: Default::default(),
         before: template("1"),
         after: template("2"),
         clock: "2026-03-01T10:00:00Z".into(),

@@ -151,6 +151,7 @@ impl Run {
             after: wanted_template(scenario),
             clock: "2026-03-01T10:00:00Z".into(),
             take_over,
+            earlier: Default::default(),
             who: "jane".into(),
             field_manager: "kubectl-inplace".into(),
             keep_field_ownership: false,
