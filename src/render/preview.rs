@@ -194,6 +194,10 @@ fn text(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result
 
 /// What other clients have set meanwhile, which does not stay.
 fn foreign(preview: &Preview<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    if preview.lock_is_gone() {
+        // Which images were the rollout's is not known.
+        return Ok(());
+    }
     let images = preview.foreign().into_iter().map(|(pod, container, goal)| {
         let (from, to) = (goal.from.as_deref().unwrap_or_default(), goal.to.as_deref().unwrap_or_default());
         (pod, style.show(container.as_str()), style.show(from), style.show(to))

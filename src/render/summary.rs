@@ -570,10 +570,7 @@ impl Ending<'_> {
             steps.swap(1, 2);
         }
         if self.outcome.held && run.next.despite(self.outcome).is_some() {
-            writeln!(
-                out,
-                "What failed has gone back already, and fails with what it had before as well. All else goes back with:"
-            )?;
+            writeln!(out, "What failed fails with what it had before as well. The others go back with:")?;
         }
         self.commands(steps.into_iter().filter(|(_, command)| command.is_some()).take(most), out)
     }

@@ -70,13 +70,6 @@ pub(super) fn judge(look: Look<'_>, visit: Visit<'_>, entry: &mut Entry, judged:
             }
             Judged { phase, wake: judged.wake }
         }
-        // The other containers of a pod go back though one has failed: they have a time of their own.
-        (Stage::InProgress, phase @ PodPhase::Next { .. }) if look.goal.is_back() => {
-            if entry.given_up.take().is_some() {
-                entry.started = Some(now);
-            }
-            Judged { phase, wake: judged.wake }
-        }
         (Stage::Waiting | Stage::InProgress, phase) => {
             let phase = entry.given_up.clone().map_or(phase, PodPhase::Failing);
             Judged { phase, wake: judged.wake }

@@ -185,19 +185,13 @@ impl<'a> PodJudge<'a> {
         entry.is_between = is_begun;
         let waits = not_asked_yet(entry, unbounded);
         let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodPhase::Patched;
-        // On the way back what was before fails for a reason of its own: the other containers go back all the same.
-        let goes_on = self.look.goal.is_back() && self.look.goal.policy.goes_on_after_failure && is_begun;
-        let is_late = entry.deadline().is_some_and(|deadline| deadline <= self.look.now);
-        let has_failed = matches!(&judged, Some(Judged { phase: PodPhase::Failing(_), .. }));
-        let goes_on = goes_on && (has_failed || is_late || entry.given_up.is_some()) && !is_under_way;
         match judged {
-            Some(_) if goes_on => {}
             Some(judged) if judged.phase.stage().is_end() => return judged,
             Some(_) | None if is_under_way => return PodPhase::Patched.into(),
             Some(judged) => return judged,
             None => {}
         }
-        if is_begun && !goes_on {
+        if is_begun {
             let settled = self.settle(entry, &self.restarting(earlier.into_iter()), false);
             if settled.phase != PodPhase::Done {
                 return settled;

@@ -101,9 +101,13 @@ impl Budgets {
     /// Notes which budget blocks, and says it once.
     pub(crate) fn block(&mut self, look: Look<'_>, pods: &Pods, limit: &str) -> Effects {
         let mut effects = Effects::default();
-        // While pods of ours restart it is plain why nothing else is taken.
+        // While pods of ours restart it is plain why nothing else is taken. Of those between two containers each has its own count.
         let is_plain = pods.all(Is::InHand).difference(pods.all(Is::Next)).next().is_some();
-        if !is_plain && self.said.as_deref() != Some(limit) {
+        let is_new = match &self.said {
+            Some(said) => pods.all(Is::InHand).is_empty() && said != limit,
+            None => true,
+        };
+        if !is_plain && is_new {
             self.said = Some(limit.to_owned());
             effects.say(Notice::DisruptionBudgetHolds { why: limit.to_owned() });
         }
