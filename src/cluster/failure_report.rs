@@ -28,6 +28,9 @@ const WITHIN: Duration = Duration::from_secs(3);
 /// Pods that left are looked for, at most.
 const LOOKED_FOR_AT_MOST: usize = 50;
 
+/// What the kubelet answers as if it were the log, where its runtime has none (`GetContainerLogs`).
+const NO_LOG: &str = "unable to retrieve container logs for ";
+
 /// How many pods are looked for at once.
 const AT_ONCE: usize = 8;
 
@@ -139,15 +142,22 @@ impl Cluster {
         pod: &PodKey,
         container: &ContainerName,
         instance: Instance,
-    ) -> Result<(Instance, String), ClusterError> {
-        let read = |previous| self.log_of(pod, container.as_str(), previous, (MOST_LINES, MOST_BYTES));
-        match instance {
-            Instance::Current => Ok((instance, read(false).await?)),
-            Instance::Previous => match read(true).await {
-                Ok(text) => Ok((instance, text)),
-                Err(error @ ClusterError::Forbidden { .. }) => Err(error),
-                Err(_) => Ok((Instance::Current, read(false).await?)),
-            },
+    ) -> Result<(Instance, String), String> {
+        let read = async |previous| {
+            let text = self.log_of(pod, container.as_str(), previous, (MOST_LINES, MOST_BYTES)).await?;
+            Ok(if text.starts_with(NO_LOG) && text.lines().count() == 1 { None } else { Some(text) })
+        };
+        if instance == Instance::Previous {
+            match read(true).await {
+                Ok(Some(text)) => return Ok((instance, text)),
+                Err(error @ ClusterError::Forbidden { .. }) => return Err(error.to_string()),
+                Ok(None) | Err(_) => {}
+            }
+        }
+        match read(false).await {
+            Ok(Some(text)) => Ok((Instance::Current, text)),
+            Ok(None) => Err("the node keeps none of this container any more".into()),
+            Err(error) => Err(error.to_string()),
         }
     }
 }

@@ -37,6 +37,7 @@ mod status;
 mod style;
 mod summary;
 mod table;
+mod tally;
 pub mod terminal;
 mod text;
 mod wide;

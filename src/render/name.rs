@@ -23,7 +23,12 @@ pub(super) fn of(workload: &WorkloadRef, with_namespace: bool, style: &Style) ->
 }
 
 fn named(name: String, namespace: &str, with_namespace: bool, style: &Style) -> String {
-    if with_namespace { format!("{name} --namespace={}", style.whole(namespace)) } else { name }
+    // Manifests need not name theirs.
+    if with_namespace && !namespace.is_empty() {
+        format!("{name} --namespace={}", style.whole(namespace))
+    } else {
+        name
+    }
 }
 
 /// Writes the pods that would be patched, and those whose update is on its way; of manifests alone, the workloads that can be

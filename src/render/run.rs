@@ -102,6 +102,7 @@ fn first_step(goal: &Goal, pod: &PodGoal) -> Option<PodGoal> {
 pub(super) struct Run {
     pub(super) workload: WorkloadRef,
     pub(super) mode: Mode,
+    pub(super) is_back: bool,
     pub(super) max_unavailable: u32,
     pub(super) next: NextSteps,
     pods: BTreeMap<PodKey, PodGoal>,
@@ -118,6 +119,7 @@ impl Run {
         Self {
             workload: goal.workload.clone(),
             mode: goal.mode,
+            is_back: goal.is_back(),
             max_unavailable: goal.policy.max_unavailable,
             next: next.clone(),
             pods: goal.pods.iter().map(|pod| (pod.key.clone(), pod.clone())).collect(),

@@ -6,8 +6,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use serde::Serialize;
-
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::report::failure_report::{FailureReport, LATE};
 use crate::engine::report::progress::{PodPhase, Stage};
@@ -18,75 +16,11 @@ use crate::engine::state::outcome::EndResult;
 
 use super::run::{NextSteps, Run};
 use super::style::{Meaning, Style};
+use super::tally::{Course, Tally};
 use super::{failure_report, proof, words};
 
 /// How many pods that decided the end are named.
 const NAMED_PODS: usize = 5;
-
-/// How many pods ended where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Tally {
-    /// Done, and patched by this run.
-    pub(super) updated: usize,
-    /// Done without a patch of this run.
-    pub(super) up_to_date: usize,
-    /// Patched, and neither done nor failed.
-    pub(super) in_progress: usize,
-    /// Left to the kubelet, which has put it off.
-    pub(super) left_to_kubelet: usize,
-    pub(super) failed: usize,
-    pub(super) conflict: usize,
-    pub(super) gone: usize,
-    /// In documents it follows what else is said of pods that are gone.
-    #[serde(skip)]
-    pub(super) not_started: usize,
-    /// This run changed them, however they ended.
-    #[serde(skip)]
-    pub(super) patched: usize,
-}
-
-impl Tally {
-    pub(super) fn of(outcome: &Outcome) -> Self {
-        let mut tally = Self::default();
-        for pod in &outcome.pods {
-            tally.patched += usize::from(pod.patched);
-            let counter = match (pod.phase.stage(), pod.patched) {
-                (Stage::Done, true) => &mut tally.updated,
-                (Stage::Done, false) => &mut tally.up_to_date,
-                (Stage::Left, _) => &mut tally.left_to_kubelet,
-                (Stage::Failed, _) => &mut tally.failed,
-                (Stage::Lost, _) if matches!(pod.phase, PodPhase::Moved { .. } | PodPhase::Overtaken { .. }) => {
-                    &mut tally.conflict
-                }
-                (Stage::Lost, _) => &mut tally.gone,
-                (Stage::Waiting | Stage::InProgress, false) if pod.phase.is_before_any_change() => {
-                    &mut tally.not_started
-                }
-                (Stage::Waiting | Stage::InProgress, _) => &mut tally.in_progress,
-            };
-            *counter += 1;
-        }
-        tally
-    }
-
-    /// Says what there is of it; of pods that are only followed in other words.
-    pub(super) fn words(&self, follows: bool) -> String {
-        let either = |followed, changed| if follows { followed } else { changed };
-        let counts = [
-            (self.updated, either("done", "updated")),
-            (self.up_to_date, either("done", "up to date")),
-            (self.in_progress, "in progress"),
-            (self.left_to_kubelet, "left to the kubelet"),
-            (self.failed, "failed"),
-            (self.conflict, "changed outside this run"),
-            (self.gone, "gone"),
-            (self.not_started, either("waiting", "not started")),
-        ];
-        let counts = counts.into_iter().filter(|(number, _)| *number > 0);
-        counts.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
-    }
-}
 
 /// What a listener was told before the end.
 #[derive(Clone, Copy, Default)]
@@ -146,6 +80,14 @@ impl Ending<'_> {
 
     fn follows(&self) -> bool {
         self.told.run.is_some_and(|run| run.mode == Mode::Follow)
+    }
+
+    fn course(&self) -> Course {
+        match self.told.run {
+            _ if self.follows() => Course::Followed,
+            Some(run) if run.is_back => Course::Back,
+            Some(_) | None => Course::Forward,
+        }
     }
 
     /// What was followed is gone, and the reason says who replaces it.
@@ -448,7 +390,7 @@ impl Ending<'_> {
     }
 
     fn all_pods(&self, out: &mut dyn Write) -> io::Result<()> {
-        let counts = self.tally.words(self.follows());
+        let counts = self.tally.words(self.course());
         if counts.is_empty() {
             return Ok(());
         }

@@ -10,8 +10,8 @@ use crate::engine::state::outcome::EndResult;
 
 use super::json::WorkloadName;
 use super::style::{Meaning, Style};
-use super::summary::Tally;
 use super::table::Column;
+use super::tally::{Course, Tally};
 use super::{OutputFormat, escape, json_lines, place, words};
 
 const COLUMNS: [Column; 5] = [
@@ -72,7 +72,7 @@ fn text(
 ) -> io::Result<()> {
     let row = |end: &WorkloadEnd| {
         let tally = end.outcome.as_ref().map(Tally::of);
-        let pods = tally.map_or_else(|| "-".to_owned(), |tally| tally.words(false));
+        let pods = tally.map_or_else(|| "-".to_owned(), |tally| tally.words(Course::Forward));
         let took = end.outcome.as_ref().map(|outcome| words::duration(words::from_seconds(outcome.seconds)));
         let [name, namespace] = place::cells(&end.workload, style);
         let meaning = end.result.map_or(Meaning::Waiting, words::meaning);

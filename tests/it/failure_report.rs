@@ -119,6 +119,19 @@ fn a_previous_instance_that_is_gone_gives_way_to_the_present_one() {
     assert_eq!(line_of(&output, "failureReport")["pods"][0]["log"]["instance"], "current");
 }
 
+/// The kubelet writes it where the log would be, and the answer is a good one.
+#[test]
+fn what_the_kubelet_says_of_a_log_that_is_gone_is_no_log() {
+    let server = talkative();
+    let says = "unable to retrieve container logs for containerd://0123456789ab";
+    server.fault(When::verb("get").of("pods/log"), Effect::Answer(crate::support::api_server::Answer::text(200, says)));
+    run(&server, CRASH)
+        .ends_with(4)
+        .prints("could not be read: its log: the node keeps none of this container any more")
+        .omits("unable to retrieve");
+    assert_eq!(requests(&server, "/log").len(), 2);
+}
+
 #[test]
 fn a_server_that_does_not_answer_delays_the_end_by_three_seconds_at_most() {
     let server = talkative();

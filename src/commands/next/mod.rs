@@ -1,7 +1,9 @@
 //! Commands that are printed for a person to copy.
 //!
 //! Promise: a printed command leads to the same server as the same user, and keeps every safeguard of the run that it
-//! follows: flags are carried on from what was typed, and [`CARRY`] says of each what becomes of it. Secrets are left out.
+//! follows: flags are carried on from what was typed, and [`carry::CARRY`] says of each what becomes of it. Secrets are left out.
+
+mod carry;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,154 +27,8 @@ use crate::engine::value::hint::Flags;
 use crate::engine::value::shell_words::quoted;
 use crate::engine::value::{address, duration};
 
-/// What becomes of a flag in the commands that are printed after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Carry {
-    /// Who asks whom: in every command, in kubectl's too.
-    Connection,
-    /// How fast and how careful: in every command that has the flag.
-    Safeguard,
-    /// What is done: only in a command that does the same.
-    Task,
-    /// Of this run alone.
-    Never,
-}
-
-/// Every flag, and what becomes of it. A flag that is not here fails a test.
-const CARRY: &[(Carry, &[&str])] = &[
-    (
-        Carry::Connection,
-        &[
-            "kubeconfig",
-            "kuberc",
-            "context",
-            "cluster",
-            "user",
-            "server",
-            "token",
-            "username",
-            "password",
-            "certificate_authority",
-            "client_certificate",
-            "client_key",
-            "insecure_skip_tls_verify",
-            "tls_server_name",
-            "as_user",
-            "as_group",
-            "as_uid",
-            "as_user_extra",
-            "request_timeout",
-            "disable_compression",
-            "warnings_as_errors",
-        ],
-    ),
-    (
-        Carry::Safeguard,
-        &[
-            "max_unavailable",
-            "min_ready_seconds",
-            "timeout",
-            "total_timeout",
-            "pause_after",
-            "disruption_budget",
-            "pre_pull",
-            "drain",
-            "drain_seconds",
-            "container_order",
-            "before_pod",
-            "after_pod",
-            "no_hooks",
-            "on_failure",
-            "deferred",
-            "keep_field_ownership",
-            "field_manager",
-        ],
-    ),
-    (
-        Carry::Task,
-        &[
-            "words",
-            // Of several workloads: what is printed of one has none.
-            "parallel_workloads",
-            "image",
-            "all_containers",
-            "filename",
-            "kustomize",
-            "recursive",
-            "validate",
-            "selector",
-            "field_selector",
-            "all",
-            "all_namespaces",
-            "namespace",
-            "container",
-            "requests",
-            "limits",
-            "plan",
-            "to",
-            "pin_digest",
-            "pods_only",
-            "take_over",
-            "canary",
-            "partition",
-            "pods",
-            "node",
-            "order",
-            "reason",
-        ],
-    ),
-    (
-        Carry::Never,
-        &[
-            "help",
-            "color",
-            "quiet",
-            "verbosity",
-            "output",
-            "template",
-            "allow_missing_template_keys",
-            "detailed_exitcode",
-            "exit_code",
-            // What kubectl alone understands.
-            "cache_dir",
-            "log_flush_frequency",
-            "match_server_version",
-            "profile",
-            "profile_output",
-            "vmodule",
-            "chunk_size",
-            "show_managed_fields",
-            "subresource",
-            "out",
-            "against",
-            "yes",
-            "dry_run",
-            // Each run writes the file again.
-            "record",
-            // What is asked of a command that changes nothing.
-            "check",
-            "client",
-            "code",
-            "command",
-            "context_lines",
-            "install",
-            "kind",
-            "kubelet_version",
-            "optional",
-            "shell",
-            "watch",
-        ],
-    ),
-];
-
-fn carry(id: &str) -> Option<Carry> {
-    CARRY.iter().find(|(_, ids)| ids.contains(&id)).map(|(carry, _)| *carry)
-}
-
-/// Returns whether a flag names server or user: hints get those by themselves.
-pub(super) fn is_of_the_connection(id: &str) -> bool {
-    carry(id) == Some(Carry::Connection)
-}
+pub(super) use carry::is_of_the_connection;
+use carry::{Carry, carry};
 
 /// A command line to copy; its words are quoted when it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 use clap::FromArgMatches;
 
+use super::carry::CARRY;
 use super::*;
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::value::hint::{Hint, inplace, kubectl};

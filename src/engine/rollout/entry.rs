@@ -189,6 +189,8 @@ pub(super) struct Entry {
     /// The step that is next, and the one that was sent last.
     pub(super) step: usize,
     pub(super) sent_step: usize,
+    /// On the way back: so many of its steps are not waited for any more, since something of them fails.
+    pub(super) passed: usize,
     /// It had the cpu and memory that are wanted, and asks for no others since.
     pub(super) is_resized: bool,
     /// Since when the kubelet says that it does not resize the pod.

@@ -49,6 +49,22 @@ pub(super) fn is_taken_back(look: Look<'_>, visit: Visit<'_>, entry: &Entry, pha
     entry.given_up.is_some() && !visit.pod.is_some_and(drain::is_owed) && fails_as_before(look, visit, phase)
 }
 
+/// Returns whether a pod that goes back container by container goes on past those that were to be done by now: what was before
+/// may fail for a reason of its own, and the others go back all the same. Each of its steps gets a new time once.
+pub(super) fn goes_past(look: Look<'_>, entry: &mut Entry, step: usize, judged: Option<&Judged>) -> bool {
+    let is_late = entry.deadline().is_some_and(|deadline| deadline <= look.now);
+    let fails = matches!(judged, Some(Judged { phase: PodPhase::Failing(_), .. }));
+    let has_failed = fails || is_late || entry.given_up.is_some();
+    let may = look.goal.is_back() && look.goal.policy.goes_on_after_failure && !look.has(Fault::StaysAtAFailure);
+    if !(has_failed && may && step > entry.passed) {
+        return false;
+    }
+    entry.passed = step;
+    entry.given_up = None;
+    entry.started = Some(look.now);
+    true
+}
+
 /// Gives a pod up where that is asked for: a container that crashes again and again has failed once, not anew each time.
 pub(super) fn judge(look: Look<'_>, visit: Visit<'_>, entry: &mut Entry, judged: Judged) -> Judged {
     let now = look.now;

@@ -23,7 +23,7 @@ use crate::engine::state::hook::{HookEnd, HookPhase};
 use super::json::WorkloadName;
 use super::run::{NextSteps, Run};
 use super::style::Style;
-use super::summary::Tally;
+use super::tally::Tally;
 use super::{Listener, Writer, escape, words};
 
 /// The version of the lines.

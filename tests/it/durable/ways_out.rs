@@ -427,11 +427,18 @@ fn what_admission_refuses_of_the_pods_is_not_begun_on_the_owner() {
     });
 }
 
-fn killed_with(kind: Kind, before: &str) -> Scene {
+/// What goes back first fails, and the other container of the pod goes back all the same.
+const IN_ORDER: &str = "app=acme/app:v2 --container-order app,side";
+
+fn killed_with(kind: Kind, before: &str, more: &str) -> Scene {
     let scene = Scene::with(kind, |workload| {
         workload.template(|template| template["spec"]["containers"][1]["image"] = before.into())
     });
-    kill_at(&scene, Write { verb: "patch", plural: "pods", nth: 2 }, scene.typed("apply", "side=acme/side:v2"));
+    kill_at(
+        &scene,
+        Write { verb: "patch", plural: "pods", nth: if more.is_empty() { 2 } else { 4 } },
+        scene.typed("apply", &format!("side=acme/side:v2 {more}")),
+    );
     scene
 }
 
@@ -439,10 +446,11 @@ fn killed_with(kind: Kind, before: &str) -> Scene {
 /// others keep what works unless a person goes on; then the rollout is over all the same.
 #[test]
 fn what_fails_with_the_image_before_too_is_led_out_of() {
-    let cases: Vec<_> = KINDS.iter().flat_map(|kind| ["crash", "never-ready"].map(|tag| (*kind, tag))).collect();
-    side_by_side(cases, |(kind, tag)| {
-        let (what, old) = (format!("{} {tag}", kind.typed), format!("acme/side:{tag}"));
-        let scene = killed_with(kind, &old);
+    let tags = [("crash", ""), ("never-ready", ""), ("crash", IN_ORDER), ("never-ready", IN_ORDER)];
+    let cases: Vec<_> = KINDS.iter().flat_map(|kind| tags.map(|(tag, order)| (*kind, tag, order))).collect();
+    side_by_side(cases, |(kind, tag, order)| {
+        let (what, old) = (format!("{} {tag} {order}", kind.typed), format!("acme/side:{tag}"));
+        let scene = killed_with(kind, &old, order);
         let mut output = scene.run("abort", "--timeout 4s");
         let mut typed_so_far = Vec::new();
         while !scene.lock().is_null() {
@@ -459,7 +467,10 @@ fn what_fails_with_the_image_before_too_is_led_out_of() {
         assert_eq!(printed(&output), None, "{what}: {}", output.block());
         let says = "every pod is back and the lock is released";
         assert!(output.block().contains(says), "{what}: {}", output.block());
-        let is_back = |pod: &Value| pod["spec"]["containers"][1]["image"] == old.as_str();
+        let is_back = |pod: &Value| {
+            let image = |index: usize| &pod["spec"]["containers"][index]["image"];
+            *image(0) == "acme/app:v1" && *image(1) == old.as_str()
+        };
         assert!(scene.server.objects("pods").iter().all(is_back), "{what}");
         assert_eq!(uids(&scene.server), scene.uids, "{what}: no pod was replaced");
         assert_eq!(scene.owner()["spec"], scene.spec, "{what}");
@@ -470,7 +481,7 @@ fn what_fails_with_the_image_before_too_is_led_out_of() {
 #[test]
 fn where_the_image_before_is_gone_the_way_on_is_printed() {
     side_by_side(KINDS.to_vec(), |kind| {
-        let scene = killed_with(kind, "acme/side:missing");
+        let scene = killed_with(kind, "acme/side:missing", "");
         let output = scene.run("abort", "").ends_with(4).prints("no container was touched");
         let next = printed(&output).unwrap_or_default();
         assert!(next.starts_with("resume "), "{}: {next}\n{}", kind.typed, output.block());

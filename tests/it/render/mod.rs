@@ -16,7 +16,7 @@ use std::time::Duration;
 use indicatif::ProgressDrawTarget;
 use kubectl_inplace::engine::change::reason::{ReasonCode, WarningCode};
 use kubectl_inplace::engine::k8s::names::PodKey;
-use kubectl_inplace::engine::plan::PLAN_API_VERSION;
+use kubectl_inplace::engine::plan::{PLAN_API_VERSION, Verdict, WorkloadPlan};
 use kubectl_inplace::engine::report::Notice;
 use kubectl_inplace::engine::report::progress::{PodPhase, PodProgress, Progress, Stage};
 use kubectl_inplace::engine::rollout::PodGoal;
@@ -347,8 +347,12 @@ fn names_are_the_pods_that_would_change_and_nothing_else() {
         let document: Value = serde_json::from_str(&json).unwrap();
         let pods = document["workloads"].as_array().unwrap().iter().flat_map(|it| it["pods"].as_array().unwrap());
         let changing = pods.filter(|pod| pod["verdict"] == "update" || pod["verdict"] == "inProgress");
-        let expected: Vec<String> =
-            changing.map(|pod| Style::PLAIN.whole(&format!("pod/{}", pod["name"].as_str().unwrap()))).collect();
+        let pods = changing.map(|pod| Style::PLAIN.whole(&format!("pod/{}", pod["name"].as_str().unwrap())));
+        // Manifests have no pods.
+        let offline = |plan: &&WorkloadPlan| plan.is_offline() && plan.verdict == Verdict::InPlace;
+        let offline =
+            sample.plan.workloads.iter().filter(offline).map(|plan| format!("deployment.apps/{}", plan.workload.name));
+        let expected: Vec<String> = offline.chain(pods).collect();
         let (out, err) = written_plan(OutputFormat::Name, &sample, &Style::PLAIN);
         assert_eq!(out.lines().collect::<Vec<_>>(), expected, "{}", sample.name);
         assert_eq!(

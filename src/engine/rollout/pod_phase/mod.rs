@@ -19,6 +19,7 @@ use crate::engine::state::starts;
 use super::Now;
 use super::entry::{Entry, MAX_SENDS, ReadyKey, Request, Sent};
 use super::fault::Fault;
+use super::given_up;
 use super::goal::{ContainerGoal, Goal, Mode, PodGoal};
 use super::let_be::{self, LetBe};
 use super::look::{Look, Visit};
@@ -175,24 +176,29 @@ impl<'a> PodJudge<'a> {
         progress: Vec<(ContainerName, Progress)>,
     ) -> Judged {
         let unbounded = self.look.has(Fault::RetriesForever);
-        let earlier: Vec<&'a ContainerName> = steps.iter().take(next).flatten().copied().collect();
-        let (asked, others): (Vec<_>, Vec<_>) = progress.into_iter().partition(|(name, _)| earlier.contains(&name));
+        let of_them = |from: usize| steps.iter().take(next).skip(from).flatten().copied();
+        let earlier: Vec<&'a ContainerName> = of_them(0).collect();
+        let (mut asked, others): (Vec<_>, Vec<_>) = progress.into_iter().partition(|(name, _)| earlier.contains(&name));
         if let Some(moved) = moved(&others) {
             return moved.into();
         }
-        let judged = decided(self.pod, &asked, entry, unbounded);
         let is_begun = entry.patched || steps::is_begun(self.look.goal, self.goal, self.pod);
         entry.is_between = is_begun;
         let waits = not_asked_yet(entry, unbounded);
         let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodPhase::Patched;
-        match judged {
+        let judged = |asked: &[(ContainerName, Progress)], entry: &Entry| decided(self.pod, asked, entry, unbounded);
+        if !is_under_way && is_begun && given_up::goes_past(self.look, entry, next, judged(&asked, entry).as_ref()) {
+            asked.clear();
+        }
+        asked.retain(|(name, _)| of_them(entry.passed).any(|one| one == name));
+        match judged(&asked, entry) {
             Some(judged) if judged.phase.stage().is_end() => return judged,
             Some(_) | None if is_under_way => return PodPhase::Patched.into(),
             Some(judged) => return judged,
             None => {}
         }
         if is_begun {
-            let settled = self.settle(entry, &self.restarting(earlier.into_iter()), false);
+            let settled = self.settle(entry, &self.restarting(of_them(entry.passed)), false);
             if settled.phase != PodPhase::Done {
                 return settled;
             }

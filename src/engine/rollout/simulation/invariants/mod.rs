@@ -1,13 +1,15 @@
 //! The promises of the rollout, watched from outside: counted from the world and from the simulator's truth, never
 //! from what the ledger believes.
 
+mod steps;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::k8s::pod::{ContainerStatus, Pod};
 use crate::engine::report::Notice;
-use crate::engine::report::progress::PodPhase;
+use crate::engine::report::progress::{PodPhase, Stage};
 use crate::engine::rollout::patch::PodPatch;
 use crate::engine::state::evidence::Baseline;
 use crate::engine::state::hook::HookPhase;
@@ -98,6 +100,8 @@ pub(super) struct Invariants {
     pub(super) unclear: BTreeSet<PodKey>,
     pub(super) sends: BTreeMap<(PodKey, Sent, String), u8>,
     first_sent: BTreeMap<PodKey, Now>,
+    /// Since when it is in progress, at the earliest.
+    in_progress: BTreeMap<PodKey, Now>,
     ready: BTreeMap<PodKey, Ready>,
     unverified_since: BTreeMap<PodKey, Now>,
     crashing_since: BTreeMap<PodKey, Now>,
@@ -204,6 +208,7 @@ impl Invariants {
         self.unclear.clear();
         self.sends.clear();
         self.first_sent.clear();
+        self.in_progress.clear();
         self.unverified_since.clear();
         self.crashing_since.clear();
         // Since when a pod is ready is this run's own knowledge.
@@ -303,6 +308,9 @@ impl Invariants {
                 self.first_sent.insert(pod.clone(), truth.now);
             }
             self.said.insert(pod.clone(), phase.clone());
+            if phase.stage() == Stage::InProgress {
+                self.in_progress.entry(pod.clone()).or_insert(truth.now);
+            }
             if matches!(phase, PodPhase::Unverified { .. }) {
                 self.unverified_since.entry(pod.clone()).or_insert(truth.now);
             }
@@ -450,41 +458,6 @@ impl Invariants {
         }
     }
 
-    /// Whatever a patch changes, all that comes before it runs the wanted image, is ready, and has been so.
-    fn judge_order(&mut self, goal: &PodGoal, pod: &Pod, patch: &PodPatch, truth: &Truth<'_>) {
-        let has_hook = truth.goal.hooks.before_pod.is_some();
-        let begun = is_begun(truth.goal, pod);
-        if has_hook && !begun && !truth.passed.contains(&(pod.key.clone(), HookPhase::Before)) {
-            self.broken(Invariant::Hook, truth.now, format!("{} is patched without its command", pod.key));
-        }
-        if truth.goal.policy.container_order.is_empty() {
-            return;
-        }
-        let steps = truth.goal.steps_of(goal);
-        let changes = |name: &&ContainerName| {
-            let index = pod.container(name).map_or(usize::MAX, |(_, index, _)| index);
-            replaced(patch).contains(&format!("/spec/containers/{index}/image"))
-        };
-        let Some(last) = steps.iter().rposition(|step| step.iter().any(changes)) else { return };
-        for name in steps.iter().take(last).flatten() {
-            let asks = pod.container(name).is_some_and(|(_, _, container)| container.image == WANTED);
-            if asks && !begun {
-                // What was there before the rollout came is proven, and that is all.
-                continue;
-            }
-            let truth_of = truth.kubelets.get(&pod.key).map(|kubelet| &kubelet.truth);
-            let status = pod.container_status(name).map(|(_, _, status)| status);
-            let is_done = status.is_some_and(|status| {
-                let id = status.container_id.as_ref().filter(|_| status.state.running.is_some() && status.ready);
-                let image = goal.containers.get(*name).and_then(|wanted| wanted.to.as_ref());
-                id.is_some_and(|id| truth_of.and_then(|truth| truth.get(id)) == image)
-            });
-            if !is_done {
-                self.broken(Invariant::Order, truth.now, format!("{} changes before {name} is done", pod.key));
-            }
-        }
-    }
-
     fn judge_lateness(&mut self, newly_done: &[PodKey], ended: Option<EndResult>, truth: &Truth<'_>) {
         let now = truth.now;
         if ended.is_none() {
@@ -546,37 +519,6 @@ impl Invariants {
 
     pub(super) fn is_failing(&self, said: Option<&PodPhase>) -> bool {
         matches!(said, Some(PodPhase::Failing(_)))
-    }
-
-    fn judge_deadline(&mut self, goal: &PodGoal, ended: Option<EndResult>, truth: &Truth<'_>) {
-        let said = self.said.get(&goal.key);
-        // Of another writer's since, it is not waited for either.
-        let is_left = self.is_failing(said) || matches!(said, Some(PodPhase::Overtaken { .. } | PodPhase::Gone { .. }));
-        let is_given_up = truth.goal.policy.goes_on_after_failure && is_left;
-        // Until its patch is stored it may have to wait for others.
-        let is_waiting = !self.images.contains(&goal.key);
-        if ended.is_some()
-            || self.stopped_at.is_some()
-            || self.done_ever.contains(&goal.key)
-            || is_given_up
-            || has_left(truth.goal, truth.world.pod(&goal.key))
-            || is_waiting
-        {
-            return;
-        }
-        let policy = &truth.goal.policy;
-        let hold = policy.min_ready_seconds_given.unwrap_or(policy.owner_min_ready_seconds);
-        let steps = truth.goal.steps_of(goal).len() as u64;
-        let patience = policy.timeout_given.unwrap_or((330 + u64::from(hold)) * steps);
-        // By a gate, ready has to hold twice.
-        let patience = patience + u64::from(policy.drain_seconds.unwrap_or(0)) + u64::from(hold);
-        // What is on its way to the owner is waited for, and so is the mark on it.
-        let owner = if truth.goal.owner.is_some() { 4 * truth.slowest_answer } else { Duration::ZERO };
-        let leaving = owner + Duration::from_secs(if is_drained(goal) { 8 } else { 2 });
-        let over = |sent: &Now| truth.now > *sent + Duration::from_secs(patience) + leaving;
-        if self.first_sent.get(&goal.key).is_some_and(over) {
-            self.broken(Invariant::Deadline, truth.now, format!("{} has had its time", goal.key));
-        }
     }
 
     fn judge_completion(&mut self, truth: &Truth<'_>) {
