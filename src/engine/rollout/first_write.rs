@@ -110,7 +110,7 @@ impl Run<'_> {
     /// The pod that goes first of those that restart: what is down already, unless the order is strict.
     fn first_to_restart(&self) -> Option<usize> {
         let pods = &self.state.pods;
-        let broken = pods.all(Is::Broken).iter().filter(|_| !self.goal.policy.ordered);
+        let broken = pods.all(Is::Broken).iter().filter(|_| !self.goal.is_strictly_ordered());
         let mut first = broken.chain(pods.all(Is::Waiting)).copied();
         first.find(|position| pods.goal(*position).is_some_and(|pod| pod.restarts()))
     }

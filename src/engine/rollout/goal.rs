@@ -59,6 +59,12 @@ impl Goal {
         self.owner.as_ref().is_some_and(|owner| owner.lock.direction == Direction::Back)
     }
 
+    /// Returns whether a pod that is down waits for its turn, too. On the way back it goes first: the rollout may have left it
+    /// so, and those before it would wait for it.
+    pub(super) fn is_strictly_ordered(&self) -> bool {
+        self.policy.ordered && !self.is_back()
+    }
+
     /// Returns whether pods that pull may be there: of this run, or left by another.
     pub fn looks_for_pull_pods(&self) -> bool {
         !self.pulls.is_empty() || self.pre_pull != PrePull::Never && self.mode != Mode::Follow

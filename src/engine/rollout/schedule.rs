@@ -155,7 +155,7 @@ impl Run<'_> {
         };
         let is_new = |position: &&usize| last != Some(**position);
         let (waiting, put_off) = (pods.all(Is::Waiting), pods.all(Is::PutOff));
-        if self.goal.policy.ordered {
+        if self.goal.is_strictly_ordered() {
             // In a strict order nothing overtakes what was put off.
             return waiting.first().filter(is_due).filter(is_new).copied();
         }

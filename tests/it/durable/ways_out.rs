@@ -430,15 +430,34 @@ fn what_admission_refuses_of_the_pods_is_not_begun_on_the_owner() {
 /// What goes back first fails, and the other container of the pod goes back all the same.
 const IN_ORDER: &str = "app=acme/app:v2 --container-order app,side";
 
+/// The second container has crashed again and again.
+fn crashed(pod: &mut Value) {
+    let ended = json!({"terminated": {"exitCode": 3, "reason": "Error", "finishedAt": "2026-01-01T00:00:00Z"}});
+    let status = &mut pod["status"]["containerStatuses"][1];
+    status["state"] = json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}});
+    (status["lastState"], status["ready"], status["restartCount"]) = (ended, json!(false), json!(7));
+    for condition in pod["status"]["conditions"].as_array_mut().unwrap() {
+        if condition["type"] == "Ready" || condition["type"] == "ContainersReady" {
+            condition["status"] = "False".into();
+        }
+    }
+}
+
+/// With an order, a pod has changed one container of two, and the other one may crash as it did before.
 fn killed_with(kind: Kind, before: &str, more: &str) -> Scene {
     let scene = Scene::with(kind, |workload| {
         workload.template(|template| template["spec"]["containers"][1]["image"] = before.into())
     });
     kill_at(
         &scene,
-        Write { verb: "patch", plural: "pods", nth: if more.is_empty() { 2 } else { 4 } },
+        Write { verb: "patch", plural: "pods", nth: if more.is_empty() { 2 } else { 3 } },
         scene.typed("apply", &format!("side=acme/side:v2 {more}")),
     );
+    let image = |pod: &Value, index: usize| pod["spec"]["containers"][index]["image"].clone();
+    let untouched = |pod: &Value| image(pod, 0) == "acme/app:v2" && image(pod, 1) == before;
+    for pod in scene.server.objects("pods").iter().filter(|pod| before.ends_with("crash") && untouched(pod)) {
+        scene.server.edit("pods", pod["metadata"]["name"].as_str().unwrap(), crashed);
+    }
     scene
 }
 
@@ -458,7 +477,12 @@ fn what_fails_with_the_image_before_too_is_led_out_of() {
             let next = printed(&output).unwrap_or_else(|| panic!("{what}: nothing leads on\n{}", output.block()));
             assert!(!typed_so_far.contains(&next), "{what}: {typed_so_far:?} leads back\n{}", output.block());
             let status = typed(&scene.server, &format!("status {}", kind.typed)).run();
-            assert!(printed(&status).is_some_and(|way| way.starts_with("abort")), "{what}: {}", status.block());
+            assert!(
+                printed(&status).is_some_and(|way| way.starts_with("abort")),
+                "{what}: {}{}",
+                output.block(),
+                status.block()
+            );
             output = typed(&scene.server, &format!("{next} --yes --timeout 4s")).run();
             typed_so_far.push(next);
         }

@@ -187,7 +187,12 @@ impl<'a> PodJudge<'a> {
         let waits = not_asked_yet(entry, unbounded);
         let is_under_way = entry.sent == Sent::Images && entry.sent_step == next && waits == PodPhase::Patched;
         let judged = |asked: &[(ContainerName, Progress)], entry: &Entry| decided(self.pod, asked, entry, unbounded);
-        if !is_under_way && is_begun && given_up::goes_past(self.look, entry, next, judged(&asked, entry).as_ref()) {
+        // What a pod has before anything of it goes back is as it was before the rollout, and keeps nothing from going back.
+        let is_as_before = self.look.goal.is_back() && !is_begun;
+        let goes_past = |entry: &mut Entry| {
+            is_as_before || given_up::goes_past(self.look, entry, next, judged(&asked, entry).as_ref())
+        };
+        if !is_under_way && goes_past(entry) {
             asked.clear();
         }
         asked.retain(|(name, _)| of_them(entry.passed).any(|one| one == name));
