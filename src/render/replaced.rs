@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::engine::change::TemplateImage;
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::DurablePlan;
-use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::durable::lock::{LockState, RolloutLock};
 use crate::engine::value::duration;
 use crate::engine::value::image::display_short;
 
@@ -21,7 +21,12 @@ pub(super) fn sentence(lock: &RolloutLock, now: Option<&str>, style: &Style) -> 
     let what = if images.is_empty() { String::new() } else { format!(": {}", images.join(", ")) };
     let since = style.show(&duration::began(&lock.since, now));
     let (id, who) = (style.show(lock.id.as_str()), style.show(&lock.who));
-    let (state, direction) = (lock.state.word(), words::direction(lock.direction));
+    // Whether one that runs is at work still, its lock alone does not tell.
+    let state = match lock.state {
+        LockState::Running => "not ended",
+        LockState::Stopped | LockState::Paused => lock.state.word(),
+    };
+    let direction = words::direction(lock.direction);
     format!("Replaces rollout {id}, started by {who} {since} ({state}, {direction}){what}")
 }
 

@@ -156,8 +156,9 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         plan.origin = origin(&lock);
         let settled = take_over || lock.state != LockState::Running;
         // What that one brings and this one does not would be left halfway, with nothing that tells of it.
-        if !settled || !plan.change.covers(&lock.change) || deployment_is_unsettled(workload) {
-            reasons.push(held(context.live, &lock));
+        let makes_way = plan.change.covers(&lock.change) && !deployment_is_unsettled(workload);
+        if !settled || !makes_way {
+            reasons.push(held(context.live, &lock, makes_way));
         } else {
             plan.replaced = Some(Box::new(lock));
         }
@@ -337,7 +338,7 @@ pub(super) fn held_by_another(live: &LiveWorkload, take_over: bool, leaves_the_o
     let lock = present(live)?;
     let is_stale = is_stale(&live.workload, &live.surroundings.owned, &lock);
     let holds = !is_stale && (!leaves_the_owner || lock.state == LockState::Running && !take_over);
-    holds.then(|| held(live, &lock))
+    holds.then(|| held(live, &lock, false))
 }
 
 /// The lock of a rollout that holds a workload, also one that was removed by hand and of which a copy is left.
@@ -360,10 +361,11 @@ fn held_by_somebody() -> Reason {
         is_at_work: false,
         goes_back: false,
         has_hooks: false,
+        makes_way: false,
     }
 }
 
-fn held(live: &LiveWorkload, lock: &RolloutLock) -> Reason {
+fn held(live: &LiveWorkload, lock: &RolloutLock, makes_way: bool) -> Reason {
     let by = lock.holder.as_ref().map(|holder| format!("run by {}, ", holder.sentence())).unwrap_or_default();
     let life = life(live, lock);
     let is_at_work = life.may_be_at_work();
@@ -381,6 +383,7 @@ fn held(live: &LiveWorkload, lock: &RolloutLock) -> Reason {
         is_at_work,
         goes_back: lock.direction == Direction::Back || left_behind(live, lock) != Hold::LeftBehind,
         has_hooks: !lock.hooks.is_empty(),
+        makes_way,
     }
 }
 

@@ -351,6 +351,7 @@ fn every_reason() -> WorkloadPlan {
             is_at_work: true,
             goes_back: false,
             has_hooks: true,
+            makes_way: true,
         },
         Reason::PodNotFound { pod: "web-6b86-x".into(), suggestion: Some("web-6b86-y".into()) },
         Reason::PodNotFound { pod: "x".into(), suggestion: None },

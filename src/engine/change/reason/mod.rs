@@ -296,6 +296,9 @@ pub enum Reason {
         /// It began with commands around each pod, which are stored nowhere.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         has_hooks: bool,
+        /// `--take-over` puts this update in its place: nothing that it brings would be left halfway.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        makes_way: bool,
     },
     /// No pod of the workload has the name that was given.
     PodNotFound {

@@ -327,8 +327,13 @@ impl Reason {
             }
             Self::PodIsControlled { workload: None, .. } => "to update this pod alone, say --pods-only",
             Self::RolloutHeld { id, .. } if id.is_empty() => return without_lock(workload),
-            Self::RolloutHeld { is_at_work, goes_back, has_hooks, .. } => {
-                let ways = Ways { is_at_work: *is_at_work, goes_back: *goes_back, has_hooks: *has_hooks };
+            Self::RolloutHeld { is_at_work, goes_back, has_hooks, makes_way, .. } => {
+                let ways = Ways {
+                    is_at_work: *is_at_work,
+                    goes_back: *goes_back,
+                    has_hooks: *has_hooks,
+                    makes_way: *makes_way,
+                };
                 return ways.hint(workload);
             }
             Self::PodNotFound { suggestion: Some(suggestion), .. } => {
@@ -405,6 +410,8 @@ struct Ways {
     goes_back: bool,
     /// It began with commands around each pod, which are stored nowhere.
     has_hooks: bool,
+    /// Another update may take its place.
+    makes_way: bool,
 }
 
 impl Ways {
@@ -413,7 +420,6 @@ impl Ways {
         let ended = |verb| of_it(verb).and(if self.has_hooks { "--no-hooks" } else { "" });
         let first = match self.is_at_work {
             true => Hint::from("follow it (").command(of_it("follow")).then("); once its run has ended, "),
-            // Nothing takes the place of one that has ended halfway: its owner is as it left it.
             false => Hint::default(),
         };
         let both = match self.goes_back {
@@ -421,7 +427,7 @@ impl Ways {
             false => first.then("resume it (").command(ended("resume")).then("), or roll it back ("),
         };
         let hint = both.command(ended("abort")).then(")");
-        let hint = if self.is_at_work { hint.then("; or replace it with yours (--take-over)") } else { hint };
+        let hint = if self.makes_way { hint.then("; or put yours in its place (--take-over)") } else { hint };
         match self.has_hooks {
             true => {
                 hint.then("; to keep the commands that it ran around each pod, give them again in place of --no-hooks")
