@@ -51,5 +51,8 @@ fn order(plan: &WorkloadPlan) -> Option<String> {
         [one] => steps.push(format!("then {one}")),
         many => steps.push(format!("then together {}", many.join(", "))),
     }
+    if steps.len() < 2 {
+        return None;
+    }
     Some(format!("In each pod: {}; each once the one before is verified and ready.", steps.join(", ")))
 }

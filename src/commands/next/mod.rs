@@ -191,7 +191,12 @@ impl Typing {
     ) -> Printed {
         task.extend(self.place(workload));
         let mut typed = self.typed.clone();
-        let planned = goal.map(|goal| of_goal(goal, self.is_saved_plan())).unwrap_or_default();
+        let known = match (self.is_saved_plan(), verb) {
+            (true, _) => Known::All,
+            (false, Verb::Undo) => Known::Given,
+            (false, Verb::Apply | Verb::Restart | Verb::Resume | Verb::Abort | Verb::Follow) => Known::Hooks,
+        };
+        let planned = goal.map(|goal| of_goal(goal, known)).unwrap_or_default();
         for known in planned {
             if !typed.iter().any(|typed| typed.id == known.id) {
                 typed.push(known);
@@ -372,29 +377,42 @@ impl Typing {
 const MOST_GROUPS: usize = 3;
 pub(super) const MOST_PODS: usize = 20;
 
-/// What a rollout has that may not have been typed: a saved plan has its safeguards inside; the commands around each pod
-/// stand in no lock.
-fn of_goal(goal: &Goal, all: bool) -> Vec<Typed> {
+/// What is taken from a rollout for a command that is printed after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// The commands around each pod, which stand in no lock.
+    Hooks,
+    /// And what somebody must have given, perhaps to a run before this one.
+    Given,
+    /// And everything else: a saved plan has its safeguards inside.
+    All,
+}
+
+/// What a rollout has that may not have been typed.
+fn of_goal(goal: &Goal, known: Known) -> Vec<Typed> {
     let hooks = goal.hooks.phases();
     let hooks = hooks.filter_map(|phase| Some(Typed::new(hook_id(phase), [goal.hooks.command(phase)?])));
     let policy = &goal.policy;
     let number = |id: &str, value: Option<String>| value.map(|value| Typed::new(id, [value]));
     let seconds = |value: Option<u64>| value.map(|seconds| format!("{seconds}s"));
     let order = policy.container_order.iter().map(ContainerName::as_str);
-    let more = [
-        number("max_unavailable", Some(policy.max_unavailable.to_string())),
+    let given = [
         number("min_ready_seconds", policy.min_ready_seconds_given.map(|seconds| seconds.to_string())),
-        number("timeout", seconds(policy.timeout_given)),
-        number("total_timeout", seconds(policy.total_timeout)),
         number("pause_after", policy.pause_after.map(|pods| pods.to_string())),
         (goal.pre_pull != PrePull::default()).then(|| Typed::new("pre_pull", [goal.pre_pull.word()])),
+        (!policy.container_order.is_empty()).then(|| Typed::new("container_order", order)),
+    ];
+    let more = [
+        number("max_unavailable", Some(policy.max_unavailable.to_string())),
+        number("timeout", seconds(policy.timeout_given)),
+        number("total_timeout", seconds(policy.total_timeout)),
         match policy.drain_seconds {
             None => Some(Typed::new("drain", [DrainBy::None.word()])),
             Some(seconds) => Some(Typed::new("drain_seconds", [seconds.to_string()])),
         },
-        (!policy.container_order.is_empty()).then(|| Typed::new("container_order", order)),
     ];
-    hooks.chain(more.into_iter().flatten().filter(|_| all)).collect()
+    let given = given.into_iter().flatten().filter(|_| known != Known::Hooks);
+    hooks.chain(given).chain(more.into_iter().flatten().filter(|_| known == Known::All)).collect()
 }
 
 fn hook_id(phase: HookPhase) -> &'static str {

@@ -6,6 +6,7 @@
 //! one before, and the owner's is the one wanted; what the update strategy was is told only by kubectl's note of the last
 //! apply. Why, who, the pods that were chosen and whether commands ran around each pod are lost.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -20,7 +21,7 @@ use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload, Options};
-use crate::engine::state::durable::history;
+use crate::engine::state::durable::history::{self, HistoryEntry};
 use crate::engine::state::durable::lock::{HistoryStep, Outgoing, RolloutLock};
 use crate::engine::state::durable::{OUR_MANAGER, deployment, revisions, stateful_set, template_of_revision};
 use crate::engine::state::record::UpdateRecord;
@@ -58,8 +59,16 @@ fn copies(live: &LiveWorkload) -> impl Iterator<Item = (&Value, RolloutLock)> {
 
 /// Whether it may be one of those that the history has forgotten.
 fn is_old(live: &LiveWorkload, lock: &RolloutLock) -> bool {
-    let known = history::union(std::iter::once(&live.workload.object).chain(&live.surroundings.owned));
-    known.len() >= history::KEPT && known.iter().all(|entry| lock.id < entry.id)
+    is_forgotten(&known(live), &lock.id)
+}
+
+fn is_forgotten(known: &[HistoryEntry], id: &RolloutId) -> bool {
+    known.len() >= history::KEPT && known.iter().all(|entry| *id < entry.id)
+}
+
+/// The rollouts that are known to have ended.
+fn known(live: &LiveWorkload) -> Vec<HistoryEntry> {
+    history::union(std::iter::once(&live.workload.object).chain(&live.surroundings.owned))
 }
 
 /// Whether something of the rollout is still to be done: the owner is held as a rollout holds it, or a pod has not what it
@@ -144,7 +153,15 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
             with_images(&before, &older).unwrap_or(before)
         }
         Some(before) => before,
-        None => with_images(after, &drift(live))?,
+        None => {
+            let known = unfinished(live);
+            let outgoing = current.and_then(|current| outgoing_template(live, current));
+            let is_it = |before: &Value| {
+                let change = change::diff(before, after).change;
+                leads_in_place(workload, before, after) && known.keys().all(|name| change.images.contains_key(name))
+            };
+            outgoing.filter(is_it).or_else(|| with_images(after, &known))?
+        }
     };
     let change = change::diff(&before, after).change;
     let is_locked = RolloutLock::text_of(&workload.object).is_some();
@@ -175,6 +192,22 @@ pub(super) fn can_go_back(live: &LiveWorkload, lock: &RolloutLock, before: &Valu
         })
 }
 
+/// How many pods carry a ControllerRevision.
+fn carriers(live: &LiveWorkload, revision: &Value) -> usize {
+    let labels = pods(live).filter_map(|pod| pod.labels.get(CONTROLLER_REVISION_HASH));
+    labels.filter(|label| **label == revisions::name_of(revision) || **label == revisions::hash_of(revision)).count()
+}
+
+/// Returns whether as many pods have the template as any other revision: then that is no template to go back from.
+pub(super) fn most_have_the_template(live: &LiveWorkload) -> bool {
+    let Revisions::ControllerRevisions(_) = live.workload.reference.kind.revisions() else { return false };
+    let template = live.workload.template();
+    let of_template = |revision: &&Value| same(&revisions::template_of(revision), template);
+    let have =
+        live.surroundings.owned.iter().filter(of_template).map(|revision| carriers(live, revision)).sum::<usize>();
+    current(live).is_none_or(|current| carriers(live, current) <= have) && have > 0
+}
+
 /// What the pods were made from: the one ReplicaSet that has them, or the revision that they carry.
 fn current(live: &LiveWorkload) -> Option<&Value> {
     let owned = &live.surroundings.owned;
@@ -184,14 +217,12 @@ fn current(live: &LiveWorkload) -> Option<&Value> {
             with_pods.next().filter(|_| with_pods.next().is_none())
         }
         Revisions::ControllerRevisions(_) => {
+            // What most of them have is what there was; a few may have what came nowhere to its end.
             let template = live.workload.template();
-            let carried = |revision: &&Value| {
-                pods(live)
-                    .filter_map(|pod| pod.labels.get(CONTROLLER_REVISION_HASH))
-                    .any(|label| label == revisions::name_of(revision) || label == revisions::hash_of(revision))
-            };
             let others = owned.iter().filter(|revision| !same(&revisions::template_of(revision), template));
-            others.filter(carried).max_by_key(|revision| revision.get("revision").and_then(Value::as_i64))
+            let number = |revision: &Value| revision.get("revision").and_then(Value::as_i64);
+            let others = others.filter(|revision| carriers(live, revision) > 0);
+            others.max_by_key(|revision| (carriers(live, revision), Reverse(number(revision))))
         }
         Revisions::None => None,
     }
@@ -204,6 +235,34 @@ fn pods(live: &LiveWorkload) -> impl Iterator<Item = &Pod> {
 
 /// The images of pods that are other ones than the template's, by container.
 fn drift(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
+    of_template(live, |name, to| {
+        let others = pods(live).filter_map(|pod| Some(pod.container(name)?.2.image.clone()));
+        others.into_iter().find(|image| image != to)
+    })
+}
+
+/// What a rollout may have changed whose template the pods' own ReplicaSet has: what pods lack of it, and what they note and
+/// no history tells the end of. That they have it proves nothing.
+fn unfinished(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
+    let known = known(live);
+    let has_ended =
+        |record: &UpdateRecord| known.iter().any(|entry| entry.id == record.id) || is_forgotten(&known, &record.id);
+    let records = pods(live).filter_map(UpdateRecord::of).filter(|record| record.durable && !has_ended(record));
+    let records: Vec<_> = records.collect();
+    let noted = of_template(live, |name, to| {
+        let noted = records.iter().filter_map(|record| record.containers.get(name));
+        noted.into_iter().find(|noted| noted.to == *to && noted.from != *to).map(|noted| noted.from.clone())
+    });
+    let mut found = drift(live);
+    found.extend(noted.into_iter().filter(|(name, _)| !found.contains_key(name)).collect::<Vec<_>>());
+    found
+}
+
+/// The images of the template that come from others.
+fn of_template(
+    live: &LiveWorkload,
+    before: impl Fn(&ContainerName, &str) -> Option<String>,
+) -> BTreeMap<ContainerName, TemplateImage> {
     let mut found = BTreeMap::new();
     for list in [ContainerList::Containers, ContainerList::InitContainers] {
         let pointer = format!("/spec/{}", list.spec_field());
@@ -211,13 +270,23 @@ fn drift(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
         for container in containers.into_iter().flatten() {
             let text = |key: &str| container.get(key).and_then(Value::as_str);
             let (Some(name), Some(to)) = (text("name").map(ContainerName::from), text("image")) else { continue };
-            let others = pods(live).filter_map(|pod| Some(pod.container(&name)?.2.image.clone()));
-            if let Some(from) = others.into_iter().find(|image| image != to) {
+            if let Some(from) = before(&name, to) {
                 found.insert(name, TemplateImage { list, from, to: to.to_owned() });
             }
         }
     }
     found
+}
+
+/// The template that a Deployment had before the one that its pods' ReplicaSet has now: a rollout saves it as the revision
+/// before it sets that.
+fn outgoing_template(live: &LiveWorkload, current: &Value) -> Option<Value> {
+    let kind = live.workload.reference.kind;
+    kind.owns_through()?;
+    let newest = deployment::revision_of(current);
+    let before = live.surroundings.owned.iter().filter(|set| deployment::revision_of(set) < newest);
+    let set = before.max_by_key(|set| deployment::revision_of(set))?;
+    Some(template_of_revision(kind, set))
 }
 
 fn with_images(after: &Value, images: &BTreeMap<ContainerName, TemplateImage>) -> Option<Value> {

@@ -62,8 +62,8 @@ pub(super) fn estimate(
     }
     let restarts = pods.iter().any(|(plan, pod)| plan.restarted(pod).next().is_some());
     let owner = owner_seconds(context.live.workload.reference.kind, durable);
-    let plain = owner + in_turn(&turns(false), pods, policy, restarts);
-    let whole = owner + in_turn(&turns(true), pods, policy, restarts);
+    let plain = owner + in_turn(&turns(false), policy, restarts);
+    let whole = owner + in_turn(&turns(true), policy, restarts);
     let pace = if durable.is_some() { pace(context, pods, plain) } else { 1.0 };
     rounded(plain * pace + (whole - plain))
 }
@@ -97,17 +97,17 @@ fn owner_seconds(kind: WorkloadKind, durable: Option<&DurablePlan>) -> f64 {
 }
 
 /// The first pod goes alone, unless a person chose how long ready must hold; then as many at once as may be down.
-fn in_turn(turns: &[Timing<'_>], pods: &[(PodPlan, &Pod)], policy: &Policy, restarts: bool) -> f64 {
+fn in_turn(turns: &[Timing<'_>], policy: &Policy, restarts: bool) -> f64 {
     let Some((first, others)) = turns.split_first() else { return 0.0 };
     let at_once =
         if restarts { usize::try_from(policy.max_unavailable.max(1)).unwrap_or(usize::MAX) } else { usize::MAX };
     if policy.min_ready_seconds_given.is_some() || !restarts {
         return side_by_side(turns, at_once, 0.0);
     }
-    let is_blind =
-        |(plan, pod): &(PodPlan, &Pod)| plan.restarted(pod).any(|container| container.readiness_probe.is_none());
-    let held_longer =
-        if pods.iter().any(is_blind) { CANARY_HOLD_SECONDS.saturating_sub(policy.owner_min_ready_seconds) } else { 0 };
+    let is_blind = |step: &&Vec<&Container>| step.iter().any(|container| container.readiness_probe.is_none());
+    // Each of its steps, where its containers change one after the other.
+    let blind = u32::try_from(first.steps().iter().filter(is_blind).count()).unwrap_or(u32::MAX);
+    let held_longer = CANARY_HOLD_SECONDS.saturating_sub(policy.owner_min_ready_seconds).saturating_mul(blind);
     side_by_side(others, at_once, first.seconds(0.0) + f64::from(held_longer))
 }
 

@@ -231,7 +231,11 @@ pub fn resume(
     let mut lock =
         RolloutLock { run: start.run.clone(), state: LockState::Running, holder: start.holder(), late: false, ..found };
     // What only copies tell of has ended: they are tidied away, and nothing turns round any more.
-    lock.direction = direction.filter(|_| replaces.is_some() || adopts).unwrap_or(lock.direction);
+    match direction.filter(|_| replaces.is_some() || adopts) {
+        Some(Direction::Back) => lock.turn_back(),
+        Some(Direction::Forward) => lock.direction = Direction::Forward,
+        None => {}
+    }
     lock.policy = policy.unwrap_or(lock.policy);
     // Left out once is not left out for ever.
     lock.hooks.extend(start.hooks.phases());
@@ -244,6 +248,12 @@ pub fn resume(
     if adopts {
         // Nothing tells what the run before has on its way.
         owner.take_over = Some(TakenOver { rollout: lock.id.clone(), run: lock.run.clone() });
+    }
+    // What was found in a copy was written by a run, which knew.
+    if adopts && is_made && lock.direction == Direction::Back && adopt::most_have_the_template(live) {
+        return Err(ResumeError::NoWayOn(
+            "most of its pods have its template, so there is nothing to roll back to; resume it, and the others get that, too",
+        ));
     }
     if adopts && lock.direction == Direction::Back && lock.change.is_empty() {
         return Err(ResumeError::NoWayOn("what there was before is not known, so it cannot be rolled back; resume it"));
@@ -368,5 +378,10 @@ pub(super) fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
     let of_revision = named.map(|object| template_of_revision(workload.reference.kind, object));
     let candidates = [of_revision.as_ref(), Some(workload.template())];
     let found = candidates.into_iter().flatten().find_map(|template| lock.change.sides(template));
-    found.unwrap_or_else(|| (workload.template().clone(), workload.template().clone()))
+    // Of another client's template neither side is the one that is there: it must not be taken for the rollout's.
+    let imposed = || {
+        let template = workload.template();
+        Some((lock.change.reversed().apply(template)?, lock.change.apply(template)?))
+    };
+    found.or_else(imposed).unwrap_or_default()
 }

@@ -212,6 +212,18 @@ fn another_image_after_a_failure_goes_forward_and_undo_leads_to_the_beginning() 
     });
 }
 
+/// What the first of them brought in came to no end: it is nothing to go back to.
+#[test]
+fn abort_of_what_took_the_place_of_a_failure_leads_to_the_beginning() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        scene.run("apply", "side=acme/side:crash").ends_with(4);
+        scene.run("apply", "side=acme/side:missing --pre-pull=never").ends_with(4);
+        scene.run("abort", "").ends_with(0).prints("acme/side:v1").omits("side:crash");
+        scene.is_settled("acme/side:v1", kind.typed);
+    });
+}
+
 /// The order that a rollout began with is noted, and whoever resumes it keeps to it.
 #[test]
 fn a_resumed_rollout_keeps_its_order() {

@@ -11,6 +11,7 @@ mod resized;
 mod rollouts;
 mod tolerations;
 mod ways_out;
+mod without_lock;
 
 use std::sync::{Mutex, PoisonError};
 

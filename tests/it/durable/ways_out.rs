@@ -436,7 +436,7 @@ fn crashed(pod: &mut Value) {
     let status = &mut pod["status"]["containerStatuses"][1];
     status["state"] = json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}});
     (status["lastState"], status["ready"], status["restartCount"]) = (ended, json!(false), json!(7));
-    for condition in pod["status"]["conditions"].as_array_mut().unwrap() {
+    for condition in pod["status"]["conditions"].as_array_mut().into_iter().flatten() {
         if condition["type"] == "Ready" || condition["type"] == "ContainersReady" {
             condition["status"] = "False".into();
         }
@@ -456,7 +456,7 @@ fn killed_with(kind: Kind, before: &str, more: &str) -> Scene {
     let image = |pod: &Value, index: usize| pod["spec"]["containers"][index]["image"].clone();
     let untouched = |pod: &Value| image(pod, 0) == "acme/app:v2" && image(pod, 1) == before;
     for pod in scene.server.objects("pods").iter().filter(|pod| before.ends_with("crash") && untouched(pod)) {
-        scene.server.edit("pods", pod["metadata"]["name"].as_str().unwrap(), crashed);
+        scene.server.edit("pods", pod["metadata"]["name"].as_str().unwrap_or_default(), crashed);
     }
     scene
 }

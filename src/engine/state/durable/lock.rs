@@ -158,6 +158,20 @@ pub struct RolloutLock {
 }
 
 impl RolloutLock {
+    /// Turns round a rollout that took the place of others which had not ended: back is where the first of them began. What
+    /// they were bringing in came nowhere to its end.
+    pub fn turn_back(&mut self) {
+        if self.direction == Direction::Forward {
+            for (name, image) in &mut self.change.images {
+                let first = self.replaced.iter().find_map(|entry| entry.containers.get(name));
+                if let Some(first) = first.filter(|first| first.from != image.to) {
+                    image.from.clone_from(&first.from);
+                }
+            }
+        }
+        self.direction = Direction::Back;
+    }
+
     /// Returns what the history says of the rollout once it has ended. `by` has ended it.
     pub fn entry(&self, outcome: EndResult, ended: &str, by: &str) -> HistoryEntry {
         let containers = self.change.images.iter().map(|(name, image)| {
