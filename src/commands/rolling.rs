@@ -255,7 +255,7 @@ impl<'a> Rolling<'a> {
                     _ => told,
                 }
             }
-            ResumeError::Unreadable | ResumeError::LockLost(_) => {
+            ResumeError::Unreadable | ResumeError::LockLost(_) | ResumeError::LeftOnPods => {
                 with_ways(CommandError::new(ErrorKind::Cluster, message))
             }
             ResumeError::SetBack => {

@@ -6,6 +6,7 @@
 //! one before, and the owner's is the one wanted; what the update strategy was is told only by kubectl's note of the last
 //! apply. Why, who, the pods that were chosen and whether commands ran around each pod are lost.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -244,11 +245,7 @@ fn drift(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
 /// What a rollout may have changed whose template the pods' own ReplicaSet has: what pods lack of it, and what they note and
 /// no history tells the end of. That they have it proves nothing.
 fn unfinished(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
-    let known = known(live);
-    let has_ended =
-        |record: &UpdateRecord| known.iter().any(|entry| entry.id == record.id) || is_forgotten(&known, &record.id);
-    let records = pods(live).filter_map(UpdateRecord::of).filter(|record| record.durable && !has_ended(record));
-    let records: Vec<_> = records.collect();
+    let records = unended(live);
     let noted = of_template(live, |name, to| {
         let noted = records.iter().filter_map(|record| record.containers.get(name));
         noted.into_iter().find(|noted| noted.to == *to && noted.from != *to).map(|noted| noted.from.clone())
@@ -256,6 +253,19 @@ fn unfinished(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     let mut found = drift(live);
     found.extend(noted.into_iter().filter(|(name, _)| !found.contains_key(name)).collect::<Vec<_>>());
     found
+}
+
+/// What pods note of rollouts whose end no history tells.
+fn unended(live: &LiveWorkload) -> Vec<Cow<'_, UpdateRecord>> {
+    let known = known(live);
+    let has_ended =
+        |record: &UpdateRecord| known.iter().any(|entry| entry.id == record.id) || is_forgotten(&known, &record.id);
+    pods(live).filter_map(UpdateRecord::of).filter(|record| record.durable && !has_ended(record)).collect()
+}
+
+/// Returns whether a rollout stopped halfway of which only its pods tell: some have what it brought, and some have not.
+pub(super) fn is_left_on_pods(live: &LiveWorkload) -> bool {
+    RolloutLock::text_of(&live.workload.object).is_none() && !unended(live).is_empty() && !drift(live).is_empty()
 }
 
 /// The images of the template that come from others.

@@ -267,6 +267,8 @@ pub enum Hold {
     LetGo,
     /// What a rollout has left whose lock cannot be read, or is gone.
     WithoutLock(IfResumed),
+    /// What a rollout whose lock is gone has left on its pods alone.
+    LeftOnPods,
     /// What a rollout whose lock is gone leaves, and a person who holds the controller back over a change as well.
     HeldBack(IfResumed),
 }
@@ -286,6 +288,7 @@ pub fn hold(live: &LiveWorkload) -> Option<Hold> {
             true => Hold::WithoutLock(if_resumed(live)),
             false => Hold::HeldBack(if_resumed(live)),
         }),
+        Ok(None) if adopt::is_left_on_pods(live) => Some(Hold::LeftOnPods),
         Ok(None) => None,
     }
 }

@@ -101,6 +101,11 @@ pub enum ResumeError {
         "it has no lock of this program, and {0}, with a template that its pods do not have: a rollout whose lock was removed leaves it so, and so does a person"
     )]
     LockLost(&'static str),
+    /// There is no lock, and what pods note of a rollout has come to no end.
+    #[error(
+        "it has no lock of this program, not all of its pods have the images of its template, and some note a rollout whose end nothing tells: its lock was removed"
+    )]
+    LeftOnPods,
     /// Somebody has set the template back.
     #[error(
         "its template is again what it was before the rollout: another client has set it back, so there is nothing to resume"
@@ -317,6 +322,9 @@ fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), Resu
                     true => ResumeError::NoWayOn(MORE_THAN_IN_PLACE),
                     false => ResumeError::NoRollout,
                 }),
+                None if adopt::is_left_on_pods(live) && !adopt::is_left_without_lock(live) => {
+                    Err(ResumeError::LeftOnPods)
+                }
                 None => {
                     let held = workload.reference.kind.holds_by().sentence();
                     let held = held.filter(|_| adopt::is_left_without_lock(live));

@@ -95,7 +95,7 @@ pub(super) fn ways(hold: Hold, lock: Option<&RolloutLock>, pods: &[PodStatus]) -
         Hold::LeftBehind => both(way(Deed::Resume, "Resume"), way(Deed::Abort, "Roll back")),
         Hold::SetBack => vec![way(Deed::Abort, "Roll back")],
         Hold::Overtaken | Hold::LetGo => vec![way(Deed::Abort, "End it, changing no image")],
-        Hold::WithoutLock(_) => Way::without_lock(hooks).into(),
+        Hold::WithoutLock(_) | Hold::LeftOnPods => Way::without_lock(hooks).into(),
         Hold::HeldBack(_) => Way::held_back(hooks).into(),
     }
 }

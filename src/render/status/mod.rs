@@ -215,6 +215,7 @@ fn note(hold: Hold, status: &WorkloadStatus) -> Option<(&'static str, String)> {
         Hold::LeftBehind if status.held == Held::No => {
             Some((left, "a rollout was left here, and its lock was removed".to_owned()))
         }
+        Hold::LeftOnPods => Some((left, "a rollout was left here, and its lock was removed".to_owned())),
         Hold::SetBack => Some((left, "its template is again what it was before the rollout".to_owned())),
         Hold::Overtaken => Some((
             left,
