@@ -12,7 +12,7 @@ use crate::engine::k8s::events::{self, Event};
 use crate::engine::k8s::failure::Failure;
 use crate::engine::k8s::mask;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
-use crate::engine::k8s::pod::{ContainerStatus, Pod, Terminated};
+use crate::engine::k8s::pod::{ContainerList, ContainerStatus, Pod, Terminated};
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{Outcome, PodEnd};
 use crate::engine::state::evidence::Baseline;
@@ -156,7 +156,10 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
     let late = end.phase.late();
     let is_late = |name: &&ContainerName| late.is_empty() || late.contains(name);
     let mut names = end.containers.iter().map(|end| &end.container).filter(is_late);
-    names.clone().find(unready).or_else(|| names.next()).cloned()
+    // Where those that change are ready, one that does not keeps the pod from it.
+    let mut others = pod.statuses(ContainerList::Containers).iter().filter(|status| late.is_empty() && !status.ready);
+    let mut other = || others.next().map(|status| &status.name);
+    names.clone().find(unready).or_else(&mut other).or_else(|| names.next()).cloned()
 }
 
 /// Returns which instance's log tells of the failure: the one that ended, else the one that runs. `None` where no

@@ -139,6 +139,12 @@ fn a_late_pod_says_what_it_lacks() {
     let mut both = pod(&json!({"running": {}}), &json!({}));
     both.status.container_statuses.iter_mut().for_each(|status| status.ready = true);
     assert_eq!(container_of(&stopping, &both), Some("side".into()));
+    let mut other = both.status.container_statuses[0].clone();
+    (other.name, other.ready) = ("app".into(), false);
+    both.status.container_statuses.push(other);
+    assert_eq!(container_of(&stopping, &both), Some("side".into()));
+    let unready = end("web-0", PodPhase::Starting { containers: vec![] });
+    assert_eq!(container_of(&unready, &both), Some("app".into()), "the one that keeps the pod from being ready");
     let unknown = FailedPod::of(&end("web-0", PodPhase::Starting { containers: vec![] }), findings(None), vec![]);
     assert_eq!((unknown.reason.as_str(), unknown.container), ("TimedOut", None));
 }
