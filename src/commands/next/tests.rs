@@ -48,8 +48,8 @@ fn goal() -> Goal {
 #[test]
 fn a_saved_plan_keeps_its_safeguards_in_the_commands_after_it() {
     let typing = typing("x apply --plan file --as jane");
-    let expected = "kubectl inplace resume deployment/web -n shop --before-pod 'drain it' --max-unavailable 2 \
-        --min-ready-seconds 9 --timeout 60s --drain-seconds 4 --as jane";
+    let expected = "kubectl inplace resume deployment/web -n shop --before-pod 'drain it' --min-ready-seconds 9 \
+        --max-unavailable 2 --timeout 60s --drain-seconds 4 --as jane";
     assert_eq!(typing.of_workload(Verb::Resume, &web(), Some(&goal())).to_string(), expected);
 }
 
