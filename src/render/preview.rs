@@ -62,7 +62,10 @@ impl Preview<'_> {
         let Some(owner) = self.goal.owner.as_ref().filter(|_| !self.is_overtaken()) else { return Vec::new() };
         let change = owner.lock.directed();
         let is_foreign = |name: &ContainerName, goal: &ContainerGoal| {
-            let known = change.images.get(name).is_some_and(|image| goal.from.as_ref() == Some(&image.from));
+            let from = goal.from.as_ref();
+            let before = owner.lock.replaced.iter().filter_map(|entry| entry.containers.get(name));
+            let known = change.images.get(name).is_some_and(|image| from == Some(&image.from))
+                || before.flat_map(|image| [&image.from, &image.to]).any(|image| from == Some(image));
             goal.from != goal.to && (goal.overrides || !known)
         };
         let pods =
@@ -76,8 +79,15 @@ impl Preview<'_> {
             return Vec::new();
         }
         let wanted = self.fields().rows();
+        let replaced = self.goal.owner.iter().flat_map(|owner| &owner.lock.replaced);
+        let earlier: Vec<Row> = replaced.flat_map(|entry| entry.fields.rows()).collect();
+        let was_brought_in = |row: &Row| {
+            let mut same = earlier.iter().filter(|known| known.path == row.path);
+            same.any(|known| known.before == row.before || known.after == row.before)
+        };
         let is_foreign = |row: &Row| {
-            row.before != row.after && wanted.iter().any(|known| known.path == row.path && known.before != row.before)
+            let is_other = |known: &Row| known.path == row.path && known.before != row.before;
+            row.before != row.after && wanted.iter().any(is_other) && !was_brought_in(row)
         };
         let rows = |pod: &PodGoal| pod.fields.rows().into_iter().filter(is_foreign).collect::<Vec<_>>();
         self.goal.pods.iter().flat_map(|pod| rows(pod).into_iter().map(move |row| (pod, row))).collect()
@@ -88,11 +98,15 @@ impl Preview<'_> {
         self.goal.owner.as_ref().map(|owner| owner.lock.directed().fields).unwrap_or_default()
     }
 
-    /// Container, from, to.
+    /// Container, from, to. What came back to where it began goes there from what the rollout before had brought in.
     fn images(&self) -> Vec<(String, String, String)> {
-        let change = self.goal.owner.as_ref().map(|owner| owner.lock.directed());
-        let images = change.into_iter().flat_map(|change| change.images);
-        images.map(|(name, image)| (name.to_string(), image.from, image.to)).collect()
+        let Some(owner) = &self.goal.owner else { return Vec::new() };
+        let left = |name: &ContainerName| owner.lock.replaced.iter().rev().find_map(|entry| entry.containers.get(name));
+        let images = owner.lock.directed().images.into_iter().map(|(name, image)| {
+            let left = left(&name).filter(|_| image.from == image.to);
+            (name.to_string(), left.map_or(image.from, |left| left.to.clone()), image.to)
+        });
+        images.collect()
     }
 
     /// Returns whether the lock is one that this run makes: the id of the rollout before is not known.

@@ -23,6 +23,17 @@ pub struct ValueChange {
     pub to: Option<String>,
 }
 
+impl ValueChange {
+    /// Takes what was before from values that changed first.
+    pub(super) fn begin_where<K: Ord>(values: &mut BTreeMap<K, Self>, first: &BTreeMap<K, Self>) {
+        for (key, value) in values {
+            if let Some(first) = first.get(key) {
+                value.from.clone_from(&first.from);
+            }
+        }
+    }
+}
+
 /// The labels and annotations that change, by key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
@@ -96,6 +107,12 @@ impl FieldChange for MetadataChange {
 
     fn covers(&self, other: &Self) -> bool {
         other.iter().all(|(map, key, _)| self.of(map).contains_key(key))
+    }
+
+    fn begin_where(&mut self, first: &Self) {
+        for map in MetadataMap::ALL {
+            ValueChange::begin_where(self.of_mut(map), first.of(map));
+        }
     }
 
     fn refused(&self, workload: &Workload, _: Direction) -> Vec<Reason> {

@@ -124,6 +124,11 @@ trait FieldChange {
     where
         Self: Sized;
 
+    /// Takes what was before from a change that came first, of what both of them set.
+    fn begin_where(&mut self, first: &Self)
+    where
+        Self: Sized;
+
     /// Why it cannot be brought into running pods, whichever. Of what is taken back they keep what they cannot lose.
     fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason>;
 
@@ -316,6 +321,14 @@ impl FieldChanges {
             && self.tolerations.covers(&other.tolerations)
             && self.resources.covers(&other.resources)
             && self.pod_resources.covers(&other.pod_resources)
+    }
+
+    /// Takes what was before from a change that came first, of what both of them set.
+    pub fn begin_where(&mut self, first: &Self) {
+        self.metadata.begin_where(&first.metadata);
+        self.tolerations.begin_where(&first.tolerations);
+        self.resources.begin_where(&first.resources);
+        self.pod_resources.begin_where(&first.pod_resources);
     }
 
     fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason> {

@@ -95,6 +95,12 @@ impl FieldChange for TolerationsChange {
         other.gained().chain(other.lost()).all(touches)
     }
 
+    fn begin_where(&mut self, first: &Self) {
+        if !first.is_empty() {
+            self.from.clone_from(&first.from);
+        }
+    }
+
     fn refused(&self, _: &Workload, direction: Direction) -> Vec<Reason> {
         let reason = |lost: &Toleration| Reason::TolerationRemoved { toleration: lost.to_string() };
         match direction {

@@ -148,3 +148,29 @@ fn killed_at_every_write_it_is_finished_or_taken_back() {
         is_whole(&scene, if is_new { "30m" } else { "10m" }, &before, &format!("{what}\n{}", ended.block()));
     });
 }
+
+/// What the first of them asked for came to no end: it is nothing to go back to.
+#[test]
+fn back_from_what_took_the_place_of_another_resize_is_to_the_beginning() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = scene(kind);
+        let before = before(&scene.server);
+        command(&scene, "apply", "--canary 1").run().ends_with(0).prints("Paused");
+        let more = format!("apply {} -c side --requests cpu=40m --yes --canary 2", kind.typed);
+        typed(&scene.server, &more).run().ends_with(0).prints("Paused");
+        command(&scene, "abort", "").run().ends_with(0).omits("30m").omits("another client");
+        is_whole(&scene, "10m", &before, kind.typed);
+
+        command(&scene, "apply", "--canary 2").run().ends_with(0).prints("Paused");
+        let more = format!("apply {} -c side --requests cpu=10m --yes --canary 1", kind.typed);
+        typed(&scene.server, &more).run().ends_with(0).prints("Paused");
+        command(&scene, "abort", "").run().ends_with(0).omits("another client");
+        is_whole(&scene, "10m", &before, kind.typed);
+
+        command(&scene, "apply", "--canary 1").run().ends_with(0).prints("Paused");
+        let more = format!("apply {} -c side --requests cpu=40m --yes", kind.typed);
+        typed(&scene.server, &more).run().ends_with(0).prints("Updated 3 pods");
+        command(&scene, "undo", "").run().ends_with(0).omits("30m");
+        is_whole(&scene, "10m", &before, kind.typed);
+    });
+}

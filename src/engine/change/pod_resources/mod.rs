@@ -194,6 +194,11 @@ impl FieldChange for PodResourcesChange {
         other.of_pods().all(|(field, _)| self.of_pod(field).is_some())
     }
 
+    fn begin_where(&mut self, first: &Self) {
+        ValueChange::begin_where(&mut self.values, &first.values);
+        ValueChange::begin_where(&mut self.in_pods, &first.in_pods);
+    }
+
     /// `requests` and `limits` may be added and changed, and not removed.
     fn refused(&self, _: &Workload, direction: Direction) -> Vec<Reason> {
         if direction == Direction::Back {

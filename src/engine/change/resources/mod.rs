@@ -216,6 +216,15 @@ impl FieldChange for ResourcesChange {
         other.iter().all(|(name, _, field, _)| self.0.get(name).is_some_and(|known| known.values.contains_key(&field)))
     }
 
+    fn begin_where(&mut self, first: &Self) {
+        for (name, change) in &mut self.0 {
+            if let Some(first) = first.0.get(name) {
+                ValueChange::begin_where(&mut change.values, &first.values);
+                ValueChange::begin_where(&mut change.implied, &first.implied);
+            }
+        }
+    }
+
     /// `requests` and `limits` may be added and changed, and not removed.
     fn refused(&self, _: &Workload, direction: Direction) -> Vec<Reason> {
         if direction == Direction::Back {

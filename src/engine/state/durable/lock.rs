@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::history::{HistoryEntry, HistoryImage};
 use super::holder::Holder;
-use crate::engine::change::{Change, Direction};
+use crate::engine::change::{Change, Direction, FieldChanges};
 use crate::engine::k8s::names::{ContainerName, RolloutId, Uid};
 use crate::engine::state::hook::{HookPhase, Hooks};
 use crate::engine::state::outcome::EndResult;
@@ -158,18 +158,24 @@ pub struct RolloutLock {
 }
 
 impl RolloutLock {
-    /// Turns round a rollout that took the place of others which had not ended: back is where the first of them began. What
-    /// they were bringing in came nowhere to its end.
+    /// Turns round a rollout that took the place of others which had not ended: back is where the first of them began, also
+    /// where it was on its way there itself. What they were bringing in came nowhere to its end.
     pub fn turn_back(&mut self) {
         if self.direction == Direction::Forward {
             for (name, image) in &mut self.change.images {
-                let first = self.replaced.iter().find_map(|entry| entry.containers.get(name));
-                if let Some(first) = first.filter(|first| first.from != image.to) {
+                if let Some(first) = self.replaced.iter().find_map(|entry| entry.containers.get(name)) {
                     image.from.clone_from(&first.from);
                 }
             }
+            self.change.fields = self.fields_from_the_first();
         }
         self.direction = Direction::Back;
+    }
+
+    fn fields_from_the_first(&self) -> FieldChanges {
+        let mut fields = self.change.fields.clone();
+        self.replaced.iter().rev().for_each(|entry| fields.begin_where(&entry.fields));
+        fields
     }
 
     /// Returns what the history says of the rollout once it has ended. `by` has ended it.
@@ -187,7 +193,7 @@ impl RolloutLock {
             ended: ended.to_owned(),
             reason: self.reason.clone(),
             containers: containers.collect(),
-            fields: self.change.fields.clone(),
+            fields: self.fields_from_the_first(),
             outcome,
             replaced_by: None,
         }
