@@ -279,7 +279,9 @@ impl Typing {
         // What cannot be brought into the pods cannot be finished in place, nor rolled back while it is there.
         let leads = is_ours || plan::leads_in_place(found, &owner.before, found.template());
         let (ways, but) = if leads {
-            (self.ways(&Way::without_lock(&owner.lock.hooks), workload, Some(goal)), "")
+            let hooks = &owner.lock.hooks;
+            let ways = if is_ours { Way::without_lock(hooks) } else { Way::held_back(hooks) };
+            (self.ways(&ways, workload, Some(goal)), "")
         } else {
             (
                 Vec::new(),

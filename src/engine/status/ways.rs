@@ -51,8 +51,9 @@ impl Way {
         Self { take_over: true, ..self }
     }
 
-    /// Returns what leads on where it is not known that a rollout has left a template that pods do not have.
-    fn held_back(hooks: &BTreeSet<HookPhase>) -> [Self; 2] {
+    /// Returns what leads on where it is not known that a rollout has left a template that pods do not have, or where it is
+    /// not the rollout's.
+    pub fn held_back(hooks: &BTreeSet<HookPhase>) -> [Self; 2] {
         [
             Self::new(Deed::Resume, "Bring the template to the pods, in place", hooks).taking_over(),
             Self::new(Deed::Abort, "Set the template back to what the pods have, dropping what was set in it", hooks)

@@ -277,7 +277,9 @@ fn another_template_ends_it_with_code_6_and_replaces_no_pod_unasked() {
         assert_eq!(scene.lock(), Value::Null, "{}", kind.typed);
         if scene.spec.get("updateStrategy").is_some() {
             // --yes is no word for it that the controller replaces pods.
-            output.says("To finish it in place:").says("To let it roll out, which can replace every pod:");
+            output
+                .says("Bring the template to the pods, in place:")
+                .says("To let it roll out, which can replace every pod:");
             assert_ne!(scene.owner()["spec"]["updateStrategy"], scene.spec["updateStrategy"], "{}", kind.typed);
             let resumed = scene.run("resume", "--take-over").ends_with(0);
             resumed.says("updateStrategy");

@@ -147,8 +147,10 @@ impl Budgets {
 
     /// Why no pod may be taken, if it is because of them.
     pub(crate) fn what_blocks(&self) -> Option<String> {
-        let blocks =
-            self.blocks.as_ref().map(|blocks| format!("{blocks} (--disruption-budget=ignore updates it all the same)"));
+        let blocks = self
+            .blocks
+            .as_ref()
+            .map(|blocks| format!("{blocks}; with --disruption-budget=ignore it is updated all the same"));
         blocks.or_else(|| self.trouble())
     }
 
