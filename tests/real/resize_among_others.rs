@@ -8,7 +8,7 @@ use crate::support::{Api, Fields, Gate, Kind, Moment, Namespace, Owner, containe
 /// More writes than any run here makes.
 const MOST_WRITES: usize = 11;
 
-const RESOURCES: &str = "resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {memory: 64Mi}}";
+pub(crate) const RESOURCES: &str = "resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {memory: 64Mi}}";
 
 fn of_template(owner: &Owner<'_>) -> String {
     let cpu = &owner.object()["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"];
@@ -26,14 +26,14 @@ fn of_pods(owner: &Owner<'_>) -> Vec<[Value; 3]> {
 }
 
 /// Template, pods and kubelet say the same.
-fn is_whole(owner: &Owner<'_>, cpu: &str, context: &str) {
+pub(crate) fn is_whole(owner: &Owner<'_>, cpu: &str, context: &str) {
     owner.wait_settled_or(context);
     assert_eq!(of_template(owner), cpu, "{context}");
     let wanted = vec![[json!(cpu), json!(cpu), json!(cpu)]; owner.pods().len()];
     assert!(poll(|| (of_pods(owner) == wanted).then_some(())).is_some(), "{:?}: {context}", of_pods(owner));
 }
 
-fn same_containers(owner: &Owner<'_>, context: &str) {
+pub(crate) fn same_containers(owner: &Owner<'_>, context: &str) {
     assert_eq!(running(&owner.pods()), running(&owner.before), "{context}");
 }
 
