@@ -84,6 +84,10 @@ pub(super) async fn go_on(
             }
         };
         check_order(&goal, options)?;
+        if direction == Some(Direction::Back) && goal.owner.as_ref().is_some_and(|owner| owner.lock.goes_back()) {
+            let what = "this update brings back what was there before the one whose place it took: it is finished";
+            shell.note(&format!("{}: {what}", goal.workload));
+        }
         if !rolling.no_hooks {
             check_hooks(&goal, rolling)?;
         }

@@ -465,7 +465,7 @@ impl<'a> Rolling<'a> {
 }
 
 fn changes_nothing(goal: &Goal) -> bool {
-    goal.owner.as_ref().is_some_and(|owner| owner.lock.change.is_empty())
+    goal.owner.as_ref().is_some_and(|owner| owner.lock.change.is_empty() || owner.lock.goes_back())
 }
 
 /// Says what goes out of the template alone.

@@ -16,15 +16,16 @@ use super::durable::{holder, is_stale};
 use super::policy::policy_of;
 use super::resume::Start;
 use crate::engine::change::template::TemplateDiff;
-use crate::engine::change::{self, Change, Difference, Direction, TemplateImage, same};
+use crate::engine::change::{self, Change, Difference, Direction, FieldChanges, TemplateImage, same};
 use crate::engine::k8s::names::{ContainerName, RolloutId, Uid};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{CONTROLLER_REVISION_HASH, Revisions};
 use crate::engine::plan::live::{LAST_APPLIED, LiveWorkload, Options};
-use crate::engine::state::durable::history::{self, HistoryEntry};
+use crate::engine::state::durable::history::{self, HistoryEntry, HistoryImage};
 use crate::engine::state::durable::lock::{HistoryStep, Outgoing, RolloutLock};
 use crate::engine::state::durable::{OUR_MANAGER, deployment, revisions, stateful_set, template_of_revision};
+use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::UpdateRecord;
 
 /// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
@@ -150,6 +151,9 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
         Some(before) if kind.owns_through().is_none() => {
             let known = change::diff(&before, after).change.images;
             let mut older = drift(live);
+            for (name, image) in cut_short(live) {
+                older.entry(name).or_insert(image);
+            }
             older.retain(|name, _| !known.contains_key(name));
             with_images(&before, &older).unwrap_or(before)
         }
@@ -158,8 +162,10 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
             let known = unfinished(live);
             let outgoing = current.and_then(|current| outgoing_template(live, current));
             let is_it = |before: &Value| {
-                let change = change::diff(before, after).change;
-                leads_in_place(workload, before, after) && known.keys().all(|name| change.images.contains_key(name))
+                let Change { images, fields } = change::diff(before, after).change;
+                // Where each pod has all of it, and notes nothing that has not ended, it has ended.
+                let is_left = !known.is_empty() || pods(live).any(|pod| !fields.left_in(pod).is_empty());
+                is_left && leads_in_place(workload, before, after) && known.keys().all(|name| images.contains_key(name))
             };
             outgoing.filter(is_it).or_else(|| with_images(after, &known))?
         }
@@ -201,12 +207,30 @@ fn carriers(live: &LiveWorkload, revision: &Value) -> usize {
 
 /// Returns whether as many pods have the template as any other revision: then that is no template to go back from.
 pub(super) fn most_have_the_template(live: &LiveWorkload) -> bool {
-    let Revisions::ControllerRevisions(_) = live.workload.reference.kind.revisions() else { return false };
     let template = live.workload.template();
+    match live.workload.reference.kind.revisions() {
+        Revisions::ControllerRevisions(_) => {}
+        Revisions::ReplicaSets => return current(live).is_some_and(|set| most_have_its_images(live, set)),
+        Revisions::None => return false,
+    }
     let of_template = |revision: &&Value| same(&revisions::template_of(revision), template);
     let have =
         live.surroundings.owned.iter().filter(of_template).map(|revision| carriers(live, revision)).sum::<usize>();
     current(live).is_none_or(|current| carriers(live, current) <= have) && have > 0
+}
+
+/// The same of a ReplicaSet that has another template: then the images tell.
+fn most_have_its_images(live: &LiveWorkload, set: &Value) -> bool {
+    let (before, after) = (deployment::template_of(set), live.workload.template());
+    let images = change::diff(&before, after).change.images;
+    let having = |image_of: fn(&TemplateImage) -> &String| {
+        let has = |pod: &&Pod| {
+            let is_it = |(name, image)| pod.container(name).is_some_and(|found| found.2.image == *image_of(image));
+            images.iter().all(is_it)
+        };
+        pods(live).filter(has).count()
+    };
+    !images.is_empty() && having(|image| &image.to) > having(|image| &image.from)
 }
 
 /// What the pods were made from: the one ReplicaSet that has them, or the revision that they carry.
@@ -246,13 +270,48 @@ fn drift(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
 /// no history tells the end of. That they have it proves nothing.
 fn unfinished(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     let records = unended(live);
-    let noted = of_template(live, |name, to| {
-        let noted = records.iter().filter_map(|record| record.containers.get(name));
-        noted.into_iter().find(|noted| noted.to == *to && noted.from != *to).map(|noted| noted.from.clone())
-    });
+    let noted = of_template(live, |name, to| noted_before(&records, name, to));
     let mut found = drift(live);
     found.extend(noted.into_iter().filter(|(name, _)| !found.contains_key(name)).collect::<Vec<_>>());
     found
+}
+
+fn noted_before(records: &[Cow<'_, UpdateRecord>], name: &ContainerName, to: &str) -> Option<String> {
+    let mut noted = records.iter().filter_map(|record| record.containers.get(name));
+    noted.find(|noted| noted.to == *to && noted.from != *to).map(|noted| noted.from.clone())
+}
+
+/// What is in the template of rollouts that another client's template has ended: what stood there before.
+fn cut_short(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
+    let known = known(live);
+    of_template(live, |name, to| {
+        let is_it = |entry: &&HistoryEntry| entry.containers.get(name).is_some_and(|image| image.to == *to);
+        let newest = known.iter().rev().find(is_it).filter(|entry| entry.outcome == EndResult::Superseded)?;
+        newest.containers.get(name).map(|image| image.from.clone()).filter(|from| from != to)
+    })
+}
+
+/// Returns what pods note of a rollout that has lost its lock, of the images that a change sets anew.
+pub(super) fn lost(live: &LiveWorkload, change: &Change) -> Option<HistoryEntry> {
+    let records = unended(live);
+    let of_change = |(name, image): (&ContainerName, &TemplateImage)| {
+        let from = noted_before(&records, name, &image.from)?;
+        Some((name.clone(), HistoryImage { from, to: image.from.clone(), image_id: None }))
+    };
+    let containers: BTreeMap<_, _> = change.images.iter().filter_map(of_change).collect();
+    let id = records.iter().map(|record| &record.id).max().filter(|_| !containers.is_empty())?.clone();
+    Some(HistoryEntry {
+        id,
+        who: String::new(),
+        ended_by: None,
+        began: String::new(),
+        ended: String::new(),
+        reason: None,
+        containers,
+        fields: FieldChanges::default(),
+        outcome: EndResult::Superseded,
+        replaced_by: None,
+    })
 }
 
 /// What pods note of rollouts whose end no history tells.
@@ -261,6 +320,11 @@ fn unended(live: &LiveWorkload) -> Vec<Cow<'_, UpdateRecord>> {
     let has_ended =
         |record: &UpdateRecord| known.iter().any(|entry| entry.id == record.id) || is_forgotten(&known, &record.id);
     pods(live).filter_map(UpdateRecord::of).filter(|record| record.durable && !has_ended(record)).collect()
+}
+
+/// Returns whether pods note a rollout whose end no history tells.
+pub(super) fn is_unended(live: &LiveWorkload) -> bool {
+    !unended(live).is_empty()
 }
 
 /// Returns whether a rollout stopped halfway of which only its pods tell: some have what it brought, and some have not.

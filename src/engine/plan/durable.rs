@@ -16,6 +16,7 @@ use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{HoldsBy, IfResumed, Revisions, WorkloadKind};
 use crate::engine::plan::live::LiveWorkload;
+use crate::engine::state::durable::history::HistoryEntry;
 use crate::engine::state::durable::holder::Life;
 use crate::engine::state::durable::lock::{LockState, Outgoing, RolloutLock};
 use crate::engine::state::durable::{deployment, history, revisions, stateful_set};
@@ -56,6 +57,9 @@ pub struct DurablePlan {
     /// The rollout whose place it takes before that one has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Box<RolloutLock>>,
+    /// The same of one whose lock is gone: what the pods note of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<HistoryEntry>,
 }
 
 /// How the outgoing template stays in the history.
@@ -149,6 +153,7 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         only: only(context),
         replaces: RolloutLock::text_of(&workload.object).map(str::to_owned),
         replaced: None,
+        lost: None,
     };
     let lock = present(context.live);
     if let Some(lock) = lock.filter(|lock| !is_stale(workload, &context.live.surroundings.owned, lock)) {
@@ -167,6 +172,11 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
         && (!take_over || adopt::is_held_back(context.live))
     {
         reasons.push(held_by_somebody());
+    }
+    if plan.replaced.is_none() {
+        plan.lost = adopt::lost(context.live, &plan.change);
+        let began = plan.lost.iter().flat_map(|lost| &lost.containers);
+        plan.origin.extend(began.map(|(name, image)| (name.clone(), image.from.clone())));
     }
     for (name, image) in &plan.change.images {
         if let (false, Some(ran)) = (plan.origin.contains_key(name), drift::ran(context, name, &image.to)) {

@@ -173,10 +173,11 @@ fn lock(plan: &DurablePlan, goal: &Goal, start: &Start) -> RolloutLock {
 
 /// The rollout whose place is taken, and those whose place that one had taken.
 fn replaced(plan: &DurablePlan, goal: &Goal, start: &Start) -> Vec<HistoryEntry> {
-    let Some(found) = &plan.replaced else { return Vec::new() };
-    let entry = found.entry(EndResult::Superseded, &start.clock, &start.who);
-    let mut entries = found.replaced.clone();
-    entries.push(HistoryEntry { replaced_by: Some(goal.id.clone()), ..entry });
+    let mut entries = plan.replaced.as_ref().map(|found| found.replaced.clone()).unwrap_or_default();
+    let found = plan.replaced.as_ref().map(|found| found.entry(EndResult::Superseded, &start.clock, &start.who));
+    let lost = plan.lost.clone().map(|lost| HistoryEntry { ended: start.clock.clone(), ..lost });
+    let entry = found.or(lost).map(|entry| HistoryEntry { replaced_by: Some(goal.id.clone()), ..entry });
+    entries.extend(entry);
     entries.split_off(entries.len().saturating_sub(history::KEPT))
 }
 
@@ -237,6 +238,7 @@ pub fn resume(
         RolloutLock { run: start.run.clone(), state: LockState::Running, holder: start.holder(), late: false, ..found };
     // What only copies tell of has ended: they are tidied away, and nothing turns round any more.
     match direction.filter(|_| replaces.is_some() || adopts) {
+        Some(Direction::Back) if lock.goes_back() => {}
         Some(Direction::Back) => lock.turn_back(),
         Some(Direction::Forward) => lock.direction = Direction::Forward,
         None => {}
@@ -245,7 +247,7 @@ pub fn resume(
     // Left out once is not left out for ever.
     lock.hooks.extend(start.hooks.phases());
     // Where it paused, the first few were looked at: that is why it goes on. Where it was interrupted, they were not.
-    if found_state == LockState::Paused || lock.direction == Direction::Back {
+    if found_state == LockState::Paused || lock.direction == Direction::Back || direction == Some(Direction::Back) {
         lock.policy.canary = None;
     }
     let mut owner = owner_goal(lock.clone(), replaces, sides(live, &lock), workload, start);
@@ -315,13 +317,13 @@ fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), Resu
             let copies = owned.iter().filter_map(|object| RolloutLock::of(object).ok().flatten());
             let ended = copies.into_iter().find(|lock| is_stale(workload, owned, lock));
             let ended = ended.filter(|_| workload.reference.kind.owns_through().is_some());
-            let found = lost().or_else(|| Some((ended?, false)));
+            // What has ended is tidied away where nothing else is left.
+            let left = || if start.take_over { made() } else { None };
+            let found = lost().or_else(left).or_else(|| Some((ended?, false)));
             match found {
                 Some(found) => Ok(found),
-                None if start.take_over => made().ok_or_else(|| match adopt::waits_for_more(live) {
-                    true => ResumeError::NoWayOn(MORE_THAN_IN_PLACE),
-                    false => ResumeError::NoRollout,
-                }),
+                None if start.take_over && adopt::waits_for_more(live) => Err(ResumeError::NoWayOn(MORE_THAN_IN_PLACE)),
+                None if start.take_over => Err(ResumeError::NoRollout),
                 None if adopt::is_left_on_pods(live) && !adopt::is_left_without_lock(live) => {
                     Err(ResumeError::LeftOnPods)
                 }

@@ -63,9 +63,11 @@ pub(super) fn killed_at_with(kind: Kind, write: Write, line: &str) -> Scene {
 
 /// Runs a command until it tries a write that does not get through, and kills it there.
 pub(super) fn kill_at(scene: &Scene, write: Write, command: Binary) {
+    let so_far = || scene.server.writes().iter().filter(|logged| write.is(logged)).count();
+    let before = so_far();
     scene.server.fault(write.when(), Effect::NoAnswer);
     let running = command.spawn();
-    let asked = || scene.server.writes().iter().filter(|logged| write.is(logged)).count() > write.nth;
+    let asked = || so_far() > before + write.nth;
     crate::support::clock::eventually("the write", || asked().then_some(()));
     running.signal("KILL");
     assert_eq!(running.wait().code, None, "killed");

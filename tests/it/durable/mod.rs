@@ -7,6 +7,7 @@ mod faults;
 mod first_write;
 mod holds;
 mod replaced;
+mod replacing;
 mod resized;
 mod rollouts;
 mod tolerations;

@@ -269,7 +269,7 @@ fn an_abort_of_what_was_resumed_too_early_replaces_no_pod() {
     assert_eq!(scene.lock(), Value::Null);
 }
 
-fn status(scene: &Scene) -> Output {
+pub(super) fn status(scene: &Scene) -> Output {
     typed(&scene.server, &format!("status {}", scene.kind.typed)).run().ends_with(0)
 }
 

@@ -60,6 +60,7 @@ fn durable() -> WorkloadPlan {
         only: Default::default(),
         replaces: None,
         replaced: None,
+        lost: None,
     };
     WorkloadPlan { durable: Some(durable), pods_only: false, warnings: vec![], ..in_place() }
 }

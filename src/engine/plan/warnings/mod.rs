@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) use images::of_the_reference;
 pub use traffic::missing_labels;
 
+use super::adopt;
 use super::back_off::Held;
 use super::build::Context;
 use super::drift::{self, Drift};
@@ -129,7 +130,7 @@ fn drifted(
         return;
     }
     // Under a rollout of this program it is that one's doing.
-    let is_free = durable::present(context.live).is_none();
+    let is_free = durable::present(context.live).is_none() && !adopt::is_unended(context.live);
     for plan in containers {
         let changes = context.durable && is_free && plan.to.as_ref().is_some_and(|to| is_other(context, plan, to));
         if !changes && !stays(&plan) {

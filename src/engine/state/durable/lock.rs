@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::history::{HistoryEntry, HistoryImage};
 use super::holder::Holder;
-use crate::engine::change::{Change, Direction, FieldChanges};
+use crate::engine::change::{Change, Direction, FieldChanges, TemplateImage};
 use crate::engine::k8s::names::{ContainerName, RolloutId, Uid};
 use crate::engine::state::hook::{HookPhase, Hooks};
 use crate::engine::state::outcome::EndResult;
@@ -158,8 +158,19 @@ pub struct RolloutLock {
 }
 
 impl RolloutLock {
-    /// Turns round a rollout that took the place of others which had not ended: back is where the first of them began, also
-    /// where it was on its way there itself. What they were bringing in came nowhere to its end.
+    /// Returns whether it is on its way to where the first of those began whose place it took: to take it back is to finish it.
+    pub fn goes_back(&self) -> bool {
+        let mut turned = self.clone();
+        turned.turn_back();
+        let Change { images, fields } = &turned.change;
+        self.direction == Direction::Forward
+            && !self.replaced.is_empty()
+            && images.values().all(|image| image.from == image.to)
+            && fields.rows().iter().all(|row| row.before == row.after)
+    }
+
+    /// Turns round a rollout that took the place of others which had not ended: back is where the first of them began. What
+    /// they were bringing in came nowhere to its end.
     pub fn turn_back(&mut self) {
         if self.direction == Direction::Forward {
             for (name, image) in &mut self.change.images {
@@ -170,6 +181,18 @@ impl RolloutLock {
             self.change.fields = self.fields_from_the_first();
         }
         self.direction = Direction::Back;
+    }
+
+    /// Returns a template with what the rollouts brought in whose place it took: each of them may have stood still with it.
+    pub fn left_by_the_others(&self, template: &Value) -> Vec<Value> {
+        let of_entry = |entry: &HistoryEntry| {
+            let images = entry.containers.iter().filter_map(|(name, image)| {
+                let list = self.change.images.get(name)?.list;
+                Some((name.clone(), TemplateImage { list, from: image.from.clone(), to: image.to.clone() }))
+            });
+            Change { images: images.collect(), fields: entry.fields.clone() }.apply(template)
+        };
+        self.replaced.iter().filter_map(of_entry).collect()
     }
 
     fn fields_from_the_first(&self) -> FieldChanges {
