@@ -304,7 +304,7 @@ pub(super) fn lost(live: &LiveWorkload, change: &Change) -> Option<HistoryEntry>
         id,
         who: String::new(),
         ended_by: None,
-        began: String::new(),
+        began: records.iter().flat_map(|record| record.set_at.values()).min().cloned().unwrap_or_default(),
         ended: String::new(),
         reason: None,
         containers,

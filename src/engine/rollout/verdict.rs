@@ -228,6 +228,7 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
     let pods = state.pods.iter().map(|(goal, entry)| {
         let pod = look.world.pod(&goal.key);
         let mut end = pod_end(pod, goal, entry);
+        end.containers.iter_mut().for_each(|end| end.changed &= !is_of_earlier(look.goal, pod, &end.container));
         if look.goal.mode == Mode::Follow {
             let read_at = look.goal.read_at.as_deref();
             end.containers.retain(|end| pod.is_none_or(|pod| !is_of_before(pod, goal, &end.container, read_at)));
@@ -286,6 +287,12 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
         unplanned: pod.map(unplanned).unwrap_or_default(),
         replaced: entry.is(Is::Replaced),
     }
+}
+
+/// Whether the pod was changed by this rollout, and this container of it by an earlier one alone.
+fn is_of_earlier(goal: &Goal, pod: Option<&Pod>, name: &ContainerName) -> bool {
+    let record = pod.and_then(UpdateRecord::of).filter(|record| record.id == goal.id);
+    record.is_some_and(|record| record.earlier.contains_key(name) && !record.containers.contains_key(name))
 }
 
 /// Whether the container goes on that was there before, since its image was set back before the kubelet had seen another one.

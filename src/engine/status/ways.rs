@@ -56,7 +56,7 @@ impl Way {
     pub fn held_back(hooks: &BTreeSet<HookPhase>) -> [Self; 2] {
         [
             Self::new(Deed::Resume, "Bring the template to the pods, in place", hooks).taking_over(),
-            Self::new(Deed::Abort, "Set the template back to what the pods have, dropping what was set in it", hooks)
+            Self::new(Deed::Abort, "Roll back in place, dropping what was set in the template since", hooks)
                 .taking_over(),
         ]
     }

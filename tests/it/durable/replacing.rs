@@ -122,3 +122,17 @@ fn what_every_pod_has_of_an_update_that_another_template_has_ended_is_taken_back
         is_back(&scene);
     });
 }
+
+/// What an update before has restarted is none of what this one has.
+#[test]
+fn a_container_that_was_not_reached_has_not_restarted() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        scene.run("apply", "app=acme/app:v3").ends_with(0);
+        scene.run("undo", "").ends_with(0);
+        let more = "side=acme/side:missing app=acme/app:v2 --container-order side,app --pre-pull=never";
+        scene.run("apply", more).ends_with(4);
+        scene.run("abort", "--pre-pull=never").ends_with(0).prints("side in 1 pod").omits("app in").omits("(app)");
+        scene.is_settled("acme/side:v1", kind.typed);
+    });
+}

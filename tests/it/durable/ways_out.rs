@@ -383,7 +383,7 @@ fn a_persons_pause_over_an_edit_is_not_called_a_rollout() {
     status
         .prints(&format!("kubectl rollout resume would replace every pod; {not_known}"))
         .prints("Bring the template to the pods, in place: kubectl inplace resume deployment/w")
-        .prints("Set the template back to what the pods have, dropping what was set in it: kubectl inplace abort")
+        .prints("Roll back in place, dropping what was set in the template since: kubectl inplace abort")
         .omits("roll it back");
     let plan = typed(&scene.server, "plan deploy/w side=acme/side:v3").run().ends_with(0);
     plan.prints("OwnerPaused")
