@@ -172,7 +172,7 @@ fn what_the_pods_ask_for_decides_and_no_note_of_an_earlier_update() {
             output
                 .says(&format!("FAILED: {changed}: "))
                 .prints(&format!("container {changed}"))
-                .prints("acme/{changed}:missing");
+                .prints(&format!("acme/{changed}:missing"));
         }
     }
 }
@@ -267,4 +267,22 @@ fn what_the_controller_does_is_asked_once_it_has_observed_the_newest_change() {
     });
     following.wait().ends_with(6).prints("ts controller is replacing pods");
     wrote_nothing(&server);
+}
+
+/// As `kubectl rollout status` does: an owner whose pods cannot be made has not come to its end.
+#[test]
+fn an_owner_that_lacks_pods_is_not_complete() {
+    let server = web();
+    slower(&server);
+    server.run_controllers(false);
+    let pods = server.objects("pods");
+    let name = pods[0]["metadata"]["name"].as_str().unwrap_or_default();
+    server.delete("pods", name);
+    set_elsewhere(&server, "acme/side:v2");
+    let output = run(&server, "follow deploy/web --min-ready-seconds 0 --timeout 6s").ends_with(5);
+    output.says("1 pod still to be made").prints("Timed out").omits("Complete");
+    let running = typed(&server, "follow deploy/web --min-ready-seconds 0").spawn();
+    running.wait_for_stderr("1 pod still to be made");
+    server.run_controllers(true);
+    running.wait().ends_with(0).prints("Complete: deployment/web");
 }

@@ -32,7 +32,7 @@ impl Run<'_> {
         let acts = match self.goal.mode {
             Mode::PodsOnly => true,
             Mode::Durable => self.state.owner.pods_may_go(),
-            Mode::Follow => return,
+            Mode::Follow => return self.note_blocked(self.state.pods.waits_for_replacements()),
         };
         if self.state.ending_since.is_some() {
             return;
@@ -47,9 +47,13 @@ impl Run<'_> {
             let pods = &self.state.pods;
             let is_held = is_held || pods.held().next().is_some();
             let is_blocked = is_held && pods.nothing_moves() || pods.waits_for_replacements();
-            self.state.blocked_since = is_blocked.then(|| self.state.blocked_since.unwrap_or(self.now));
+            self.note_blocked(is_blocked);
         }
         self.effects(|state, look| state.drains.read_slices(look, &state.pods));
+    }
+
+    fn note_blocked(&mut self, is_blocked: bool) {
+        self.state.blocked_since = is_blocked.then(|| self.state.blocked_since.unwrap_or(self.now));
     }
 
     pub(super) fn read_what_is_unclear(&mut self) {

@@ -8,7 +8,8 @@ use crate::engine::k8s::names::PodKey;
 use crate::engine::report::Notice;
 use crate::engine::rollout::Now;
 use crate::engine::rollout::drain::is_ready_but_for_our_gate;
-use crate::engine::rollout::entry::Is;
+use crate::engine::rollout::entry::{Entry, Is};
+use crate::engine::rollout::goal::{Mode, PodGoal};
 use crate::engine::rollout::look::Look;
 use crate::engine::rollout::pods::Pods;
 use crate::engine::state::policy::CANARY_HOLD_SECONDS;
@@ -36,7 +37,8 @@ impl Ready {
     /// Looks whether the end has to wait for them, once every pod of the plan is done or has left.
     pub(super) fn look_at(&mut self, look: Look<'_>, pods: &mut Pods) -> Effects {
         let mut effects = Effects::default();
-        if look.goal.owner.is_none() || !pods.all_over() {
+        let is_asked = look.goal.owner.is_some() || follows_all(look, pods);
+        if !is_asked || !pods.all_over() {
             *self = Self::default();
             pods.wait_for_replacements(false);
             return effects;
@@ -75,6 +77,13 @@ impl Ready {
     }
 }
 
+/// Whether an owner's pods are followed, and none of them has left since: those that it lacks are waited for, as `kubectl
+/// rollout status` does. Of pods that leave, their owner's controller tells.
+fn follows_all(look: Look<'_>, pods: &Pods) -> bool {
+    let is_there = |(goal, _): (&PodGoal, &Entry)| pods.present().contains(&goal.key);
+    look.goal.mode == Mode::Follow && look.goal.workload.kind.has_template() && pods.iter().all(is_there)
+}
+
 /// Where no pod of the plan has proven the change, these are the first ones.
 fn hold(look: Look<'_>, pods: &Pods) -> Duration {
     let policy = &look.goal.policy;
@@ -89,12 +98,15 @@ struct Made<'p> {
     /// Of the unready ones: more than were planned, as the owner was scaled up; the change rests on none of them.
     surplus: usize,
     missing: usize,
+    /// By somebody who changes nothing.
+    is_watched: bool,
     count: usize,
 }
 
 impl<'p> Made<'p> {
     fn of(look: Look<'_>, pods: &'p Pods) -> Self {
-        let since = look.goal.owner.as_ref().map(|owner| owner.lock.since.as_str()).unwrap_or_default();
+        let began = look.goal.owner.as_ref().map(|owner| &owner.lock.since).or(look.goal.read_at.as_ref());
+        let since = began.map(String::as_str).unwrap_or_default();
         let is_new = |key: &&PodKey| {
             let created = look.world.pod(key).and_then(|pod| seconds_between(since, &pod.created));
             pods.position(key).is_none() && created.is_some_and(|since| since >= 0)
@@ -104,10 +116,15 @@ impl<'p> Made<'p> {
             |key: &&PodKey| pods.down().contains(*key) && !look.world.pod(key).is_some_and(is_ready_but_for_our_gate);
         let planned = usize::try_from(look.goal.replicas).unwrap_or(usize::MAX);
         let lacking = planned.min(look.replicas()).saturating_sub(pods.present().len());
+        let missing = match look.goal.mode {
+            Mode::Follow => lacking,
+            Mode::Durable | Mode::PodsOnly => pods.all(Is::Replaced).len().saturating_sub(made.len()).min(lacking),
+        };
         Self {
             unready: made.iter().copied().filter(is_unready).collect(),
             surplus: pods.present().len().saturating_sub(planned),
-            missing: pods.all(Is::Replaced).len().saturating_sub(made.len()).min(lacking),
+            missing,
+            is_watched: look.goal.mode == Mode::Follow,
             count: made.len(),
         }
     }
@@ -129,7 +146,10 @@ impl<'p> Made<'p> {
         };
         let pods = |count: usize| if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") };
         let unready = (unready > 0).then(|| format!("new pods are not ready: {}{more}", named.join(", ")));
-        let missing = (self.missing > 0).then(|| format!("{} that left must still be replaced", pods(self.missing)));
+        let missing = (self.missing > 0).then(|| match self.is_watched {
+            true => format!("{} still to be made", pods(self.missing)),
+            false => format!("{} that left must still be replaced", pods(self.missing)),
+        });
         let waits: Vec<String> = [missing, unready].into_iter().flatten().collect();
         (!waits.is_empty()).then(|| waits.join("; "))
     }
