@@ -36,6 +36,8 @@ pub(super) fn run_cluster(shared: &Shared) {
         if worked {
             // What was written may be something to do for the others.
             shared.changed.notify_all();
+            // Steps may be due faster than a busy machine takes them: requests have their turn between.
+            state = shared.wait(state, Duration::from_millis(1));
             continue;
         }
         let due = [state.kubelet.next_due(), state.controllers.next_due()].into_iter().flatten().min();
