@@ -150,10 +150,7 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
         // Pods of a revision that came before it lack what that one brought, too.
         Some(before) if kind.owns_through().is_none() => {
             let known = change::diff(&before, after).change.images;
-            let mut older = drift(live);
-            for (name, image) in cut_short(live) {
-                older.entry(name).or_insert(image);
-            }
+            let mut older = drift_or(live, cut_short(live));
             older.retain(|name, _| !known.contains_key(name));
             with_images(&before, &older).unwrap_or(before)
         }
@@ -266,14 +263,21 @@ fn drift(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     })
 }
 
+/// The same, and what else is known of containers in which no pod has another image.
+fn drift_or(
+    live: &LiveWorkload,
+    known: BTreeMap<ContainerName, TemplateImage>,
+) -> BTreeMap<ContainerName, TemplateImage> {
+    let mut found = known;
+    found.extend(drift(live));
+    found
+}
+
 /// What a rollout may have changed whose template the pods' own ReplicaSet has: what pods lack of it, and what they note and
 /// no history tells the end of. That they have it proves nothing.
 fn unfinished(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     let records = unended(live);
-    let noted = of_template(live, |name, to| noted_before(&records, name, to));
-    let mut found = drift(live);
-    found.extend(noted.into_iter().filter(|(name, _)| !found.contains_key(name)).collect::<Vec<_>>());
-    found
+    drift_or(live, of_template(live, |name, to| noted_before(&records, name, to)))
 }
 
 fn noted_before(records: &[Cow<'_, UpdateRecord>], name: &ContainerName, to: &str) -> Option<String> {
@@ -329,7 +333,7 @@ pub(super) fn is_unended(live: &LiveWorkload) -> bool {
 
 /// Returns whether a rollout stopped halfway of which only its pods tell: some have what it brought, and some have not.
 pub(super) fn is_left_on_pods(live: &LiveWorkload) -> bool {
-    RolloutLock::text_of(&live.workload.object).is_none() && !unended(live).is_empty() && !drift(live).is_empty()
+    RolloutLock::text_of(&live.workload.object).is_none() && is_unended(live) && !drift(live).is_empty()
 }
 
 /// The images of the template that come from others.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::engine::k8s::failure;
-use crate::engine::k8s::names::ContainerName;
+use crate::engine::k8s::names::{ContainerName, RolloutId};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::report::progress::PodPhase;
 use crate::engine::report::{ContainerEnd, ContainerTimes, Outcome, PodEnd};
@@ -227,8 +227,7 @@ pub(super) fn next_look(look: Look<'_>, state: &RunState) -> Option<Now> {
 pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: Option<String>) -> Outcome {
     let pods = state.pods.iter().map(|(goal, entry)| {
         let pod = look.world.pod(&goal.key);
-        let mut end = pod_end(pod, goal, entry);
-        end.containers.iter_mut().for_each(|end| end.changed &= !is_of_earlier(look.goal, pod, &end.container));
+        let mut end = pod_end(pod, goal, entry, &look.goal.id);
         if look.goal.mode == Mode::Follow {
             let read_at = look.goal.read_at.as_deref();
             end.containers.retain(|end| pod.is_none_or(|pod| !is_of_before(pod, goal, &end.container, read_at)));
@@ -252,7 +251,7 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
     }
 }
 
-fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
+fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry, rollout: &RolloutId) -> PodEnd {
     let unplanned = |pod: &Pod| -> Vec<ContainerName> {
         let now =
             |name: &ContainerName| pod.container_status(name).and_then(|(_, _, status)| status.container_id.clone());
@@ -270,7 +269,9 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
         changed: match wanted.is_only_resized() {
             true => pod
                 .is_some_and(|pod| UpdateRecord::of(pod).is_none_or(|record| !record.is_before_its_resize(pod, name))),
-            false => restarted(name).is_some_and(|pod| was_changed(pod, name) && has_begun(pod, name)),
+            false => restarted(name).is_some_and(|pod| {
+                was_changed(pod, name) && has_begun(pod, name) && !is_of_earlier(rollout, pod, name)
+            }),
         },
         twice: pod.is_some_and(|pod| {
             let noted = || UpdateRecord::of(pod).is_some_and(|record| record.restarts_twice(name));
@@ -290,8 +291,8 @@ fn pod_end(pod: Option<&Pod>, goal: &PodGoal, entry: &Entry) -> PodEnd {
 }
 
 /// Whether the pod was changed by this rollout, and this container of it by an earlier one alone.
-fn is_of_earlier(goal: &Goal, pod: Option<&Pod>, name: &ContainerName) -> bool {
-    let record = pod.and_then(UpdateRecord::of).filter(|record| record.id == goal.id);
+fn is_of_earlier(rollout: &RolloutId, pod: &Pod, name: &ContainerName) -> bool {
+    let record = UpdateRecord::of(pod).filter(|record| record.id == *rollout);
     record.is_some_and(|record| record.earlier.contains_key(name) && !record.containers.contains_key(name))
 }
 
@@ -515,7 +516,7 @@ mod tests {
         .expect("it is a goal");
         for (id, seen, changed) in [("c://old", 3, false), ("c://old", 2, true), ("c://new", 3, true)] {
             let pod = pod(id, seen);
-            let end = pod_end(Some(&pod), &goal, &Entry::default());
+            let end = pod_end(Some(&pod), &goal, &Entry::default(), &"one".into());
             assert_eq!(end.containers.first().map(|end| end.changed), Some(changed), "{id} {seen}");
             let is_new =
                 pod.container(&"side".into()).zip(pod.container_status(&"side".into())).map(|(asked, shown)| {

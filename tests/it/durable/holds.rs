@@ -228,7 +228,7 @@ fn abort_of_what_took_the_place_of_a_failure_leads_to_the_beginning() {
 #[test]
 fn abort_of_an_apply_that_goes_back_goes_on_with_it() {
     side_by_side(KINDS.to_vec(), |kind| {
-        let scene = Scene::new(kind);
+        let scene = Scene::new(kind).fails_slowly();
         scene.run("apply", "side=acme/side:crash --on-failure continue --max-unavailable 3").ends_with(4);
         scene.run("apply", "side=acme/side:v1 --canary 1").ends_with(0).prints("Paused");
         scene.run("abort", "").ends_with(0).prints("acme/side:crash   acme/side:v1").omits("another client");

@@ -15,10 +15,11 @@ mod ways_out;
 mod without_lock;
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::api_server::{ApiServer, Logged, When};
+use crate::support::api_server::{ApiServer, Logged, Times, When};
 use crate::support::builders::{self, Workload};
 use crate::support::run::{Binary, Output};
 use crate::support::scene::{images, server_with, two_containers, typed};
@@ -144,6 +145,12 @@ impl Scene {
     /// The kind as printed commands have it.
     fn singular(&self) -> &'static str {
         self.kind.plural.trim_end_matches('s')
+    }
+
+    /// Several pods that fail at once change no faster than a busy machine patches them.
+    fn fails_slowly(self) -> Self {
+        self.server.kubelet(Times { back_off: Duration::from_millis(400), ..Times::default() });
+        self
     }
 
     fn run(&self, verb: &str, more: &str) -> Output {

@@ -2,7 +2,8 @@
 //! one that goes there anyway is finished.
 
 use super::faults::kill_at;
-use super::{KINDS, Kind, LOCK, Scene, Write, images, side_by_side, uids};
+use super::without_lock::lose_lock;
+use super::{KINDS, Kind, Scene, Write, images, side_by_side, uids};
 
 const FIRST_POD: Write = Write::new("patch", "pods", 0);
 
@@ -70,13 +71,7 @@ fn one_with_a_third_image_is_taken_back_though_the_way_back_is_cut_short_too() {
 fn one_whose_forerunner_has_lost_its_lock_is_taken_back_to_what_the_pods_note() {
     side_by_side(KINDS.to_vec(), |kind| {
         let scene = failed(kind);
-        for plural in [kind.plural, "replicasets", "controllerrevisions"] {
-            for object in scene.server.objects(plural) {
-                scene.server.edit(plural, object["metadata"]["name"].as_str().unwrap_or_default(), |object| {
-                    drop(object["metadata"]["annotations"].as_object_mut().and_then(|object| object.remove(LOCK)));
-                });
-            }
-        }
+        lose_lock(&scene, None);
         let begun = scene.run("apply", "side=acme/side:v3 --canary 1 --take-over --pre-pull=never");
         begun.ends_with(0).omits("abort would bring");
         scene.run("abort", "--pre-pull=never").ends_with(0).omits("side:missing").omits("another client");
@@ -111,7 +106,7 @@ fn after_an_update_that_is_complete_nothing_is_left() {
 fn what_every_pod_has_of_an_update_that_another_template_has_ended_is_taken_back() {
     let kinds = KINDS.into_iter().filter(|kind| ["statefulsets", "daemonsets"].contains(&kind.plural));
     side_by_side(kinds.collect(), |kind| {
-        let scene = Scene::new(kind);
+        let scene = Scene::new(kind).fails_slowly();
         let all = "side=acme/side:missing --pre-pull=never --max-unavailable 3 --on-failure continue";
         scene.run("apply", all).ends_with(4);
         scene.server.edit(kind.plural, "w", |owner| {

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::faults::kill_at;
-use super::{KINDS, LOCK, Scene, Write, side_by_side};
+use super::{KINDS, LOCK, Scene, Write, images, side_by_side};
 use crate::support::clock;
 
-const SECOND_POD: Write = Write { verb: "patch", plural: "pods", nth: 2 };
+const THIRD_POD: Write = Write { verb: "patch", plural: "pods", nth: 2 };
 
-/// Every copy of the lock is gone, and its own place holds something else.
-fn without_lock(scene: &Scene) {
+/// Every copy of the lock is gone, and its own place holds something else, or nothing.
+pub(super) fn lose_lock(scene: &Scene, place: Option<&str>) {
     let annotate = |plural: &str, text: Option<&str>| {
         for object in scene.server.objects(plural) {
             scene.server.edit(plural, object["metadata"]["name"].as_str().unwrap_or_default(), |object| {
@@ -23,12 +23,7 @@ fn without_lock(scene: &Scene) {
         }
     };
     ["replicasets", "controllerrevisions"].iter().for_each(|plural| annotate(plural, None));
-    annotate(scene.kind.plural, Some("edited"));
-}
-
-fn sides(scene: &Scene) -> Vec<Value> {
-    let pods = scene.server.objects("pods");
-    pods.iter().map(|pod| pod["spec"]["containers"][1]["image"].clone()).collect()
+    annotate(scene.kind.plural, place);
 }
 
 /// Template and pods have the image; that it runs is not known by that.
@@ -40,15 +35,20 @@ fn an_image_that_every_pod_asks_for_is_proven_before_it_is_complete() {
             _ => Scene::with(kind, |workload| workload.replicas(1)),
         };
         let running = scene.typed("apply", "side=acme/side:crash").spawn();
-        let has_it = || sides(&scene).iter().any(|image| image == "acme/side:crash");
+        let has_it = || images(&scene.server, "side").iter().any(|image| image == "acme/side:crash");
         clock::eventually("a pod with it", || has_it().then_some(()));
         running.signal("KILL");
         assert_eq!(running.wait().code, None, "killed");
-        without_lock(&scene);
+        lose_lock(&scene, Some("edited"));
         let output = scene.run("resume", "--take-over").ends_with(4);
         output.prints("CrashLoopBackOff").omits("Complete");
         scene.run("abort", "").ends_with(0).prints("Rolled back");
-        assert!(sides(&scene).iter().all(|image| image == "acme/side:v1"), "{}: {:?}", kind.typed, sides(&scene));
+        assert!(
+            images(&scene.server, "side").iter().all(|image| image == "acme/side:v1"),
+            "{}: {:?}",
+            kind.typed,
+            images(&scene.server, "side")
+        );
     });
 }
 
@@ -64,7 +64,12 @@ fn back_is_what_most_pods_have() {
         });
         scene.run("abort", "").ends_with(6).says("abort");
         scene.run("abort", "--take-over").ends_with(0).prints("side:v3").prints("side:v1").omits("side:crash");
-        assert!(sides(&scene).iter().all(|image| image == "acme/side:v1"), "{}: {:?}", kind.typed, sides(&scene));
+        assert!(
+            images(&scene.server, "side").iter().all(|image| image == "acme/side:v1"),
+            "{}: {:?}",
+            kind.typed,
+            images(&scene.server, "side")
+        );
         assert_eq!(scene.owner()["spec"]["template"], scene.spec["template"], "{}", kind.typed);
     });
 }
@@ -75,14 +80,14 @@ fn another_template_of_a_replica_set_ends_what_is_taken_back() {
     let kinds = KINDS.into_iter().filter(|kind| kind.plural == "replicasets");
     side_by_side(kinds.collect(), |kind| {
         let scene = Scene::new(kind);
-        kill_at(&scene, SECOND_POD, scene.typed("apply", "side=acme/side:v2"));
+        kill_at(&scene, THIRD_POD, scene.typed("apply", "side=acme/side:v2"));
         scene.server.edit(kind.plural, "w", |owner| {
             owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:v3".into();
         });
-        let before = sides(&scene);
+        let before = images(&scene.server, "side");
         let output = scene.run("abort", "").ends_with(6);
         output.prints("its template was changed by another client").omits("Rolled back").omits("already set");
-        assert_eq!(sides(&scene), before);
+        assert_eq!(images(&scene.server, "side"), before);
         assert_eq!(scene.lock(), Value::Null);
     });
 }
@@ -94,16 +99,20 @@ fn a_lock_that_was_removed_from_a_replica_set_is_not_nothing() {
     side_by_side(kinds.collect(), |kind| {
         for (verb, image) in [("resume", "acme/side:v2"), ("abort", "acme/side:v1")] {
             let scene = Scene::new(kind);
-            kill_at(&scene, SECOND_POD, scene.typed("apply", "side=acme/side:v2"));
+            kill_at(&scene, THIRD_POD, scene.typed("apply", "side=acme/side:v2"));
             scene.server.edit(kind.plural, "w", |owner| {
                 owner["metadata"]["annotations"].as_object_mut().and_then(|annotations| annotations.remove(LOCK));
             });
-            let before = sides(&scene);
+            let before = images(&scene.server, "side");
             let output = scene.run(verb, "").ends_with(1).says("its lock was removed");
             output.says(&format!("kubectl inplace {verb} {}/w ", scene.singular())).says("--take-over");
-            assert_eq!(sides(&scene), before);
+            assert_eq!(images(&scene.server, "side"), before);
             scene.run(verb, "--take-over").ends_with(0);
-            assert!(sides(&scene).iter().all(|found| found == image), "{verb}: {:?}", sides(&scene));
+            assert!(
+                images(&scene.server, "side").iter().all(|found| found == image),
+                "{verb}: {:?}",
+                images(&scene.server, "side")
+            );
         }
     });
 }
