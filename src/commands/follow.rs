@@ -75,6 +75,8 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         for drift in drift(&live, &cluster).await {
             shell.note(&drift.to_string());
         }
+        // Nothing more may come: whoever waits for it knows.
+        let is_left = say_what_is_left(&live, &cluster, shell);
         let next = NextSteps { follow: Some(follow), ..NextSteps::default() };
         let mut recording = record_to.open(shell)?;
         let mut witness = Witness::new(shell.listener(args.output, false));
@@ -91,8 +93,8 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
         witness.end(&cluster, &mut outcome).await?;
         shell.tell_notices();
-        if plan::hold(&live).is_some() {
-            say_what_is_left(&goal.workload, &cluster, shell).await;
+        if !is_left && plan::hold(&live).is_some() {
+            say_what_was_left(&goal.workload, &cluster, shell).await;
         }
         if taken.is_some() {
             shell.note(&format!("watch it with: {rollout_status}"));
@@ -118,19 +120,25 @@ async fn drift(live: &LiveWorkload, cluster: &Cluster) -> Vec<Drift> {
     Drift::of(&status::status(&owner), |pod| live.pods.iter().any(|followed| followed.key == *pod))
 }
 
-/// Says how a rollout is brought to its end that still holds the workload and that nobody carries on.
-async fn say_what_is_left(workload: &WorkloadRef, cluster: &Cluster, shell: &Shell) {
+/// The same of what has stopped while it was followed.
+async fn say_what_was_left(workload: &WorkloadRef, cluster: &Cluster, shell: &Shell) {
     // What cannot be read does not change how the pods ended.
     let Ok(workload) = cluster.workload(workload).await else { return };
     let Ok(live) = cluster.live(workload, Nodes::Nowhere).await else { return };
-    match plan::hold(&live) {
+    say_what_is_left(&live, cluster, shell);
+}
+
+/// Says how a rollout is brought to its end that still holds the workload and that nobody carries on; returns whether one does.
+fn say_what_is_left(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) -> bool {
+    match plan::hold(live) {
         // A person may have held it back.
-        None | Some(Hold::AtWork | Hold::HeldBack(_)) => return,
+        None | Some(Hold::AtWork | Hold::HeldBack(_)) => return false,
         Some(_) => {}
     }
     let workload = &live.workload.reference;
     shell.note(&format!("a rollout holds {workload}, and no run is known to carry it on"));
-    say_ways_on(&live, cluster, shell);
+    say_ways_on(live, cluster, shell);
+    true
 }
 
 /// The end of following pods that their owner's controller is about to replace: the same as if it had begun a moment
@@ -144,7 +152,9 @@ fn replaced(goal: &Goal, status: &str) -> Outcome {
         held: false,
         nothing_changed: false,
         still_forward: false,
+        budget_blocks: false,
         standing: Vec::new(),
+        standing_fields: Vec::new(),
         seconds: 0.0,
     }
 }

@@ -15,7 +15,6 @@ use crate::cluster::{Cluster, Nodes};
 use crate::drive;
 use crate::engine::change::{Direction, FieldEffect, same};
 use crate::engine::k8s::names::ContainerName;
-use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::{HoldsBy, Release};
 use crate::engine::plan::{self, Hold, Intent, LiveWorkload, ResumeError, Start, Verdict, way_back};
 use crate::engine::report::progress::PodPhase;
@@ -265,7 +264,7 @@ impl<'a> Rolling<'a> {
                     false => told,
                 }
             }
-            ResumeError::NoWayOn(_) => CommandError::new(ErrorKind::Cluster, message),
+            ResumeError::NoWayOn(_) => with_ways(CommandError::new(ErrorKind::Cluster, message)),
             ResumeError::NoRollout => CommandError::usage(message),
         }
     }
@@ -295,6 +294,9 @@ impl<'a> Rolling<'a> {
         }
         if outcome.result == EndResult::Complete && goal.owner.is_some() {
             self.tell_of_a_pause(goal, shell).await;
+        }
+        if goal.owner.as_ref().is_some_and(|owner| owner.adopts) && !outcome.held && !has_ended(outcome.result) {
+            self.name_what_leads_on(goal, shell).await;
         }
         Ok(outcome)
     }
@@ -335,7 +337,8 @@ impl<'a> Rolling<'a> {
     /// Somebody else's change may wait under what this rollout has set; only the person can say what is to become of it.
     async fn settle_what_is_held_back(&self, goal: &Goal, is_whole: bool, shell: &Shell) -> Result<(), CommandError> {
         // What cannot be read now was told as the end already.
-        let Ok(found) = self.cluster.workload(&goal.workload).await else { return Ok(()) };
+        let Ok(live) = self.reread(goal).await else { return Ok(()) };
+        let found = &live.workload;
         // Another run that is at work has its own pause.
         let lock = RolloutLock::of(&found.object);
         if matches!(lock, Ok(Some(_))) {
@@ -357,20 +360,29 @@ impl<'a> Rolling<'a> {
                 return Ok(());
             }
         }
-        let held_back = self.typing.held_back(&found, goal);
+        let held_back = self.typing.held_back(&live, goal);
         for (word, command) in &held_back {
             shell.say(Meaning::Waiting, word, command);
         }
         let is_theirs = goal.owner.as_ref().is_some_and(|owner| !same(found.template(), owner.target()));
         if held_back.is_empty() && (!is_whole || goal.pods.is_empty() && is_theirs) {
-            self.name_the_way_out(goal, &found, lock.is_err(), shell);
+            self.name_the_way_out(goal, &live, lock.is_err(), shell);
         }
         Ok(())
     }
 
+    /// What lost its lock before has none yet: what leads on from it is what led here.
+    async fn name_what_leads_on(&self, goal: &Goal, shell: &Shell) {
+        let Ok(live) = self.reread(goal).await else { return };
+        for (label, command) in self.typing.ways(&status(&live).ways, &goal.workload, Some(goal)) {
+            shell.say(Meaning::Waiting, &label, &command);
+        }
+    }
+
     /// Nothing holds its controller, and pods lack what its template says.
-    fn name_the_way_out(&self, goal: &Goal, found: &Workload, is_unreadable: bool, shell: &Shell) {
+    fn name_the_way_out(&self, goal: &Goal, live: &LiveWorkload, is_unreadable: bool, shell: &Shell) {
         let Some(owner) = &goal.owner else { return };
+        let found = &live.workload;
         let workload = &goal.workload;
         if !same(found.template(), owner.target()) {
             if found.rolling_out().is_some() || !found.is_observed() {
@@ -378,6 +390,9 @@ impl<'a> Rolling<'a> {
                     "its controller rolls out the template that {workload} has now, and replaces pods for it"
                 ));
                 shell.say(Meaning::Plain, "Follow:", &self.typing.rollout_status(workload));
+                for (label, command) in self.typing.ways(&status(live).ways, workload, Some(goal)) {
+                    shell.say(Meaning::Waiting, &label, &command);
+                }
             } else if workload.kind.holds_by() == HoldsBy::Nothing {
                 let what = format!(
                     "new pods get the template that {workload} has now, and those that are there keep what they have; what \
@@ -429,6 +444,7 @@ impl<'a> Rolling<'a> {
                     go_on: Some(command(back, Verb::Abort)),
                     follow: follow(),
                     despite_failures: Some((max_unavailable, despite)),
+                    despite_budget: Some(command(&back.ignoring_budgets(), Verb::Abort)),
                     forward: Some(command(back, Verb::Resume)),
                     ..NextSteps::default()
                 }
@@ -439,28 +455,43 @@ impl<'a> Rolling<'a> {
                 go_on: Some(command(on, Verb::Resume)),
                 abort: Some(command(back, Verb::Abort)),
                 follow: follow(),
-                with_more_time: None,
-                despite_failures: None,
-                forward: None,
-                expected: None,
+                despite_budget: Some(command(&on.ignoring_budgets(), Verb::Resume)),
+                again_despite_budget: on.ignoring_budgets().again(),
                 undoes_failures,
                 undoes_deferred,
+                ..NextSteps::default()
             },
             Mode::PodsOnly | Mode::Follow => NextSteps {
                 take_back: way_back(goal)
                     .filter(|_| !self.is_restart)
                     .and_then(|images| back.images_back(goal, &images)),
                 go_on: if self.is_restart { None } else { on.go_on(goal) },
-                abort: None,
                 follow: follow(),
-                with_more_time: None,
-                despite_failures: None,
-                forward: None,
-                expected: None,
+                despite_budget: if self.is_restart { None } else { on.ignoring_budgets().go_on(goal) },
                 undoes_failures,
                 undoes_deferred,
+                ..NextSteps::default()
             },
         }
+    }
+}
+
+/// Whether nothing is left of a rollout that came to such an end, or it was told already.
+fn has_ended(result: EndResult) -> bool {
+    match result {
+        EndResult::Complete
+        | EndResult::NothingToDo
+        | EndResult::Aborted
+        | EndResult::Deferred
+        | EndResult::Superseded
+        | EndResult::Changes
+        | EndResult::NotEligible => true,
+        EndResult::Failed
+        | EndResult::TimedOut
+        | EndResult::Paused
+        | EndResult::Error
+        | EndResult::Interrupted
+        | EndResult::Terminated => false,
     }
 }
 

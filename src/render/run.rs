@@ -25,6 +25,10 @@ pub struct NextSteps {
     pub with_more_time: Option<Box<Self>>,
     /// On the way back, past pods that fail with what they had before as well: with as many pods down as now, and with one more.
     pub despite_failures: Option<(u32, [String; 2])>,
+    /// Goes on without asking the budget that has kept it from going on.
+    pub despite_budget: Option<String>,
+    /// The same where nothing was begun.
+    pub again_despite_budget: Option<String>,
     /// On the way back: goes on forward, as long as nothing went back.
     pub forward: Option<String>,
     /// How long the plan expects it to take.
@@ -55,6 +59,8 @@ impl NextSteps {
             follow: next.follow.clone(),
             with_more_time: None,
             despite_failures: None,
+            despite_budget: next.despite_budget(outcome),
+            again_despite_budget: None,
             forward: None,
             expected: None,
             undoes_failures: self.undoes_failures,
@@ -79,6 +85,12 @@ impl NextSteps {
         let (most, [with_as_many, with_one_more]) = self.despite_failures.clone()?;
         let is_full = usize::try_from(most).is_ok_and(|most| failing >= most);
         (failing > 0).then_some(if is_full { with_one_more } else { with_as_many })
+    }
+
+    /// Returns the command that goes on, or begins, without asking the budget that was in the way.
+    pub(super) fn despite_budget(&self, outcome: &Outcome) -> Option<String> {
+        let command = if outcome.nothing_changed { &self.again_despite_budget } else { &self.despite_budget };
+        command.clone().filter(|_| outcome.budget_blocks && !self.undoes(outcome.result))
     }
 
     /// Whether the run itself takes back what ended so.

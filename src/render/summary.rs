@@ -10,7 +10,7 @@ use crate::engine::k8s::names::ContainerName;
 use crate::engine::report::failure_report::{FailureReport, LATE};
 use crate::engine::report::progress::{PodPhase, Stage};
 use crate::engine::report::proof::Proof;
-use crate::engine::report::{ContainerEnd, NewPods, Outcome, PodEnd};
+use crate::engine::report::{ContainerEnd, FieldValue, NewPods, Outcome, PodEnd};
 use crate::engine::rollout::{Goal, Mode};
 use crate::engine::state::outcome::EndResult;
 
@@ -20,6 +20,8 @@ use super::tally::{Course, Tally};
 use super::{failure_report, proof, words};
 
 /// How many pods that decided the end are named.
+/// Before the command that does not ask the budget that was in the way.
+const DESPITE_BUDGET: &str = "To go on without asking the budget:";
 const NAMED_PODS: usize = 5;
 
 /// What a listener was told before the end.
@@ -432,6 +434,28 @@ impl Ending<'_> {
             let pods = if pods.is_empty() { "no pod".into() } else { pods };
             writeln!(out, "{name}: {template}{pods}.")?;
         }
+        self.standing_fields(out)
+    }
+
+    /// The same of fields.
+    fn standing_fields(&self, out: &mut dyn Write) -> io::Result<()> {
+        for field in &self.outcome.standing_fields {
+            let template = match &field.template {
+                FieldValue::Unread if self.outcome.nothing_changed => "this run did not change the template".into(),
+                FieldValue::Unread => "what the template asks for was not read after the last write".into(),
+                FieldValue::Absent => self.template("none", &field.new_pods),
+                FieldValue::Is(value) => self.template(value, &field.new_pods),
+            };
+            let wanted = match &field.wanted {
+                FieldValue::Is(value) => self.style.show(value),
+                FieldValue::Absent | FieldValue::Unread => "none".into(),
+            };
+            let pods = field.pods.map(|(have, lack)| {
+                let lack = if lack == 0 { String::new() } else { format!(", {lack} not yet") };
+                format!("; {} with {wanted}{lack}", words::count(have, "pod"))
+            });
+            writeln!(out, "{}: {template}{}.", self.style.show(&field.what), pods.unwrap_or_default())?;
+        }
         Ok(())
     }
 
@@ -439,9 +463,10 @@ impl Ending<'_> {
         let image = self.style.show(image);
         match new_pods {
             NewPods::AsTemplate => format!("the template, and so every new pod, has {image}"),
-            NewPods::Image(other) => {
+            NewPods::Is(other) => {
                 format!("the template has {image}, but a new pod still gets {}", self.style.show(other))
             }
+            NewPods::Without => format!("the template has {image}, but a new pod still gets none"),
             NewPods::Unknown => format!("the template has {image}"),
         }
     }
@@ -482,6 +507,7 @@ impl Ending<'_> {
             ("Resume:", &next.go_on, go_on),
             // Where the owner's controller has taken over, another command watches it.
             ("Follow:", &next.follow, follow && !(self.follows() && self.is_replaced())),
+            (DESPITE_BUDGET, &next.despite_budget(self.outcome), true),
         ];
         self.commands(steps.iter().filter(|(_, _, wanted)| *wanted).map(|(label, command, _)| (*label, *command)), out)
     }
@@ -514,7 +540,9 @@ impl Ending<'_> {
         if self.outcome.held && run.next.despite(self.outcome).is_some() {
             writeln!(out, "What failed fails with what it had before as well. The others go back with:")?;
         }
-        self.commands(steps.into_iter().filter(|(_, command)| command.is_some()).take(most), out)
+        let despite = (DESPITE_BUDGET, &next.despite_budget);
+        let steps = steps.into_iter().filter(|(_, command)| command.is_some()).take(most).chain([despite]);
+        self.commands(steps, out)
     }
 
     fn commands<'c>(

@@ -15,9 +15,8 @@ use crate::cli::{Cli, Typed, root};
 use crate::engine::change::{Direction, same};
 use crate::engine::k8s::mask;
 use crate::engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
-use crate::engine::k8s::workload::Workload;
 use crate::engine::kinds::Release;
-use crate::engine::plan::{self, WayBack};
+use crate::engine::plan::{self, LiveWorkload, WayBack};
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
@@ -113,6 +112,18 @@ impl Typing {
         typing.typed.push(Typed::new("on_failure", ["continue"]));
         typing.typed.extend(max_unavailable.map(|most| Typed::new("max_unavailable", [most.to_string()])));
         typing
+    }
+
+    /// The same that takes pods down without asking budgets.
+    pub(super) fn ignoring_budgets(&self) -> Self {
+        let mut typing = self.without(|typed| typed.id == "disruption_budget").unwrap_or_else(|| self.clone());
+        typing.typed.push(Typed::new("disruption_budget", ["ignore"]));
+        typing
+    }
+
+    /// The same again, where what was typed says what is wanted.
+    pub(super) fn again(&self) -> Option<String> {
+        self.names_what_is_wanted().then(|| self.the_same(&[]))
     }
 
     /// Returns the command that follows, without how long ready must hold: who only watches decides nothing by it.
@@ -262,8 +273,9 @@ impl Typing {
 
     /// Returns what is held back of a workload by what a rollout that was superseded has set, and the commands to choose
     /// from: those that keep the pods first. Nothing where nothing waits.
-    pub(super) fn held_back(&self, found: &Workload, goal: &Goal) -> Vec<(String, String)> {
+    pub(super) fn held_back(&self, live: &LiveWorkload, goal: &Goal) -> Vec<(String, String)> {
         let Some(owner) = &goal.owner else { return Vec::new() };
+        let found = &live.workload;
         let workload = &goal.workload;
         let (held, start) = match workload.kind.holds_by().release(&found.object, owner.lock.strategy.as_ref()) {
             Some(Release::Remove(_)) => {
@@ -283,8 +295,11 @@ impl Typing {
             let ways = if is_ours { Way::without_lock(hooks) } else { Way::held_back(hooks) };
             (self.ways(&ways, workload, Some(goal)), "")
         } else {
+            let before = plan::images_before(live);
+            let is_it = workload.kind.holds_by().restores_the_field() && !before.is_empty();
+            let ways = is_it.then(|| Way::images_back(before));
             (
-                Vec::new(),
+                self.ways(ways.as_slice(), workload, Some(goal)),
                 "; it differs in more than can be changed in place: what keeps the pods is to set it back with kubectl edit",
             )
         };
@@ -314,6 +329,11 @@ impl Typing {
                     let images = images.iter().map(|(container, image)| format!("{container}={image}"));
                     let task = std::iter::once(workload.to_string()).chain(images).collect();
                     self.about(Verb::Apply, task, workload, goal, false)
+                }
+                Deed::SetImage(images) => {
+                    let images = images.iter().map(|(container, image)| format!("{container}={image}"));
+                    let task = std::iter::once(workload.to_string()).chain(images).collect();
+                    self.kubectl(&["set", "image"], task, workload)
                 }
                 Deed::Restore(strategy) => self.restore(strategy, workload),
             };

@@ -122,7 +122,7 @@ pub(super) fn is_held_by_a_run(live: &LiveWorkload) -> bool {
 }
 
 /// Returns whether the owner is held back over a template that cannot be brought into its pods.
-pub(super) fn waits_for_more(live: &LiveWorkload) -> bool {
+pub fn waits_for_more(live: &LiveWorkload) -> bool {
     let template = live.workload.template();
     let made_from = current(live).map(|object| template_of_revision(live.workload.reference.kind, object));
     is_held_back(live) && made_from.is_some_and(|before| !leads_in_place(&live.workload, &before, template))
@@ -285,14 +285,27 @@ fn noted_before(records: &[Cow<'_, UpdateRecord>], name: &ContainerName, to: &st
     noted.find(|noted| noted.to == *to && noted.from != *to).map(|noted| noted.from.clone())
 }
 
-/// What is in the template of rollouts that another client's template has ended: what stood there before.
+/// What is in the template of rollouts that another client's template has ended: what stood there before the first of them.
 fn cut_short(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
     let known = known(live);
     of_template(live, |name, to| {
-        let is_it = |entry: &&HistoryEntry| entry.containers.get(name).is_some_and(|image| image.to == *to);
-        let newest = known.iter().rev().find(is_it).filter(|entry| entry.outcome == EndResult::Superseded)?;
-        newest.containers.get(name).map(|image| image.from.clone()).filter(|from| from != to)
+        let brought = |entry: &HistoryEntry, to: &str| entry.containers.get(name).is_some_and(|image| image.to == to);
+        let mut entries = known.iter().rev().skip_while(|entry| !brought(entry, to));
+        let mut first = entries.next().filter(|entry| entry.outcome == EndResult::Superseded)?;
+        let mut from = &first.containers.get(name)?.from;
+        for entry in entries.filter(|entry| entry.outcome == EndResult::Superseded) {
+            if entry.replaced_by.as_ref() == Some(&first.id) {
+                first = entry;
+                from = first.containers.get(name).filter(|image| image.to == *from).map_or(from, |image| &image.from);
+            }
+        }
+        Some(from.clone()).filter(|from| from != to)
     })
+}
+
+/// Returns the images that a rollout has left in a template which another client has changed since, as they were before it.
+pub fn images_before(live: &LiveWorkload) -> BTreeMap<ContainerName, String> {
+    cut_short(live).into_iter().map(|(name, image)| (name, image.from)).collect()
 }
 
 /// Returns what pods note of a rollout that has lost its lock, of the images that a change sets anew.

@@ -191,6 +191,21 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
     Some(plan)
 }
 
+/// Whether pods of this revision lack no more of the template than a rollout that stopped halfway, and all that one brings
+/// is in this change as well.
+pub(super) fn brings_all(context: &Context<'_>, revision: &str) -> bool {
+    let live = context.live;
+    let is_it = |lock: &RolloutLock| {
+        let outgoing = lock.outgoing.as_ref().map(|outgoing| outgoing.name.as_str());
+        // The label of a DaemonSet's pods is the hash alone.
+        let is_before = outgoing.is_some_and(|name| {
+            name == revision || name.strip_suffix(revision).is_some_and(|name| name.ends_with('-'))
+        });
+        is_before && lock.direction == Direction::Forward && change(context).covers(&lock.change)
+    };
+    present(live).is_some_and(|lock| !is_stale(&live.workload, &live.surroundings.owned, &lock) && is_it(&lock))
+}
+
 /// The names of the pods that were chosen.
 fn only(context: &Context<'_>) -> BTreeSet<String> {
     let subset = context.subset;

@@ -246,7 +246,9 @@ fn old_revision(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason>) {
     if context.wanted.is_by_hand() || pod.terminating || pod.is_finished() {
         return;
     }
-    if let Some(old) = context.revision.older(pod) {
+    if let Some(old) = context.revision.older(pod)
+        && !durable::brings_all(context, &old.revision)
+    {
         reasons.push(Reason::PodOfOldRevision { revision: old.revision, current: old.current });
     }
 }

@@ -385,13 +385,10 @@ pub(super) fn sides(live: &LiveWorkload, lock: &RolloutLock) -> (Value, Value) {
         let uid = object.pointer("/metadata/uid").and_then(Value::as_str);
         outgoing.is_some_and(|outgoing| uid == Some(outgoing.uid.as_str()))
     });
+    // Of a rollout that took the place of another one, and goes back to where that one began, it has neither side. Nor has
+    // another client's template: it must not be taken for the rollout's.
+    let imposed = |template: &Value| Some((lock.change.reversed().apply(template)?, lock.change.apply(template)?));
+    let of = |template: &Value| lock.change.sides(template).or_else(|| imposed(template));
     let of_revision = named.map(|object| template_of_revision(workload.reference.kind, object));
-    let candidates = [of_revision.as_ref(), Some(workload.template())];
-    let found = candidates.into_iter().flatten().find_map(|template| lock.change.sides(template));
-    // Of another client's template neither side is the one that is there: it must not be taken for the rollout's.
-    let imposed = || {
-        let template = workload.template();
-        Some((lock.change.reversed().apply(template)?, lock.change.apply(template)?))
-    };
-    found.or_else(imposed).unwrap_or_default()
+    of_revision.as_ref().and_then(of).or_else(|| of(workload.template())).unwrap_or_default()
 }

@@ -204,9 +204,15 @@ pub struct Outcome {
     /// A way back that has written nothing: the rollout stands as it did, and can be resumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub still_forward: bool,
+    /// A budget has kept the next pod from being taken: without asking it, the rollout goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub budget_blocks: bool,
     /// Of each container that was to change: what the template and the pods ask for.
     #[serde(default)]
     pub standing: Vec<Standing>,
+    /// The same of each field that was to change in the template.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub standing_fields: Vec<StandingField>,
     /// Seconds from the first turn to the end.
     pub seconds: f64,
 }
@@ -234,15 +240,53 @@ fn is_none(number: &usize) -> bool {
     *number == 0
 }
 
-/// Which image a new pod of an owner gets.
+/// What is asked for of one field of the template when a run ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StandingField {
+    /// The field in a few words, such as `app requests.cpu`.
+    pub what: String,
+    /// What it was to be.
+    pub wanted: FieldValue,
+    /// What the owner's template has.
+    pub template: FieldValue,
+    /// What a new pod gets.
+    #[serde(default, skip_serializing_if = "NewPods::is_as_template")]
+    pub new_pods: NewPods,
+    /// How many of the owner's pods are as wanted, and how many are not; `None` where pods keep what they have.
+    pub pods: Option<(usize, usize)>,
+}
+
+/// What a field has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FieldValue {
+    /// It was not read since the last write.
+    Unread,
+    /// It is not there.
+    Absent,
+    /// This.
+    Is(String),
+}
+
+impl From<Option<String>> for FieldValue {
+    fn from(value: Option<String>) -> Self {
+        value.map_or(Self::Absent, Self::Is)
+    }
+}
+
+/// What a new pod of an owner gets of an image or a field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum NewPods {
     /// That of the owner's template.
     #[default]
     AsTemplate,
-    /// This one: a paused Deployment's ReplicaSet makes pods of its own template.
-    Image(String),
+    /// This: a paused Deployment's ReplicaSet makes pods of its own template.
+    #[serde(rename = "image")]
+    Is(String),
+    /// The same, and that has none.
+    Without,
     /// That of the owner's template or another one.
     Unknown,
 }

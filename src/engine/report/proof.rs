@@ -239,7 +239,9 @@ mod tests {
             held: false,
             nothing_changed: false,
             still_forward: false,
+            budget_blocks: false,
             standing: vec![],
+            standing_fields: Vec::new(),
         }
     }
 

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::engine::change::{self, FieldEffect, Row};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::k8s::pod::Pod;
-use crate::engine::report::{Standing, StandingImage};
+use crate::engine::report::{FieldValue, Standing, StandingField, StandingImage};
 
 use super::look::Look;
+use super::protocol::owner::image_in;
 use super::state::RunState;
 
 /// Says of each container that the rollout changes what the template and the owner's pods ask for; nothing before the pods
@@ -20,21 +22,51 @@ pub(super) fn of(look: Look<'_>, state: &RunState) -> Vec<Standing> {
     let of_owner = look.goal.owner.iter().flat_map(|owner| owner.lock.change.images.keys());
     let of_pods = look.goal.pods.iter().flat_map(|pod| pod.containers.keys());
     let names: BTreeSet<&ContainerName> = of_owner.chain(of_pods).collect();
-    // Those of every ReplicaSet: somebody else's template may have brought another one.
-    let sets = look.world.owner().into_iter().flat_map(|view| &view.owned);
-    let sets: BTreeSet<&str> = sets.filter_map(|set| set.pointer("/metadata/uid").and_then(Value::as_str)).collect();
-    let is_owned = |pod: &Pod| pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
-    let pods = look.world.pods().filter(|pod| !pod.is_finished());
-    let pods = pods.filter(|pod| state.pods.is_owners(look, pod) || is_owned(pod));
-    let (going, pods): (Vec<&Pod>, Vec<&Pod>) = pods.partition(|pod| pod.terminating);
+    let (going, pods): (Vec<&Pod>, Vec<&Pod>) = pods_of(look, state).into_iter().partition(|pod| pod.terminating);
     let standing = |name: &ContainerName| Standing {
         container: name.clone(),
-        template: state.owner.template_image(look, name),
-        new_pods: state.owner.new_pods(look, name),
+        template: state.owner.in_template(look, |template| image_in(template, name)),
+        new_pods: state.owner.new_pods(look, |template| image_in(template, name)),
         pods: images(name, &pods),
         going: going.len(),
     };
     names.into_iter().map(standing).collect()
+}
+
+/// Says the same of each field that the rollout changes in the template.
+pub(super) fn of_fields(look: Look<'_>, state: &RunState) -> Vec<StandingField> {
+    let Some(owner) = look.goal.owner.as_ref().filter(|_| state.listed) else { return Vec::new() };
+    let fields = owner.lock.directed().fields;
+    let pods: Vec<&Pod> = pods_of(look, state).into_iter().filter(|pod| !pod.terminating).collect();
+    let lacking: Vec<Vec<Row>> = pods.iter().map(|pod| fields.left_in(pod).rows()).collect();
+    let standing = |row: Row| {
+        // What leads from a template to the one that is wanted has what is there.
+        let value = |template: &Value| {
+            let left = change::diff(template, owner.target()).change.fields.rows();
+            left.into_iter().find(|left| left.path == row.path).map_or_else(|| row.after.clone(), |left| left.before)
+        };
+        let lack = lacking.iter().filter(|left| left.iter().any(|left| left.path == row.path)).count();
+        StandingField {
+            template: state
+                .owner
+                .in_template(look, |template| Some(value(template)))
+                .map_or(FieldValue::Unread, FieldValue::from),
+            new_pods: state.owner.new_pods(look, value),
+            pods: (row.effect != FieldEffect::LaterPods).then(|| (pods.len().saturating_sub(lack), lack)),
+            what: row.what,
+            wanted: row.after.into(),
+        }
+    };
+    fields.rows().into_iter().map(standing).collect()
+}
+
+/// The owner's pods, those of every ReplicaSet: somebody else's template may have brought another one.
+fn pods_of<'a>(look: Look<'a>, state: &RunState) -> Vec<&'a Pod> {
+    let sets = look.world.owner().into_iter().flat_map(|view| &view.owned);
+    let sets: BTreeSet<&str> = sets.filter_map(|set| set.pointer("/metadata/uid").and_then(Value::as_str)).collect();
+    let is_owned = |pod: &Pod| pod.controller().is_some_and(|owner| sets.contains(owner.uid.as_str()));
+    let pods = look.world.pods().filter(|pod| !pod.is_finished());
+    pods.filter(|pod| state.pods.is_owners(look, pod) || is_owned(pod)).collect()
 }
 
 fn images(name: &ContainerName, pods: &[&Pod]) -> Vec<StandingImage> {

@@ -246,7 +246,9 @@ pub(super) fn outcome(look: Look<'_>, state: &RunState, result: EndResult, why: 
         held: state.owner.stays_held(look),
         nothing_changed: state.owner.has_changed_nothing(look),
         still_forward: look.goal.is_back() && state.owner.is_still_forward(look),
+        budget_blocks: result == EndResult::TimedOut && state.budgets.is_blocking(),
         standing: standing::of(look, state),
+        standing_fields: standing::of_fields(look, state),
         seconds: look.now.saturating_sub(state.began.unwrap_or(look.now)).as_secs_f64(),
     }
 }

@@ -96,6 +96,17 @@ pub enum Condition {
     },
 }
 
+impl ContainerReport {
+    /// Returns whether the container has failed, or runs between two ends of a crash loop.
+    pub(super) fn fails(&self) -> bool {
+        // Between two runs the kubelet shows the end itself for a while.
+        let is_between = matches!(self.condition, Condition::Starting { .. });
+        let is_between = is_between && self.last_exit.is_some_and(|code| code != 0);
+        let has_crashed = is_between || self.again.is_some() && self.last_exit != Some(0);
+        has_crashed || matches!(self.condition, Condition::Failed(_) | Condition::Restarted { .. })
+    }
+}
+
 impl Condition {
     /// Returns the word that stands for it in JSON.
     pub fn word(&self) -> &'static str {

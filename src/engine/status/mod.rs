@@ -19,7 +19,9 @@ use crate::engine::change::{self, Direction, FieldChanges, FieldProgress, Row};
 use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::WorkloadKind;
-use crate::engine::plan::{CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, present, saved_strategy};
+use crate::engine::plan::{
+    CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, images_before, present, saved_strategy, waits_for_more,
+};
 use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
 use crate::engine::state::durable::history::{self, HistoryEntry};
@@ -267,7 +269,9 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         None => {
             let is_at_rest = held == Held::No && owner.iter().all(OwnerState::is_at_rest);
             let left = is_left.then(ways::delete_left_revision);
-            left.into_iter().chain(ways::ways_without_rollout(&pods, is_at_rest, strategy)).collect()
+            let back = ways::way_to_images_before(images_before(live), waits_for_more(live), &owner, &pods);
+            let others = ways::ways_without_rollout(&pods, is_at_rest, strategy);
+            left.into_iter().chain(back).chain(others).collect()
         }
     };
     WorkloadStatus {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Comparison, Condition, PodState, PodStatus};
+use super::{Comparison, Condition, OwnerState, PodState, PodStatus};
 use crate::engine::change::{Change, Direction, FieldProgress};
 use crate::engine::k8s::names::ContainerName;
 use crate::engine::plan::Hold;
@@ -35,8 +35,10 @@ pub enum Deed {
     Resume,
     /// Back.
     Abort,
-    /// The pods get these images, which their template has already.
+    /// Pods and template get these images.
     Apply(BTreeMap<ContainerName, String>),
+    /// The template gets these images, and its controller acts on it.
+    SetImage(BTreeMap<ContainerName, String>),
     /// The owner gets this update strategy.
     Restore(Value),
 }
@@ -59,6 +61,19 @@ impl Way {
             Self::new(Deed::Abort, "Roll back in place, dropping what was set in the template since", hooks)
                 .taking_over(),
         ]
+    }
+
+    /// Returns what leads out where another client's template is held back that cannot be brought into the pods, and a rollout
+    /// has left images in it: these are the ones from before.
+    pub fn images_back(before: BTreeMap<ContainerName, String>) -> Self {
+        let label = "Roll back the image in place, keeping what else was set in the template";
+        Self::new(Deed::Apply(before), label, &BTreeSet::new())
+    }
+
+    /// The same where its controller acts on that template.
+    pub fn set_images_back(before: BTreeMap<ContainerName, String>) -> Self {
+        let label = "Set the image back in the template, and its controller replaces the pods that have the other one";
+        Self::new(Deed::SetImage(before), label, &BTreeSet::new())
     }
 
     /// Returns what leads out where there is no lock that can be read.
@@ -126,6 +141,26 @@ pub(super) fn ways_without_rollout(pods: &[PodStatus], is_at_rest: bool, strateg
     apply.into_iter().chain(restore).collect()
 }
 
+/// Returns what leads back to the images that a rollout found, where another client's template has ended it. `waits`: that
+/// template is held back. Where its controller acts on it, only what fails is in question.
+pub(super) fn way_to_images_before(
+    before: BTreeMap<ContainerName, String>,
+    waits: bool,
+    owner: &[OwnerState],
+    pods: &[PodStatus],
+) -> Option<Way> {
+    let rolls_out = owner.iter().any(|state| matches!(state, OwnerState::RollingOut { .. }));
+    let fails =
+        |pod: &PodStatus| pod.containers.iter().any(|report| before.contains_key(&report.container) && report.fails());
+    if before.is_empty() {
+        None
+    } else if waits {
+        Some(Way::images_back(before))
+    } else {
+        (rolls_out && pods.iter().any(fails)).then(|| Way::set_images_back(before))
+    }
+}
+
 /// Returns what deletes the ReplicaSet that a rollout has left.
 pub(super) fn delete_left_revision() -> Way {
     Way::new(Deed::Abort, "Delete the ReplicaSet", &BTreeSet::new())
@@ -145,11 +180,7 @@ fn has_failed(lock: &RolloutLock, pods: &[PodStatus]) -> bool {
 fn fails_with(change: &Change, pod: &PodStatus) -> bool {
     pod.containers.iter().any(|report| {
         let is_brought = change.images.get(&report.container).is_some_and(|image| image.to == report.image);
-        // Between two runs the kubelet shows the end itself for a while.
-        let is_between = matches!(report.condition, Condition::Starting { .. });
-        let is_between = is_between && report.last_exit.is_some_and(|code| code != 0);
-        let has_crashed = is_between || report.again.is_some() && report.last_exit != Some(0);
-        is_brought && (has_crashed || matches!(report.condition, Condition::Failed(_) | Condition::Restarted { .. }))
+        is_brought && report.fails()
     })
 }
 
@@ -170,4 +201,61 @@ fn despite(lock: &RolloutLock, pods: &[PodStatus]) -> Option<usize> {
     };
     let is_wanted = lock.direction == Direction::Back && failing > 0 && !pods.iter().all(is_back);
     is_wanted.then_some(failing + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::k8s::failure::Failure;
+    use crate::engine::k8s::names::PodKey;
+    use crate::engine::k8s::pod::ContainerList;
+    use crate::engine::status::ContainerReport;
+
+    fn pod(condition: Condition) -> PodStatus {
+        let report = ContainerReport {
+            container: "side".into(),
+            list: ContainerList::Containers,
+            image: "side:2".into(),
+            image_id: None,
+            asked: None,
+            before: None,
+            restarts: 0,
+            last_exit: None,
+            again: None,
+            condition,
+            comparison: Comparison::Same,
+        };
+        PodStatus {
+            key: PodKey { namespace: "prod".into(), name: "web-1".into(), uid: "u".into() },
+            node: String::new(),
+            state: PodState::Failed,
+            ready: false,
+            ready_since: None,
+            unscheduled: None,
+            older_revision: None,
+            update: None,
+            out_of_services: None,
+            resizing: None,
+            resources: Vec::new(),
+            missing_labels: BTreeMap::new(),
+            unreadable_record: false,
+            containers: vec![report],
+        }
+    }
+
+    #[test]
+    fn an_image_from_before_is_offered_where_it_heals() {
+        let failed =
+            Failure { container: None, reason: "ErrImagePull".into(), message: String::new(), exit_code: None };
+        let (failing, runs) = (pod(Condition::Failed(failed)), pod(Condition::Running { ready: true, since: None }));
+        let rolls_out = [OwnerState::RollingOut { status: "1 of 3".into() }];
+        let before = BTreeMap::from([("side".into(), "side:1".to_owned())]);
+        let deed = |waits, owner: &[OwnerState], pod: &PodStatus| {
+            way_to_images_before(before.clone(), waits, owner, std::slice::from_ref(pod)).map(|way| way.deed)
+        };
+        assert_eq!(deed(true, &[], &runs), Some(Deed::Apply(before.clone())));
+        assert_eq!(deed(false, &rolls_out, &failing), Some(Deed::SetImage(before.clone())));
+        assert_eq!((deed(false, &rolls_out, &runs), deed(false, &[], &failing)), (None, None));
+        assert_eq!(way_to_images_before(BTreeMap::new(), true, &[], &[]), None);
+    }
 }

@@ -15,7 +15,7 @@ use crate::engine::k8s::names::{ContainerName, PodKey};
 use crate::engine::report::failure_report::FailureReport;
 use crate::engine::report::progress::{PodPhase, Progress};
 use crate::engine::report::proof;
-use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, Standing};
+use crate::engine::report::{ContainerEnd, Notice, Outcome, PodEnd, Standing, StandingField};
 use crate::engine::rollout::{Goal, Mode, PodGoal};
 use crate::engine::state::durable::OwnerStep;
 use crate::engine::state::hook::{HookEnd, HookPhase};
@@ -195,6 +195,7 @@ impl Listener for JsonLines<'_> {
             replaced: outcome.pods.iter().filter(|end| end.replaced).count(),
             pods: outcome.pods.iter().map(End::of).collect(),
             standing: &outcome.standing,
+            standing_fields: &outcome.standing_fields,
             proof: ends::Proof::of(&proof),
             steps: self.steps.iter().map(|(step, at)| ends::Step::of(*step, *at)).collect(),
             roll_back: next.take_back,
@@ -439,6 +440,8 @@ struct Summary<'a> {
     not_started: usize,
     pods: Vec<End<'a>>,
     standing: &'a [Standing],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    standing_fields: &'a [StandingField],
     proof: ends::Proof<'a>,
     steps: Vec<ends::Step>,
     roll_back: Option<String>,

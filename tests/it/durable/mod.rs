@@ -6,6 +6,7 @@ mod by_hand;
 mod faults;
 mod first_write;
 mod holds;
+mod left_by_others;
 mod replaced;
 mod replacing;
 mod resized;

@@ -9,14 +9,14 @@ use crate::support::scene::typed;
 
 impl Scene {
     /// The manifest of the owner with these tolerations.
-    fn manifest(&self, tolerations: &Value) -> Value {
+    pub(super) fn manifest(&self, tolerations: &Value) -> Value {
         let owner = self.owner();
         let mut spec = self.spec.clone();
         spec["template"]["spec"]["tolerations"] = tolerations.clone();
         json!({"apiVersion": owner["apiVersion"], "kind": owner["kind"], "metadata": {"name": "w"}, "spec": spec})
     }
 
-    fn apply_manifest(&self, manifest: &Value, more: &str) -> Output {
+    pub(super) fn apply_manifest(&self, manifest: &Value, more: &str) -> Output {
         self.typed_manifest(manifest, more).run()
     }
 

@@ -117,6 +117,8 @@ fn next_steps() -> NextSteps {
         undoes_failures: false,
         undoes_deferred: false,
         despite_failures: None,
+        despite_budget: None,
+        again_despite_budget: None,
         forward: None,
     }
 }

@@ -167,8 +167,10 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         why: None,
         held: false,
         still_forward: false,
+        budget_blocks: false,
         nothing_changed: false,
         standing: vec![standing],
+        standing_fields: vec![],
         seconds: 12.34,
     }
 }

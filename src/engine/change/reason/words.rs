@@ -288,7 +288,7 @@ impl Reason {
             Self::SidecarStartupPending { .. } => "wait until the sidecar has started",
             Self::OrphanPod => "name the pod itself if you mean it",
             Self::PodOfOldRevision { .. } => {
-                "finish the owner's rollout first, or change the image alone: CONTAINER=IMAGE"
+                "finish the owner's rollout first (status says whose it is), or change the image alone: CONTAINER=IMAGE"
             }
             Self::NoPods => "change the template, for new pods, with kubectl set image",
             Self::OwnerRollingOut { .. } if has_rollout => {

@@ -64,7 +64,9 @@ fn outcome(result: EndResult, pods: Vec<PodEnd>) -> Outcome {
         held: false,
         nothing_changed: false,
         still_forward: false,
+        budget_blocks: false,
         standing: vec![],
+        standing_fields: Vec::new(),
     }
 }
 

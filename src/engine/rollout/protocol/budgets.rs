@@ -147,11 +147,12 @@ impl Budgets {
 
     /// Why no pod may be taken, if it is because of them.
     pub(crate) fn what_blocks(&self) -> Option<String> {
-        let blocks = self
-            .blocks
-            .as_ref()
-            .map(|blocks| format!("{blocks}; with --disruption-budget=ignore it is updated all the same"));
-        blocks.or_else(|| self.trouble())
+        self.blocks.clone().or_else(|| self.trouble())
+    }
+
+    /// Whether a budget allows no pod to be down.
+    pub(crate) fn is_blocking(&self) -> bool {
+        self.blocks.is_some()
     }
 
     /// When a budget that blocks has to be looked at again.

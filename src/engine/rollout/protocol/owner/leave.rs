@@ -130,15 +130,14 @@ impl Owner {
         !self.is_unanswered() && first_write::is_ahead(owner, view, self.own_lock)
     }
 
-    /// Returns the image that the owner's template has for a container, by a look at it since the last write.
-    pub(crate) fn template_image(&self, look: Look<'_>, name: &ContainerName) -> Option<String> {
+    /// Returns what `value` finds in the owner's template, by a look at it since the last write.
+    pub(crate) fn in_template<T>(&self, look: Look<'_>, value: impl Fn(&Value) -> Option<T>) -> Option<T> {
         look.goal.owner.as_ref().filter(|_| self.is_known())?;
-        let template = look.world.owner()?.object.as_ref()?.pointer(look.goal.workload.kind.template_pointer())?;
-        image_in(template, name)
+        value(look.world.owner()?.object.as_ref()?.pointer(look.goal.workload.kind.template_pointer())?)
     }
 
-    /// Returns what a new pod of the owner gets, by the same look.
-    pub(crate) fn new_pods(&self, look: Look<'_>, name: &ContainerName) -> NewPods {
+    /// Returns what a new pod of the owner gets of what `value` finds in a template, by the same look.
+    pub(crate) fn new_pods(&self, look: Look<'_>, value: impl Fn(&Value) -> Option<String>) -> NewPods {
         let view = look.goal.owner.as_ref().filter(|_| self.is_known()).and_then(|_| look.world.owner());
         let Some((view, object)) = view.and_then(|view| Some((view, view.object.as_ref()?))) else {
             return NewPods::AsTemplate;
@@ -147,11 +146,12 @@ impl Owner {
             // Its controller only scales what there is, and the ReplicaSet that has the pods makes more of its own template.
             HoldsBy::Paused if object.pointer("/spec/paused") == Some(&Value::Bool(true)) => {
                 let wants_pods = |set: &&Value| set.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(0) > 0;
-                let image = |set: &Value| image_in(set.pointer("/spec/template")?, name);
-                let images: BTreeSet<Option<String>> = view.owned.iter().filter(wants_pods).map(image).collect();
-                match (images.len(), images.into_iter().next().flatten()) {
-                    (1, Some(image)) if Some(&image) == self.template_image(look, name).as_ref() => NewPods::AsTemplate,
-                    (1, Some(image)) => NewPods::Image(image),
+                let of_set = |set: &Value| value(set.pointer("/spec/template")?);
+                let values: BTreeSet<Option<String>> = view.owned.iter().filter(wants_pods).map(of_set).collect();
+                match (values.len(), values.into_iter().next()) {
+                    (1, Some(of_sets)) if of_sets == self.in_template(look, &value) => NewPods::AsTemplate,
+                    (1, Some(Some(of_sets))) => NewPods::Is(of_sets),
+                    (1, Some(None)) => NewPods::Without,
                     (_, _) => NewPods::Unknown,
                 }
             }
@@ -166,7 +166,7 @@ impl Owner {
 }
 
 /// Returns the image that a template has for a container.
-fn image_in(template: &Value, name: &ContainerName) -> Option<String> {
+pub(crate) fn image_in(template: &Value, name: &ContainerName) -> Option<String> {
     let lists = [ContainerList::Containers, ContainerList::InitContainers];
     let listed = lists.iter().filter_map(|list| template.pointer(&format!("/spec/{}", list.spec_field()))?.as_array());
     let of_name = |container: &&Value| container.get("name").and_then(Value::as_str) == Some(name.as_str());

@@ -24,7 +24,7 @@ use crate::engine::state::outcome::EndResult;
 use super::taken_over::TakenOver;
 use super::{Asker, Effects};
 
-pub(crate) use leave::{changed_by_another_run, held_by};
+pub(crate) use leave::{changed_by_another_run, held_by, image_in};
 pub(crate) use pods::{drain_like, has_left};
 
 /// While a controller is waited for, the owner is read so often: at first, and at the longest.

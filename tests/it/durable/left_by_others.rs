@@ -1,0 +1,108 @@
+//! What cannot be finished as it was begun: the end names a command that leads out.
+
+use serde_json::{Value, json};
+
+use super::without_lock::lose_lock;
+use super::{KINDS, Scene, images, side_by_side, uids};
+use crate::support::builders;
+
+/// Nothing of it can be brought into the pods in place.
+fn set_variable(scene: &Scene) {
+    scene.server.edit(scene.kind.plural, "w", |owner| {
+        owner["spec"]["template"]["spec"]["containers"][0]["env"] = json!([{"name": "X", "value": "1"}]);
+    });
+}
+
+/// Its controller is held back: the image goes back in place, and what the other client has set stays.
+#[test]
+fn an_image_goes_back_in_place_under_a_template_that_pods_cannot_be_brought_to() {
+    let kinds = KINDS.into_iter().filter(|kind| ["statefulsets", "daemonsets"].contains(&kind.plural));
+    side_by_side(kinds.collect(), |kind| {
+        let scene = Scene::new(kind).fails_slowly();
+        let pods = uids(&scene.server);
+        scene.run("apply", "side=acme/side:missing --pre-pull=never").ends_with(4);
+        // What it takes the place of was no good either.
+        scene.run("apply", "side=acme/side:crash --pre-pull=never").ends_with(4);
+        set_variable(&scene);
+        let way = format!(
+            "Roll back the image in place, keeping what else was set in the template: kubectl inplace apply {}/w \
+             side=acme/side:v1",
+            scene.singular()
+        );
+        scene.run("abort", "").ends_with(6).says(&way);
+        super::ways_out::status(&scene).prints(&way);
+        scene.run("abort", "--take-over").ends_with(1).says(&way);
+        scene.run("resume", "--take-over").ends_with(1).says(&way);
+        scene.apply("acme/side:v1").ends_with(0);
+        assert_eq!(uids(&scene.server), pods, "{}", kind.typed);
+        assert!(images(&scene.server, "side").iter().all(|image| image == "acme/side:v1"), "{}", kind.typed);
+        let containers = &scene.owner()["spec"]["template"]["spec"]["containers"];
+        assert_eq!((&containers[0]["env"][0]["name"], &containers[1]["image"]), (&json!("X"), &json!("acme/side:v1")));
+    });
+}
+
+/// A run that found what has lost its lock, and ended before it wrote anything.
+#[test]
+fn what_could_not_be_taken_on_is_named_again() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind).fails_slowly();
+        scene.run("apply", "side=acme/side:missing --pre-pull=never").ends_with(4);
+        lose_lock(&scene, None);
+        let abort = format!("kubectl inplace abort {}/w --min-ready-seconds 0", scene.singular());
+        scene.run("resume", "--take-over").ends_with(4).prints("This run changed no pods.").says(&abort);
+        scene.run("abort", "--take-over").ends_with(0).prints("Rolled back");
+        assert_eq!(uids(&scene.server), scene.uids, "{}", kind.typed);
+        assert!(images(&scene.server, "side").iter().all(|image| image == "acme/side:v1"), "{}", kind.typed);
+    });
+}
+
+/// It has no room from the first pod on: the command that does without it is named, whichever way the rollout goes.
+#[test]
+fn a_budget_that_comes_meanwhile_is_passed_by_the_command_that_is_named() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::new(kind);
+        scene.run("apply", "side=acme/side:v2 --canary 1").ends_with(0);
+        let mut budget = builders::budget("w", 0);
+        budget["spec"]["minAvailable"] = 2.into();
+        scene.server.insert([budget]);
+        let way = |verb: &str| {
+            format!(
+                "To go on without asking the budget: kubectl inplace {verb} {}/w --min-ready-seconds 0 --disruption-budget ignore",
+                scene.singular()
+            )
+        };
+        scene.run("resume", "--timeout 2s").ends_with(5).prints(&way("resume"));
+        scene.run("abort", "--timeout 2s").ends_with(5).prints(&way("abort"));
+        scene.run("resume", "--disruption-budget ignore").ends_with(0);
+        scene.is_settled("acme/side:v2", kind.typed);
+        let again = format!(
+            "kubectl inplace apply {} side=acme/side:v3 --min-ready-seconds 0 --disruption-budget ignore",
+            kind.typed
+        );
+        scene.run("apply", "side=acme/side:v3 --timeout 2s").ends_with(5).prints(&again);
+    });
+}
+
+/// A label that a paused rollout has brought to one pod alone: the update of that label takes its place, for every pod.
+#[test]
+fn a_label_takes_the_place_of_itself_in_pods_of_both_revisions() {
+    let kinds = KINDS.into_iter().filter(|kind| ["statefulsets", "daemonsets"].contains(&kind.plural));
+    side_by_side(kinds.collect(), |kind| {
+        let scene = Scene::new(kind);
+        let labelled = |value: &str| {
+            let mut manifest = scene.manifest(&json!([]));
+            manifest["spec"]["template"]["spec"].as_object_mut().map(|spec| spec.remove("tolerations"));
+            manifest["spec"]["template"]["metadata"]["labels"]["tier"] = value.into();
+            manifest
+        };
+        let tiers = || -> Vec<Value> {
+            scene.server.objects("pods").iter().map(|pod| pod["metadata"]["labels"]["tier"].clone()).collect()
+        };
+        let begun = scene.apply_manifest(&labelled("a"), "--canary 1");
+        begun.ends_with(0).prints("label tier: the template, and so every new pod, has a; 1 pod with a, 2 not yet.");
+        scene.apply_manifest(&labelled("b"), "").ends_with(0).prints("Replaces rollout");
+        assert_eq!(tiers(), ["b", "b", "b"], "{}", kind.typed);
+        scene.run("undo", "").ends_with(0);
+        assert_eq!(tiers(), [Value::Null, Value::Null, Value::Null], "{}", kind.typed);
+    });
+}
