@@ -243,7 +243,7 @@ fn sidecars(
 
 /// With a manifest, a pod of an older revision would still not be what the manifest says.
 fn old_revision(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason>) {
-    if context.wanted.is_by_hand() || pod.terminating || pod.is_finished() {
+    if !context.wanted.is_of_manifest() || pod.terminating || pod.is_finished() {
         return;
     }
     if let Some(old) = context.revision.older(pod)

@@ -113,6 +113,8 @@ pub(super) struct Wanted<'a> {
     of_pods: Option<FieldChanges>,
     /// Every image of the manifest's template, by container.
     manifest: BTreeMap<ContainerName, String>,
+    /// A manifest says it.
+    is_of_manifest: bool,
     /// The manifest's template.
     manifest_template: Option<Value>,
     /// Every image of the owner's template, by container.
@@ -178,6 +180,7 @@ impl<'a> Wanted<'a> {
             diff: Difference::default(),
             of_pods: None,
             manifest: BTreeMap::new(),
+            is_of_manifest: false,
             manifest_template: None,
             versions: versions(live),
             template: if is_pod { BTreeMap::new() } else { images.collect() },
@@ -198,6 +201,7 @@ impl<'a> Wanted<'a> {
     }
 
     fn stored(&mut self, live: &LiveWorkload, object: &Value, reasons: &mut Vec<Reason>) {
+        self.is_of_manifest = true;
         self.object(live, object, Direction::Forward, reasons);
         self.outside_template = outside_template(live, object);
     }
@@ -218,8 +222,9 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    pub(super) fn is_by_hand(&self) -> bool {
-        self.images.is_some()
+    /// Pods are to be what a whole template says, not only to have one thing changed.
+    pub(super) fn is_of_manifest(&self) -> bool {
+        self.is_of_manifest
     }
 
     /// Each pod gets images of its own, and the template stays.

@@ -106,3 +106,28 @@ fn a_label_takes_the_place_of_itself_in_pods_of_both_revisions() {
         assert_eq!(tiers(), [Value::Null, Value::Null, Value::Null], "{}", kind.typed);
     });
 }
+
+/// Under the user's own OnDelete the label tells which pods are still to be re-created: those that lack more than the update
+/// brings keep theirs.
+#[test]
+fn pods_that_wait_to_be_re_created_stay_of_their_revision() {
+    let kinds = KINDS.into_iter().filter(|kind| ["statefulsets", "daemonsets"].contains(&kind.plural));
+    side_by_side(kinds.collect(), |kind| {
+        let scene = Scene::new(kind).fails_slowly();
+        scene.server.edit(kind.plural, "w", |owner| owner["spec"]["updateStrategy"] = json!({"type": "OnDelete"}));
+        let revisions = || -> Vec<Value> {
+            let pods = scene.server.objects("pods");
+            pods.iter().map(|pod| pod["metadata"]["labels"]["controller-revision-hash"].clone()).collect()
+        };
+        let before = revisions();
+        set_variable(&scene);
+        scene.apply("acme/side:v2").ends_with(0);
+        assert!(images(&scene.server, "side").iter().all(|image| image == "acme/side:v2"), "{}", kind.typed);
+        assert_eq!((revisions(), uids(&scene.server)), (before.clone(), scene.uids.clone()), "{}", kind.typed);
+        scene.run("restart", "-c side").ends_with(0);
+        scene.apply("acme/side:missing --pre-pull=never").ends_with(4);
+        scene.run("abort", "").ends_with(0).prints("Rolled back");
+        scene.run("undo", "").ends_with(0);
+        assert_eq!((revisions(), uids(&scene.server)), (before, scene.uids.clone()), "{}", kind.typed);
+    });
+}

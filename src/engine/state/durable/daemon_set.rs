@@ -46,7 +46,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
     if !step.pods.done {
         return OwnerPhase::PodsMayGo { revision: Some(hash.to_owned()) };
     }
-    if updated != wanted {
+    if updated != wanted.saturating_sub(step.left_older()) {
         return OwnerPhase::Await(Fence::AllUpdated);
     }
     if present != saved {

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::objects::{ObjectKey, ObjectKind, ObjectWrite, version_of};
-use super::{OwnerPhase, OwnerStep, Step};
-use crate::engine::change::{Direction, same};
+use super::{OwnerGoal, OwnerPhase, OwnerStep, Step};
+use crate::engine::change::template::TemplateDiff;
+use crate::engine::change::{self, Difference, Direction, same};
 use crate::engine::kinds::CONTROLLER_REVISION_HASH;
 
 /// Returns the template that a ControllerRevision holds.
@@ -34,6 +35,18 @@ pub fn hash_of(revision: &Value) -> &str {
         .pointer("/metadata/labels")
         .and_then(|labels| labels.get(CONTROLLER_REVISION_HASH)?.as_str())
         .unwrap_or_default()
+}
+
+/// Returns whether pods with this label lack more of the template than this rollout brings them, and go on without it: under
+/// the user's own OnDelete they get it when they are re-created, and the label tells which are left.
+pub fn is_left_older(goal: &OwnerGoal, revisions: &[Value], label: &str) -> bool {
+    let is_on_delete = |strategy: &Value| strategy.get("type").and_then(Value::as_str) == Some("OnDelete");
+    let is_it = |revision: &&Value| name_of(revision) == label || hash_of(revision) == label;
+    let lacks_more = |revision: &Value| {
+        let Difference { change, qos, rest } = change::diff(&template_of(revision), goal.target());
+        rest != TemplateDiff::default() || qos.is_some() || !goal.lock.change.covers(&change)
+    };
+    goal.lock.strategy.as_ref().is_some_and(is_on_delete) && revisions.iter().find(is_it).is_some_and(lacks_more)
 }
 
 /// On the way back: the revision that this rollout made and that nothing uses any more would be the next target of

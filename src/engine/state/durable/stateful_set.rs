@@ -102,7 +102,7 @@ pub(super) fn held(step: &Step<'_>) -> OwnerPhase {
         return OwnerPhase::PodsMayGo { revision: Some(revision.to_owned()) };
     }
     // The partition is an index into the replicas, whatever ordinal they begin with (`updateMin`).
-    let wanted = all.saturating_sub(partition).max(0);
+    let wanted = all.saturating_sub(partition).saturating_sub(step.left_older()).max(0);
     if updated < wanted || partition == 0 && updated != wanted {
         return OwnerPhase::Await(Fence::AllUpdated);
     }

@@ -277,6 +277,13 @@ impl<'a> Step<'a> {
         i64::try_from(others.sum::<usize>()).unwrap_or(i64::MAX)
     }
 
+    /// How many pods stay of an older revision.
+    pub(super) fn left_older(&self) -> i64 {
+        let is_left = |label: &str| super::revisions::is_left_older(self.goal, self.owned, label);
+        let pods = self.pods.labels.iter().filter(|(label, _)| is_left(label)).map(|(_, pods)| pods);
+        i64::try_from(pods.sum::<usize>()).unwrap_or(i64::MAX)
+    }
+
     /// The controller has copied the lock to ReplicaSets: the copies go once it has seen that the owner has none.
     pub(super) fn tidy_copies(&self) -> OwnerPhase {
         // Whoever removes the lock by hand leaves the sign of life that goes with it.

@@ -14,7 +14,7 @@ use crate::engine::rollout::look::Look;
 use crate::engine::rollout::patch::PodPart;
 use crate::engine::rollout::pods::Pods;
 use crate::engine::rollout::world::World;
-use crate::engine::state::durable::{self, OwnerGoal, OwnerView, PodsState};
+use crate::engine::state::durable::{self, OwnerGoal, OwnerView, PodsState, revisions};
 
 use super::super::taken_over;
 use super::Owner;
@@ -52,8 +52,9 @@ impl Owner {
         }
         let change = owner.lock.directed();
         let mut containers = ContainerGoal::of_change(&change, pod, &look.goal.id);
-        let is_other = |revision: &&String| pod.labels.get(CONTROLLER_REVISION_HASH) != Some(revision);
-        let is_to_be_labelled = self.revision.as_ref().is_some_and(|revision| is_other(&revision));
+        let revision = self.revision_of(look, owner, pod);
+        let is_other = |revision: &String| pod.labels.get(CONTROLLER_REVISION_HASH) != Some(revision);
+        let is_to_be_labelled = revision.is_some_and(is_other);
         let is_resized = || change.fields.of_part(PodPart::Resize, pod) == FieldProgress::Done;
         containers.retain(|_, container| container.from != container.to || container.by_resize && !is_resized());
         let drain = drain_like(look.goal, pod);
@@ -61,8 +62,15 @@ impl Owner {
         if found.containers.is_empty() && !is_to_be_labelled && found.fields.progress_in(pod) == FieldProgress::Done {
             return false;
         }
-        pods.add(labelled(found, pod, self.revision.as_ref()), look.now);
+        pods.add(labelled(found, pod, revision), look.now);
         true
+    }
+
+    /// The revision that a pod is to be labelled with, where it is known and the pod comes to be of it.
+    fn revision_of(&self, look: Look<'_>, owner: &OwnerGoal, pod: &Pod) -> Option<&String> {
+        let revisions = look.world.owner().map_or(&[][..], |view| &view.owned);
+        let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
+        self.revision.as_ref().filter(|_| !revisions::is_left_older(owner, revisions, label))
     }
 
     /// The revision that the pods are to be labelled with is known, or is another one: every pod is looked at again.
@@ -70,7 +78,7 @@ impl Owner {
         for position in 0..pods.len() {
             let Some(goal) = pods.goal(position) else { continue };
             if let Some(pod) = look.world.pod(&goal.key) {
-                let goal = labelled(goal.as_ref().clone(), pod, self.revision.as_ref());
+                let goal = labelled(goal.as_ref().clone(), pod, self.revision_of(look, owner, pod));
                 pods.replace(position, goal);
             }
             pods.wake(position, look.now);
