@@ -450,10 +450,8 @@ impl Ending<'_> {
                 FieldValue::Is(value) => self.style.show(value),
                 FieldValue::Absent | FieldValue::Unread => "none".into(),
             };
-            let pods = field.pods.map(|(have, lack)| {
-                let lack = if lack == 0 { String::new() } else { format!(", {lack} not yet") };
-                format!("; {} with {wanted}{lack}", words::count(have, "pod"))
-            });
+            let lack = field.lack.filter(|lack| *lack > 0).map(|lack| format!(", {lack} not yet")).unwrap_or_default();
+            let pods = field.have.map(|have| format!("; {} with {wanted}{lack}", words::count(have, "pod")));
             writeln!(out, "{}: {template}{}.", self.style.show(&field.what), pods.unwrap_or_default())?;
         }
         Ok(())

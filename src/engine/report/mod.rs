@@ -253,8 +253,12 @@ pub struct StandingField {
     /// What a new pod gets.
     #[serde(default, skip_serializing_if = "NewPods::is_as_template")]
     pub new_pods: NewPods,
-    /// How many of the owner's pods are as wanted, and how many are not; `None` where pods keep what they have.
-    pub pods: Option<(usize, usize)>,
+    /// How many of the owner's pods have what is wanted; `None` where pods keep what they had before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub have: Option<usize>,
+    /// And how many have not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lack: Option<usize>,
 }
 
 /// What a field has.

@@ -46,13 +46,15 @@ pub(super) fn of_fields(look: Look<'_>, state: &RunState) -> Vec<StandingField> 
             left.into_iter().find(|left| left.path == row.path).map_or_else(|| row.after.clone(), |left| left.before)
         };
         let lack = lacking.iter().filter(|left| left.iter().any(|left| left.path == row.path)).count();
+        let reaches_pods = row.effect != FieldEffect::LaterPods;
         StandingField {
             template: state
                 .owner
                 .in_template(look, |template| Some(value(template)))
                 .map_or(FieldValue::Unread, FieldValue::from),
             new_pods: state.owner.new_pods(look, value),
-            pods: (row.effect != FieldEffect::LaterPods).then(|| (pods.len().saturating_sub(lack), lack)),
+            have: reaches_pods.then(|| pods.len().saturating_sub(lack)),
+            lack: reaches_pods.then_some(lack),
             what: row.what,
             wanted: row.after.into(),
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kubectl_inplace::engine::k8s::failure::Failure;
 use kubectl_inplace::engine::report::progress::PodPhase;
 use kubectl_inplace::engine::report::{
-    ContainerEnd, ContainerTimes, NewPods, Notice, Outcome, PodEnd, Standing, StandingImage,
+    ContainerEnd, ContainerTimes, FieldValue, NewPods, Notice, Outcome, PodEnd, Standing, StandingField, StandingImage,
 };
 use kubectl_inplace::engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
 use kubectl_inplace::engine::state::durable::OwnerStep;
@@ -160,6 +160,14 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         pods: vec![image("acme/side:1.27.1", 2, 2), image("acme/side:1.27.2", 1, 0)],
         going: 0,
     };
+    let field = StandingField {
+        what: "app requests.cpu".into(),
+        wanted: FieldValue::Is("200m".into()),
+        template: FieldValue::Is("200m".into()),
+        new_pods: NewPods::AsTemplate,
+        have: Some(1),
+        lack: Some(2),
+    };
     Outcome {
         workload: workload(),
         result,
@@ -170,7 +178,7 @@ fn outcome(result: EndResult, phases: &[PodPhase]) -> Outcome {
         budget_blocks: false,
         nothing_changed: false,
         standing: vec![standing],
-        standing_fields: vec![],
+        standing_fields: vec![field],
         seconds: 12.34,
     }
 }
