@@ -285,7 +285,10 @@ impl Narrator {
             Some(said) => format!("{} ({said})", self.name(pod)),
             None => self.name(pod),
         });
-        let text = format!("still waiting: {done} of {} done", words::count(total, "pod"));
+        let text = match total {
+            0 => "still waiting for the controller of the workload".to_owned(),
+            total => format!("still waiting: {done} of {} done", words::count(total, "pod")),
+        };
         if pods.is_empty() { text } else { format!("{text}; in progress: {}", words::first_of(in_hand, NAMED_PODS)) }
     }
 

@@ -29,6 +29,15 @@ fn is_back(scene: &Scene) {
     assert_eq!(images(&scene.server, "side"), ["acme/side:v1"; 3], "{what}");
     assert_eq!(uids(&scene.server), scene.uids, "{what}");
     assert_eq!(scene.owner()["spec"]["template"], scene.spec["template"], "{what}");
+    // `kubectl rollout undo` leads to what is in the history.
+    for plural in ["controllerrevisions", "replicasets"] {
+        let left = scene
+            .server
+            .objects(plural)
+            .iter()
+            .any(|kept| kept.to_string().contains("\"image\":\"acme/side:missing\""));
+        assert!(!left, "{what}: an image that failed is left in the history");
+    }
 }
 
 /// Kept in the history, in the ReplicaSet, unpaused.

@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
+use super::history::{HistoryEntry, HistoryImage};
 use super::objects::{ObjectKey, ObjectKind, ObjectWrite, version_of};
 use super::{OwnerGoal, OwnerPhase, OwnerStep, Step};
 use crate::engine::change::template::TemplateDiff;
-use crate::engine::change::{self, Difference, Direction, same};
+use crate::engine::change::{self, Change, Difference, Direction, TemplateImage, same};
+use crate::engine::k8s::names::ContainerName;
 use crate::engine::kinds::CONTROLLER_REVISION_HASH;
 
 /// Returns the template that a ControllerRevision holds.
@@ -49,20 +51,41 @@ pub fn is_left_older(goal: &OwnerGoal, revisions: &[Value], label: &str) -> bool
     goal.lock.strategy.as_ref().is_some_and(is_on_delete) && revisions.iter().find(is_it).is_some_and(lacks_more)
 }
 
-/// On the way back: the revision that this rollout made and that nothing uses any more would be the next target of
-/// `kubectl rollout undo`.
+/// On the way back: the revisions that this rollout made, and those whose place it took, and that nothing uses any more, would
+/// be the next targets of `kubectl rollout undo`.
 pub(super) fn drop_unused(step: &Step<'_>, in_use: &[&str]) -> Option<OwnerPhase> {
     if step.goal.lock.direction != Direction::Back {
         return None;
     }
+    let brought = brought(step.goal);
+    let is_carried = |revision: &Value| {
+        [name_of(revision), hash_of(revision)].iter().any(|label| step.pods.labels.contains_key(*label))
+    };
     let is_unused = |revision: &&Value| {
         let name = name_of(revision);
-        !in_use.contains(&name)
-            && step.goal.lock.reuses.as_deref() != Some(name)
-            && same(&template_of(revision), &step.goal.after)
+        let is_free =
+            !in_use.contains(&name) && step.goal.lock.reuses.as_deref() != Some(name) && !is_carried(revision);
+        let made = revision.pointer("/metadata/creationTimestamp").and_then(Value::as_str).unwrap_or_default();
+        is_free && brought.iter().any(|(since, template)| made >= since.as_str() && same(&template_of(revision), template))
     };
     let unused = step.owned.iter().find(is_unused)?;
     let object = ObjectKey::of(ObjectKind::ControllerRevision, unused);
     let version = version_of(unused);
     Some(OwnerPhase::Do(OwnerStep::DropRevision, ObjectWrite::Delete { object, version }))
+}
+
+/// The templates that the rollout brought, and those before it whose place it took, which have changed no more than it; and
+/// since when: what is older is a revision of somebody else's.
+fn brought(goal: &OwnerGoal) -> Vec<(String, Value)> {
+    let of_entry = |entry: &HistoryEntry| {
+        let list = |name: &ContainerName| goal.lock.change.images.get(name).map(|image| image.list);
+        let image = |(name, image): (&ContainerName, &HistoryImage)| {
+            let image = TemplateImage { list: list(name)?, from: image.from.clone(), to: image.to.clone() };
+            Some((name.clone(), image))
+        };
+        let images = entry.containers.iter().filter_map(image).collect();
+        let template = Change { images, fields: entry.fields.clone() }.apply(&goal.before)?;
+        Some((entry.began.clone(), template))
+    };
+    goal.lock.replaced.iter().filter_map(of_entry).chain([(String::new(), goal.after.clone())]).collect()
 }
