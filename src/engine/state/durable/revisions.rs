@@ -66,7 +66,8 @@ pub(super) fn drop_unused(step: &Step<'_>, in_use: &[&str]) -> Option<OwnerPhase
         let is_free =
             !in_use.contains(&name) && step.goal.lock.reuses.as_deref() != Some(name) && !is_carried(revision);
         let made = revision.pointer("/metadata/creationTimestamp").and_then(Value::as_str).unwrap_or_default();
-        is_free && brought.iter().any(|(since, template)| made >= since.as_str() && same(&template_of(revision), template))
+        is_free
+            && brought.iter().any(|(since, template)| made >= since.as_str() && same(&template_of(revision), template))
     };
     let unused = step.owned.iter().find(is_unused)?;
     let object = ObjectKey::of(ObjectKind::ControllerRevision, unused);
