@@ -10,7 +10,8 @@ use super::resume::sides;
 use super::{Verdict, WorkloadPlan};
 use super::{adopt, drift};
 use crate::engine::change::reason::{Reason, Warning};
-use crate::engine::change::{Change, Direction, TemplateImage, same};
+use crate::engine::change::template::TemplateDiff;
+use crate::engine::change::{self, Change, Difference, Direction, TemplateImage, same};
 use crate::engine::k8s::names::{ContainerName, Uid};
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::k8s::workload::Workload;
@@ -191,19 +192,18 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
     Some(plan)
 }
 
-/// Whether pods of this revision lack no more of the template than a rollout that stopped halfway, and all that one brings
-/// is in this change as well.
+/// Whether pods of this revision lack no more of the template than this change sets anew: such as those that a rollout which
+/// stopped halfway has not reached.
 pub(super) fn brings_all(context: &Context<'_>, revision: &str) -> bool {
     let live = context.live;
-    let is_it = |lock: &RolloutLock| {
-        let outgoing = lock.outgoing.as_ref().map(|outgoing| outgoing.name.as_str());
-        // The label of a DaemonSet's pods is the hash alone.
-        let is_before = outgoing.is_some_and(|name| {
-            name == revision || name.strip_suffix(revision).is_some_and(|name| name.ends_with('-'))
-        });
-        is_before && lock.direction == Direction::Forward && change(context).covers(&lock.change)
+    let Revisions::ControllerRevisions(_) = live.workload.reference.kind.revisions() else { return false };
+    let is_it = |known: &&Value| revisions::name_of(known) == revision || revisions::hash_of(known) == revision;
+    let lacks_no_more = |known: &Value| {
+        let Difference { change: lacked, qos, rest } =
+            change::diff(&revisions::template_of(known), live.workload.template());
+        rest == TemplateDiff::default() && qos.is_none() && change(context).covers(&lacked)
     };
-    present(live).is_some_and(|lock| !is_stale(&live.workload, &live.surroundings.owned, &lock) && is_it(&lock))
+    live.surroundings.owned.iter().find(is_it).is_some_and(lacks_no_more)
 }
 
 /// The names of the pods that were chosen.
