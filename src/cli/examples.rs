@@ -91,8 +91,8 @@ Examples:
   # A new sidecar image: only that container restarts, pod by pod
   kubectl inplace apply deployment/web side=acme/side:1.27.2
 
-  # In a script: no question, two pods at once
-  kubectl inplace apply daemonset/log agent=:2.4 --yes --max-unavailable 2
+  # More memory for the pods that run, without a restart or a question
+  kubectl inplace apply deployment/web -c app --limits memory=512Mi --yes
 
   # The same sidecar image in every workload of a team
   kubectl inplace apply -A -l team=shop --image proxy=acme/proxy:2.4";

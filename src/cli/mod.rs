@@ -85,7 +85,7 @@ pub enum Command {
     /// Abort an interrupted rollout and restore the previous state: template, strategy, pause and pods.
     #[command(after_help = ABORT_EXAMPLES)]
     Abort(ResumeArgs),
-    /// Go back to the images recorded before the last update in place.
+    /// Go back to what was recorded before the last update in place.
     #[command(after_help = UNDO_EXAMPLES)]
     Undo(UndoArgs),
     /// Watch an in-place update, whoever started it, until the pods are ready again. Changes nothing.
@@ -128,7 +128,7 @@ pub struct PlanArgs {
     /// How fast, how careful.
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Compare -f with these older manifests, without a cluster
+    /// Compare -f with older manifests, without a cluster
     ///
     /// Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input
     #[arg(long, conflicts_with_all = ["container", "requests", "limits"], value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]

@@ -62,11 +62,11 @@ pub struct ChangeArgs {
     /// Containers that --image, --requests and --limits are for. May be left out where there is one container.
     #[arg(short, long, help_heading = WHAT, value_name = "NAME", value_delimiter = ',')]
     pub container: Vec<String>,
-    /// Requests of cpu and memory, such as cpu=200m,memory=256Mi
-    #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "RESOURCE=QUANTITY")]
+    /// Requests, such as cpu=200m,memory=256Mi
+    #[arg(long, help_heading = WHAT, value_name = "NAME=QTY")]
     pub requests: Option<String>,
-    /// Limits of cpu and memory, such as memory=512Mi
-    #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "RESOURCE=QUANTITY")]
+    /// Limits, such as memory=512Mi
+    #[arg(long, help_heading = WHAT, value_name = "NAME=QTY")]
     pub limits: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::next::{Verb, flags_of};
 use super::permitted::Permitted;
-use super::rolling::{Rolling, say_what_pods_keep};
+use super::rolling::{Rolling, say_what_goes_back_keeps};
 use super::several::Job;
 use super::targets;
 use super::{Shell, approve, planning, pulls};
@@ -95,7 +95,7 @@ pub(super) async fn go_on(
         rolling.refuse_what_admission_refuses(&goal, &live).await?;
         rolling.preview(&goal, &live, shell).await?;
         warn(&live, &goal, shell);
-        say_what_pods_keep(&goal, shell);
+        say_what_goes_back_keeps(&goal, shell);
         if rolling.dry_run == DryRun::None && !approve(&goal, cluster, yes, shell)? {
             return Err(CommandError::usage("not approved: nothing was changed"));
         }

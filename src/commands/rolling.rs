@@ -13,8 +13,8 @@ use super::{Shell, approve};
 use crate::cli::{DryRun, OnFailure, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::drive;
-use crate::engine::change::{Direction, FieldEffect, same};
-use crate::engine::k8s::names::ContainerName;
+use crate::engine::change::{Direction, FieldChanges, FieldEffect, same};
+use crate::engine::k8s::names::{ContainerName, WorkloadRef};
 use crate::engine::kinds::{HoldsBy, Release};
 use crate::engine::plan::{self, Hold, Intent, LiveWorkload, ResumeError, Start, Verdict, way_back};
 use crate::engine::report::progress::PodPhase;
@@ -211,7 +211,7 @@ impl<'a> Rolling<'a> {
             plan.goal(&shell.rollout_id(), &self.start.field_manager)
         };
         self.refuse_what_the_server_lacks(&back, &live).await?;
-        say_what_pods_keep(&back, shell);
+        say_what_goes_back_keeps(&back, shell);
         self.drive(&back, &live, None, shell).await.map(drop)
     }
 
@@ -462,9 +462,12 @@ impl<'a> Rolling<'a> {
                 ..NextSteps::default()
             },
             Mode::PodsOnly | Mode::Follow => NextSteps {
-                take_back: way_back(goal)
-                    .filter(|_| !self.is_restart)
-                    .and_then(|images| back.images_back(goal, &images)),
+                take_back: match goal.pods.iter().any(|pod| pod.fields.resizes()) {
+                    _ if self.is_restart => None,
+                    // Images alone would leave cpu and memory.
+                    true => (goal.mode == Mode::PodsOnly).then(|| command(back, Verb::Undo)),
+                    false => way_back(goal).and_then(|images| back.images_back(goal, &images)),
+                },
                 go_on: if self.is_restart { None } else { on.go_on(goal) },
                 follow: follow(),
                 despite_budget: if self.is_restart { None } else { on.ignoring_budgets().go_on(goal) },
@@ -500,12 +503,15 @@ fn changes_nothing(goal: &Goal) -> bool {
 }
 
 /// Says what goes out of the template alone.
-pub(super) fn say_what_pods_keep(goal: &Goal, shell: &Shell) {
-    let rows = goal.owner.iter().flat_map(|owner| owner.lock.directed().fields.rows());
-    for row in rows.filter(|row| row.effect == FieldEffect::LaterPods) {
-        shell.note(&format!(
-            "{}: pods that have the {} keep it, those made later do not have it",
-            goal.workload, row.what
-        ));
+pub(super) fn say_what_pods_keep(workload: &WorkloadRef, fields: &FieldChanges, shell: &Shell) {
+    for row in fields.rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods) {
+        shell.note(&format!("{workload}: pods that have the {} keep it, those made later do not have it", row.what));
+    }
+}
+
+/// The same of a way back.
+pub(super) fn say_what_goes_back_keeps(goal: &Goal, shell: &Shell) {
+    if let Some(owner) = &goal.owner {
+        say_what_pods_keep(&goal.workload, &owner.lock.directed().fields, shell);
     }
 }

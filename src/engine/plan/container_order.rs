@@ -27,6 +27,12 @@ pub enum ContainerOrderError {
         /// Those that change, separated by commas.
         changed: String,
     },
+    /// It restarts for another cpu or memory alone, which the whole pod gets at once.
+    #[error("container {name} restarts for its resize, which comes before every image")]
+    Resized {
+        /// As given.
+        name: ContainerName,
+    },
     /// It is named twice.
     #[error("container {name} is named twice")]
     Twice {
@@ -44,6 +50,7 @@ impl ContainerOrderError {
                 "name containers whose image changes".into()
             }
             Self::Unknown { changed, .. } | Self::Unchanged { changed, .. } => format!("what changes: {changed}"),
+            Self::Resized { .. } => "leave it out of the order".into(),
             Self::Twice { .. } => "name each container once".into(),
         }
     }
@@ -102,7 +109,14 @@ impl Plan {
             // There is nothing to do, and so nothing to do in an order.
             changed.clone_from(&known);
         }
-        ContainerOrderError::check(order, &changed, &known)
+        let containers = self.workloads.iter().flat_map(|plan| &plan.containers);
+        let mut resized = containers.filter(|plan| plan.restarts() > 0 && !changed.contains(&plan.container));
+        match ContainerOrderError::check(order, &changed, &known) {
+            Err(ContainerOrderError::Unchanged { name, .. }) if resized.any(|plan| plan.container == name) => {
+                Err(ContainerOrderError::Resized { name })
+            }
+            checked => checked,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::engine::change::{FieldProgress, resizing};
 use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::state::policy::PodOrder;
@@ -17,6 +18,12 @@ impl<'a> Ranked<'a> {
     /// `is_stuck`: something keeps it from being ready that the rollout does not change.
     pub(super) fn new(pod: &'a Pod, is_stuck: bool) -> Self {
         let rank = match (pod.is_ready(), is_stuck) {
+            // What its node puts off it does by itself once another pod has made room: before that, its turn has come.
+            _ if resizing(pod)
+                .is_some_and(|progress| matches!(progress, FieldProgress::Waiting { deferred: true, .. })) =>
+            {
+                0
+            }
             (_, true) => 2,
             (true, false) => 1,
             (false, false) => 0,

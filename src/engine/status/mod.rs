@@ -130,7 +130,7 @@ pub enum PodState {
     Pending,
     /// It was made from an older template, or the owner's controller is about to replace it.
     Older,
-    /// It asks for another image than the template.
+    /// It asks for another image than the template, or for other cpu or memory.
     Drifted,
     /// It is ready, but one look cannot tell whether a container is of the image that is asked for.
     Unverified,
@@ -424,10 +424,12 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
     let waits = asked.waits(pod);
     let record = UpdateRecord::of(pod);
     let is_current = |record: &UpdateRecord| record.containers.keys().any(|name| record.container(pod, name).is_some());
+    let resources = asked.resources(pod);
+    let compared = Compared { is_older: older.is_some(), waits, has_other_resources: !resources.is_empty() };
     PodStatus {
         key: pod.key.clone(),
         node: pod.spec.node_name.clone(),
-        state: pod_state(pod, &containers, Revisioned { is_older: older.is_some(), waits }, resizing.as_ref()),
+        state: pod_state(pod, &containers, compared, resizing.as_ref()),
         ready: pod.is_ready(),
         ready_since: pod.ready_condition().and_then(|condition| condition.last_transition_time.clone()),
         unscheduled: pod.unscheduled().map(str::to_owned),
@@ -435,7 +437,7 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
         update: record.as_ref().filter(|record| is_current(record)).map(|record| record.id.clone()),
         out_of_services: UpdateRecord::drained(pod).filter(|by| !by.is_on(pod)).map(|by| by.to_string()),
         resizing,
-        resources: asked.resources(pod),
+        resources,
         missing_labels: if is_older || waits { BTreeMap::new() } else { asked.missing_labels(pod) },
         unreadable_record: record.is_none() && pod.annotations.contains_key(UPDATE_ANNOTATION),
         containers,
@@ -444,8 +446,10 @@ fn pod_status(pod: &Pod, asked: &Asked<'_>, revision: &CurrentRevision<'_>) -> P
 
 /// How a pod stands to what its owner, or the rollout that holds it, asks for.
 #[derive(Clone, Copy)]
-struct Revisioned {
+struct Compared {
     is_older: bool,
+    /// It asks for other cpu or memory than the template.
+    has_other_resources: bool,
     /// The rollout has not asked it for other cpu or memory, labels or annotations yet.
     waits: bool,
 }
@@ -453,7 +457,7 @@ struct Revisioned {
 fn pod_state(
     pod: &Pod,
     containers: &[ContainerReport],
-    revision: Revisioned,
+    compared: Compared,
     resizing: Option<&FieldProgress>,
 ) -> PodState {
     let has = |wanted: fn(&Condition) -> bool| containers.iter().any(|report| wanted(&report.condition));
@@ -468,9 +472,9 @@ fn pod_state(
         () if has(|condition| matches!(condition, Condition::Restarted { .. })) => PodState::Restarted,
         () if matches!(resizing, Some(FieldProgress::Waiting { deferred: true, .. })) => PodState::Deferred,
         () if resizing.is_some() => PodState::Resizing,
-        () if revision.waits || compares(Comparison::Pending) => PodState::Pending,
-        () if revision.is_older || compares(Comparison::Older) => PodState::Older,
-        () if compares(Comparison::Drifted) => PodState::Drifted,
+        () if compared.waits || compares(Comparison::Pending) => PodState::Pending,
+        () if compared.is_older || compares(Comparison::Older) => PodState::Older,
+        () if compared.has_other_resources || compares(Comparison::Drifted) => PodState::Drifted,
         () if has(|condition| matches!(condition, Condition::Unverified { .. })) => PodState::Unverified,
         () => PodState::Ready,
     }

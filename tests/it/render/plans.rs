@@ -288,6 +288,10 @@ fn every_reason() -> WorkloadPlan {
         Reason::MetadataReadByContainer { list, container: container(), path: path() },
         Reason::ResourceRemoved { path: "spec.containers[side].resources.limits.cpu".into() },
         Reason::RequestAboveLimit { path: "spec.containers[side].resources.requests.cpu".into() },
+        Reason::FractionalMemory {
+            path: "spec.containers[side].resources.requests.memory".into(),
+            value: "107374182400m".into(),
+        },
         Reason::PodRequestTooSmall { path: "spec.resources.requests.cpu".into() },
         Reason::LimitAbovePod { path: "spec.containers[side].resources.limits.memory".into() },
         Reason::PodLimitRestarts { container: container(), path: "spec.resources.limits.memory".into() },

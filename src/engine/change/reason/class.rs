@@ -57,6 +57,7 @@ impl ReasonCode {
             | Self::MetadataReadByContainer
             | Self::ResourceRemoved
             | Self::RequestAboveLimit
+            | Self::FractionalMemory
             | Self::PodRequestTooSmall
             | Self::LimitAbovePod
             | Self::PodLimitRestarts
@@ -126,6 +127,70 @@ pub(super) fn without_go_values(message: &str) -> String {
         rest = after;
     }
     shown + rest
+}
+
+impl Reason {
+    /// Returns whether the reason is a difference between template and manifest.
+    pub fn is_of_the_template(&self) -> bool {
+        match self {
+            Self::TemplateFieldNotInPlace { .. }
+            | Self::VolumeClaimTemplateChanges { .. }
+            | Self::ContainerAdded { .. }
+            | Self::ContainerRemoved { .. }
+            | Self::ContainerRenamed { .. }
+            | Self::QosClassChanges { .. }
+            | Self::SelectorLabelChanges { .. }
+            | Self::TolerationRemoved { .. }
+            | Self::MetadataKeyReserved { .. }
+            | Self::ResourceRemoved { .. }
+            | Self::ControllerNotInPlace { .. }
+            | Self::RestartRequested => true,
+            Self::PermissionMissing { .. }
+            | Self::MetadataReadByContainer { .. }
+            | Self::RequestAboveLimit { .. }
+            | Self::FractionalMemory { .. }
+            | Self::PodRequestTooSmall { .. }
+            | Self::LimitAbovePod { .. }
+            | Self::PodLimitRestarts { .. }
+            | Self::PodResizeNotSupported { .. }
+            | Self::ResizeNotSupported { .. }
+            | Self::WindowsPod
+            | Self::ContainerNotFound { .. }
+            | Self::ContainerNotInPod { .. }
+            | Self::ImageMalformed { .. }
+            | Self::ImageWhitespace { .. }
+            | Self::DigestUnknown { .. }
+            | Self::PodTerminating
+            | Self::PodFinished { .. }
+            | Self::MirrorPod
+            | Self::RestartPolicyNotAlways { .. }
+            | Self::SidecarNeedsNewerKubelet { .. }
+            | Self::SidecarStartupPending { .. }
+            | Self::OrphanPod
+            | Self::PodOfOldRevision { .. }
+            | Self::NoPods
+            | Self::OwnerRollingOut { .. }
+            | Self::OwnerNotObserved
+            | Self::OwnerPaused { .. }
+            | Self::OwnerIsControlled { .. }
+            | Self::PodIsControlled { .. }
+            | Self::RolloutHeld { .. }
+            | Self::PodNotFound { .. }
+            | Self::SubsetNotDurable
+            | Self::OwnerTerminating
+            | Self::NoUnavailabilityAllowed { .. }
+            | Self::DisruptionBudgetBlocks { .. }
+            | Self::ReplicaSetOfOldRevision { .. }
+            | Self::NodeTooSmall { .. }
+            | Self::QuotaExceeded { .. }
+            | Self::AdmissionRefused { .. }
+            | Self::AdmissionRewrites { .. }
+            | Self::OwnerFieldImmutable { .. }
+            | Self::ManifestsNotMergeable { .. }
+            | Self::PlanStale { .. }
+            | Self::ServerTooOld { .. } => false,
+        }
+    }
 }
 
 #[cfg(test)]

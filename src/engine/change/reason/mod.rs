@@ -124,6 +124,13 @@ pub enum Reason {
         /// The path of the request.
         path: String,
     },
+    /// A container would ask for a part of a byte.
+    FractionalMemory {
+        /// The path of the request or limit.
+        path: String,
+        /// What it would ask for.
+        value: String,
+    },
     /// The containers would ask together for more than the pod as a whole.
     PodRequestTooSmall {
         /// The path of the pod's request.
@@ -424,6 +431,7 @@ impl Reason {
             Self::MetadataReadByContainer { .. } => ReasonCode::MetadataReadByContainer,
             Self::ResourceRemoved { .. } => ReasonCode::ResourceRemoved,
             Self::RequestAboveLimit { .. } => ReasonCode::RequestAboveLimit,
+            Self::FractionalMemory { .. } => ReasonCode::FractionalMemory,
             Self::PodRequestTooSmall { .. } => ReasonCode::PodRequestTooSmall,
             Self::LimitAbovePod { .. } => ReasonCode::LimitAbovePod,
             Self::PodLimitRestarts { .. } => ReasonCode::PodLimitRestarts,
@@ -477,67 +485,6 @@ impl Reason {
     /// Returns what the code means, at length.
     pub fn explanation(&self) -> Explanation {
         self.kind().explanation()
-    }
-
-    /// Returns whether the reason is a difference between template and manifest.
-    pub fn is_of_the_template(&self) -> bool {
-        match self {
-            Self::TemplateFieldNotInPlace { .. }
-            | Self::VolumeClaimTemplateChanges { .. }
-            | Self::ContainerAdded { .. }
-            | Self::ContainerRemoved { .. }
-            | Self::ContainerRenamed { .. }
-            | Self::QosClassChanges { .. }
-            | Self::SelectorLabelChanges { .. }
-            | Self::TolerationRemoved { .. }
-            | Self::MetadataKeyReserved { .. }
-            | Self::ResourceRemoved { .. }
-            | Self::ControllerNotInPlace { .. }
-            | Self::RestartRequested => true,
-            Self::PermissionMissing { .. }
-            | Self::MetadataReadByContainer { .. }
-            | Self::RequestAboveLimit { .. }
-            | Self::PodRequestTooSmall { .. }
-            | Self::LimitAbovePod { .. }
-            | Self::PodLimitRestarts { .. }
-            | Self::PodResizeNotSupported { .. }
-            | Self::ResizeNotSupported { .. }
-            | Self::WindowsPod
-            | Self::ContainerNotFound { .. }
-            | Self::ContainerNotInPod { .. }
-            | Self::ImageMalformed { .. }
-            | Self::ImageWhitespace { .. }
-            | Self::DigestUnknown { .. }
-            | Self::PodTerminating
-            | Self::PodFinished { .. }
-            | Self::MirrorPod
-            | Self::RestartPolicyNotAlways { .. }
-            | Self::SidecarNeedsNewerKubelet { .. }
-            | Self::SidecarStartupPending { .. }
-            | Self::OrphanPod
-            | Self::PodOfOldRevision { .. }
-            | Self::NoPods
-            | Self::OwnerRollingOut { .. }
-            | Self::OwnerNotObserved
-            | Self::OwnerPaused { .. }
-            | Self::OwnerIsControlled { .. }
-            | Self::PodIsControlled { .. }
-            | Self::RolloutHeld { .. }
-            | Self::PodNotFound { .. }
-            | Self::SubsetNotDurable
-            | Self::OwnerTerminating
-            | Self::NoUnavailabilityAllowed { .. }
-            | Self::DisruptionBudgetBlocks { .. }
-            | Self::ReplicaSetOfOldRevision { .. }
-            | Self::NodeTooSmall { .. }
-            | Self::QuotaExceeded { .. }
-            | Self::AdmissionRefused { .. }
-            | Self::AdmissionRewrites { .. }
-            | Self::OwnerFieldImmutable { .. }
-            | Self::ManifestsNotMergeable { .. }
-            | Self::PlanStale { .. }
-            | Self::ServerTooOld { .. } => false,
-        }
     }
 }
 

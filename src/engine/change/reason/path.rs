@@ -20,6 +20,7 @@ impl Reason {
             | Self::NoUnavailabilityAllowed { path }
             | Self::ResourceRemoved { path }
             | Self::RequestAboveLimit { path }
+            | Self::FractionalMemory { path, .. }
             | Self::PodRequestTooSmall { path }
             | Self::LimitAbovePod { path }
             | Self::PodLimitRestarts { path, .. }

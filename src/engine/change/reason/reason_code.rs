@@ -77,6 +77,12 @@ codes! {
             why: "The API server refuses such a container (validateContainerResourceRequirements: must be less than or equal to cpu limit).",
             remedy: "Change request and limit together: --requests and --limits.",
         }
+        FractionalMemory {
+            summary: "a container would ask for a part of a byte of memory",
+            meaning: "The change sets a request or limit of memory that is no whole number of bytes, such as 0.1Gi.",
+            why: "The API server takes it and only warns (fractional byte value is invalid), and the kubelet rounds up what it has: it never reports the resize as done.",
+            remedy: "Ask for whole bytes: a whole number of Ki, Mi or Gi.",
+        }
         PodRequestTooSmall {
             summary: "the containers would request more than the pod as a whole",
             meaning: "With the change, what the containers request of cpu or memory together would be larger than the pod's own request (spec.resources.requests), perhaps only in this pod.",

@@ -109,7 +109,7 @@ pub const STATE_WORDS: &[StateWord] = &[
     word(
         "drifted",
         POD,
-        "it asks for another image than the template",
+        "it asks for another image than the template, or for other cpu or memory",
         "make it durable with apply, or go back with undo",
     ),
     word(

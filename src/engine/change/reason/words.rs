@@ -63,6 +63,9 @@ impl Reason {
                 format!("{path} would be above the pod's limit")
             }
             Self::RequestAboveLimit { path } => format!("{path} would be above the container's limit"),
+            Self::FractionalMemory { path, value } => {
+                format!("{path} would be {value}, which is no whole number of bytes")
+            }
             Self::PodRequestTooSmall { path } => {
                 format!("{path} would be less than what the containers request together")
             }
@@ -255,6 +258,7 @@ impl Reason {
                 "give it a value instead, or apply it with kubectl apply, which replaces the pods"
             }
             Self::RequestAboveLimit { .. } => "raise the limit with it, or ask for less",
+            Self::FractionalMemory { .. } => "ask for whole bytes, such as 65Mi in place of 0.0635Gi",
             Self::PodRequestTooSmall { .. } => "raise the pod's request with those of the containers",
             Self::LimitAbovePod { .. } => "raise the pod's limit with it",
             Self::PodLimitRestarts { .. } => {

@@ -50,8 +50,7 @@ impl ResourcesChange {
                     field,
                     change,
                 };
-                // What a pod cannot lose it keeps.
-                changes.in_pods().filter(|(_, change)| change.to.is_some()).map(of_container)
+                changes.in_pods().map(of_container)
             })
         })
     }
@@ -121,7 +120,7 @@ impl ResourcesChange {
     /// Whether a container is to have the values that another change gives it.
     pub(super) fn asks_the_same(&self, other: &Self, name: &ContainerName) -> bool {
         let Some((wanted, other)) = self.0.get(name).zip(other.0.get(name)) else { return false };
-        let to = |field| wanted.in_pods().find(|(known, _)| *known == field).and_then(|(_, change)| change.to.as_ref());
+        let to = |field| wanted.all().find(|(known, _)| *known == field).and_then(|(_, change)| change.to.as_ref());
         other.values.iter().all(|(field, change)| is_same(to(*field), change.to.as_ref()))
     }
 
@@ -230,8 +229,16 @@ impl FieldChange for ResourcesChange {
         if direction == Direction::Back {
             return Vec::new();
         }
-        let removed = self.iter().filter(|(_, _, _, value)| value.to.is_none());
-        removed.map(|(name, list, field, _)| Reason::ResourceRemoved { path: path(list, name, field) }).collect()
+        let of = |(name, list, field, value): (&ContainerName, ContainerList, ResourceField, &ValueChange)| {
+            let path = || path(list, name, field);
+            match &value.to {
+                None => Some(Reason::ResourceRemoved { path: path() }),
+                Some(to) => {
+                    field.has_part_of_a_byte(to).then(|| Reason::FractionalMemory { path: path(), value: to.clone() })
+                }
+            }
+        };
+        self.iter().filter_map(of).collect()
     }
 
     fn refused_in(&self, containers: &Containers<'_>) -> Vec<Reason> {
@@ -319,7 +326,7 @@ impl FieldChange for ResourcesChange {
                 before: value.from.clone(),
                 after: value.to.clone(),
                 effect: match self.0.get(name) {
-                    Some(change) if change.is_plain_init || value.to.is_none() => FieldEffect::LaterPods,
+                    Some(change) if change.is_plain_init || change.stays(field, value) => FieldEffect::LaterPods,
                     Some(change) if change.restarting.contains(&field) => FieldEffect::Restarts(name.clone()),
                     Some(_) | None => FieldEffect::InPlace,
                 },

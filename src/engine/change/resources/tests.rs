@@ -173,14 +173,34 @@ fn what_a_pod_cannot_have_is_refused_with_its_reason() {
 fn what_goes_is_refused_and_on_the_way_back_pods_keep_it() {
     let (with, without) =
         (json!({"requests": {"cpu": "10m"}, "limits": {"cpu": "1"}}), json!({"requests": {"cpu": "10m"}}));
+    let fractional = change(&without, &json!({"requests": {"cpu": "10m", "memory": "0.1Gi"}})).0;
     let (change, _) = change(&with, &without);
     let object = json!({"metadata": {"name": "web", "uid": "u"}});
     let workload = Workload::from_object(WorkloadKind::Deployment, object).expect("it has a name");
     let codes = |direction| change.refused(&workload, direction).iter().map(Reason::code).collect::<Vec<_>>();
     assert_eq!((codes(Direction::Forward), codes(Direction::Back)), (vec!["ResourceRemoved"], vec![]));
+    let refused = fractional.refused(&workload, Direction::Forward);
+    assert_eq!(refused.iter().map(Reason::code).collect::<Vec<_>>(), ["FractionalMemory"]);
     assert!(change.fields.left_in(&pod(&with, &with, &json!([]))).is_empty());
     assert_eq!(change.fields.rows()[0].effect, FieldEffect::LaterPods);
     assert_eq!(change.reversed().apply(&template(&without)), Some(template(&with)));
+}
+
+/// No request is above a limit, and the limit stays.
+#[test]
+fn a_request_that_a_kept_limit_is_below_stays_as_it_is() {
+    let with = json!({"requests": {"cpu": "10m", "memory": "8Mi"}, "limits": {"memory": "12Mi"}});
+    let back = |memory: &str| {
+        let without = json!({"requests": {"cpu": "20m", "memory": memory}});
+        let (change, _) = change(&with, &without);
+        let pod = pod(&with, &with, &json!([]));
+        let containers = Containers { pod: Some(&pod), all: pod.all_containers().collect(), restarting: vec![] };
+        assert!(change.fields.refused_in(&containers).is_empty(), "{memory}");
+        let rows = change.fields.left_in(&pod).rows();
+        rows.into_iter().map(|row| row.what).collect::<Vec<_>>()
+    };
+    assert_eq!(back("16Mi"), ["app requests.cpu"]);
+    assert_eq!(back("12Mi"), ["app requests.cpu", "app requests.memory"]);
 }
 
 #[test]

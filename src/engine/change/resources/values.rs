@@ -72,6 +72,21 @@ impl ResourceField {
         container.get("resources")?.get(map)?.get(resource).filter(|value| !value.is_null())
     }
 
+    /// Whether a value is of memory, and no whole number of bytes: the kubelet rounds it up, and never tells of it as done.
+    pub(super) fn has_part_of_a_byte(self, value: &str) -> bool {
+        let thousandths = || value.parse::<Quantity>().ok()?.thousandths();
+        self.parts().1 == "memory" && thousandths().is_some_and(|value| value % 1000 != 0)
+    }
+
+    /// The limit of a request.
+    fn limit(self) -> Option<Self> {
+        match self {
+            Self::RequestsCpu => Some(Self::LimitsCpu),
+            Self::RequestsMemory => Some(Self::LimitsMemory),
+            Self::LimitsCpu | Self::LimitsMemory => None,
+        }
+    }
+
     fn is_limit(self) -> bool {
         self.parts().0 == "limits"
     }
@@ -131,9 +146,25 @@ impl ContainerResources {
         }
     }
 
+    /// All of it.
+    pub(super) fn all(&self) -> impl Iterator<Item = (ResourceField, &ValueChange)> + Clone {
+        self.values.iter().chain(&self.implied).map(|(field, value)| (*field, value))
+    }
+
     /// What pods get of it.
     pub(super) fn in_pods(&self) -> impl Iterator<Item = (ResourceField, &ValueChange)> + Clone {
-        self.values.iter().chain(&self.implied).map(|(field, value)| (*field, value))
+        self.all().filter(|(field, value)| !self.stays(*field, value))
+    }
+
+    /// Whether pods keep what they have: a limit that goes out of the template they cannot lose, and a request cannot be above
+    /// it (`ValidatePodResize`).
+    pub(super) fn stays(&self, field: ResourceField, value: &ValueChange) -> bool {
+        let quantity = |text: &Option<String>| text.as_ref()?.parse::<Quantity>().ok();
+        let limit = field.limit().and_then(|limit| self.values.get(&limit)).filter(|limit| limit.to.is_none());
+        let is_above = |limit: &ValueChange| {
+            quantity(&value.to).zip(quantity(&limit.from)).is_some_and(|(request, limit)| request > limit)
+        };
+        value.to.is_none() || limit.is_some_and(is_above)
     }
 }
 

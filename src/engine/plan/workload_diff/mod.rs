@@ -90,5 +90,8 @@ fn plan(live: &Workload, desired: &Value) -> WorkloadPlan {
     let itself = Pod::from_object(&live.object).ok().filter(|_| !kind.has_template());
     let workload = Workload { object: clean::as_stored(kind, &live.object), ..live.clone() };
     let live = assemble(workload, Objects { pods: itself.into_iter().collect(), ..Objects::default() });
-    of_manifest(&clean::as_stored(kind, desired), &live, &Options::default())
+    let mut plan = of_manifest(&clean::as_stored(kind, desired), &live, &Options::default());
+    // No revision was read: what its controller has seen is not in question here.
+    plan.reasons.retain(|reason| *reason != Reason::OwnerNotObserved);
+    plan
 }
