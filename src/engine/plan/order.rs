@@ -45,3 +45,26 @@ pub(super) fn compare(live: &LiveWorkload, order: PodOrder, a: Ranked<'_>, b: Ra
         PodOrder::Node => a.pod.spec.node_name.cmp(&b.pod.spec.node_name).then_with(broken_first),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn what_may_heal_or_begins_by_itself_goes_first() {
+        let rank = |ready: &str, pending: Option<&str>, is_stuck| {
+            let mut conditions = vec![json!({"type": "Ready", "status": ready})];
+            conditions.extend(pending.map(|why| json!({"type": "PodResizePending", "status": "True", "reason": why})));
+            let pod: Value = json!({
+                "metadata": {"name": "web-1", "namespace": "prod", "uid": "u"},
+                "spec": {"containers": [{"name": "app", "image": "app:1"}]},
+                "status": {"phase": "Running", "conditions": conditions},
+            });
+            Ranked::new(&Pod::from_object(&pod).expect("it is a pod"), is_stuck).rank
+        };
+        assert_eq!((rank("False", None, false), rank("True", None, false), rank("False", None, true)), (0, 1, 2));
+        assert_eq!((rank("True", Some("Deferred"), false), rank("True", Some("Infeasible"), false)), (0, 1));
+    }
+}

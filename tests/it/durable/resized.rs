@@ -174,3 +174,35 @@ fn back_from_what_took_the_place_of_another_resize_is_to_the_beginning() {
         is_whole(&scene, "10m", &before, kind.typed);
     });
 }
+
+/// Pods cannot lose the limit, and so not get the request back that is above it; everything else goes back.
+#[test]
+fn a_limit_that_stays_below_the_request_before_keeps_nobody_from_going_back() {
+    side_by_side(KINDS.to_vec(), |kind| {
+        let scene = Scene::with(kind, |workload| {
+            workload.template(|template| {
+                template["spec"]["containers"][1]["resources"] = json!({"requests": {"cpu": "10m", "memory": "16Mi"}});
+            })
+        });
+        let resize = |verb: &str, more: &str| {
+            let yes = if verb == "status" { "" } else { "--yes" };
+            typed(&scene.server, &format!("{verb} {} {yes} {more}", scene.kind.typed)).run()
+        };
+        let asked = "-c side --requests cpu=20m,memory=8Mi --limits memory=12Mi";
+        let kept = "pods that have the side limits.memory keep it";
+        resize("apply", &format!("{asked} --canary 1")).ends_with(0);
+        resize("abort", "").ends_with(0).says(kept).says("pods that have the side requests.memory keep it");
+        resize("apply", asked).ends_with(0);
+        resize("undo", "").ends_with(0).says(kept);
+        assert_eq!(scene.owner()["spec"]["template"], scene.spec["template"], "{}", kind.typed);
+        assert_eq!(uids(&scene.server), scene.uids, "{}", kind.typed);
+        for pod in scene.server.objects("pods") {
+            let side = &pod["spec"]["containers"][1]["resources"];
+            assert_eq!(side["requests"], json!({"cpu": "10m", "memory": "8Mi"}), "{}", kind.typed);
+            assert_eq!(side["limits"], json!({"memory": "12Mi"}), "{}", kind.typed);
+        }
+        // What a pod asks for in place of its template is seen.
+        let status = resize("status", "--exit-code").ends_with(2);
+        status.prints("3 drifted").prints("side requests.memory 8Mi, the template says 16Mi");
+    });
+}

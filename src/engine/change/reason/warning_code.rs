@@ -213,7 +213,7 @@ codes! {
             summary: "a node has no room for the increase now",
             meaning: "What the pods there were allocated leaves less than is asked for. The kubelet puts the resize off and tries again when another pod there ends or shrinks; until then the container keeps what it has, and the rollout waits until its timeout.",
             why: "The kubelet compares what is asked for with the node's allocatable less what it has allocated (canAdmitPod in pkg/kubelet/allocation): PodResizePending, reason Deferred.",
-            remedy: "Ask for less, make room on the node, or roll it out with kubectl apply: replacement pods go where there is room.",
+            remedy: "Ask for less, make room on the node, say with --deferred what becomes of it (undo: all of it is rolled back; leave: the rest is done, and the kubelet does it by itself later), or roll it out with kubectl apply: replacement pods go where there is room.",
         }
         MemoryLimitBelowUse {
             summary: "a memory limit would be below what is used",
