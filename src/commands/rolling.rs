@@ -26,7 +26,7 @@ use crate::engine::state::hook::Hooks;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::policy::OnDeferred;
 use crate::engine::state::record::UpdateRecord;
-use crate::engine::status::{Way, status};
+use crate::engine::status::{Deed, Way, status};
 use crate::error::{CommandError, ErrorKind};
 use crate::process;
 use crate::render::{Listener, Meaning, NextSteps, OutputFormat};
@@ -322,7 +322,19 @@ impl<'a> Rolling<'a> {
     /// Where the lock was lost, what the update strategy was before is known only from kubectl's note of the last apply.
     async fn tell_of_a_strategy(&self, goal: &Goal, shell: &Shell) {
         let workload = &goal.workload;
-        if !goal.owner.as_ref().is_some_and(|owner| owner.adopts) {
+        let Some(owner) = goal.owner.as_ref() else { return };
+        if !owner.adopts {
+            // It may be one that an earlier rollout has left, which this one kept.
+            let found = owner.lock.strategy.as_ref().and_then(|strategy| strategy.get("type")?.as_str());
+            if found == Some("OnDelete")
+                && let Ok(live) = self.reread(goal).await
+            {
+                let mut ways = status(&live).ways;
+                ways.retain(|way| matches!(way.deed, Deed::Restore(_)));
+                for (label, command) in self.typing.ways(&ways, workload, Some(goal)) {
+                    shell.say(Meaning::Waiting, &label, &command);
+                }
+            }
             return;
         }
         let Ok(found) = self.cluster.workload(workload).await else { return };

@@ -217,7 +217,9 @@ fn the_examples_that_change_nothing_run() {
 
 #[test]
 fn the_examples_of_apply_run() {
-    let place = Place::new().with(&log(), "app=log").with(&samples::deployment("web", 1), "app=web");
+    // A limit is none for a pod of the class BestEffort.
+    let web = samples::deployment("web", 1).replace("/app:v1'}", "/app:v1', resources: {requests: {cpu: 10m}}}");
+    let place = Place::new().with(&web, "app=web");
     let place = place.with(&samples::deployment("mesh", 1).replace("name: side", "name: proxy"), "app=mesh");
     place.run("kubectl label deployment mesh team=$NAMESPACE", 0);
     place.examples("apply", &[("", 0), ("", 0), ("", 0)]);

@@ -21,7 +21,7 @@ use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
 use crate::engine::state::hook::HookPhase;
-use crate::engine::status::{Deed, Way};
+use crate::engine::status::{Deed, Way, status};
 use crate::engine::value::hint::Flags;
 use crate::engine::value::shell_words::quoted;
 use crate::engine::value::{address, duration};
@@ -295,11 +295,10 @@ impl Typing {
             let ways = if is_ours { Way::without_lock(hooks) } else { Way::held_back(hooks) };
             (self.ways(&ways, workload, Some(goal)), "")
         } else {
-            let before = plan::images_before(live);
-            let is_it = workload.kind.holds_by().restores_the_field() && !before.is_empty();
-            let ways = is_it.then(|| Way::images_back(before));
+            let mut ways = status(live).ways;
+            ways.retain(|way| matches!(way.deed, Deed::Apply(_)));
             (
-                self.ways(ways.as_slice(), workload, Some(goal)),
+                self.ways(&ways, workload, Some(goal)),
                 "; it differs in more than can be changed in place: what keeps the pods is to set it back with kubectl edit",
             )
         };

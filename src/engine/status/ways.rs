@@ -142,7 +142,7 @@ pub(super) fn ways_without_rollout(pods: &[PodStatus], is_at_rest: bool, strateg
 }
 
 /// Returns what leads back to the images that a rollout found, where another client's template has ended it. `waits`: that
-/// template is held back. Where its controller acts on it, only what fails is in question.
+/// template is held back. Only what fails is in question.
 pub(super) fn way_to_images_before(
     before: BTreeMap<ContainerName, String>,
     waits: bool,
@@ -152,12 +152,10 @@ pub(super) fn way_to_images_before(
     let rolls_out = owner.iter().any(|state| matches!(state, OwnerState::RollingOut { .. }));
     let fails =
         |pod: &PodStatus| pod.containers.iter().any(|report| before.contains_key(&report.container) && report.fails());
-    if before.is_empty() {
-        None
-    } else if waits {
-        Some(Way::images_back(before))
-    } else {
-        (rolls_out && pods.iter().any(fails)).then(|| Way::set_images_back(before))
+    match (pods.iter().any(fails), waits) {
+        (false, _) => None,
+        (true, true) => Some(Way::images_back(before)),
+        (true, false) => rolls_out.then(|| Way::set_images_back(before)),
     }
 }
 
@@ -253,9 +251,12 @@ mod tests {
         let deed = |waits, owner: &[OwnerState], pod: &PodStatus| {
             way_to_images_before(before.clone(), waits, owner, std::slice::from_ref(pod)).map(|way| way.deed)
         };
-        assert_eq!(deed(true, &[], &runs), Some(Deed::Apply(before.clone())));
+        assert_eq!(deed(true, &[], &failing), Some(Deed::Apply(before.clone())));
         assert_eq!(deed(false, &rolls_out, &failing), Some(Deed::SetImage(before.clone())));
-        assert_eq!((deed(false, &rolls_out, &runs), deed(false, &[], &failing)), (None, None));
-        assert_eq!(way_to_images_before(BTreeMap::new(), true, &[], &[]), None);
+        assert_eq!(
+            (deed(false, &rolls_out, &runs), deed(true, &[], &runs), deed(false, &[], &failing)),
+            (None, None, None)
+        );
+        assert_eq!(way_to_images_before(BTreeMap::new(), true, &[], &[failing]), None);
     }
 }

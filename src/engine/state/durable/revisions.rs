@@ -48,7 +48,9 @@ pub fn is_left_older(goal: &OwnerGoal, revisions: &[Value], label: &str) -> bool
         let Difference { change, qos, rest } = change::diff(&template_of(revision), goal.target());
         rest != TemplateDiff::default() || qos.is_some() || !goal.lock.change.covers(&change)
     };
-    goal.lock.strategy.as_ref().is_some_and(is_on_delete) && revisions.iter().find(is_it).is_some_and(lacks_more)
+    !label.is_empty()
+        && goal.lock.strategy.as_ref().is_some_and(is_on_delete)
+        && revisions.iter().find(is_it).is_some_and(lacks_more)
 }
 
 /// On the way back: the revisions that this rollout made, and those whose place it took, and that nothing uses any more, would
