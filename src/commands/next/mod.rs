@@ -20,6 +20,7 @@ use crate::engine::plan::{self, LiveWorkload, WayBack};
 use crate::engine::rollout::drain::DrainBy;
 use crate::engine::rollout::pre_pull::PrePull;
 use crate::engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
+use crate::engine::state::durable::stateful_set;
 use crate::engine::state::hook::HookPhase;
 use crate::engine::status::{Deed, Way, status};
 use crate::engine::value::hint::Flags;
@@ -290,7 +291,12 @@ impl Typing {
         let whose = if is_ours { "its template" } else { "another client's template" };
         // What cannot be brought into the pods cannot be finished in place, nor rolled back while it is there.
         let leads = is_ours || plan::leads_in_place(found, &owner.before, found.template());
-        let (ways, but) = if leads {
+        // Without the lock nobody knows which pods were to keep the revision from before.
+        let is_partitioned =
+            owner.lock.strategy.as_ref().is_some_and(|strategy| stateful_set::partition_of(strategy) > 0);
+        let (ways, but) = if is_partitioned {
+            (Vec::new(), "")
+        } else if leads {
             let hooks = &owner.lock.hooks;
             let ways = if is_ours { Way::without_lock(hooks) } else { Way::held_back(hooks) };
             (self.ways(&ways, workload, Some(goal)), "")

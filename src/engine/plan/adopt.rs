@@ -104,6 +104,19 @@ pub fn has_on_delete(live: &LiveWorkload) -> bool {
     live.workload.reference.kind.holds_by().restores_the_field() && is_held_back(live)
 }
 
+/// Returns whether a lock can be found again, or made.
+pub fn leads_on(live: &LiveWorkload) -> bool {
+    copied(live).is_some() || made(live, &Start::default()).is_some()
+}
+
+/// Returns whether the way back of a lock that was made would lead to what pods note that an unfinished rollout has brought
+/// them, from what the template says.
+pub(super) fn was_brought(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    let records = unended(live);
+    let mut images = lock.change.images.iter();
+    images.any(|(name, image)| noted_before(&records, name, &image.from).is_some_and(|before| before == image.to))
+}
+
 /// Returns whether the owner is as a rollout leaves it whose lock was removed.
 pub(super) fn is_left_without_lock(live: &LiveWorkload) -> bool {
     is_held_back(live) && (copied(live).is_some() || made(live, &Start::default()).is_some())
@@ -152,6 +165,10 @@ pub(super) fn made(live: &LiveWorkload, start: &Start) -> Option<RolloutLock> {
             let known = change::diff(&before, after).change.images;
             let mut older = drift_or(live, cut_short(live));
             older.retain(|name, _| !known.contains_key(name));
+            // What came nowhere to its end is nothing to go back to.
+            let is_left =
+                |name: &ContainerName| known.get(name).is_some_and(|image| was_superseded(live, name, &image.from));
+            older.extend(cut_short(live).into_iter().filter(|(name, _)| is_left(name)));
             with_images(&before, &older).unwrap_or(before)
         }
         Some(before) => before,
@@ -301,6 +318,12 @@ fn cut_short(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
         }
         Some(from.clone()).filter(|from| from != to)
     })
+}
+
+/// Whether an image was brought by a rollout that was superseded before its end.
+fn was_superseded(live: &LiveWorkload, name: &ContainerName, image: &str) -> bool {
+    let brought = |entry: &HistoryEntry| entry.containers.get(name).is_some_and(|known| known.to == image);
+    known(live).iter().rev().find(|entry| brought(entry)).is_some_and(|entry| entry.outcome == EndResult::Superseded)
 }
 
 /// Returns the images that a rollout has left in a template which another client has changed since, as they were before it.

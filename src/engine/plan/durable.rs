@@ -326,11 +326,19 @@ pub(super) fn is_a_runs(live: &LiveWorkload) -> bool {
 }
 
 fn left_behind(live: &LiveWorkload, lock: &RolloutLock) -> Hold {
-    match (template_stand(live, Some(lock), lock), lock.direction) {
-        (TemplateStand::Wanted | TemplateStand::ToBeSet, _) => Hold::LeftBehind,
-        (TemplateStand::TurnedRound, Direction::Forward) => Hold::SetBack,
-        (TemplateStand::Foreign, _) if was_let_go(live, lock) => Hold::LetGo,
-        (TemplateStand::TurnedRound, Direction::Back) | (TemplateStand::Foreign, _) => Hold::Overtaken,
+    let is_its = |lock_on: &RolloutLock| {
+        matches!(template_stand(live, Some(lock), lock_on), TemplateStand::Wanted | TemplateStand::ToBeSet)
+    };
+    if is_its(lock) {
+        return Hold::LeftBehind;
+    }
+    // The way back is to where the first of those began whose place it took.
+    let mut back = lock.clone();
+    back.turn_back();
+    match lock.direction {
+        Direction::Forward if lock.goes_back() || is_its(&back) => Hold::SetBack,
+        Direction::Forward | Direction::Back if was_let_go(live, lock) => Hold::LetGo,
+        Direction::Forward | Direction::Back => Hold::Overtaken,
     }
 }
 

@@ -51,7 +51,9 @@ use crate::engine::state::record::Drained;
 
 pub use crate::engine::plan::live::{Denied, LAST_APPLIED, LiveWorkload, Options, Revision, Subset, Surroundings};
 pub use crate::engine::state::policy::PodOrder;
-pub use adopt::{copied, has_on_delete, images_before, leads_in_place, may_be_left, saved_strategy, waits_for_more};
+pub use adopt::{
+    copied, has_on_delete, images_before, leads_in_place, leads_on, may_be_left, saved_strategy, waits_for_more,
+};
 pub use answers::{Answered, DryRun, PatchAnswer, Question, Questions, ServerAnswers};
 pub use back_off::held_back;
 pub use build::{build, server_lacks, workload_of};

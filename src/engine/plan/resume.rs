@@ -19,7 +19,7 @@ use crate::engine::rollout::{Goal, Mode, PodGoal, Policy};
 use crate::engine::state::durable::history::{self, HistoryEntry};
 use crate::engine::state::durable::holder::{Holder, Process, beat_of};
 use crate::engine::state::durable::lock::{CAUSE_POINTER, HistoryStep, LockState, RolloutLock};
-use crate::engine::state::durable::{LastBeat, OwnerGoal, deployment, template_of_revision};
+use crate::engine::state::durable::{LastBeat, OwnerGoal, deployment, stateful_set, template_of_revision};
 use crate::engine::state::hook::Hooks;
 use crate::engine::state::outcome::EndResult;
 use crate::engine::state::record::{TakenOver, UpdateRecord};
@@ -256,6 +256,14 @@ pub fn resume(
         // Nothing tells what the run before has on its way.
         owner.take_over = Some(TakenOver { rollout: lock.id.clone(), run: lock.run.clone() });
     }
+    if adopts && is_made && has_raised_partition(live, &lock) {
+        return Err(ResumeError::NoWayOn(PARTITION_IS_RAISED));
+    }
+    if adopts && is_made && lock.direction == Direction::Back && adopt::was_brought(live, &lock) {
+        return Err(ResumeError::NoWayOn(
+            "what its pods have was brought by the rollout that did not end, from what its template says: apply the image that you want",
+        ));
+    }
     // What was found in a copy was written by a run, which knew.
     if adopts && is_made && lock.direction == Direction::Back && adopt::most_have_the_template(live) {
         return Err(ResumeError::NoWayOn(
@@ -299,6 +307,18 @@ pub fn resume(
 
 const MORE_THAN_IN_PLACE: &str = "its controller is held back, and its template differs from what its pods were made from in more than can be changed in place: set the template back first with kubectl edit, or let it roll out, which replaces every pod";
 
+const LEFT_ON_PODS: &str = "pods note a rollout that did not end, and nothing tells what its template was: set the image that you want in the template, with apply, or with kubectl set image where its controller replaces pods";
+
+const PARTITION_IS_RAISED: &str = "its partition is above every pod, as a rollout leaves it, and nothing tells what it was: set it back first with kubectl edit, and its controller updates the pods from there on";
+
+/// Returns whether a rollout whose lock is gone has left the partition above every pod: under it no pod is anybody's to update.
+fn has_raised_partition(live: &LiveWorkload, lock: &RolloutLock) -> bool {
+    let partition = lock.strategy.as_ref().map_or(0, stateful_set::partition_of);
+    live.workload.reference.kind.has_partition()
+        && partition > 0
+        && partition >= i64::from(live.workload.desired_replicas())
+}
+
 /// Returns the lock to go on from, and whether that is one that had to be found again.
 fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), ResumeError> {
     let workload = &live.workload;
@@ -323,6 +343,7 @@ fn found(live: &LiveWorkload, start: &Start) -> Result<(RolloutLock, bool), Resu
             match found {
                 Some(found) => Ok(found),
                 None if start.take_over && adopt::waits_for_more(live) => Err(ResumeError::NoWayOn(MORE_THAN_IN_PLACE)),
+                None if start.take_over && adopt::is_left_on_pods(live) => Err(ResumeError::NoWayOn(LEFT_ON_PODS)),
                 None if start.take_over => Err(ResumeError::NoRollout),
                 None if adopt::is_left_on_pods(live) && !adopt::is_left_without_lock(live) => {
                     Err(ResumeError::LeftOnPods)

@@ -16,6 +16,7 @@ use crate::engine::k8s::pod::Pod;
 use crate::engine::plan::live::LiveWorkload;
 use crate::engine::rollout::{ContainerGoal, PodGoal};
 use crate::engine::state::durable::lock::RolloutLock;
+use crate::engine::state::durable::stateful_set;
 use crate::engine::state::evidence::Baseline;
 use crate::engine::state::record::UpdateRecord;
 use crate::engine::value::duration::seconds_between;
@@ -31,6 +32,15 @@ pub(super) struct Resumed<'a> {
 }
 
 impl Resumed<'_> {
+    /// By the partition from before the rollout: what raised it meanwhile is the rollout itself.
+    fn is_below_partition(&self, pod: &Pod) -> bool {
+        let workload = &self.live.workload;
+        match self.lock.strategy.as_ref().filter(|_| workload.reference.kind.has_partition()) {
+            Some(strategy) => stateful_set::is_below_partition(strategy, &workload.object, &pod.key.name),
+            None => is_below_partition(workload, pod),
+        }
+    }
+
     /// Returns the goals of every pod that the rollout is about, in the order in which they are taken. Those of another
     /// ReplicaSet were made of another template.
     pub(super) fn pods(&self, controllers: &BTreeSet<Uid>) -> Vec<PodGoal> {
@@ -78,9 +88,7 @@ impl Resumed<'_> {
     /// Whether the rollout is about that pod.
     fn is_chosen(&self, pod: &Pod) -> bool {
         let only = &self.lock.only;
-        !self.is_over
-            && (only.is_empty() || only.contains(&pod.key.name))
-            && !is_below_partition(&self.live.workload, pod)
+        !self.is_over && (only.is_empty() || only.contains(&pod.key.name)) && !self.is_below_partition(pod)
     }
 
     /// What this rollout has noted on a pod.

@@ -20,7 +20,8 @@ use crate::engine::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadR
 use crate::engine::k8s::pod::{ContainerList, Pod};
 use crate::engine::kinds::WorkloadKind;
 use crate::engine::plan::{
-    CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, images_before, present, saved_strategy, waits_for_more,
+    CurrentRevision, Hold, LiveWorkload, has_on_delete, hold, images_before, leads_on, present, saved_strategy,
+    waits_for_more,
 };
 use crate::engine::rollout::drain;
 use crate::engine::state::durable::deployment;
@@ -264,7 +265,7 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
     let left = left.map(|replica_set| OwnerState::LeftRevision { replica_set });
     let is_left = left.is_some();
     let owner = owner::states(workload, &held, on_delete.into_iter().chain(left));
-    let ways = match hold {
+    let ways = match hold.filter(|hold| *hold != Hold::LeftOnPods || leads_on(live)) {
         Some(hold) => ways::ways(hold, present(live).as_ref(), &pods),
         None => {
             let is_at_rest = held == Held::No && owner.iter().all(OwnerState::is_at_rest);

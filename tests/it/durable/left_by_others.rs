@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::faults::kill_at;
 use super::without_lock::lose_lock;
-use super::{KINDS, Scene, images, side_by_side, uids};
+use super::{KINDS, Scene, Write, images, side_by_side, uids};
 use crate::support::builders;
 
 /// Nothing of it can be brought into the pods in place.
@@ -129,5 +130,47 @@ fn pods_that_wait_to_be_re_created_stay_of_their_revision() {
         scene.run("abort", "").ends_with(0).prints("Rolled back");
         scene.run("undo", "").ends_with(0);
         assert_eq!((revisions(), uids(&scene.server)), (before, scene.uids.clone()), "{}", kind.typed);
+    });
+}
+
+/// A StatefulSet whose pod 0 is to keep the revision from before, killed once pod 2 is asked.
+fn killed_under_a_partition(kind: super::Kind) -> Scene {
+    let scene = Scene::new(kind);
+    scene
+        .server
+        .edit(kind.plural, "w", |owner| owner["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 1.into());
+    kill_at(&scene, Write::new("patch", "pods", 1), scene.typed("apply", "side=acme/side:v2"));
+    scene
+}
+
+/// Without its lock nobody knows which pods were to keep the revision from before: it is not called complete over them.
+#[test]
+fn a_partition_that_a_rollout_has_raised_is_not_the_users() {
+    let kinds = KINDS.into_iter().filter(|kind| kind.plural == "statefulsets");
+    side_by_side(kinds.collect(), |kind| {
+        let scene = killed_under_a_partition(kind);
+        scene.server.edit(kind.plural, "w", |owner| {
+            owner["spec"]["template"]["spec"]["containers"][0]["image"] = "acme/app:foreign".into();
+        });
+        scene.run("abort", "").ends_with(6).says("\"partition\":1").omits("--take-over");
+        let why = "its partition is above every pod";
+        scene.run("resume", "--take-over").ends_with(1).says(why).omits("Complete");
+        scene.run("abort", "--take-over").ends_with(1).says(why).omits("Rolled back");
+    });
+}
+
+/// What is left of the lock tells of the partition, and the plan goes by that, too.
+#[test]
+fn the_plan_of_what_is_resumed_goes_by_the_partition_from_before() {
+    let kinds = KINDS.into_iter().filter(|kind| kind.plural == "statefulsets");
+    side_by_side(kinds.collect(), |kind| {
+        let scene = killed_under_a_partition(kind);
+        scene.server.edit(kind.plural, "w", |owner| {
+            owner["metadata"]["annotations"].as_object_mut().map(|known| known.remove(super::LOCK));
+        });
+        scene.run("resume", "--dry-run=client").ends_with(0).prints("w-1");
+        scene.run("resume", "").ends_with(0).prints("w-1");
+        assert_eq!(images(&scene.server, "side"), ["acme/side:v1", "acme/side:v2", "acme/side:v2"]);
+        assert_eq!(scene.owner()["spec"]["updateStrategy"]["rollingUpdate"]["partition"], 1);
     });
 }

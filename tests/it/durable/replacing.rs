@@ -145,3 +145,21 @@ fn a_container_that_was_not_reached_has_not_restarted() {
         scene.is_settled("acme/side:v1", kind.typed);
     });
 }
+
+/// The template has again what the one brought that was to be replaced: nothing is said to go back, and then the beginning is
+/// found all the same.
+#[test]
+fn what_another_client_puts_back_in_the_middle_is_no_beginning() {
+    let kinds = KINDS.into_iter().filter(|kind| ["statefulsets", "daemonsets"].contains(&kind.plural));
+    side_by_side(kinds.collect(), |kind| {
+        let scene = failed(kind);
+        kill_at(&scene, Write::new("patch", "pods", 1), scene.typed("apply", "side=acme/side:v2 --pre-pull=never"));
+        scene.server.edit(kind.plural, "w", |owner| {
+            owner["spec"]["template"]["spec"]["containers"][1]["image"] = "acme/side:missing".into();
+        });
+        super::ways_out::status(&scene).prints("End it, changing no image").omits("again what it was before");
+        scene.run("abort", "--pre-pull=never").ends_with(6);
+        scene.run("abort", "--take-over --pre-pull=never").ends_with(0).omits("TO side:v2").prints("Rolled back");
+        is_back(&scene);
+    });
+}
