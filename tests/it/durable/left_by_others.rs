@@ -158,19 +158,3 @@ fn a_partition_that_a_rollout_has_raised_is_not_the_users() {
         scene.run("abort", "--take-over").ends_with(1).says(why).omits("Rolled back");
     });
 }
-
-/// What is left of the lock tells of the partition, and the plan goes by that, too.
-#[test]
-fn the_plan_of_what_is_resumed_goes_by_the_partition_from_before() {
-    let kinds = KINDS.into_iter().filter(|kind| kind.plural == "statefulsets");
-    side_by_side(kinds.collect(), |kind| {
-        let scene = killed_under_a_partition(kind);
-        scene.server.edit(kind.plural, "w", |owner| {
-            owner["metadata"]["annotations"].as_object_mut().map(|known| known.remove(super::LOCK));
-        });
-        scene.run("resume", "--dry-run=client").ends_with(0).prints("w-1");
-        scene.run("resume", "").ends_with(0).prints("w-1");
-        assert_eq!(images(&scene.server, "side"), ["acme/side:v1", "acme/side:v2", "acme/side:v2"]);
-        assert_eq!(scene.owner()["spec"]["updateStrategy"]["rollingUpdate"]["partition"], 1);
-    });
-}
